@@ -134,8 +134,7 @@ static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_tr
     held.parameters = (const double(*)[CLV_TAG_PARAMETERS])parameters;
     held.scores = array_alloc(n * k, sizeof *held.scores);
     enum clv_status status = threshold && held.scores ? tag_hold_out(&held, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = tag_tune_thresholds(threshold, held.scores, folds->truth, n, problem->n_tags, training->goal, err);
+    TRY(tag_tune_thresholds(threshold, held.scores, folds->truth, n, problem->n_tags, training->goal, err));
     for (size_t i = 0; status == CLV_OK && i < k; i++)
         model->bias[i] -= threshold[i];
     array_free(threshold);
@@ -228,8 +227,7 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
         .n_threads = training->n_threads,
         .progress = training->progress,
     };
-    if (status == CLV_OK)
-        status = tag_fit(model, result, &task, err);
+    TRY(tag_fit(model, result, &task, err));
     if (status == CLV_OK && training->learner->is_tuned) {
         status = tune(model, training, problem, &folds, parameters, err);
         if (status == CLV_ERR_INTERRUPTED) { /* the fit is there */
@@ -251,8 +249,7 @@ enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_traini
     struct clv_tag_training_result made = {0};
     double parameters[CLV_TAG_PARAMETERS];
     enum clv_status status = tag_training_check(training, err);
-    if (status == CLV_OK)
-        status = tag_problem_init(&problem, training, err);
+    TRY(tag_problem_init(&problem, training, err));
     if (status != CLV_OK)
         return status;
     memcpy(parameters, training->parameters, sizeof parameters);
@@ -261,14 +258,12 @@ enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_traini
         parameters[CLV_TAG_GAMMA] = mean > 0 ? 1 / mean : 1;
     }
     status = tag_problem_kernel(&problem, parameters[CLV_TAG_GAMMA], err);
-    if (status == CLV_OK)
-        status = fit_all(&fresh, &made, training, &problem, parameters, err);
+    TRY(fit_all(&fresh, &made, training, &problem, parameters, err));
     if (status == CLV_OK && fresh.coefficient)
         status = keep_vectors(&fresh, &problem, err);
     for (size_t i = 0; status == CLV_OK && fresh.weight && i < (size_t)fresh.n_tags * (size_t)fresh.n_features; i++)
         fresh.weight[i] *= problem.unit;
-    if (status == CLV_OK)
-        status = copy_names(&fresh, training->set, err);
+    TRY(copy_names(&fresh, training->set, err));
     if (status == CLV_OK && problem.scale) {
         fresh.scale = problem.scale;
         problem.scale = NULL;

@@ -76,8 +76,7 @@ static enum clv_status extract_item(void *context, size_t item, int thread, stru
     double *row = array_zalloc(self->n_features, sizeof *row);
     enum clv_status status =
         row ? clv_image_read(&image, self->set->items[item].image, self->limits, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = fill_row(row, &image, self->recipe, err);
+    TRY(fill_row(row, &image, self->recipe, err));
     for (size_t f = 0; status == CLV_OK && f < self->n_features; f++)
         n += row[f] != 0;
     if (status == CLV_OK) {
@@ -244,12 +243,9 @@ enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct cl
     enum clv_status status = self.count && self.index && self.value ? CLV_OK : fail_memory(err);
     if (status == CLV_OK) /* before the images are read: it is quick and may fail */
         status = names ? copy_names(&fresh, names, n_names, err) : collect_names(&fresh, set, err);
-    if (status == CLV_OK)
-        status = mark_tags(&fresh, set, err);
-    if (status == CLV_OK)
-        status = parallel_for(n, n_threads, extract_item, &self, err);
-    if (status == CLV_OK)
-        status = join_rows(&fresh, &self, err);
+    TRY(mark_tags(&fresh, set, err));
+    TRY(parallel_for(n, n_threads, extract_item, &self, err));
+    TRY(join_rows(&fresh, &self, err));
     for (size_t i = 0; i < n; i++) {
         if (self.index)
             array_free(self.index[i]);

@@ -207,8 +207,7 @@ enum clv_status tag_set_parse(struct clv_tag_set *set, const char *bytes, size_t
                          array_reserve((void **)&reader.set.value, &reader.value_capacity, 1, sizeof *reader.set.value)
                      ? fail_memory(err)
                      : CLV_OK;
-    if (status == CLV_OK)
-        status = spread_labels(&reader, err);
+    TRY(spread_labels(&reader, err));
     array_free(reader.labels);
     array_free(reader.label_end);
     if (status == CLV_OK)
@@ -240,8 +239,7 @@ static enum clv_status read_names(char ***names, size_t *n, const char *path, st
     *names = NULL;
     *n = 0;
     enum clv_status status = file ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = path_look(&kind, file, err);
+    TRY(path_look(&kind, file, err));
     if (status == CLV_OK && kind != PATH_ABSENT)
         status = file_read(&bytes, &size, file, MAX_NAMES_SIZE, err);
     char *cursor = bytes;
@@ -285,9 +283,7 @@ enum clv_status clv_tag_set_read(struct clv_tag_set *set, const char *path, int3
         free_names(names, n_names); /* those of other tags */
         names = NULL;
     }
-    if (status == CLV_OK)
-        status =
-            tag_set_parse(&fresh, (const char *)map.bytes, map.size, path, n_tags ? n_tags : (int32_t)n_names, err);
+    TRY(tag_set_parse(&fresh, (const char *)map.bytes, map.size, path, n_tags ? n_tags : (int32_t)n_names, err));
     file_map_close(&map);
     if (status == CLV_OK) {
         *set = fresh;

@@ -212,8 +212,7 @@ static enum clv_status decide_chain(int8_t *y, struct clv_belief_result *result,
         memcpy(table + 4 * i, ((double[]){c, -c, -c, c}), 4 * sizeof c);
     }
     const struct clv_chain chain = {model->n_tags, 2, 0, unary, table};
-    if (status == CLV_OK)
-        status = clv_chain_map(labels, &score, &chain, err);
+    TRY(clv_chain_map(labels, &score, &chain, err));
     for (size_t i = 0; status == CLV_OK && i < n; i++)
         y[i] = labels[i] ? 1 : -1;
     if (status == CLV_OK)
@@ -235,8 +234,7 @@ static enum clv_status decide_network(int8_t *y, struct clv_belief_result *resul
     enum clv_status status = input && decision ? CLV_OK : fail_memory(err);
     for (size_t p = 0; status == CLV_OK && p < n; p++)
         input[p] = scores[model->place[p]];
-    if (status == CLV_OK)
-        status = clv_belief_map(decision, result, &net, input, search, err);
+    TRY(clv_belief_map(decision, result, &net, input, search, err));
     for (size_t p = 0; status == CLV_OK && p < n; p++)
         y[model->place[p]] = decision[p];
     array_free(input);

@@ -223,8 +223,7 @@ static enum clv_status fit_together(struct fitting *self, struct clv_error *err)
     }
     struct hinge_block block = block_of(self, tags, k, 1);
     struct hinge_options options = solver_options(self->task);
-    if (status == CLV_OK)
-        status = hinge_solve(&self->results[0], &block, &options, err);
+    TRY(hinge_solve(&self->results[0], &block, &options, err));
     for (size_t i = 0; status == CLV_OK && i < k; i++) {
         if (tags[i].w && self->data.gram)
             hinge_weigh(&tags[i], &self->data.inputs);
@@ -293,8 +292,7 @@ static enum clv_status fit_hinges(struct clv_tag_model *model, struct clv_tag_tr
     /* Tags that no coupling joins are problems of their own: without couplings every form is K binary classifiers. */
     bool is_joined = model->form == CLV_TAGS_LMBM && model->order > 1;
     enum clv_status status = self.alpha && self.results ? gather(&self.data, task, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = is_joined ? fit_together(&self, err) : parallel_for(k, task->n_threads, fit_decision, &self, err);
+    TRY(is_joined ? fit_together(&self, err) : parallel_for(k, task->n_threads, fit_decision, &self, err));
     for (size_t i = 0; status == CLV_OK && model->coefficient && i < k * n; i++)
         model->coefficient[i] = self.alpha[i] * self.data.y[i];
     if (status == CLV_OK)
@@ -312,9 +310,7 @@ enum clv_status tag_fit(struct clv_tag_model *model, struct clv_tag_training_res
     struct clv_tag_model fresh;
     struct clv_tag_training_result made = {0};
     enum clv_status status = model_init(&fresh, task, err);
-    if (status == CLV_OK)
-        status =
-            task->is_structural ? tag_structural_fit(&fresh, &made, task, err) : fit_hinges(&fresh, &made, task, err);
+    TRY(task->is_structural ? tag_structural_fit(&fresh, &made, task, err) : fit_hinges(&fresh, &made, task, err));
     if (status == CLV_OK) {
         *model = fresh;
         *result = made;

@@ -81,8 +81,7 @@ static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag
     enum clv_status status = tag_fit(&model, &result, task, err);
     if (status == CLV_OK && stop_requested(self->progress))
         status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    if (status == CLV_OK)
-        status = decide_fold(self, &model, task, which, repeat, fold, err);
+    TRY(decide_fold(self, &model, task, which, repeat, fold, err));
     size_t n_folds = (size_t)self->folds->n_folds, n_repeats = (size_t)self->folds->n_repeats;
     if (status == CLV_OK && self->finished)
         self->finished[(which * n_repeats + repeat) * n_folds + fold] = 1;

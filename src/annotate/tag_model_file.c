@@ -126,12 +126,9 @@ static enum clv_status read_head(struct clv_tag_model *model, const struct clv_t
     struct json_value *root;
     const char *form = "";
     enum clv_status status = metadata_parse(&root, tensors, "model", path, err);
-    if (status == CLV_OK)
-        status = metadata_count(&model->n_tags, root, "n_tags", 1, CLV_MAX_TAGS, path, err);
-    if (status == CLV_OK)
-        status = metadata_count(&model->n_features, root, "n_features", 1, CLV_MAX_TAG_FEATURES, path, err);
-    if (status == CLV_OK)
-        status = metadata_count(&model->order, root, "order", 1, CLV_MAX_BELIEF_ORDER, path, err);
+    TRY(metadata_count(&model->n_tags, root, "n_tags", 1, CLV_MAX_TAGS, path, err));
+    TRY(metadata_count(&model->n_features, root, "n_features", 1, CLV_MAX_TAG_FEATURES, path, err));
+    TRY(metadata_count(&model->order, root, "order", 1, CLV_MAX_BELIEF_ORDER, path, err));
     if (status == CLV_OK) {
         json_get_text(json_member(root, "form"), &form);
         int i = 0;
@@ -236,9 +233,7 @@ static enum clv_status read_vectors(struct clv_tag_model *model, const struct cl
     if (!model->row || !model->index)
         return fail_memory(err);
     status = take_reals(&model->value, tensors, "value", 1, &rows[n], path, err);
-    if (status == CLV_OK)
-        status = take_reals(&model->coefficient, tensors, "coefficient", 2, (int64_t[]){model->n_tags, (int64_t)n},
-                            path, err);
+    TRY(take_reals(&model->coefficient, tensors, "coefficient", 2, (int64_t[]){model->n_tags, (int64_t)n}, path, err));
     return status;
 }
 
@@ -248,15 +243,12 @@ static enum clv_status read_arrays(struct clv_tag_model *model, const struct clv
     int64_t k = model->n_tags, d = model->n_features;
     int64_t n_couplings = (int64_t)clv_tag_coupling_count(model->form, model->n_tags, model->order);
     enum clv_status status = read_place(model, tensors, path, err);
-    if (status == CLV_OK)
-        status = take_reals(&model->bias, tensors, "bias", 1, &k, path, err);
-    if (status == CLV_OK)
-        status = take_reals(&model->coupling, tensors, "coupling", 1, &n_couplings, path, err);
+    TRY(take_reals(&model->bias, tensors, "bias", 1, &k, path, err));
+    TRY(take_reals(&model->coupling, tensors, "coupling", 1, &n_couplings, path, err));
     if (status == CLV_OK && clv_tensors_find(tensors, "scale"))
         status = take_reals(&model->scale, tensors, "scale", 1, &d, path, err);
-    if (status == CLV_OK)
-        status = model->gamma > 0 ? read_vectors(model, tensors, path, err)
-                                  : take_reals(&model->weight, tensors, "weight", 2, (int64_t[]){k, d}, path, err);
+    TRY(model->gamma > 0 ? read_vectors(model, tensors, path, err)
+                         : take_reals(&model->weight, tensors, "weight", 2, (int64_t[]){k, d}, path, err));
     return status;
 }
 
@@ -268,21 +260,16 @@ enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path
     if (status != CLV_OK)
         return status;
     status = check_format(tensors, path, err);
-    if (status == CLV_OK)
-        status = read_head(&fresh, tensors, path, err);
-    if (status == CLV_OK)
-        status = read_names(&fresh, tensors, path, err);
-    if (status == CLV_OK)
-        status = read_arrays(&fresh, tensors, path, err);
+    TRY(read_head(&fresh, tensors, path, err));
+    TRY(read_names(&fresh, tensors, path, err));
+    TRY(read_arrays(&fresh, tensors, path, err));
     const char *recipe = NULL;
-    if (status == CLV_OK)
-        status = metadata_require(&recipe, tensors, "recipe", path, err);
+    TRY(metadata_require(&recipe, tensors, "recipe", path, err));
     if (status == CLV_OK && strcmp(recipe, "none") != 0) {
         status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
         fresh.has_recipe = status == CLV_OK;
     }
-    if (status == CLV_OK)
-        status = record_read(&fresh.record, tensors, path, err);
+    TRY(record_read(&fresh.record, tensors, path, err));
     clv_tensors_close(tensors);
     if (status == CLV_OK)
         *model = fresh;

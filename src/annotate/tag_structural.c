@@ -227,8 +227,7 @@ enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_t
     enum clv_status status = is_there ? CLV_OK : fail_memory(err);
     if (status == CLV_OK && model->form == CLV_TAGS_FULL && m > 0 && model->n_tags > CLV_MAX_ENUMERATED)
         status = tag_relaxation_init(&self.relaxation, model->n_tags, err);
-    if (status == CLV_OK)
-        status = solve(result, &self, order, err);
+    TRY(solve(result, &self, order, err));
     tag_relaxation_release(&self.relaxation);
     array_free(self.u);
     array_free(self.e);

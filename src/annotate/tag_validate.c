@@ -45,8 +45,7 @@ static enum clv_status validate_column(struct clv_tag_score *scores, const struc
             places[t] = place + t * k;
         held.place = places;
     }
-    if (status == CLV_OK)
-        status = tag_hold_out(&held, err);
+    TRY(tag_hold_out(&held, err));
     for (size_t t = 0; (status == CLV_OK || status == CLV_ERR_INTERRUPTED) && t < n_tasks; t++)
         if (is_finished(&held, t)) {
             enum clv_status own =
@@ -84,9 +83,8 @@ static enum clv_status validate_grid(struct clv_tag_score *scores, const struct 
         status = tag_problem_kernel(problem, training->is_rbf ? grid->gamma[g] : 0, err);
         for (size_t i = 0; i < grid->n_lambda; i++)
             column[i] = unknown;
-        if (status == CLV_OK)
-            status = validate_column(column, training, problem, folds, (const double(*)[CLV_TAG_PARAMETERS])parameters,
-                                     grid->n_lambda, err);
+        TRY(validate_column(column, training, problem, folds, (const double(*)[CLV_TAG_PARAMETERS])parameters,
+                            grid->n_lambda, err));
         for (size_t i = 0; i < grid->n_lambda; i++)
             scores[i * n_gamma + g] = column[i];
     }
@@ -113,12 +111,10 @@ enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], st
         return status;
     struct clv_tag_score *table = array_alloc(n, sizeof *table);
     status = table ? tag_folds_init(&folds, training, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = tag_problem_init(&problem, training, err);
+    TRY(tag_problem_init(&problem, training, err));
     for (size_t i = 0; table && i < n; i++)
         table[i] = unknown;
-    if (status == CLV_OK)
-        status = validate_grid(table, training, grid, &problem, &folds, err);
+    TRY(validate_grid(table, training, grid, &problem, &folds, err));
     if (status == CLV_OK) {
         for (size_t i = 1; i < n; i++)
             if (tag_goal_value(&table[i], training->goal) > tag_goal_value(&table[best], training->goal))

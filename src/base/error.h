@@ -24,6 +24,14 @@ enum clv_status fail_memory(struct clv_error *err);
 /* Puts "prefix: " before the message of an error that already happened (a file's name before a parser's complaint). */
 enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *prefix);
 
+/* The next step, unless one before it failed: `status` is a variable of the function that calls. Steps follow each other
+ * like this up to what is released whatever the status. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        if (status == CLV_OK)                                                                                          \
+            status = (call);                                                                                           \
+    } while (0)
+
 /* Whether the caller asked to stop. */
 int stop_requested(const struct clv_progress *progress);
 

@@ -38,8 +38,7 @@ enum clv_status lines_open(struct lines **lines, const char *path, struct clv_er
     struct lines *self = array_zalloc(1, sizeof *self);
     char *buffer = array_alloc(BUFFER_SIZE + 1, 1);
     enum clv_status status = self && buffer ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = file_map_open(&self->map, path, err);
+    TRY(file_map_open(&self->map, path, err));
     if (status != CLV_OK) {
         array_free(self);
         array_free(buffer);

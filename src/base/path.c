@@ -391,8 +391,7 @@ enum clv_status folder_walk(struct path_list *list, const char *folder, struct c
 {
     struct walk self = {.n_seen = 0};
     enum clv_status status = walk(&self, folder, "", err);
-    if (status == CLV_OK)
-        status = follow_links(&self, folder, err);
+    TRY(follow_links(&self, folder, err));
     path_list_release(&self.links);
     array_free(self.seen);
     if (status != CLV_OK) {

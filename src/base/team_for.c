@@ -239,8 +239,7 @@ enum clv_status team_queue(size_t n, int n_threads, parallel_task *task, team_sl
     }
     team_work_alone(true);
     status = team_deal_open(&deal, n - 1, take_nothing, NULL, &own);
-    if (status == CLV_OK)
-        status = parallel_for((size_t)parallel_threads(n_threads), n_threads, run_dealt, &loop, &own);
+    TRY(parallel_for((size_t)parallel_threads(n_threads), n_threads, run_dealt, &loop, &own));
     if (status != CLV_OK && !team_rank())
         team_deal_stop(&deal);
     team_deal_close(&deal);
@@ -474,8 +473,7 @@ enum clv_status team_for_sum(size_t n, int n_threads, parallel_task *task, void 
         status = self.buffers ? run_own(&loop, self.end - self.begin, n_threads, &own) : fail_memory(&own);
         status = end_tasks(&loop, PLACE_SUM, n * size, status, err ? err : &own);
     }
-    if (!status)
-        status = add_own_rows(&self, n_threads, err);
+    TRY(add_own_rows(&self, n_threads, err));
     if (!status && alone)
         finish(&self);
     else if (!status && self.buffers) {

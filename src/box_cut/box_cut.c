@@ -86,8 +86,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene
             height = (int32_t)fmax(1, floor(image->height * scale));
     uint8_t *cut = array_alloc((size_t)width, (size_t)height);
     enum clv_status status = cut ? clv_image_resize(&small, image, width, height, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = sharpen(cut, &small, scene, figure, odds, coupling, err);
+    TRY(sharpen(cut, &small, scene, figure, odds, coupling, err));
     if (status == CLV_OK)
         clv_labels_resize(labels, image->width, image->height, cut, width, height);
     array_free(cut);
@@ -123,12 +122,9 @@ static enum clv_status solve(int32_t *figure, double *odds, const struct box_sce
     struct box_affinity affinity = {0};
     struct box_mincut cut = {0};
     enum clv_status status = box_affinity_init(&affinity, scene, err);
-    if (status == CLV_OK)
-        status = box_score(odds, &affinity, weights, options->rounds, err);
-    if (status == CLV_OK)
-        status = box_mincut_init(&cut, &affinity, options->coupling, err);
-    if (status == CLV_OK)
-        status = box_mincut_solve(figure, &cut, odds, err);
+    TRY(box_score(odds, &affinity, weights, options->rounds, err));
+    TRY(box_mincut_init(&cut, &affinity, options->coupling, err));
+    TRY(box_mincut_solve(figure, &cut, odds, err));
     box_mincut_release(&cut);
     box_affinity_release(&affinity);
     return status;
@@ -158,8 +154,7 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
     cut = array_alloc((size_t)scene.image.width, (size_t)scene.image.height);
     if (!figure || !odds || !cut)
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = solve(figure, odds, &scene, options, weights, err);
+    TRY(solve(figure, odds, &scene, options, weights, err));
     if (status == CLV_OK && labels)
         status = cut_pixels(cut, &scene, figure, odds, options->refine_coupling, err);
     if (status == CLV_OK)

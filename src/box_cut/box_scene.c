@@ -148,12 +148,9 @@ enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *
             small_height = (int32_t)fmax(1, lround(height * scale));
     struct clv_pixel_box scaled = box_scene_scale(scene, small_width, small_height);
     status = clv_image_resize(&working, &scene->image, small_width, small_height, err);
-    if (status == CLV_OK)
-        status = clv_slic(&scene->superpixels, &working, &slic, err);
-    if (status == CLV_OK)
-        status = split_at_box(&scene->superpixels, scaled, err);
-    if (status == CLV_OK)
-        status = clv_adjacency_build(&scene->adjacency, &scene->superpixels, err);
+    TRY(clv_slic(&scene->superpixels, &working, &slic, err));
+    TRY(split_at_box(&scene->superpixels, scaled, err));
+    TRY(clv_adjacency_build(&scene->adjacency, &scene->superpixels, err));
     size_t n_pixels = (size_t)small_width * (size_t)small_height;
     if (status == CLV_OK && !(lab = array_alloc(n_pixels * 3, sizeof *lab)))
         status = fail_memory(err);

@@ -30,8 +30,7 @@ enum clv_status box_score_features(float **values, const struct box_affinity *af
     double *q = array_alloc((size_t)affinity->n, sizeof *q), *score = array_alloc((size_t)affinity->n, sizeof *score);
     enum clv_status status = q && score ? box_features_init(&features, affinity, err) : fail_memory(err);
     *values = NULL;
-    if (status == CLV_OK)
-        status = box_fillings_propose(q, score, &features, rounds, err);
+    TRY(box_fillings_propose(q, score, &features, rounds, err));
     if (status == CLV_OK) {
         box_features_add_soft(&features, q, score);
         *values = features.values;

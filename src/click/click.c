@@ -139,8 +139,7 @@ static enum clv_status sharpen(uint8_t *cut, const struct solver *self, const ui
     refining.prior = 1;
     refining.balance = 0;
     refining.coupling = PIXEL_COUPLING;
-    if (status == CLV_OK)
-        status = clv_refine(cut, image, prior, is_fixed, &refining, err);
+    TRY(clv_refine(cut, image, prior, is_fixed, &refining, err));
     array_free(prior);
     array_free(is_fixed);
     return status;
@@ -157,8 +156,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
     enum clv_status status = cut && (small || n_cut == n) ? CLV_OK : fail_memory(err);
     if (status == CLV_OK && small)
         shrink_seeds(small, scene, seeds);
-    if (status == CLV_OK)
-        status = sharpen(cut, self, small ? small : seeds, err);
+    TRY(sharpen(cut, self, small ? small : seeds, err));
     if (status == CLV_OK && !small) {
         memcpy(labels, cut, n);
     } else if (status == CLV_OK) {
@@ -169,8 +167,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
             clv_labels_resize(fresh, image->width, image->height, cut, cutting->width, cutting->height);
         for (size_t p = 0; fresh && p < n; p++)
             fresh[p] = seeds[p] ? seeds[p] == CLICK_FIGURE : fresh[p];
-        if (status == CLV_OK)
-            status = click_border_follow(fresh, &scene->couplings, seeds, reach, err);
+        TRY(click_border_follow(fresh, &scene->couplings, seeds, reach, err));
         if (status == CLV_OK)
             memcpy(labels, fresh, n);
     }
@@ -205,8 +202,7 @@ enum clv_status click_cut(uint8_t *labels, const struct click_scene *scene, cons
     }
     for (int round = 0; round < CLICK_ROUNDS && status == CLV_OK; round++)
         status = cut_regions(&solver, round, err);
-    if (status == CLV_OK)
-        status = cut_pixels(labels, &solver, err);
+    TRY(cut_pixels(labels, &solver, err));
     solver_release(&solver);
     return status;
 }

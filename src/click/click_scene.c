@@ -149,18 +149,12 @@ static enum clv_status fill(struct click_scene *scene, const struct clv_image *i
     if (n_pixels > CUTTING_PIXELS) {
         scene->cutting = (struct clv_image){0};
         status = shrink(&scene->cutting, image, CUTTING_PIXELS, err);
-        if (status == CLV_OK)
-            status =
-                pixel_couplings_init(&scene->couplings, &scene->image, BORDER / coupling_at(1, (size_t)n_pixels), err);
+        TRY(pixel_couplings_init(&scene->couplings, &scene->image, BORDER / coupling_at(1, (size_t)n_pixels), err));
     }
-    if (status == CLV_OK)
-        status = shrink(&scene->working, &scene->cutting, WORKING_PIXELS, err);
-    if (status == CLV_OK)
-        status = clv_slic(&scene->superpixels, &scene->working, &slic, err);
-    if (status == CLV_OK)
-        status = clv_adjacency_build(&scene->adjacency, &scene->superpixels, err);
-    if (status == CLV_OK)
-        status = measure(scene, err);
+    TRY(shrink(&scene->working, &scene->cutting, WORKING_PIXELS, err));
+    TRY(clv_slic(&scene->superpixels, &scene->working, &slic, err));
+    TRY(clv_adjacency_build(&scene->adjacency, &scene->superpixels, err));
+    TRY(measure(scene, err));
     if (status != CLV_OK)
         return status;
     size_t n = (size_t)scene->superpixels.n, m = (size_t)scene->adjacency.n_edges;

@@ -88,8 +88,7 @@ static enum clv_status add_image(struct clv_set *set, size_t *capacity, const ch
         status = find_mask(&mask, stems, file, is_shared, set->root, err);
     if (status == CLV_OK && mask && !(mask_name = path_join("masks", mask)))
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = set_add(set, capacity, &(struct item_fields){.name = name, .mask = mask_name, .split = ""}, err);
+    TRY(set_add(set, capacity, &(struct item_fields){.name = name, .mask = mask_name, .split = ""}, err));
     array_free(mask_name);
     array_free(name);
     return status;
@@ -181,8 +180,7 @@ static enum clv_status has_pairs(bool *paired, const char **below, const char *f
     char *images = path_join(folder, "images"), *masks = path_join(folder, "masks");
     enum path_kind of_images, of_masks;
     enum clv_status status = images && masks ? path_look(&of_images, images, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = path_look(&of_masks, masks, err);
+    TRY(path_look(&of_masks, masks, err));
     if (status == CLV_OK) {
         *paired = of_masks == PATH_FOLDER;
         *below = *paired && of_images == PATH_FOLDER ? "images" : "";
@@ -203,28 +201,22 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     bool paired = false;
     const char *below = "";
     enum clv_status status = has_pairs(&paired, &below, folder, err);
-    if (status == CLV_OK)
-        status = walk_below(&files, &fresh, below, err);
+    TRY(walk_below(&files, &fresh, below, err));
     if (status == CLV_OK && paired)
         status = walk_below(&masks, &fresh, "masks", err);
     if (status == CLV_OK && paired)
         status = list_stems(&stems, &masks, err);
-    if (status == CLV_OK)
-        status = keep_images(&files, &fresh, below, err);
+    TRY(keep_images(&files, &fresh, below, err));
     bool *is_shared = status == CLV_OK ? array_alloc(files.n, sizeof *is_shared) : NULL;
-    if (status == CLV_OK)
-        status = is_shared ? path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err)
-                           : fail_memory(err);
+    TRY(is_shared ? path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err)
+                  : fail_memory(err));
     for (size_t i = 0; status == CLV_OK && i < files.n; i++)
         status = add_image(&fresh, &capacity, below, files.paths[i], is_shared[i], paired ? &stems : NULL, err);
-    if (status == CLV_OK)
-        status = count_lone_masks(&fresh, &stems, err);
+    TRY(count_lone_masks(&fresh, &stems, err));
     if (status == CLV_OK && !fresh.n_items)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped);
-    if (status == CLV_OK)
-        status = set_read_labels(&fresh, err);
-    if (status == CLV_OK)
-        status = set_mark_drafts(&fresh, err);
+    TRY(set_read_labels(&fresh, err));
+    TRY(set_mark_drafts(&fresh, err));
     if (status == CLV_OK)
         *set = fresh;
     else

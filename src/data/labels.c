@@ -168,20 +168,17 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
     bool more = true;
     int32_t next = 0;
     enum clv_status status = tsv_parse(&table, path, bytes, size, err);
-    if (status == CLV_OK)
-        status = find_columns(&columns, &table, err);
+    TRY(find_columns(&columns, &table, err));
     while (status == CLV_OK) {
         status = tsv_next(&more, &table, err);
         if (status != CLV_OK || !more)
             break;
         status = parse_row(&row, &next, &table, &columns, err);
-        if (status == CLV_OK)
-            status = add_row(reading, &row, &table, err);
+        TRY(add_row(reading, &row, &table, err));
     }
     if (status == CLV_OK && reading->highest < 1)
         status = fail(err, CLV_ERR_DATA, "%s: names no label above 0; at least labels 0 and 1 are needed", path);
-    if (status == CLV_OK)
-        status = init(&fresh, reading->highest + 1, err);
+    TRY(init(&fresh, reading->highest + 1, err));
     if (status == CLV_OK) {
         memcpy(fresh.names, reading->names, (size_t)fresh.n_labels * sizeof *fresh.names);
         memcpy(fresh.palette, reading->palette, sizeof reading->palette);

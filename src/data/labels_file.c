@@ -91,12 +91,9 @@ enum clv_status labels_parse(struct clv_labels *labels, const char *json, const 
     struct clv_labels fresh = {0};
     const struct clv_tensor *palette;
     enum clv_status status = json_parse(&root, json, strlen(json), name, err);
-    if (status == CLV_OK)
-        status = parse_names(&fresh, root, name, err);
-    if (status == CLV_OK)
-        status = parse_values(&fresh, root, name, err);
-    if (status == CLV_OK)
-        status = clv_tensors_require(&palette, tensors, "palette", CLV_U8, 2, (int64_t[]){256, 3}, err);
+    TRY(parse_names(&fresh, root, name, err));
+    TRY(parse_values(&fresh, root, name, err));
+    TRY(clv_tensors_require(&palette, tensors, "palette", CLV_U8, 2, (int64_t[]){256, 3}, err));
     if (status == CLV_OK && !(fresh.palette = array_copy(palette->data, 256, sizeof *fresh.palette)))
         status = fail_memory(err);
     if (status == CLV_OK)

@@ -100,8 +100,7 @@ enum clv_status letters_parse_line(struct letters_parser *parser, char *line, si
         return fail(err, CLV_ERR_DATA, "%s: line %zu has %zu fields, a letter has %d", parser->path, number, n,
                     N_FIELDS);
     enum clv_status status = parse_head(&head, fields, parser->path, number, err);
-    if (status == CLV_OK)
-        status = check_place(parser, &head, number, err);
+    TRY(check_place(parser, &head, number, err));
     if (status != CLV_OK)
         return status;
     status = l->n_letters < INT32_MAX ? reserve(parser, err) : fail_memory(err);
@@ -154,8 +153,7 @@ enum clv_status letters_read(struct letters *letters, const char *path, struct c
         if (status == CLV_OK && line)
             status = letters_parse_line(&parser, line, number, err);
     } while (status == CLV_OK && line);
-    if (status == CLV_OK)
-        status = letters_parse_end(letters, &parser, err);
+    TRY(letters_parse_end(letters, &parser, err));
     letters_parser_release(&parser);
     lines_close(lines);
     return status;

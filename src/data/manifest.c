@@ -50,10 +50,8 @@ static enum clv_status add_row(struct clv_set *set, size_t *capacity, const stru
     enum clv_status status = take_path(&fields.name, table, columns->image, set->root, err);
     if (status == CLV_OK && !fields.name)
         status = fail(err, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line);
-    if (status == CLV_OK)
-        status = take_path(&fields.mask, table, columns->mask, set->root, err);
-    if (status == CLV_OK)
-        status = take_path(&fields.boxes, table, columns->boxes, set->root, err);
+    TRY(take_path(&fields.mask, table, columns->mask, set->root, err));
+    TRY(take_path(&fields.boxes, table, columns->boxes, set->root, err));
     for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
         status = take_path(&fields.maps[m], table, columns->maps[m], set->root, err);
     if (status != CLV_OK)
@@ -181,10 +179,8 @@ enum clv_status manifest_parse(struct clv_set *set, const char *path, char *byte
     columns.split = tsv_column(&table, "split");
     columns.tags = tsv_column(&table, "tags");
     columns.sequence = tsv_column(&table, "sequence");
-    if (status == CLV_OK)
-        status = find_maps(set, &columns, &table, err);
-    if (status == CLV_OK)
-        status = read_rows(set, &table, &columns, err);
+    TRY(find_maps(set, &columns, &table, err));
+    TRY(read_rows(set, &table, &columns, err));
     tsv_release(&table);
     return status;
 }
@@ -203,10 +199,8 @@ enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, str
         array_free(bytes);
         status = fail_memory(err);
     }
-    if (status == CLV_OK)
-        status = set_read_labels(&fresh, err);
-    if (status == CLV_OK)
-        status = set_mark_drafts(&fresh, err);
+    TRY(set_read_labels(&fresh, err));
+    TRY(set_mark_drafts(&fresh, err));
     if (status == CLV_OK && !(fresh.manifest = string_copy(path)))
         status = fail_memory(err);
     if (status == CLV_OK)

@@ -34,8 +34,7 @@ enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const str
     if (expected_width && expected_height && (image.width != expected_width || image.height != expected_height))
         status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, image.width, image.height,
                       expected_width, expected_height);
-    if (status == CLV_OK)
-        status = mask_from_indexed(mask, &image, path, labels, err);
+    TRY(mask_from_indexed(mask, &image, path, labels, err));
     clv_indexed_image_release(&image);
     return status;
 }

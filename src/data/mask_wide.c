@@ -152,8 +152,7 @@ enum clv_status mask_from_wide(struct clv_mask *mask, const unsigned char *bytes
     else
         status = wide.rgba ? read_colours(&image, &note, &wide, name, labels, err)
                            : read_grey16(&image, &note, &wide, name, err);
-    if (status == CLV_OK)
-        status = mask_from_indexed(mask, &image, name, labels, err);
+    TRY(mask_from_indexed(mask, &image, name, labels, err));
     if (status == CLV_OK && !mask->note)
         mask->note = note;
     array_free(image.values);

@@ -218,8 +218,7 @@ static enum clv_status parse_header(struct clv_tensors *self, const unsigned cha
             entry->tensor.data = data ? data + entry->begin : NULL;
         }
     }
-    if (status == CLV_OK)
-        status = check_cover(self->name, ranges, self->n, data_size, err);
+    TRY(check_cover(self->name, ranges, self->n, data_size, err));
     if (status != CLV_OK)
         goto done;
     qsort(self->entries, self->n, sizeof *self->entries, compare_names);
@@ -266,10 +265,8 @@ static enum clv_status parse(struct clv_tensors *self, const unsigned char *byte
 {
     uint64_t length = 0;
     enum clv_status status = check_size(self, size, err);
-    if (status == CLV_OK)
-        status = parse_length(&length, self, bytes, size, err);
-    if (status == CLV_OK)
-        status = parse_json(self, (const char *)bytes + sizeof length, length, err);
+    TRY(parse_length(&length, self, bytes, size, err));
+    TRY(parse_json(self, (const char *)bytes + sizeof length, length, err));
     self->data_begin = sizeof length + length;
     return status == CLV_OK ? parse_header(self, bytes + self->data_begin, size - self->data_begin, err) : status;
 }
@@ -292,8 +289,7 @@ enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path,
     if (!self)
         return fail_memory(err);
     enum clv_status status = file_map_open(&self->map, path, err);
-    if (status == CLV_OK)
-        status = parse(self, self->map.bytes, self->map.size, err);
+    TRY(parse(self, self->map.bytes, self->map.size, err));
     if (status == CLV_OK)
         *tensors = self;
     else
@@ -328,18 +324,15 @@ static enum clv_status read_header(struct clv_tensors *self, struct clv_error *e
 {
     uint64_t length = 0;
     enum clv_status status = check_size(self, self->source.size, err);
-    if (status == CLV_OK)
-        status = file_source_read(&length, &self->source, 0, sizeof length, err);
-    if (status == CLV_OK)
-        status = parse_length(&length, self, &length, self->source.size, err);
+    TRY(file_source_read(&length, &self->source, 0, sizeof length, err));
+    TRY(parse_length(&length, self, &length, self->source.size, err));
     if (status != CLV_OK)
         return status;
     char *json = array_alloc(length + 1, 1);
     if (!json)
         return fail_memory(err);
     status = file_source_read(json, &self->source, sizeof length, length, err);
-    if (status == CLV_OK)
-        status = parse_json(self, json, length, err);
+    TRY(parse_json(self, json, length, err));
     array_free(json);
     self->data_begin = sizeof length + length;
     return status == CLV_OK ? parse_header(self, NULL, self->source.size - self->data_begin, err) : status;
@@ -353,8 +346,7 @@ enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *pat
     if (!self)
         return fail_memory(err);
     enum clv_status status = file_source_open(&self->source, path, err);
-    if (status == CLV_OK)
-        status = read_header(self, err);
+    TRY(read_header(self, err));
     for (size_t i = 0; status == CLV_OK && i < self->n; i++) {
         struct clv_tensor *tensor = &self->entries[i].tensor;
         size_t bytes = 0;

@@ -165,8 +165,7 @@ enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const c
     for (size_t i = 0; i < n_tensors; i++)
         order[i] = (size_t)(sorted[i] - tensors);
     status = put_header(&header, path, sorted, n_tensors, pairs, n_metadata, err);
-    if (status == CLV_OK)
-        status = file_create(writer, path, err);
+    TRY(file_create(writer, path, err));
     if (status != CLV_OK)
         goto done;
     uint64_t length = header.size;

@@ -16,8 +16,7 @@ enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_e
     enum path_kind kind = PATH_ABSENT;
     char *manifest = path_join(path, "manifest.tsv");
     enum clv_status status = manifest ? path_look(&kind, manifest, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = kind == PATH_ABSENT ? clv_set_read_folder(set, path, err) : clv_set_read_manifest(set, manifest, err);
+    TRY(kind == PATH_ABSENT ? clv_set_read_folder(set, path, err) : clv_set_read_manifest(set, manifest, err));
     array_free(manifest);
     return status;
 }

@@ -63,8 +63,7 @@ enum clv_status tsv_parse(struct tsv *table, const char *path, char *bytes, size
     size_t skipped = size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0;
     *table = (struct tsv){.path = path, .bytes = bytes, .cursor = bytes + skipped, .end = bytes + size};
     enum clv_status status = check_text(table, bytes, size, err);
-    if (status == CLV_OK)
-        status = parse_header(table, err);
+    TRY(parse_header(table, err));
     if (status != CLV_OK)
         tsv_release(table);
     return status;

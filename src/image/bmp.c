@@ -203,8 +203,7 @@ enum clv_status bmp_decode(struct clv_image *image, const uint8_t *bytes, size_t
     struct clv_image fresh = {0};
     enum clv_status status = open_bitmap(&self, bytes, size, limits, err);
     uint8_t *values = NULL;
-    if (status == CLV_OK)
-        status = clv_image_new(&fresh, self.width, self.height, 3, err);
+    TRY(clv_image_new(&fresh, self.width, self.height, 3, err));
     if (status == CLV_OK && !(values = array_alloc((size_t)self.width, 1)))
         status = fail_memory(err);
     for (int32_t y = 0; status == CLV_OK && y < self.height; y++) {

@@ -109,8 +109,7 @@ static enum clv_status decode(struct clv_image *image, const struct source *self
     case FORMAT_PNM: status = pnm_decode(&decoded, bytes, size, &resolved, err); break;
     default: status = not_readable(self, err);
     }
-    if (status == CLV_OK)
-        status = image_orient(&decoded, orientation, err);
+    TRY(image_orient(&decoded, orientation, err));
     if (status == CLV_OK)
         *image = decoded;
     else

@@ -297,8 +297,7 @@ enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t
 {
     struct job job;
     enum clv_status status = reader_open(&job, bytes, size, limits, err);
-    if (status == CLV_OK)
-        status = reader_samples(&job, err);
+    TRY(reader_samples(&job, err));
     if (status == CLV_OK && job.sample_channels == 3) {
         *image = (struct clv_image){job.width, job.height, 3, job.samples};
         job.samples = NULL;
@@ -327,8 +326,7 @@ enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_
     enum clv_status status = reader_open(&job, bytes, size, limits, err);
     if (status == CLV_OK && !is_indexed(&job))
         status = refuse_as_mask(&job, err);
-    if (status == CLV_OK)
-        status = reader_samples(&job, err);
+    TRY(reader_samples(&job, err));
     if (status == CLV_OK) {
         *image = (struct clv_indexed_image){job.width, job.height, job.samples, job.bit_depth, 0, {{0}}};
         job.samples = NULL;
@@ -356,8 +354,7 @@ enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *byt
     enum clv_status status = reader_open(&job, bytes, size, &raw, err);
     if (status == CLV_OK && is_indexed(&job))
         status = fail(err, CLV_ERR_USAGE, "a palette or grey PNG");
-    if (status == CLV_OK)
-        status = reader_samples(&job, err);
+    TRY(reader_samples(&job, err));
     size_t n = (size_t)job.width * (size_t)job.height;
     bool ranged = status == CLV_OK && is_ranged(&job);
     if (status == CLV_OK) {
@@ -390,8 +387,7 @@ enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, siz
     if (status == CLV_OK && job.colour_type != PNG_COLOR_TYPE_GRAY)
         status = fail(err, CLV_ERR_DATA, "a PNG with colours, a palette or alpha; maps are grey PNG of up to 16 bits");
     job.is_wide = status == CLV_OK && job.bit_depth == 16;
-    if (status == CLV_OK)
-        status = reader_samples(&job, err);
+    TRY(reader_samples(&job, err));
     size_t n = (size_t)job.width * (size_t)job.height;
     if (status == CLV_OK && !(values = array_alloc(n, sizeof *values)))
         status = fail_memory(err);

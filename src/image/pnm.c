@@ -145,8 +145,7 @@ static enum clv_status open_pnm(struct pnm *self, uint16_t **row, const uint8_t 
 {
     *self = (struct pnm){.bytes = bytes, .size = size};
     enum clv_status status = read_header(self, limits, err);
-    if (status == CLV_OK)
-        status = check_length(self, err);
+    TRY(check_length(self, err));
     *row = NULL;
     if (status == CLV_OK && !(*row = array_alloc(row_samples(self), sizeof **row)))
         status = fail_memory(err);
@@ -160,8 +159,7 @@ enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t
     struct clv_image fresh = {0};
     uint16_t *row;
     enum clv_status status = open_pnm(&self, &row, bytes, size, limits, err);
-    if (status == CLV_OK)
-        status = clv_image_new(&fresh, self.width, self.height, 3, err);
+    TRY(clv_image_new(&fresh, self.width, self.height, 3, err));
     bool is_deep_grey = self.largest > 255 && self.n_channels == 1;
     bool by_range = is_deep_grey && (limits->grey16_low > 0 || limits->grey16_high < 65535);
     uint32_t low = by_range ? (uint32_t)limits->grey16_low : 0;

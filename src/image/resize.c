@@ -99,10 +99,8 @@ enum clv_status clv_image_resize(struct clv_image *target, const struct clv_imag
     float *row = NULL;
     size_t channels = (size_t)source->channels, row_size = (size_t)source->width * channels;
     enum clv_status status = clv_image_new(&resized, width, height, source->channels, err);
-    if (status == CLV_OK)
-        status = axis_init(&across, source->width, width, err);
-    if (status == CLV_OK)
-        status = axis_init(&down, source->height, height, err);
+    TRY(axis_init(&across, source->width, width, err));
+    TRY(axis_init(&down, source->height, height, err));
     if (status == CLV_OK && !(row = array_alloc(row_size, sizeof *row)))
         status = fail_memory(err);
     if (status != CLV_OK)

@@ -274,8 +274,7 @@ enum clv_status tiff_decode(struct clv_image *image, int *orientation, const uin
     struct reader self;
     struct clv_image fresh = {0};
     enum clv_status status = reader_open(&self, bytes, size, page, limits, err);
-    if (status == CLV_OK)
-        status = clv_image_new(&fresh, (int32_t)self.width, (int32_t)self.height, 3, err);
+    TRY(clv_image_new(&fresh, (int32_t)self.width, (int32_t)self.height, 3, err));
     if (status == CLV_OK && is_plain(&self) && self.bits == 16 && self.photometric != PHOTOMETRIC_PALETTE)
         status = read_grey16(fresh.pixels, &self, limits, err);
     else if (status == CLV_OK)
@@ -326,8 +325,7 @@ enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const uint8
         fresh.values[i] = (uint8_t)samples[i];
     read_palette(&fresh, &self);
     struct clv_image turned = {fresh.width, fresh.height, 1, fresh.values};
-    if (status == CLV_OK)
-        status = image_orient(&turned, self.orientation, err);
+    TRY(image_orient(&turned, self.orientation, err));
     fresh.values = turned.pixels;
     fresh.width = turned.width;
     fresh.height = turned.height;

@@ -76,10 +76,8 @@ enum clv_status webp_decode(struct clv_image *image, int *orientation, const uin
     enum clv_status status = check_length(bytes, size, err);
     if (status == CLV_OK && !WebPInitDecoderConfig(&config))
         status = fail(err, CLV_ERR_INTERNAL, "libwebp is of another version than its headers");
-    if (status == CLV_OK)
-        status = read_features(&config.input, bytes, size, limits, err);
-    if (status == CLV_OK)
-        status = clv_image_new(&fresh, config.input.width, config.input.height, 3, err);
+    TRY(read_features(&config.input, bytes, size, limits, err));
+    TRY(clv_image_new(&fresh, config.input.width, config.input.height, 3, err));
     if (status != CLV_OK)
         return status;
     size_t width = (size_t)fresh.width, height = (size_t)fresh.height, n = width * height;

@@ -70,8 +70,7 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     dataset_looked_at(training->dataset, problem);
     if (!status && (!problem->label || !problem->theta))
         status = fail(err, CLV_ERR_DATA, "has no true labels to learn from");
-    if (!status)
-        status = check_form(check->learner, &training->shape, problem, err);
+    TRY(check_form(check->learner, &training->shape, problem, err));
     held_drop(&held);
     if (status) {
         const char *name = clv_dataset_name(training->dataset, item);
@@ -198,16 +197,12 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (training->checkpoints && !clv_learner_keeps_checkpoints(learner))
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
     enum clv_status status = check_streaming(learner, training, err);
-    if (!status)
-        status = check_training(learner, training, err);
+    TRY(check_training(learner, training, err));
     if (!status && !is_part)
         status = training_check_labels(training, err);
-    if (!status)
-        status = check_init(learner, training, err);
-    if (!status)
-        status = check_weak(training, err);
-    if (!status)
-        status = check_memory(learner, training, err);
+    TRY(check_init(learner, training, err));
+    TRY(check_weak(training, err));
+    TRY(check_memory(learner, training, err));
     if (status)
         return status;
     struct clv_training_result own = {0};

@@ -41,12 +41,9 @@ enum clv_status likelihood_of(double *value, struct likelihood *self, const stru
     if (label_costs_are_there(model))
         return fail(err, CLV_ERR_USAGE, "a model with label costs has no likelihood");
     enum clv_status status = self->forest ? CLV_OK : clv_forest_new(&self->forest, err);
-    if (status == CLV_OK)
-        status = model_field_init(&field, model, problem, err);
-    if (status == CLV_OK)
-        status = log_sum(&given, self, &field, problem->label, err);
-    if (status == CLV_OK)
-        status = log_sum(&all, self, &field, NULL, err);
+    TRY(model_field_init(&field, model, problem, err));
+    TRY(log_sum(&given, self, &field, problem->label, err));
+    TRY(log_sum(&all, self, &field, NULL, err));
     scored_field_release(&field);
     *value = given - all;
     return status;

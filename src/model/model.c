@@ -2,6 +2,7 @@
 #include "cleave/model.h"
 
 #include "base/array.h"
+#include "base/error.h"
 #include "cleave/infer.h"
 #include "model/attachment.h"
 #include "model/field.h"
@@ -33,9 +34,8 @@ enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, cons
                                           : scored_field_init(&field, &model->shape, model->w, problem, err);
     if (status == CLV_OK && has_costs)
         status = label_costs_of(cost, model, problem, err);
-    if (status == CLV_OK)
-        status = has_costs ? clv_oracle_decode_costs(oracle, y, &field, cost, is_visible, &model->decoding, err)
-                           : clv_oracle_decode(oracle, y, &field, is_visible, &model->decoding, err);
+    TRY(has_costs ? clv_oracle_decode_costs(oracle, y, &field, cost, is_visible, &model->decoding, err)
+                  : clv_oracle_decode(oracle, y, &field, is_visible, &model->decoding, err));
     scored_field_release(&field);
     return status;
 }

@@ -161,8 +161,7 @@ enum clv_status clv_model_write(const char *path, const struct clv_model *model,
     if (!model->w || !model->labels.palette)
         return fail(err, CLV_ERR_USAGE, "%s: the model has no weights or no labels", path);
     enum clv_status status = check_shape(model, path, err);
-    if (status == CLV_OK)
-        status = weights_check(&model->shape, model->w, path, err);
+    TRY(weights_check(&model->shape, model->w, path, err));
     if (status == CLV_OK && model->first)
         status = weights_check(&model->first->shape, model->first->w, path, err);
     if (status != CLV_OK)
@@ -235,10 +234,8 @@ static enum clv_status read_shape(struct clv_shape *shape, struct clv_decoding *
 {
     struct json_value *root;
     enum clv_status status = metadata_parse(&root, tensors, "model", path, err);
-    if (status == CLV_OK)
-        status = shape_read(shape, root, path, err);
-    if (status == CLV_OK)
-        status = read_decoding(decoding, root, path, err);
+    TRY(shape_read(shape, root, path, err));
+    TRY(read_decoding(decoding, root, path, err));
     json_root_free(root);
     return status;
 }
@@ -253,8 +250,7 @@ static enum clv_status read_first(struct clv_model *model, const struct clv_tens
     enum clv_status status = metadata_parse(&root, tensors, "first", path, err);
     if (status == CLV_OK && !(model->first = array_zalloc(1, sizeof *model->first)))
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = shape_read(&model->first->shape, root, path, err);
+    TRY(shape_read(&model->first->shape, root, path, err));
     if (status == CLV_OK && !json_get_double(json_member(root, "temperature"), &model->first->temperature))
         status = fail(err, CLV_ERR_DATA, "%s: the first stage has no temperature", path);
     json_root_free(root);
@@ -294,30 +290,21 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     struct clv_model fresh = {0};
     const char *labels = NULL, *recipe = NULL;
     enum clv_status status = check_format(tensors, path, err);
-    if (status == CLV_OK)
-        status = read_shape(&fresh.shape, &fresh.decoding, tensors, path, err);
-    if (status == CLV_OK)
-        status = read_first(&fresh, tensors, path, err);
-    if (status == CLV_OK)
-        status = metadata_require(&labels, tensors, "labels", path, err);
-    if (status == CLV_OK)
-        status = labels_parse(&fresh.labels, labels, tensors, path, err);
-    if (status == CLV_OK)
-        status = metadata_require(&recipe, tensors, "recipe", path, err);
+    TRY(read_shape(&fresh.shape, &fresh.decoding, tensors, path, err));
+    TRY(read_first(&fresh, tensors, path, err));
+    TRY(metadata_require(&labels, tensors, "labels", path, err));
+    TRY(labels_parse(&fresh.labels, labels, tensors, path, err));
+    TRY(metadata_require(&recipe, tensors, "recipe", path, err));
     if (status == CLV_OK && strcmp(recipe, "none") != 0 && strcmp(recipe, OLD_LETTERS) != 0) {
         status = recipe_read(&fresh.recipe, recipe, tensors, path, err);
         fresh.has_recipe = status == CLV_OK;
     }
-    if (status == CLV_OK)
-        status = check_shape(&fresh, path, err);
-    if (status == CLV_OK)
-        status = weights_read(&fresh.w, &fresh.shape, tensors, &names_of_last, path, err);
+    TRY(check_shape(&fresh, path, err));
+    TRY(weights_read(&fresh.w, &fresh.shape, tensors, &names_of_last, path, err));
     if (status == CLV_OK && fresh.first)
         status = weights_read(&fresh.first->w, &fresh.first->shape, tensors, &names_of_first, path, err);
-    if (status == CLV_OK)
-        status = read_extra(&fresh, tensors, path, err);
-    if (status == CLV_OK)
-        status = record_read(&fresh.record, tensors, path, err);
+    TRY(read_extra(&fresh, tensors, path, err));
+    TRY(record_read(&fresh.record, tensors, path, err));
     if (status == CLV_OK)
         *model = fresh;
     else
@@ -378,10 +365,8 @@ enum clv_status shape_read(struct clv_shape *shape, const struct json_value *obj
 {
     const char *form = "";
     enum clv_status status = metadata_count(&shape->n_labels, object, "n_labels", INT32_MIN, INT32_MAX, path, err);
-    if (status == CLV_OK)
-        status = metadata_count(&shape->n_features, object, "n_features", INT32_MIN, INT32_MAX, path, err);
-    if (status == CLV_OK)
-        status = metadata_count(&shape->n_edge_features, object, "n_edge_features", INT32_MIN, INT32_MAX, path, err);
+    TRY(metadata_count(&shape->n_features, object, "n_features", INT32_MIN, INT32_MAX, path, err));
+    TRY(metadata_count(&shape->n_edge_features, object, "n_edge_features", INT32_MIN, INT32_MAX, path, err));
     if (status != CLV_OK)
         return status;
     int i = 0;
@@ -457,8 +442,7 @@ enum clv_status weights_read(double **w, const struct clv_shape *shape, const st
         status = clv_tensors_require(&pairwise, tensors, names->pairwise, CLV_F64, 1, (int64_t[]){p}, err);
     if (status == CLV_OK && shape->pairwise == CLV_PAIRWISE_FULL)
         status = clv_tensors_require(&pairwise, tensors, names->pairwise, CLV_F64, 3, (int64_t[]){k, k, p}, err);
-    if (status == CLV_OK)
-        status = check_parts(shape, unary->data, pairwise ? pairwise->data : NULL, path, err);
+    TRY(check_parts(shape, unary->data, pairwise ? pairwise->data : NULL, path, err));
     if (status != CLV_OK)
         return status;
     size_t n_unary = clv_shape_unary_size(shape), n = clv_shape_size(shape);

@@ -90,8 +90,7 @@ enum clv_status record_read(struct clv_record *record, const struct clv_tensors 
     enum clv_status status = metadata_parse(&root, tensors, "record", path, err);
     if (status == CLV_OK && !json_get_object(root, &n))
         status = fail(err, CLV_ERR_DATA, "%s: its record is no JSON object", path);
-    if (status == CLV_OK)
-        status = reserve_entries(record, n, err);
+    TRY(reserve_entries(record, n, err));
     /* A key is there once: JSON with one that is there twice was refused. So nothing is looked for, however many there
      * are. */
     for (const char *key = NULL; status == CLV_OK && (key = json_next_member(&value, root, key));) {

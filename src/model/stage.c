@@ -28,10 +28,8 @@ enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage
     options.damping = DAMPING;
     options.tolerance = TOLERANCE * stage->temperature;
     enum clv_status status = scored_field_init(&field, &stage->shape, stage->w, problem, err);
-    if (status == CLV_OK)
-        status = clv_bp_new(&bp, err);
-    if (status == CLV_OK)
-        status = clv_bp_run(bp, marginals, NULL, NULL, &field, &options, err);
+    TRY(clv_bp_new(&bp, err));
+    TRY(clv_bp_run(bp, marginals, NULL, NULL, &field, &options, err));
     clv_bp_free(bp);
     scored_field_release(&field);
     return status;
@@ -54,9 +52,7 @@ enum clv_status stage_context(struct context *context, const struct clv_stage *s
     double *marginals = array_alloc(n, (size_t)n_labels * sizeof *marginals);
     *context = (struct context){0};
     enum clv_status status = marginals ? stage_marginals(marginals, stage, problem, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = context_init(context, problem, marginals, n_labels,
-                              next->n_edge_features - stage->shape.n_edge_features, err);
+    TRY(context_init(context, problem, marginals, n_labels, next->n_edge_features - stage->shape.n_edge_features, err));
     array_free(marginals);
     return status;
 }
@@ -69,8 +65,7 @@ enum clv_status model_field_init(struct clv_field *field, const struct clv_model
         return scored_field_init(field, &model->shape, model->w, problem, err);
     *field = (struct clv_field){0};
     enum clv_status status = stage_context(&context, model->first, &model->shape, problem, err);
-    if (status == CLV_OK)
-        status = scored_field_init(field, &model->shape, model->w, &context.problem, err);
+    TRY(scored_field_init(field, &model->shape, model->w, &context.problem, err));
     context_release(&context); /* the field's edges are the problem's own */
     return status;
 }

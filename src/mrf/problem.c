@@ -146,12 +146,9 @@ enum clv_status clv_problem_check(const struct clv_problem *problem, const struc
                                   struct clv_error *err)
 {
     enum clv_status status = check_shape(shape, err);
-    if (!status)
-        status = check_sizes(problem, shape, err);
-    if (!status)
-        status = check_rows(problem, err);
-    if (!status)
-        status = check_edges(problem, shape, err);
+    TRY(check_sizes(problem, shape, err));
+    TRY(check_rows(problem, err));
+    TRY(check_edges(problem, shape, err));
     return status ? status : check_truth(problem, shape, err);
 }
 

@@ -117,8 +117,7 @@ enum clv_status page_boxes_replace(const char *path, const char *image, const st
         put_row(&text, &table, image, &boxes[k]);
     if (status == CLV_OK && text.failed)
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = file_write(path, text.bytes, text.size, err);
+    TRY(file_write(path, text.bytes, text.size, err));
     array_free(table.bytes);
     text_release(&text);
     return status;

@@ -29,8 +29,7 @@ enum clv_status page_document_open(struct page_document *document, const char *p
 {
     *document = (struct page_document){0};
     enum clv_status status = clv_image_read(&document->image, path, limits, err);
-    if (status == CLV_OK)
-        status = click_scene_new(&document->scene, &document->image, err);
+    TRY(click_scene_new(&document->scene, &document->image, err));
     if (status != CLV_OK)
         page_document_release(document);
     return status;
@@ -51,8 +50,7 @@ enum clv_status page_document_import(struct page_document *document, const uint8
             struct page_event event = {.kind = kind, .object = object, .label = label};
             object++;
             status = page_runs_encode(&event.result, labels, n, (uint8_t)label, err);
-            if (status == CLV_OK)
-                status = page_history_add(&document->history, &event, err);
+            TRY(page_history_add(&document->history, &event, err));
             page_event_release(&event);
         }
     if (status != CLV_OK)
@@ -286,10 +284,8 @@ enum clv_status page_document_draw(struct page_document *document, struct page_e
         return fail(err, CLV_ERR_USAGE, "a mask is no stroke");
     uint8_t *labels = array_alloc(n, 1);
     enum clv_status status = labels ? cut(labels, document, event, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = page_runs_encode(&event->result, labels, n, 1, err);
-    if (status == CLV_OK)
-        status = page_history_add(&document->history, event, err);
+    TRY(page_runs_encode(&event->result, labels, n, 1, err));
+    TRY(page_history_add(&document->history, event, err));
     document->revision += status == CLV_OK;
     array_free(labels);
     return status;
@@ -359,12 +355,9 @@ enum clv_status page_document_use_model(struct page_document *document, const st
     margin = array_alloc((size_t)example.problem.n_nodes, sizeof *margin);
     prior = array_alloc(page_document_size(document), sizeof *prior);
     status = y && margin && prior ? clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_model_predict(y, model, &example.problem, oracle, err);
-    if (status == CLV_OK)
-        status = clv_oracle_margins(oracle, margin, y, err);
-    if (status == CLV_OK)
-        status = clv_refine_prior(prior, &example, margin, err);
+    TRY(clv_model_predict(y, model, &example.problem, oracle, err));
+    TRY(clv_oracle_margins(oracle, margin, y, err));
+    TRY(clv_refine_prior(prior, &example, margin, err));
     if (status == CLV_OK) {
         document->prior = prior;
         prior = NULL;

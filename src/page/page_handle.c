@@ -190,8 +190,7 @@ static enum clv_status send_converted(struct page_response *response, const stru
     uint8_t *jpeg = NULL;
     size_t size = 0;
     enum clv_status status = clv_image_read(&image, path, &session->options->limits, err);
-    if (status == CLV_OK)
-        status = clv_jpeg_encode(&jpeg, &size, &image, JPEG_QUALITY, err);
+    TRY(clv_jpeg_encode(&jpeg, &size, &image, JPEG_QUALITY, err));
     if (status == CLV_OK)
         text_append(&response->body, jpeg, size);
     response->type = "image/jpeg";
@@ -251,8 +250,7 @@ static enum clv_status save_and_tell(struct page_response *response, struct page
     struct page_document *document = &session->document;
     double ms = now_ms() - started;
     enum clv_status status = page_session_save(session, err);
-    if (status == CLV_OK)
-        status = put_document(&response->body, session, ms, err);
+    TRY(put_document(&response->body, session, ms, err));
     if (status == CLV_OK && response->body.failed)
         status = fail_memory(err);
     if (status == CLV_OK)
@@ -282,8 +280,7 @@ static enum clv_status draw(struct page_response *response, struct page_session 
     enum clv_status status = page_event_parse(&event, root, "stroke", err);
     if (status == CLV_OK && event.label >= session->set.labels.n_labels)
         status = fail(err, CLV_ERR_USAGE, "there is no label %d", event.label);
-    if (status == CLV_OK)
-        status = page_document_draw(&session->document, &event, err);
+    TRY(page_document_draw(&session->document, &event, err));
     page_event_release(&event);
     return status == CLV_OK ? save_and_tell(response, session, started, &before, true, err) : status;
 }
@@ -331,8 +328,7 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
     if (is_suggestion) {
         uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
         status = labels ? see(labels, session, err) : fail_memory(err);
-        if (status == CLV_OK)
-            status = page_document_import(&session->document, labels, PAGE_SUGGESTION, err);
+        TRY(page_document_import(&session->document, labels, PAGE_SUGGESTION, err));
         array_free(labels);
     }
     if (status != CLV_OK)
@@ -351,8 +347,7 @@ static enum clv_status train(struct page_response *response, struct page_session
     if (trainer->is_busy(trainer->context))
         return fail(err, CLV_ERR_USAGE, "training is under way");
     enum clv_status status = page_lessons_write(&lessons, session, err);
-    if (status == CLV_OK)
-        status = trainer->start(trainer->context, &lessons, err);
+    TRY(trainer->start(trainer->context, &lessons, err));
     page_lessons_release(&lessons);
     return status == CLV_OK ? tell_training(response, session) : status;
 }

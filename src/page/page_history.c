@@ -210,11 +210,8 @@ static enum clv_status parse_events(struct page_history *history, const struct j
         struct page_event event = {0};
         const struct json_value *stroke = json_element(strokes, k);
         enum clv_status status = page_event_parse(&event, stroke, name, err);
-        if (status == CLV_OK)
-            status =
-                parse_result(&event.result, json_member(stroke, "mask"), (size_t)width * (size_t)height, name, err);
-        if (status == CLV_OK)
-            status = append(history, &event, err);
+        TRY(parse_result(&event.result, json_member(stroke, "mask"), (size_t)width * (size_t)height, name, err));
+        TRY(append(history, &event, err));
         page_event_release(&event);
         if (status != CLV_OK)
             return status;
@@ -230,8 +227,7 @@ enum clv_status page_history_parse(struct page_history *history, const char *byt
     struct page_history made = {0};
     struct json_value *root = NULL;
     enum clv_status status = json_parse(&root, bytes, size, name, err);
-    if (status == CLV_OK)
-        status = parse_events(&made, root, name, width, height, err);
+    TRY(parse_events(&made, root, name, width, height, err));
     json_root_free(root);
     if (status == CLV_OK)
         *history = made;

@@ -156,13 +156,9 @@ static enum clv_status add_begun(struct writing *self, size_t i, struct clv_erro
     size_t size = 0;
     enum clv_status status = clv_image_read_size(&document.image.width, &document.image.height, item->image,
                                                  &self->session->options->limits, err);
-    if (status == CLV_OK)
-        status = file_read(&bytes, &size, strokes, MAX_BYTES, err);
-    if (status == CLV_OK)
-        status = page_history_parse(&document.history, bytes, size, strokes, document.image.width,
-                                    document.image.height, err);
-    if (status == CLV_OK)
-        status = know(&known, &document, err);
+    TRY(file_read(&bytes, &size, strokes, MAX_BYTES, err));
+    TRY(page_history_parse(&document.history, bytes, size, strokes, document.image.width, document.image.height, err));
+    TRY(know(&known, &document, err));
     if (status == CLV_OK && known.has_figure && known.has_ground)
         status = add_partial(self, i, &document, &known, err);
     else if (status == CLV_OK && known.n && self->session->set.labels.n_labels == 2)
@@ -186,8 +182,7 @@ static enum clv_status add_new(struct writing *self, size_t i, struct clv_error 
     struct clv_pixel_box *boxes = array_alloc(entry->n_boxes, sizeof *boxes);
     status = placed && boxes ? clv_image_read_size(&width, &height, item->image, &self->session->options->limits, err)
                              : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_boxes_place(placed, NULL, &self->session->import.boxes, entry, width, height, err);
+    TRY(clv_boxes_place(placed, NULL, &self->session->import.boxes, entry, width, height, err));
     for (size_t k = 0; k < entry->n_boxes && status == CLV_OK; k++)
         boxes[k] = clv_box_pixels(&placed[k], width, height);
     if (status == CLV_OK)
@@ -265,8 +260,7 @@ enum clv_status page_lessons_write(struct page_lessons *lessons, const struct pa
     enum clv_status status = self.folder ? folder_create(self.folder, err) : fail_memory(err);
     for (size_t i = 0; i < session->set.n_items && status == CLV_OK; i++)
         status = add_item(&self, i, err);
-    if (status == CLV_OK)
-        status = write_files(&self, err);
+    TRY(write_files(&self, err));
     if (status != CLV_OK)
         page_lessons_release(lessons);
     text_release(&self.manifest);

@@ -62,14 +62,11 @@ static enum clv_status expect(double *error, const struct clv_model *model, cons
     double *marginals = NULL, wrong = 0, all = 0;
     size_t n_labels = (size_t)model->shape.n_labels;
     enum clv_status status = clv_image_read(&image, path, NULL, err);
-    if (status == CLV_OK)
-        status = clv_example_extract(&example, &image, &model->recipe, err);
-    if (status == CLV_OK)
-        status = clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err);
+    TRY(clv_example_extract(&example, &image, &model->recipe, err));
+    TRY(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     if (status == CLV_OK && !(marginals = array_alloc((size_t)example.problem.n_nodes, n_labels * sizeof *marginals)))
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_model_marginals(marginals, NULL, NULL, model, &example.problem, oracle, SEED, DRAWS, err);
+    TRY(clv_model_marginals(marginals, NULL, NULL, model, &example.problem, oracle, SEED, DRAWS, err));
     for (size_t i = 0; status == CLV_OK && i < (size_t)example.problem.n_nodes; i++) {
         double best = 0;
         for (size_t y = 0; y < n_labels; y++)

@@ -188,24 +188,20 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
     enum clv_status status = path_is_folder(options->folder) || !path_exists(options->folder)
                                  ? clv_set_read_folder(&fresh->set, options->folder, err)
                                  : fail(err, CLV_ERR_NO_INPUT, "%s: is no folder", options->folder);
-    if (status == CLV_OK)
-        status = prepare(fresh, "masks", err);
-    if (status == CLV_OK)
-        status = prepare(fresh, "strokes", err);
+    TRY(prepare(fresh, "masks", err));
+    TRY(prepare(fresh, "strokes", err));
     if (status == CLV_OK) { /* again, as trainings will see it */
         clv_set_release(&fresh->set);
         status = clv_set_read_folder(&fresh->set, options->folder, err);
     }
-    if (status == CLV_OK)
-        status = list_items(fresh, err);
+    TRY(list_items(fresh, err));
     if (status == CLV_OK)
         note_bad_names(fresh);
     if (status == CLV_OK && (!(fresh->boxes_path = path_join(fresh->set.root, "boxes.tsv")) ||
                              !(fresh->labels_path = path_join(fresh->set.root, "labels.tsv")) ||
                              !(fresh->ranking = page_ranking_new(&fresh->set))))
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = read_boxes(fresh, err);
+    TRY(read_boxes(fresh, err));
     if (status == CLV_OK && path_exists(options->model))
         status = page_session_use_model(fresh, err);
     if (status == CLV_OK)
@@ -225,8 +221,7 @@ enum clv_status page_session_use_model(struct page_session *session, struct clv_
     session->model = model;
     if (session->open >= 0)
         status = page_document_use_model(&session->document, &session->model, err);
-    if (status == CLV_OK)
-        status = page_ranking_start(session->ranking, session->options->model, err);
+    TRY(page_ranking_start(session->ranking, session->options->model, err));
     return status;
 }
 
@@ -271,9 +266,7 @@ static enum clv_status read_drawn(struct page_document *document, const struct p
                                image->width, image->height, &session->options->limits, err);
     if (status == CLV_OK && path_exists(item->strokes)) {
         status = file_read(&bytes, &size, item->strokes, MAX_STROKES_BYTES, err);
-        if (status == CLV_OK)
-            status =
-                page_history_parse(&document->history, bytes, size, item->strokes, image->width, image->height, err);
+        TRY(page_history_parse(&document->history, bytes, size, item->strokes, image->width, image->height, err));
         array_free(bytes);
     }
     if (status == CLV_OK && mask.labels) {
@@ -397,16 +390,12 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
     page_history_put(&json, &document->history, document->image.width, document->image.height);
     enum clv_status status = write_file(item->strokes, &json, err);
     session->strokes_stamp = stamp_of(item->strokes);
-    if (status == CLV_OK)
-        status = put_aside(item, err);
-    if (status == CLV_OK)
-        status = outputs_folder(item->mask, err);
-    if (status == CLV_OK)
-        status = clv_png_write_labels(item->mask, document->image.width, document->image.height, painted,
-                                      (const uint8_t(*)[3])labels->palette, 256, err);
+    TRY(put_aside(item, err));
+    TRY(outputs_folder(item->mask, err));
+    TRY(clv_png_write_labels(item->mask, document->image.width, document->image.height, painted,
+                             (const uint8_t(*)[3])labels->palette, 256, err));
     session->mask_stamp = stamp_of(item->mask);
-    if (status == CLV_OK)
-        status = save_boxes(session, err);
+    TRY(save_boxes(session, err));
     if (status == CLV_OK)
         item->status = document->history.is_accepted ? PAGE_ACCEPTED : PAGE_BEGUN;
     text_release(&json);
@@ -439,8 +428,7 @@ enum clv_status page_session_add_label(struct page_session *session, const char 
             text_printf(&text, "%d\t%s\t%d\t%d\t%d\n", k, of, colour[0], colour[1], colour[2]);
     }
     enum clv_status status = write_file(session->labels_path, &text, err);
-    if (status == CLV_OK)
-        status = clv_labels_read(&read, session->labels_path, err);
+    TRY(clv_labels_read(&read, session->labels_path, err));
     if (status == CLV_OK) {
         clv_labels_release(&session->set.labels);
         session->set.labels = read;

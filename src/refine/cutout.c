@@ -209,8 +209,7 @@ enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, 
     enum clv_status status = kind && nearby.columns && fresh.rgba ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         kind[i] = is_object[labels[i]];
-    if (status == CLV_OK)
-        status = mark_band(kind, image->width, image->height, band, err);
+    TRY(mark_band(kind, image->width, image->height, band, err));
     for (int32_t y = 0; y < nearby.reach && status == CLV_OK; y++)
         add_row(&nearby, y, 1);
     for (int32_t y = 0; y < image->height && status == CLV_OK; y++) {

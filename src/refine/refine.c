@@ -49,10 +49,8 @@ static enum clv_status canvas_init(struct canvas *self, const uint8_t *labels, s
     self->labels = array_copy(labels, self->n, 1);
     self->made = array_alloc(self->n, 1);
     enum clv_status status = self->labels && self->made ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = pixel_couplings_init(&self->couplings, self->image, self->options->coupling, err);
-    if (status == CLV_OK)
-        status = near_colours_init(&self->colours, self->image, err);
+    TRY(pixel_couplings_init(&self->couplings, self->image, self->options->coupling, err));
+    TRY(near_colours_init(&self->colours, self->image, err));
     if (status == CLV_OK && !(self->score = array_alloc(self->colours.n_cells, sizeof *self->score)))
         status = fail_memory(err);
     return status;
@@ -162,8 +160,7 @@ enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const
     struct canvas canvas = {
         .image = image, .prior = prior, .is_fixed = is_fixed, .options = options ? options : &defaults};
     enum clv_status status = refine_check_options(canvas.options, err);
-    if (status == CLV_OK)
-        status = check(labels, image, prior ? prior->of_pixels : NULL, err);
+    TRY(check(labels, image, prior ? prior->of_pixels : NULL, err));
     if (status != CLV_OK)
         return status;
     size_t n_figure = count_figure(labels, (size_t)image->width * (size_t)image->height);
@@ -225,8 +222,7 @@ enum clv_status refine_by_margins(uint8_t *labels, const struct clv_image *image
 {
     struct refine_prior prior;
     enum clv_status status = prior_init(&prior, example, margin, err);
-    if (status == CLV_OK)
-        status = refine_two(labels, image, &prior, NULL, options, PIXEL_CUT_WHOLE, err);
+    TRY(refine_two(labels, image, &prior, NULL, options, PIXEL_CUT_WHOLE, err));
     prior_release(&prior);
     return status;
 }

@@ -63,8 +63,7 @@ static enum clv_status init(struct expansion *self, const uint8_t *labels, const
         is_short |= !(self->above[k] = array_alloc((size_t)image->width, sizeof *self->above[k]));
     }
     enum clv_status status = is_short ? fail_memory(err) : CLV_OK;
-    if (status == CLV_OK)
-        status = pixel_couplings_init(&self->couplings, image, coupling, err);
+    TRY(pixel_couplings_init(&self->couplings, image, coupling, err));
     return status == CLV_OK ? near_colours_init(&self->colours, image, err) : status;
 }
 
@@ -216,8 +215,7 @@ static enum clv_status refine(struct expansion *self, uint8_t *labels, const str
     self->prior = (float)options->prior;
     for (int32_t round = 0; status == CLV_OK && round < options->rounds; round++) {
         status = learn_colours(self, options, err);
-        if (status == CLV_OK)
-            status = expand_all(self, whole, err);
+        TRY(expand_all(self, whole, err));
     }
     if (status == CLV_OK)
         memcpy(labels, self->labels, self->n);
@@ -233,10 +231,8 @@ enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, cons
     clv_refine_defaults(&defaults);
     options = options ? options : &defaults;
     enum clv_status status = refine_check_options(options, err);
-    if (status == CLV_OK)
-        status = check_size(image, n_labels, err);
-    if (status == CLV_OK)
-        status = check_votes(labels, image, votes, n_labels, err);
+    TRY(check_size(image, n_labels, err));
+    TRY(check_votes(labels, image, votes, n_labels, err));
     if (status != CLV_OK)
         return status;
     size_t n = (size_t)image->width * (size_t)image->height;
@@ -257,18 +253,15 @@ enum clv_status refine_by_votes(uint8_t *labels, const struct clv_image *image, 
 {
     struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = NULL}};
     enum clv_status status = refine_check_options(options, err);
-    if (status == CLV_OK)
-        status = check_size(image, n_labels, err);
-    if (status == CLV_OK)
-        status = clv_example_vote(labels, NULL, example, y, n_labels, err);
+    TRY(check_size(image, n_labels, err));
+    TRY(clv_example_vote(labels, NULL, example, y, n_labels, err));
     if (status == CLV_OK && example->grid.n_rows)
         status = patch_votes_init(&expansion.votes.patches, example, y, err);
     else if (status == CLV_OK)
         expansion.votes.of_superpixels = labels; /* which change last */
     for (int32_t i = 0; i < example->superpixels.n && status == CLV_OK; i++)
         expansion.is_possible[y[i]] = true;
-    if (status == CLV_OK)
-        status = refine(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err);
+    TRY(refine(&expansion, labels, image, options, PIXEL_CUT_WHOLE, err));
     patch_votes_release(&expansion.votes.patches);
     return status;
 }

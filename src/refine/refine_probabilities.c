@@ -135,8 +135,7 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
     clv_refine_probabilities_defaults(&weights, n_labels);
     weights = options ? *options : weights;
     enum clv_status status = check(&planes, image->channels, err);
-    if (status == CLV_OK)
-        status = refine_check_options(&weights, err);
+    TRY(refine_check_options(&weights, err));
     if (status != CLV_OK)
         return status;
     uint8_t *made = array_alloc(planes.n, sizeof *made);

@@ -68,10 +68,8 @@ static enum clv_status show_probability(struct pictures *pictures, struct clv_im
         memset(greys[v], v, 3);
     clv_labels_resize(values, photo->width, photo->height, item->probability, item->image->width, item->image->height);
     enum clv_status status = encode_labels(pictures, LAYER_MASK, values, (const uint8_t(*)[3])greys, err);
-    if (status == CLV_OK)
-        status = probability_draw(photo, values, OUTLINE_PX, err);
-    if (status == CLV_OK)
-        status = encode_jpeg(pictures, LAYER_OVERLAY, photo, err);
+    TRY(probability_draw(photo, values, OUTLINE_PX, err));
+    TRY(encode_jpeg(pictures, LAYER_OVERLAY, photo, err));
     array_free(values);
     return status;
 }
@@ -93,10 +91,8 @@ enum clv_status pictures_make(struct pictures *pictures, const struct clv_report
     struct clv_image photo = {0};
     uint8_t *labels = array_alloc(n, 1), *truth = array_alloc(n, 1);
     enum clv_status status = labels && truth ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_image_resize(&photo, source, made.width, made.height, err);
-    if (status == CLV_OK)
-        status = encode_jpeg(&made, LAYER_IMAGE, &photo, err);
+    TRY(clv_image_resize(&photo, source, made.width, made.height, err));
+    TRY(encode_jpeg(&made, LAYER_IMAGE, &photo, err));
     if (status == CLV_OK && item->probability)
         status = show_probability(&made, &photo, item, err);
     if (status != CLV_OK || !item->labels)
@@ -105,15 +101,13 @@ enum clv_status pictures_make(struct pictures *pictures, const struct clv_report
     clv_labels_resize(labels, made.width, made.height, item->labels, source->width, source->height);
     clv_overlay_draw(&photo, labels, palette, TINT, OUTLINE_PX, CLV_VOID);
     status = encode_jpeg(&made, LAYER_OVERLAY, &photo, err);
-    if (status == CLV_OK)
-        status = encode_labels(&made, LAYER_MASK, labels, palette, err);
+    TRY(encode_labels(&made, LAYER_MASK, labels, palette, err));
     if (status == CLV_OK && item->truth) {
         clv_labels_resize(truth, made.width, made.height, item->truth, source->width, source->height);
         status = encode_labels(&made, LAYER_TRUTH, truth, palette, err);
         for (size_t i = 0; i < n; i++)
             labels[i] = (uint8_t)difference_of(truth[i], labels[i]);
-        if (status == CLV_OK)
-            status = encode_labels(&made, LAYER_DIFFERENCE, labels, difference_palette, err);
+        TRY(encode_labels(&made, LAYER_DIFFERENCE, labels, difference_palette, err));
     }
 done:
     if (status == CLV_OK)

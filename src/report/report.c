@@ -93,17 +93,14 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
     made->folder = string_copy(folder);
     made->path = path_join(folder, "index.html");
     enum clv_status status = made->folder && made->path ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = copy_header(&made->header, title, labels, summary, n_summary, err);
+    TRY(copy_header(&made->header, title, labels, summary, n_summary, err));
     if (status == CLV_OK) {
         enum path_kind kind;
         status = path_look(&kind, folder, err);
-        if (status == CLV_OK)
-            status = folder_create(folder, err);
+        TRY(folder_create(folder, err));
         made->made_folder = status == CLV_OK && kind == PATH_ABSENT;
     }
-    if (status == CLV_OK)
-        status = open_spool(made, err);
+    TRY(open_spool(made, err));
     if (status == CLV_OK)
         *report = made;
     else
@@ -227,8 +224,7 @@ enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *e
         status = file_create(&writer, report->path, err);
     if (status == CLV_OK && page_write_head(writer.stream, &report->header, &report->totals))
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = copy_items(writer.stream, report, err);
+    TRY(copy_items(writer.stream, report, err));
     if (status == CLV_OK) {
         page_write_tail(writer.stream, &report->totals);
         status = file_commit(&writer, err);

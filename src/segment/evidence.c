@@ -120,9 +120,8 @@ static enum clv_status read_map(float *plane, const struct evidence *self, const
     struct map_grid grid = {0};
     enum clv_status status =
         map_grid_init(&grid, map->map.width, map->map.height, example->width, example->height, err);
-    if (status == CLV_OK)
-        status = self->n_labels == 2 ? say_two(plane, &grid, map, m, model, self->n, err)
-                                     : say_labels(plane, &grid, map, m, model, self->n, err);
+    TRY(self->n_labels == 2 ? say_two(plane, &grid, map, m, model, self->n, err)
+                            : say_labels(plane, &grid, map, m, model, self->n, err));
     map_grid_release(&grid);
     return status;
 }
@@ -174,10 +173,8 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
     enum clv_status status = made.nodes && made.is_open ? CLV_OK : fail_memory(err);
     for (int32_t i = 0; i < example->problem.n_nodes && status == CLV_OK; i++)
         made.is_open[y[i]] = 1;
-    if (status == CLV_OK)
-        status = clv_example_vote(labels, made.nodes, example, y, made.n_labels, err);
-    if (status == CLV_OK)
-        status = read_maps(&made, example, maps, model, err);
+    TRY(clv_example_vote(labels, made.nodes, example, y, made.n_labels, err));
+    TRY(read_maps(&made, example, maps, model, err));
     if (status == CLV_OK)
         *self = made;
     else

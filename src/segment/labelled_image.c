@@ -26,11 +26,9 @@ static enum clv_status read_item(struct labelled_image *self, const struct refin
                                  const struct clv_item *item, struct clv_error *err)
 {
     enum clv_status status = clv_image_read(&self->image, item->image, lesson->limits, err);
-    if (status == CLV_OK)
-        status = clv_mask_read(&self->truth, item->mask, &self->model.labels, self->image.width, self->image.height,
-                               lesson->limits, err);
-    if (status == CLV_OK)
-        status = item_maps_open(&self->maps, &self->model.recipe, lesson->set, item, lesson->limits, err);
+    TRY(clv_mask_read(&self->truth, item->mask, &self->model.labels, self->image.width, self->image.height,
+                      lesson->limits, err));
+    TRY(item_maps_open(&self->maps, &self->model.recipe, lesson->set, item, lesson->limits, err));
     return status;
 }
 
@@ -47,8 +45,7 @@ static enum clv_status label(struct labelled_image *self, const struct clv_probl
     self->y = array_alloc((size_t)problem->n_nodes, sizeof *self->y);
     self->painted = array_alloc(self->n, 1);
     status = self->y && self->painted ? clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_model_predict(self->y, &self->model, problem, self->oracle, err);
+    TRY(clv_model_predict(self->y, &self->model, problem, self->oracle, err));
     return status == CLV_OK
                ? labelled_image_paint(self->painted, &self->nodes, self->y, self->model.shape.n_labels, err)
                : status;

@@ -20,8 +20,7 @@ static enum clv_status take_nodes(float *plane, const struct segmented *self, st
 {
     double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
     enum clv_status status = margin ? clv_oracle_margins(self->oracle, margin, self->y, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_refine_prior(plane, self->example, margin, err);
+    TRY(clv_refine_prior(plane, self->example, margin, err));
     array_free(margin);
     return status;
 }
@@ -63,8 +62,7 @@ static enum clv_status use_map(float *plane, int32_t m, const struct segmented *
     struct map_grid grid = {0};
     struct clv_map margin = {0};
     enum clv_status status = map_margin(&margin, &self->maps[m], m, self->model, err);
-    if (status == CLV_OK)
-        status = map_grid_init(&grid, margin.width, margin.height, width, height, err);
+    TRY(map_grid_init(&grid, margin.width, margin.height, width, height, err));
     double done = 0; /* variances of blurs one after the other add up */
     for (int32_t k = 0; k < TERMS_A_MAP && status == CLV_OK; k++) {
         double more = side * sqrt(spreads[k] * spreads[k] - done * done);

@@ -112,8 +112,7 @@ static enum clv_status gather(void *context, size_t index, int thread, struct cl
         const struct segmented view = labelled_image_view(&labelled);
         pick_pixels(picked, &labelled);
         status = measure(picked->rows, &labelled, err);
-        if (status == CLV_OK)
-            status = pixel_terms(&view, true, take_term, picked, err);
+        TRY(pixel_terms(&view, true, take_term, picked, err));
     }
     labelled_image_release(&labelled);
     array_free(picked);
@@ -188,10 +187,8 @@ static enum clv_status fit_all(struct learning *self, struct clv_error *err)
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         self->rows[i] = (struct rows){
             .terms = terms + i * FIT_PIXELS * k, .is_one = is_one + i * FIT_PIXELS, .weight = weight + i * FIT_PIXELS};
-    if (status == CLV_OK)
-        status = parallel_for(n, self->lesson->n_threads, gather, self, err);
-    if (status == CLV_OK)
-        status = fit_terms(self, err);
+    TRY(parallel_for(n, self->lesson->n_threads, gather, self, err));
+    TRY(fit_terms(self, err));
     array_free(terms);
     array_free(is_one);
     array_free(weight);
@@ -287,10 +284,8 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
     self.rows = array_zalloc(self.n_rows, sizeof *self.rows);
     self.samples = array_zalloc(self.n_samples, sizeof *self.samples);
     status = self.rows && self.samples ? fit_all(&self, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = parallel_for(self.n_samples, lesson->n_threads, prepare, &self, err);
-    if (status == CLV_OK)
-        status = search_coupling(&self, err);
+    TRY(parallel_for(self.n_samples, lesson->n_threads, prepare, &self, err));
+    TRY(search_coupling(&self, err));
     if (status == CLV_OK)
         *refining = self.tried;
     for (size_t i = 0; self.samples && i < self.n_samples; i++)

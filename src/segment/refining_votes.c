@@ -43,9 +43,8 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     struct labelled_image *labelled = &sample->labelled;
     enum clv_status status =
         labelled_image_init(labelled, self->model, self->lesson, &self->lesson->examples[index * self->stride], err);
-    if (status == CLV_OK)
-        status = evidence_init(&sample->evidence, labelled->painted, &labelled->nodes, labelled->y, labelled->maps,
-                               &labelled->model, err);
+    TRY(evidence_init(&sample->evidence, labelled->painted, &labelled->nodes, labelled->y, labelled->maps,
+                      &labelled->model, err));
     if (status == CLV_OK && !(sample->refined = array_alloc(labelled->n, 1)))
         status = fail_memory(err);
     return status;
@@ -144,10 +143,8 @@ enum clv_status refining_learn_votes(struct refining *refining, const struct clv
 {
     struct search search = {.model = model, .lesson = lesson, .tried = *refining};
     enum clv_status status = choose_samples(&search, err);
-    if (status == CLV_OK)
-        status = parallel_for(search.n, lesson->n_threads, prepare, &search, err);
-    if (status == CLV_OK)
-        status = search_all(&search, err);
+    TRY(parallel_for(search.n, lesson->n_threads, prepare, &search, err));
+    TRY(search_all(&search, err));
     if (status == CLV_OK)
         *refining = search.tried;
     for (size_t i = 0; search.samples && i < search.n; i++)

@@ -287,12 +287,9 @@ enum clv_status regions_connect(int32_t *labels, int32_t *n_regions, int32_t wid
 {
     struct region_map map = {.width = width, .height = height, .n_labels = n_labels};
     enum clv_status status = find_runs(&map, labels, err);
-    if (!status)
-        status = find_pieces(&map, err);
-    if (!status)
-        status = find_borders(&map, err);
-    if (!status)
-        status = join_loose_pieces(&map, err);
+    TRY(find_pieces(&map, err));
+    TRY(find_borders(&map, err));
+    TRY(join_loose_pieces(&map, err));
     if (!status)
         *n_regions = write_labels(&map, labels);
     map_release(&map);

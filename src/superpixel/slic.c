@@ -267,8 +267,7 @@ enum clv_status clv_slic(struct clv_superpixels *superpixels, const struct clv_i
     struct slic slic = {0};
     int32_t *labels = NULL, n_regions;
     enum clv_status status = check(image, options, err);
-    if (!status)
-        status = slic_init(&slic, image, options, err);
+    TRY(slic_init(&slic, image, options, err));
     if (status)
         goto done;
     float step = place_centres(&slic);

@@ -139,12 +139,9 @@ enum clv_status synth_scene_draw(struct clv_image *image, uint8_t **figure, int3
     struct clv_image drawn = {0};
     uint8_t *labels = array_alloc((size_t)width * (size_t)height, 1);
     enum clv_status status = labels ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = canvas_init(&canvas, width, height, err);
-    if (status == CLV_OK)
-        status = field_init(&field, width, height, err);
-    if (status == CLV_OK)
-        status = clv_image_new(&drawn, width, height, 3, err);
+    TRY(canvas_init(&canvas, width, height, err));
+    TRY(field_init(&field, width, height, err));
+    TRY(clv_image_new(&drawn, width, height, 3, err));
     if (status != CLV_OK)
         goto done;
 

@@ -106,14 +106,10 @@ static enum clv_status draw_one(void *context, size_t index, int thread, struct 
     enum clv_status status = image_path && mask_path ? CLV_OK : fail_memory(err);
     if (status == CLV_OK && stop_requested(run->progress))
         status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    if (status == CLV_OK)
-        status =
-            synth_scene_draw(&image, &figure, varied_side(options, options->width, 2 * index),
-                             varied_side(options, options->height, 2 * index + 1), options->seed, (uint32_t)index, err);
-    if (status == CLV_OK)
-        status = clv_jpeg_write(image_path, &image, JPEG_QUALITY, err);
-    if (status == CLV_OK)
-        status = clv_png_write_labels(mask_path, image.width, image.height, figure, black_and_white, 2, err);
+    TRY(synth_scene_draw(&image, &figure, varied_side(options, options->width, 2 * index),
+                         varied_side(options, options->height, 2 * index + 1), options->seed, (uint32_t)index, err));
+    TRY(clv_jpeg_write(image_path, &image, JPEG_QUALITY, err));
+    TRY(clv_png_write_labels(mask_path, image.width, image.height, figure, black_and_white, 2, err));
     if (status == CLV_OK) {
         run->boxes[index] = tight_box(figure, image.width, image.height);
         parallel_progress(run->progress, "drawing", &run->n_done, (size_t)options->n_images, NULL);
@@ -176,8 +172,7 @@ static enum clv_status make_folders(const struct synth_run *run, struct clv_erro
 {
     char *images = path_join(run->folder, "images"), *masks = path_join(run->folder, "masks");
     enum clv_status status = images && masks ? folder_create(images, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = folder_create(masks, err);
+    TRY(folder_create(masks, err));
     array_free(images);
     array_free(masks);
     return status;
@@ -198,14 +193,10 @@ enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_opt
     enum path_kind kind = PATH_ABSENT;
     run.boxes = array_zalloc((size_t)options->n_images, sizeof *run.boxes);
     status = run.boxes ? path_look(&kind, folder, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = make_folders(&run, err);
-    if (status == CLV_OK)
-        status = parallel_for((size_t)options->n_images, n_threads, draw_one, &run, err);
-    if (status == CLV_OK)
-        status = write_table(&run, "boxes.tsv", put_box_row, "image\tlabel\tx\ty\tw\th\n", err);
-    if (status == CLV_OK)
-        status = write_table(&run, "manifest.tsv", put_manifest_row, "image\tmask\tsplit\n", err);
+    TRY(make_folders(&run, err));
+    TRY(parallel_for((size_t)options->n_images, n_threads, draw_one, &run, err));
+    TRY(write_table(&run, "boxes.tsv", put_box_row, "image\tlabel\tx\ty\tw\th\n", err));
+    TRY(write_table(&run, "manifest.tsv", put_manifest_row, "image\tmask\tsplit\n", err));
     if (status != CLV_OK && !options->overwrite) {
         remove_items(&run, "images", ".jpg");
         remove_items(&run, "masks", ".png");

@@ -76,8 +76,7 @@ static enum clv_status read_own(struct clv_item_boxes *boxes, struct reading *se
     if (!item->boxes)
         return CLV_OK;
     enum clv_status status = open_file(self, item->boxes, err);
-    if (status == CLV_OK)
-        status = clv_boxes_find(&entry, &self->file, item->name, err);
+    TRY(clv_boxes_find(&entry, &self->file, item->name, err));
     return status == CLV_OK && tells(entry) ? place(boxes, self, entry, item, err) : status;
 }
 
@@ -127,8 +126,7 @@ static enum clv_status read_shared(struct clv_item_boxes *found, struct reading 
     enum clv_status status = names && entries ? open_file(self, path, err) : fail_memory(err);
     for (size_t i = 0; i < n_all && names; i++)
         names[i] = i < n ? set->items[i].name : others->items[i - n].name;
-    if (status == CLV_OK)
-        status = clv_boxes_find_all(entries, &self->file, names, n_all, err);
+    TRY(clv_boxes_find_all(entries, &self->file, names, n_all, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         n_known += tells(entries[i]);
     if (status == CLV_OK && n && !n_known)

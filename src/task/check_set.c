@@ -251,10 +251,8 @@ static enum clv_status check_images(struct supervision *self, struct summary *su
     bool *is_bad = array_zalloc(n, sizeof *is_bad);
     check.findings = array_alloc(BATCH, sizeof *check.findings);
     enum clv_status status = is_bad && check.findings ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = look(is_bad, summary, &check, options->n_threads, err);
-    if (status == CLV_OK)
-        status = bad_images_report(&self->bad, options->skip_bad, n + n_before, options->data, options->progress, err);
+    TRY(look(is_bad, summary, &check, options->n_threads, err));
+    TRY(bad_images_report(&self->bad, options->skip_bad, n + n_before, options->data, options->progress, err));
     if (status == CLV_OK) {
         status = summary ? report(summary, self, options, err) : CLV_OK;
         drop(self, is_bad);

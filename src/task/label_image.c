@@ -21,8 +21,7 @@ static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, 
 {
     float *score = array_alloc((size_t)self->image->width, (size_t)self->image->height * sizeof *score);
     enum clv_status status = score ? pixel_scores(score, self, refining, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = pixel_scores_refine(labels, score, self->image, refining, err);
+    TRY(pixel_scores_refine(labels, score, self->image, refining, err));
     array_free(score);
     return status;
 }
@@ -32,8 +31,7 @@ static enum clv_status by_votes(uint8_t *labels, const struct segmented *self, c
 {
     struct evidence evidence = {0};
     enum clv_status status = evidence_init(&evidence, labels, self->example, self->y, self->maps, self->model, err);
-    if (status == CLV_OK)
-        status = evidence_refine(labels, &evidence, self->image, refining, err);
+    TRY(evidence_refine(labels, &evidence, self->image, refining, err));
     evidence_release(&evidence);
     return status;
 }
@@ -43,8 +41,7 @@ static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,
 {
     double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
     enum clv_status status = margin ? clv_oracle_margins(self->oracle, margin, self->y, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = refine_by_margins(labels, self->image, self->example, margin, options, err);
+    TRY(refine_by_margins(labels, self->image, self->example, margin, options, err));
     array_free(margin);
     return status;
 }
@@ -100,10 +97,8 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
         status = clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err);
     if (!oracle)
         oracle = own;
-    if (status == CLV_OK)
-        status = label_nodes(y, model, &example->problem, oracle, options, err);
-    if (status == CLV_OK)
-        status = labelled_image_paint(labels, example, y, model->shape.n_labels, err);
+    TRY(label_nodes(y, model, &example->problem, oracle, options, err));
+    TRY(labelled_image_paint(labels, example, y, model->shape.n_labels, err));
     if (status == CLV_OK && options->is_refined)
         status = label_refine(labels, image, example, y, maps, model, oracle, &options->refining, err);
     clv_oracle_free(own);
@@ -129,8 +124,7 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
     status = example_extract(&example, image, maps, &model->recipe, err);
     if (status == CLV_OK && !(fresh = array_alloc(n, 1)))
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = label_example(fresh, model, image, &example, maps, options, err);
+    TRY(label_example(fresh, model, image, &example, maps, options, err));
     if (status == CLV_OK)
         memcpy(labels, fresh, n);
     array_free(fresh);

@@ -41,10 +41,8 @@ static enum clv_status check_all_words(const struct clv_map_options *self, const
                                        struct clv_error *err)
 {
     enum clv_status status = check_words(&self->kinds, "--maps-kind", set, err);
-    if (status == CLV_OK)
-        status = check_words(&self->components, "--maps-pca", set, err);
-    if (status == CLV_OK)
-        status = check_words(&self->uses, "--maps-use", set, err);
+    TRY(check_words(&self->components, "--maps-pca", set, err));
+    TRY(check_words(&self->uses, "--maps-use", set, err));
     return status;
 }
 

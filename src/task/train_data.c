@@ -91,8 +91,7 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
     const struct path_list files = train_files(options);
     enum clv_status status = digest_features(data->digest, &files, err);
-    if (status == CLV_OK)
-        status = open_dataset(data, options, err);
+    TRY(open_dataset(data, options, err));
     if (status != CLV_OK)
         return status;
     data->n_masks = status == CLV_OK ? clv_dataset_size(data->dataset) : 0;
@@ -125,11 +124,9 @@ static enum clv_status extract_set(struct train_data *data, const struct clv_tra
     if (status == CLV_OK && !options->init && map_options_matter(&options->maps, &data->recipe, set))
         status = map_options_learn(&data->recipe, &options->maps, !options->no_maps, set, options->n_threads,
                                    &options->limits, options->progress, err);
-    if (status == CLV_OK)
-        status = clv_dataset_check_memory(set, &data->recipe, &options->limits, err);
+    TRY(clv_dataset_check_memory(set, &data->recipe, &options->limits, err));
     int n_threads = 1;
-    if (status == CLV_OK)
-        status = memory_choose_threads(&n_threads, set, &data->recipe, &options->limits, options->n_threads, err);
+    TRY(memory_choose_threads(&n_threads, set, &data->recipe, &options->limits, options->n_threads, err));
     if (status != CLV_OK)
         goto done;
     struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
@@ -145,9 +142,8 @@ static enum clv_status extract_set(struct train_data *data, const struct clv_tra
     if (!options->init)
         status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, n_threads, &options->limits,
                                   options->progress, err);
-    if (status == CLV_OK)
-        status = clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe,
-                                           n_threads, &options->limits, options->progress, err);
+    TRY(clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe, n_threads,
+                                  &options->limits, options->progress, err));
     if (status == CLV_OK && options->mirror)
         status = train_mirror_extract(data, set, options, n_threads, err);
     data->labels = set->labels;
@@ -174,8 +170,7 @@ enum clv_status train_data_load(struct train_data *data, const struct clv_train_
                                                              : extract_set(&loaded, options, start, err);
     if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
         status = fail(err, CLV_ERR_DATA, "%s: no images in it", options->data);
-    if (status == CLV_OK)
-        status = train_loss_weigh(&loaded, options, err);
+    TRY(train_loss_weigh(&loaded, options, err));
     if (status == CLV_OK)
         *data = loaded;
     else

@@ -252,8 +252,7 @@ static enum clv_status keep_new(struct clv_set *set, const struct supervision *s
     size_t kept = 0;
     bool *is_new = array_alloc(set->n_items, sizeof *is_new);
     enum clv_status status = is_new ? names_of_set(&taken, &self->set, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = names_of_set(&own, set, err);
+    TRY(names_of_set(&own, set, err));
     if (status != CLV_OK)
         goto done;
     for (size_t i = 0; i < set->n_items; i++) {
@@ -306,13 +305,10 @@ static enum clv_status add_boxed(struct supervision *self, const char *splits, c
     if (status == CLV_OK && !set.n_items)
         report_message(options->progress, CLV_NOTE, "%s: all %zu images have masks, which teach more than boxes", path,
                        self->n_masks);
-    if (status == CLV_OK)
-        status = box_hints_read(&boxes, &set, &self->bad, &self->set, options, err);
+    TRY(box_hints_read(&boxes, &set, &self->bad, &self->set, options, err));
     size_t first = self->set.n_items, n = set.n_items;
-    if (status == CLV_OK)
-        status = extend_boxes(self, n, err);
-    if (status == CLV_OK)
-        status = append_items(&self->set, &set, err);
+    TRY(extend_boxes(self, n, err));
+    TRY(append_items(&self->set, &set, err));
     if (status == CLV_OK) {
         for (size_t i = 0; i < n; i++)
             self->boxes[first + i] = boxes[i];
@@ -334,10 +330,8 @@ static enum clv_status add_unlabelled(struct supervision *self, const char *path
         return status;
     status = keep_new(&set, self, err);
     self->n_unlabelled = set.n_items;
-    if (status == CLV_OK)
-        status = extend_boxes(self, set.n_items, err);
-    if (status == CLV_OK)
-        status = append_items(&self->set, &set, err);
+    TRY(extend_boxes(self, set.n_items, err));
+    TRY(append_items(&self->set, &set, err));
     clv_set_release(&set);
     return status;
 }

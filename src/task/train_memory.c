@@ -110,8 +110,7 @@ static enum clv_status extract(void *context, size_t index, int thread, struct c
         return fail(err, CLV_ERR_USAGE, "%s: its mask has %dx%d pixels, it has %dx%d", name, mask->width, mask->height,
                     image->width, image->height);
     enum clv_status status = clv_example_extract(&self->examples[index], image, self->recipe, err);
-    if (status == CLV_OK)
-        status = clv_example_set_truth(&self->examples[index], mask, self->n_labels, err);
+    TRY(clv_example_set_truth(&self->examples[index], mask, self->n_labels, err));
     parallel_progress(options->progress, "extracting features", &self->n_done, options->n_images, name);
     return status == CLV_OK ? status : fail_within(err, status, name);
 }
@@ -124,16 +123,13 @@ static enum clv_status make_dataset(struct train_data *data, const struct clv_tr
         .options = options, .recipe = &data->recipe, .masks = masks, .n_labels = data->labels.n_labels};
     self.examples = array_zalloc(n, sizeof *self.examples);
     enum clv_status status = self.examples ? clv_dataset_new(&data->dataset, self.n_labels, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_labels_copy(&data->dataset->labels, &data->labels, err);
+    TRY(clv_labels_copy(&data->dataset->labels, &data->labels, err));
     if (status == CLV_OK && data->recipe.nodes == CLV_NODES_PATCHES)
         data->dataset->pairwise = CLV_PAIRWISE_FULL;
-    if (status == CLV_OK)
-        status = parallel_for(n, options->n_threads, extract, &self, err);
+    TRY(parallel_for(n, options->n_threads, extract, &self, err));
     for (size_t i = 0; i < n && self.examples; i++) {
         char name[32];
-        if (status == CLV_OK)
-            status = dataset_take(data->dataset, &self.examples[i], name_of(name, "image", i), err);
+        TRY(dataset_take(data->dataset, &self.examples[i], name_of(name, "image", i), err));
         clv_example_release(&self.examples[i]);
     }
     array_free(self.examples);
@@ -153,11 +149,9 @@ enum clv_status train_data_in_memory(struct train_data *data, const struct clv_t
         data->recipe = options->recipe;
         data->has_recipe = true;
         status = check_values(&data->labels, masks, options, err);
-        if (status == CLV_OK)
-            status = clv_recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads,
-                                             options->progress, err);
-        if (status == CLV_OK)
-            status = make_dataset(data, options, masks, err);
+        TRY(clv_recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads,
+                                    options->progress, err));
+        TRY(make_dataset(data, options, masks, err));
     }
     data->n_masks = n;
     for (size_t i = 0; i < n && made; i++)

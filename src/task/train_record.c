@@ -78,8 +78,7 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
     struct loss_unit unit = train_loss_unit(data, data->dataset);
     if (status == CLV_OK && !isnan(outcome->train_loss))
         status = record_number(model, unit.key, unit.scale * outcome->train_loss, err);
-    if (status == CLV_OK)
-        status = clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err);
+    TRY(clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err));
     if (status == CLV_OK && data->label_weights > 0)
         status = record_number(model, "label_weights", data->label_weights, err);
     if (status == CLV_OK && options->label_costs > 0)
@@ -88,8 +87,7 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
         status = record_number(model, "stages", options->stages, err);
     for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
         status = record_number(model, result->notes[i].name, result->notes[i].value, err);
-    if (status == CLV_OK)
-        status = record_curve(model, result, err);
+    TRY(record_curve(model, result, err));
     return status;
 }
 
@@ -180,8 +178,7 @@ enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, 
         const struct clv_item *item = &set->items[i];
         uint64_t image = 0, mask = 0;
         enum clv_status status = size_of(&image, item->image, err);
-        if (status == CLV_OK)
-            status = size_of(&mask, item->mask, err);
+        TRY(size_of(&mask, item->mask, err));
         if (status != CLV_OK)
             return status;
         hash = add_string(hash, item->name);

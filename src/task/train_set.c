@@ -75,8 +75,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     enum clv_status status = may_be_idle ? train_check_effect(options, training, err) : CLV_OK;
     if (status == CLV_OK && options->init)
         status = train_init_read(&self->start, options, err);
-    if (status == CLV_OK)
-        status = train_data_load(&self->data, options, &self->start, err);
+    TRY(train_data_load(&self->data, options, &self->start, err));
     if (status != CLV_OK)
         return status;
     train_report_data(options, &self->data, now_s() - started);
@@ -84,17 +83,14 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     training->frames = self->data.frames;
     status = train_data_examples(&self->examples, &training->n_examples, &self->data, progress, err);
     training->examples = self->examples;
-    if (status == CLV_OK)
-        status = train_shape_choose(&training->shape, options, self->data.dataset, err);
+    TRY(train_shape_choose(&training->shape, options, self->data.dataset, err));
     if (status == CLV_OK && options->init)
         status = train_init_use(training, &self->start, options, &self->data, err);
-    if (status == CLV_OK)
-        status = train_weak_list(&self->weak, &self->data, options->learner, &training->shape, progress, err);
+    TRY(train_weak_list(&self->weak, &self->data, options->learner, &training->shape, progress, err));
     training->weak = self->weak.examples;
     training->given = self->weak.given;
     training->n_weak = self->weak.n;
-    if (status == CLV_OK)
-        status = training_check_labels(training, err);
+    TRY(training_check_labels(training, err));
     if (status == CLV_OK && options->validate)
         status = train_validation_load(&self->validation, options, &self->data, err);
     training->validation = self->validation;
@@ -155,8 +151,7 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
     const struct clv_train_options *options = self->options;
     struct clv_training_result *result = &self->outcome.result;
     enum clv_status status = train_record(model, options, &self->data, &self->training, &self->outcome, err);
-    if (status == CLV_OK)
-        status = attach(model, &self->training, result, err);
+    TRY(attach(model, &self->training, result, err));
     if (status != CLV_OK)
         return status;
     train_report_learning(options, &self->data, &self->outcome);
@@ -194,12 +189,9 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
         own.n_files = 1;
     }
     enum clv_status status = gather(&self, err);
-    if (status == CLV_OK)
-        status = choose(&self, err);
-    if (status == CLV_OK)
-        status = learn(&self, err);
-    if (status == CLV_OK)
-        status = make_model(model, &self, err);
+    TRY(choose(&self, err));
+    TRY(learn(&self, err));
+    TRY(make_model(model, &self, err));
     if (status == CLV_OK && own.validate && !stop_requested(own.progress))
         status = train_validation_report(&own, &self.data, &self.training, model, err);
     run_release(&self);

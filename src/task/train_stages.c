@@ -15,8 +15,7 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
     if (options->stages < 2)
         return CLV_OK;
     enum clv_status status = wanted.presence ? stages_check_costs(training, "--label-costs", err) : CLV_OK;
-    if (status == CLV_OK)
-        status = stages_learn(learned, data->dataset, options->learner, training, &wanted, err);
+    TRY(stages_learn(learned, data->dataset, options->learner, training, &wanted, err));
     if (status != CLV_OK)
         return status;
     const struct clv_stage *first = learned->first;

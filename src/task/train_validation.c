@@ -57,15 +57,11 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     if (!options->drafts)
         training_set_drop_drafts(&set, options->data, DRAFTS_HINT, options->progress);
     status = training_set_hide(&set, options->voids, err);
-    if (status == CLV_OK)
-        status = training_set_require_masks(&set, options->data, options->progress, err);
-    if (status == CLV_OK)
-        status = map_options_add(&set, &options->maps, err);
-    if (status == CLV_OK)
-        status = clv_dataset_extract(dataset, &set, &data->recipe, options->n_threads, &options->limits,
-                                     options->progress, err);
-    if (status == CLV_OK)
-        status = clv_dataset_weigh(*dataset, weights, err);
+    TRY(training_set_require_masks(&set, options->data, options->progress, err));
+    TRY(map_options_add(&set, &options->maps, err));
+    TRY(clv_dataset_extract(dataset, &set, &data->recipe, options->n_threads, &options->limits, options->progress,
+                            err));
+    TRY(clv_dataset_weigh(*dataset, weights, err));
     clv_set_release(&set);
     return status;
 }

@@ -177,8 +177,7 @@ enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *b
     if (status == CLV_OK && !(box->width > 0 && box->height > 0))
         return boxes_skip(builder, err, "%s: %s %zu is %g wide and %g high", entry->source,
                           boxes_place_word(builder->boxes.form), box->place, box->width, box->height);
-    if (status == CLV_OK)
-        status = boxes_label(&added.label, builder, label, err);
+    TRY(boxes_label(&added.label, builder, label, err));
     if (status != CLV_OK)
         return status;
     if (array_reserve((void **)&entry->boxes, &builder->boxes_capacity, entry->n_boxes + 1, sizeof *entry->boxes))
@@ -295,8 +294,7 @@ enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *buil
         fresh->images[kept++] = entry;
     }
     fresh->n_images = kept;
-    if (status == CLV_OK)
-        status = boxes_index(fresh, err);
+    TRY(boxes_index(fresh, err));
     if (status == CLV_OK) {
         *boxes = *fresh;
         *fresh = (struct clv_boxes){0};

@@ -159,8 +159,7 @@ static enum clv_status add_coco_image(struct boxes_builder *builder, const struc
 {
     const char *name;
     enum clv_status status = json_take_text(&name, image, "file_name", source, "image", number, err);
-    if (status == CLV_OK)
-        status = boxes_add_image(builder, name, source, err);
+    TRY(boxes_add_image(builder, name, source, err));
     if (status != CLV_OK)
         return status;
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
@@ -224,8 +223,7 @@ enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct jso
     const struct json_value *annotations = json_member(root, "annotations");
     size_t n = 0;
     enum clv_status status = index_table(&images, root, "images", "image", source, err);
-    if (status == CLV_OK)
-        status = index_table(&categories, root, "categories", "category", source, err);
+    TRY(index_table(&categories, root, "categories", "category", source, err));
     if (status == CLV_OK && !json_get_array(annotations, &n))
         status = fail(err, CLV_ERR_DATA, "%s: \"annotations\" is no array", source);
     for (size_t i = 0; i < images.n && status == CLV_OK; i++)

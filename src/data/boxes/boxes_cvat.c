@@ -79,8 +79,7 @@ static enum clv_status read_points(struct clv_outline *outline, bool *is_good, c
         status = outline_add_point(outline, x, y, err);
         cursor += length + (cursor[length] == ';');
     }
-    if (status == CLV_OK)
-        status = outline_end_polygon(outline, err);
+    TRY(outline_end_polygon(outline, err));
     *is_good = n >= 3;
     return status;
 }

@@ -52,8 +52,7 @@ static enum clv_status add_polygon(struct boxes_builder *builder, const struct j
             json_get_point(point, json_element(points, i))
                 ? outline_add_point(outline, point[0], point[1], err)
                 : fail(err, CLV_ERR_DATA, "%s: shape %zu: point %zu is not two numbers", source, box->place, i + 1);
-    if (status == CLV_OK)
-        status = outline_end_polygon(outline, err);
+    TRY(outline_end_polygon(outline, err));
     if (status == CLV_OK)
         return boxes_add_outline(builder, outline, box, label, err);
     outline_free(outline);
@@ -98,8 +97,7 @@ enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct 
         return status;
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
     status = json_take_side(&entry->width, root, "imageWidth", source, "image", 1, err);
-    if (status == CLV_OK)
-        status = json_take_side(&entry->height, root, "imageHeight", source, "image", 1, err);
+    TRY(json_take_side(&entry->height, root, "imageHeight", source, "image", 1, err));
     if (status == CLV_OK && !json_get_array(shapes, &n))
         status = fail(err, CLV_ERR_DATA, "%s: \"shapes\" is no array", source);
     for (size_t i = 0; status == CLV_OK && i < n; i++)

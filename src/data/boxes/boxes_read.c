@@ -89,8 +89,7 @@ static enum clv_status add_file(struct boxes_builder *builder, const char *path,
     char *bytes, *image = path_replace_extension(relative, "");
     size_t size;
     enum clv_status status = image ? file_read(&bytes, &size, path, TSV_MAX_SIZE, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = boxes_parse(builder, path, image, bytes, size, err);
+    TRY(boxes_parse(builder, path, image, bytes, size, err));
     array_free(image);
     return status;
 }

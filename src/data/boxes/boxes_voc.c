@@ -110,8 +110,7 @@ enum clv_status boxes_parse_voc(struct boxes_builder *builder, const char *sourc
     static const struct xml_handler handler = {begin, end};
     struct voc voc = {.builder = builder};
     enum clv_status status = boxes_add_image(builder, image, source, err);
-    if (status == CLV_OK)
-        status = xml_parse(&handler, &voc, source, bytes, size, err);
+    TRY(xml_parse(&handler, &voc, source, bytes, size, err));
     array_free(voc.label);
     return status;
 }

@@ -98,13 +98,10 @@ static enum clv_status add_polygon(struct boxes_builder *builder, char *cursor, 
     enum clv_status status = outline ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < n_points && status == CLV_OK; i++) {
         status = take_share(&x, &cursor, "x", number, source, err);
-        if (status == CLV_OK)
-            status = take_share(&y, &cursor, "y", number, source, err);
-        if (status == CLV_OK)
-            status = outline_add_point(outline, x, y, err);
+        TRY(take_share(&y, &cursor, "y", number, source, err));
+        TRY(outline_add_point(outline, x, y, err));
     }
-    if (status == CLV_OK)
-        status = outline_end_polygon(outline, err);
+    TRY(outline_end_polygon(outline, err));
     if (status == CLV_OK)
         return boxes_add_outline(builder, outline, &box, label, err);
     outline_free(outline);

@@ -151,8 +151,7 @@ enum clv_status map_planes_init(struct map_planes *planes, const struct map_arra
     while (bare.n_dimensions > 3 && bare.shape[0] == 1)
         memmove(bare.shape, bare.shape + 1, (size_t)--bare.n_dimensions * sizeof *bare.shape);
     enum clv_status status = find_axes(&axes, &bare, layout, err);
-    if (status == CLV_OK)
-        status = check_size(&bare, &axes, limits, err);
+    TRY(check_size(&bare, &axes, limits, err));
     if (status != CLV_OK)
         return status;
     *planes = (struct map_planes){.array = bare,

@@ -54,8 +54,7 @@ enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const ch
     enum clv_status status = maps ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < set->n_items && status == CLV_OK; i++)
         status = clv_map_find(&maps[i], folder, set->items[i].name, err);
-    if (status == CLV_OK)
-        status = check_shared(set, maps, err);
+    TRY(check_shared(set, maps, err));
     for (size_t i = 0; maps && i < set->n_items; i++) {
         char **own = &set->items[i].maps[m], *other = maps[i];
         if (status == CLV_OK) {

@@ -253,8 +253,7 @@ enum clv_status contours_trace(struct contours *self, const uint8_t *labels, int
     if (!fresh.object_of)
         return fail_memory(err);
     status = find_objects(&fresh, labels, is_traced, err);
-    if (status == CLV_OK)
-        status = trace_rings(&fresh, &owner, labels, err);
+    TRY(trace_rings(&fresh, &owner, labels, err));
     if (status == CLV_OK && fresh.n_rings)
         status = sort_rings(&fresh, owner, err);
     array_free(owner);

@@ -245,8 +245,7 @@ enum clv_status contrast_measure(float *measures, const struct scene *scene, con
 {
     int32_t n_measures = contrast_measures(recipe);
     enum clv_status status = measure_regions(measures, n_measures, scene, adjacency, err);
-    if (status == CLV_OK)
-        status = measure_zones(measures, n_measures, scene, recipe, maps, err);
+    TRY(measure_zones(measures, n_measures, scene, recipe, maps, err));
     return status;
 }
 

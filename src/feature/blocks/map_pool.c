@@ -63,8 +63,7 @@ static enum clv_status pool_map(struct map_pool *pool, float *plane, size_t chan
     struct map_grid grid = {0};
     const float *values;
     enum clv_status status = map_ready_init(&ready, map, recipe_map, err);
-    if (status == CLV_OK)
-        status = map_grid_init(&grid, ready.width, ready.height, scene->width, scene->height, err);
+    TRY(map_grid_init(&grid, ready.width, ready.height, scene->width, scene->height, err));
     for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
         status = map_ready_channel(&values, &ready, c, err);
         if (status == CLV_OK) {

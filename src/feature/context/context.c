@@ -303,8 +303,7 @@ enum clv_status context_init(struct context *self, const struct clv_problem *pro
     struct making making = {.problem = problem, .at = columns_of(n_labels)};
     *self = (struct context){.problem = *problem};
     enum clv_status status = prepare(&making, marginals, n_labels, err);
-    if (status == CLV_OK)
-        status = fill_rows(self, &making, err);
+    TRY(fill_rows(self, &making, err));
     if (status == CLV_OK && n_edge_features)
         status = fill_edges(self, problem, marginals, n_labels, n_edge_features, err);
     making_release(&making);

@@ -167,14 +167,11 @@ enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *da
     enum clv_status status = CLV_OK;
     for (size_t i = 0; status == CLV_OK && i < dataset->n; i++)
         status = features_check_name(dataset->items[i].name, err);
-    if (status == CLV_OK)
-        status = joined_init(&joined, dataset, err);
+    TRY(joined_init(&joined, dataset, err));
     for (size_t i = 0; status == CLV_OK && i < dataset->n; i++)
         join(&joined, dataset, i);
-    if (status == CLV_OK)
-        status = put_texts(&joined, dataset, err);
-    if (status == CLV_OK)
-        status = write_joined(path, &joined, dataset, err);
+    TRY(put_texts(&joined, dataset, err));
+    TRY(write_joined(path, &joined, dataset, err));
     joined_release(&joined);
     return status;
 }

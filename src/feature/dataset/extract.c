@@ -91,8 +91,7 @@ static enum clv_status estimate_figure(float **estimate, const struct box_source
     float *figure = array_alloc((size_t)image->width, (size_t)image->height * sizeof *figure);
     float *mean = array_alloc((size_t)example->problem.n_nodes, sizeof *mean);
     enum clv_status status = figure && mean ? boxed->estimate(figure, image, boxes, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = example_mean(mean, example, figure, err);
+    TRY(example_mean(mean, example, figure, err));
     array_free(figure);
     if (status == CLV_OK)
         *estimate = mean;
@@ -225,8 +224,7 @@ static enum clv_status keep(void *context, struct clv_example *example, const st
     enum clv_status status = CLV_OK;
     if (self->frames)
         status = frame_add(self->frames, example, self->boxes++, estimate, item->name, err);
-    if (status == CLV_OK)
-        status = dataset_take(self->dataset, example, item->name, err);
+    TRY(dataset_take(self->dataset, example, item->name, err));
     if (status == CLV_OK && item->sequence)
         self->dataset->items[self->dataset->n - 1].sequence =
             hash_bytes(HASH_START, item->sequence, strlen(item->sequence));
@@ -243,8 +241,7 @@ enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct c
     if (recipe->n_maps || dataset->n != set->n_items)
         return fail(err, CLV_ERR_USAGE, "mirror images: not of maps, nor of a part of the images");
     enum clv_status status = clv_dataset_check_memory(set, recipe, limits, err);
-    if (status == CLV_OK)
-        status = extract_all(&batch, n_threads, EXTRACT_TO_ALL, keep, &keeping, err);
+    TRY(extract_all(&batch, n_threads, EXTRACT_TO_ALL, keep, &keeping, err));
     dataset->n_mirrored = dataset->n - set->n_items;
     return status;
 }
@@ -269,17 +266,14 @@ enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct c
         return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
     *dataset = NULL;
     enum clv_status status = clv_dataset_check_memory(set, recipe, limits, err);
-    if (status == CLV_OK)
-        status = clv_dataset_new(&keeping.dataset, set->labels.n_labels, err);
+    TRY(clv_dataset_new(&keeping.dataset, set->labels.n_labels, err));
     if (status == CLV_OK && boxes && frames)
         status = clv_dataset_new(&keeping.frames, set->labels.n_labels, err);
-    if (status == CLV_OK)
-        status = clv_labels_copy(&keeping.dataset->labels, &set->labels, err);
+    TRY(clv_labels_copy(&keeping.dataset->labels, &set->labels, err));
     if (status == CLV_OK && recipe->nodes == CLV_NODES_PATCHES)
         keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
-    if (status == CLV_OK)
-        status = extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, EXTRACT_TO_ALL, keep,
-                             &keeping, err);
+    TRY(extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, EXTRACT_TO_ALL, keep, &keeping,
+                    err));
     if (status == CLV_OK) {
         *dataset = keeping.dataset;
         if (frames)

@@ -81,8 +81,7 @@ static enum clv_status read_index(struct path_list *shards, const char *path, st
     struct json_value *root = NULL;
     *shards = (struct path_list){0};
     enum clv_status status = folder ? file_read(&bytes, &size, path, FEATURES_INDEX_MAX_SIZE, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = json_parse(&root, bytes, size, path, err);
+    TRY(json_parse(&root, bytes, size, path, err));
     const struct json_value *list = status == CLV_OK ? json_member(root, "shards") : NULL;
     if (status == CLV_OK && (!json_get_array(list, &n) || n < 1 || n > SHARD_MAX))
         status = fail(err, CLV_ERR_DATA, "%s: its \"shards\" are no list of 1 to %d files", path, SHARD_MAX);

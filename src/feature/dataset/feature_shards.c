@@ -173,16 +173,14 @@ static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_reci
         struct clv_dataset **part = &whole->parts[k];
         status = features_open_file(part, k ? NULL : &own, path, is_apart, err);
         whole->n_parts += status == CLV_OK;
-        if (status == CLV_OK)
-            status = is_one_set ? check_place(&place, *part, path, err) : check_turn(&place, *part, path, err);
+        TRY(is_one_set ? check_place(&place, *part, path, err) : check_turn(&place, *part, path, err));
         if (status == CLV_OK && k)
             status = check_alike(whole->parts[0]->file.tensors, (*part)->file.tensors, shards->paths[0], path, err);
     }
     if (status == CLV_OK && place.n_opened < place.n_shards)
         status = fail(err, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
                       shards->paths[shards->n - 1], place.n_opened, place.n_shards);
-    if (status == CLV_OK)
-        status = join_items(whole, err);
+    TRY(join_items(whole, err));
     if (status == CLV_OK && whole->parts[0]->labels.n_labels)
         status = clv_labels_copy(&whole->labels, &whole->parts[0]->labels, err);
     if (status == CLV_OK) {
@@ -212,8 +210,7 @@ static enum clv_status open_any(struct clv_dataset **dataset, struct clv_recipe 
     if (!features_is_sharded(path))
         return features_open_file(dataset, recipe, path, is_apart, err);
     enum clv_status status = features_list_shards(&shards, path, err);
-    if (status == CLV_OK)
-        status = open_shards(dataset, recipe, &shards, true, is_apart, err);
+    TRY(open_shards(dataset, recipe, &shards, true, is_apart, err));
     path_list_release(&shards);
     return status;
 }
@@ -240,8 +237,7 @@ enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv
 {
     struct clv_recipe own = {0};
     enum clv_status status = open_any(dataset, recipe ? &own : NULL, path, true, err);
-    if (status == CLV_OK)
-        status = give_memory(dataset, memory, err);
+    TRY(give_memory(dataset, memory, err));
     if (status == CLV_OK && recipe && own.n_scales > 0)
         *recipe = own;
     else
@@ -275,10 +271,8 @@ enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_reci
                           : clv_features_open(dataset, recipe, paths->paths[0], err);
     struct clv_recipe own = {0};
     enum clv_status status = features_list_files(&files, paths, err);
-    if (status == CLV_OK)
-        status = check_once(&files, err);
-    if (status == CLV_OK)
-        status = open_shards(dataset, recipe ? &own : NULL, &files, false, memory > 0, err);
+    TRY(check_once(&files, err));
+    TRY(open_shards(dataset, recipe ? &own : NULL, &files, false, memory > 0, err));
     if (status == CLV_OK && memory > 0)
         status = give_memory(dataset, memory, err);
     if (status == CLV_OK && recipe && own.n_scales > 0)

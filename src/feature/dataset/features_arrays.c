@@ -107,13 +107,10 @@ static enum clv_status read_sparse(struct features_reading *self, struct clv_err
 {
     struct features_arrays *arrays = &self->arrays;
     enum clv_status status = require(&arrays->row, self, "row", CLV_I64, 1, self->n_nodes + 1, 0, err);
-    if (status == CLV_OK)
-        status = require(&arrays->index, self, "index", CLV_I32, 1, -1, 0, err);
-    if (status == CLV_OK)
-        status = require(&arrays->value, self, "value", CLV_F32, 1, arrays->index->shape[0], 0, err);
-    if (status == CLV_OK)
-        status = features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features", 1,
-                                 INT32_MAX, true, err);
+    TRY(require(&arrays->index, self, "index", CLV_I32, 1, -1, 0, err));
+    TRY(require(&arrays->value, self, "value", CLV_F32, 1, arrays->index->shape[0], 0, err));
+    TRY(features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features", 1, INT32_MAX,
+                        true, err));
     if (status != CLV_OK)
         return status;
     const int64_t *row = arrays->row->data, n_entries = arrays->index->shape[0];
@@ -169,8 +166,7 @@ static enum clv_status read_edges(struct features_reading *self, struct clv_erro
     if (!arrays->edges)
         return CLV_OK;
     enum clv_status status = require(&arrays->edges, self, "edges", CLV_I32, 2, self->n_edges, 2, err);
-    if (status == CLV_OK)
-        status = require(&arrays->edge_features, self, "edge_features", CLV_F32, 2, self->n_edges, -1, err);
+    TRY(require(&arrays->edge_features, self, "edge_features", CLV_F32, 2, self->n_edges, -1, err));
     if (status != CLV_OK)
         return status;
     int64_t p = arrays->edge_features->shape[1];
@@ -214,8 +210,7 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     if (!arrays->size)
         return CLV_OK;
     enum clv_status status = require(&arrays->size, self, "size", CLV_I32, 2, self->n, 4, err);
-    if (status == CLV_OK)
-        status = require(&arrays->superpixels, self, "superpixels", CLV_I32, 1, -1, 0, err);
+    TRY(require(&arrays->superpixels, self, "superpixels", CLV_I32, 1, -1, 0, err));
     if (status != CLV_OK)
         return status;
     file->size = arrays->size->data;

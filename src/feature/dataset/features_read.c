@@ -78,8 +78,7 @@ static enum clv_status read_places(struct clv_problem *problem, struct features_
                                     (end - first) * sizeof *own, err)
                      : fail_memory(err);
     const int32_t *superpixels = own ? own : file->superpixels + first;
-    if (status == CLV_OK)
-        status = check_superpixels(file, superpixels, index, problem->n_nodes, err);
+    TRY(check_superpixels(file, superpixels, index, problem->n_nodes, err));
     if (status == CLV_OK) {
         problem->place = place;
         status = region_places(place, superpixels, file->size[index][2], file->size[index][3], problem->n_nodes, err);
@@ -164,8 +163,7 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
     }
     struct clv_shape shape = {n_labels, problem->n_features, problem->n_edge_features,
                               problem->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
-    if (status == CLV_OK)
-        status = file->is_apart ? check_apart(self, index, err) : clv_problem_check(problem, &shape, err);
+    TRY(file->is_apart ? check_apart(self, index, err) : clv_problem_check(problem, &shape, err));
     if (status == CLV_OK && self->arrays.superpixels)
         status = read_places(problem, self, index, err);
     dataset_looked_at(self->dataset, problem);
@@ -234,9 +232,7 @@ static enum clv_status read_meaning(struct features_reading *self, struct clv_er
     bool is_full;
     enum clv_status status = get_word(&is_full, self, "pairwise", (const char *const[]){"potts", "full"}, err);
     self->dataset->pairwise = is_full ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS;
-    if (status == CLV_OK)
-        status =
-            get_word(&self->dataset->counts_errors, self, "loss", (const char *const[]){"balanced", "counts"}, err);
+    TRY(get_word(&self->dataset->counts_errors, self, "loss", (const char *const[]){"balanced", "counts"}, err));
     return status;
 }
 

@@ -85,20 +85,13 @@ static enum clv_status append_example(void *context, struct clv_example *example
     size_t first = (size_t)problem->row[0], n_entries = (size_t)problem->row[n] - first;
     size_t n_pixels = (size_t)sp->width * (size_t)sp->height;
     enum clv_status status = append_rows(self, problem, err);
-    if (status == CLV_OK)
-        status = append(self, INDEX, n_entries ? problem->index + first : NULL, n_entries, err);
-    if (status == CLV_OK)
-        status = append(self, VALUE, n_entries ? problem->value + first : NULL, n_entries, err);
-    if (status == CLV_OK)
-        status = append(self, EDGES, problem->edges, m * 2, err);
-    if (status == CLV_OK)
-        status = append(self, EDGE_FEATURES, problem->edge_features, m * p, err);
-    if (status == CLV_OK)
-        status = append_counts(self, example, err);
-    if (status == CLV_OK)
-        status = append(self, VOLUME, problem->volume, n, err);
-    if (status == CLV_OK)
-        status = append(self, SUPERPIXELS, sp->labels, n_pixels, err);
+    TRY(append(self, INDEX, n_entries ? problem->index + first : NULL, n_entries, err));
+    TRY(append(self, VALUE, n_entries ? problem->value + first : NULL, n_entries, err));
+    TRY(append(self, EDGES, problem->edges, m * 2, err));
+    TRY(append(self, EDGE_FEATURES, problem->edge_features, m * p, err));
+    TRY(append_counts(self, example, err));
+    TRY(append(self, VOLUME, problem->volume, n, err));
+    TRY(append(self, SUPERPIXELS, sp->labels, n_pixels, err));
     if (status != CLV_OK)
         return status;
     self->n_entries += (int64_t)n_entries;
@@ -251,9 +244,7 @@ static enum clv_status write_part(const char *path, const struct clv_set *set, c
     bool writes = team_rank() == 0;
     if (status == CLV_OK && writes)
         status = begin(&self, set, err);
-    if (status == CLV_OK)
-        status =
-            extract_set(set, NULL, recipe, n_threads, limits, progress, EXTRACT_TO_LEADER, append_example, &self, err);
+    TRY(extract_set(set, NULL, recipe, n_threads, limits, progress, EXTRACT_TO_LEADER, append_example, &self, err));
     if (status == CLV_OK && writes)
         status = put_header(&header, set, recipe, err);
     if (status == CLV_OK && writes)

@@ -80,8 +80,7 @@ enum clv_status held_read(void **block, size_t *size, struct clv_problem *proble
     /* A file may change without a new time: nothing that is read goes unchecked. */
     const struct clv_shape shape = {dataset->n_labels, lean->n_features, lean->n_edge_features,
                                     lean->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
-    if (status == CLV_OK)
-        status = clv_problem_check(problem, &shape, err);
+    TRY(clv_problem_check(problem, &shape, err));
     if (status != CLV_OK) {
         array_free(bytes);
         return status;

@@ -167,8 +167,7 @@ static enum clv_status divide(struct clv_example *example, struct clv_adjacency 
     if (recipe->nodes == CLV_NODES_PATCHES) {
         status = clv_patch_grid_init(&example->grid, working->width, working->height, recipe->patch_px,
                                      recipe->patch_step_px, err);
-        if (status == CLV_OK)
-            status = clv_patch_grid_partition(&example->superpixels, &example->grid, err);
+        TRY(clv_patch_grid_partition(&example->superpixels, &example->grid, err));
         return status == CLV_OK ? clv_patch_grid_adjacency(adjacency, &example->grid, err) : status;
     }
     status = clv_slic(&example->superpixels, working, &recipe->slic, err);
@@ -207,18 +206,12 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
     struct layout at;
     layout_init(&at, recipe);
     status = working_image(&working, image, recipe->working_pixels, err);
-    if (status == CLV_OK)
-        status = divide(&made, &adjacency, &working, recipe, err);
-    if (status == CLV_OK)
-        status = views_init(&views, &working, &made, &adjacency, maps, recipe, &at, err);
-    if (status == CLV_OK)
-        status = fill_rows(&made, &views, recipe, &at, err);
-    if (status == CLV_OK)
-        status = fill_edges(&made, &views, &adjacency, recipe, &at, err);
-    if (status == CLV_OK)
-        status = count_volume(&made, err);
-    if (status == CLV_OK)
-        status = find_places(&made, err);
+    TRY(divide(&made, &adjacency, &working, recipe, err));
+    TRY(views_init(&views, &working, &made, &adjacency, maps, recipe, &at, err));
+    TRY(fill_rows(&made, &views, recipe, &at, err));
+    TRY(fill_edges(&made, &views, &adjacency, recipe, &at, err));
+    TRY(count_volume(&made, err));
+    TRY(find_places(&made, err));
     int32_t n_edges = adjacency.n_edges, n_features = at.n_features;
     clv_adjacency_release(&adjacency);
     views_release(&views);

@@ -80,10 +80,8 @@ enum clv_status views_init(struct views *views, const struct clv_image *working,
 {
     struct views made = {0};
     enum clv_status status = init_scenes(&made, working, example, recipe, at, err);
-    if (status == CLV_OK)
-        status = init_maps(&made, recipe, err);
-    if (status == CLV_OK)
-        status = kernel_map_init(&made.kernel_map, recipe, err);
+    TRY(init_maps(&made, recipe, err));
+    TRY(kernel_map_init(&made.kernel_map, recipe, err));
     if (status == CLV_OK && at->hog >= 0)
         status = hog_init(&made.hog, &made.image, err);
     if (status == CLV_OK && at->fisher >= 0)

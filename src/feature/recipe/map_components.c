@@ -56,10 +56,8 @@ static enum clv_status add_item(struct correlations *self, const struct clv_reci
 {
     struct map_reader map = {0};
     enum clv_status status = map_of_item(&map, recipe_map, from->set, &from->set->items[item], from->limits, err);
-    if (status == CLV_OK)
-        status = look_at(self, &map, recipe_map, item, err);
-    if (status == CLV_OK)
-        status = parallel_for(self->n, n_threads, add_row, self, err);
+    TRY(look_at(self, &map, recipe_map, item, err));
+    TRY(parallel_for(self->n, n_threads, add_row, self, err));
     map_reader_close(&map);
     return status;
 }
@@ -103,8 +101,7 @@ enum clv_status map_learn_components(struct clv_recipe_map *map, const struct ma
     for (size_t i = 0; i < all.n_images && status == CLV_OK; i++)
         status = stop_requested(from->progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
                                                 : add_item(&all, map, from, i, n_threads, err);
-    if (status == CLV_OK)
-        status = choose(map, &all, err);
+    TRY(choose(map, &all, err));
     array_free(all.matrix);
     array_free(all.values);
     return status;

@@ -79,8 +79,7 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
     if (status == CLV_OK && self->direction && item->mask &&
         clv_mask_read(&mask, item->mask, &set->labels, 0, 0, self->from->limits, &unread) != CLV_OK)
         mask = (struct clv_mask){0};
-    if (status == CLV_OK)
-        status = look_at(self, index, &map, &mask, err);
+    TRY(look_at(self, index, &map, &mask, err));
     clv_mask_release(&mask);
     map_reader_close(&map);
     return status;

@@ -75,18 +75,12 @@ static enum clv_status check_maps(const struct clv_recipe *recipe, struct clv_er
         if (!map->name[0] || !memchr(map->name, 0, sizeof map->name))
             return fail(err, CLV_ERR_USAGE, "recipe: a map without a name");
         status = check_range("a map's kind", map->kind, CLV_MAP_GUESS, CLV_MAP_FEATURES, err);
-        if (status == CLV_OK)
-            status = check_range("a map's layout", map->layout, CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_HWC, err);
-        if (status == CLV_OK)
-            status = check_range("n_channels of a map", map->n_channels, 0, CLV_MAX_MAP_CHANNELS, err);
-        if (status == CLV_OK)
-            status = check_range("n_components of a map", map->n_components, 0, CLV_MAX_PCA_CHANNELS, err);
-        if (status == CLV_OK)
-            status = check_range("is_whitened of a map", map->is_whitened, 0, 1, err);
-        if (status == CLV_OK)
-            status = check_range("n_groups of a map", map->n_groups, 0, INT32_MAX, err);
-        if (status == CLV_OK)
-            status = check_range("use of a map", map->use, CLV_MAP_USE_AUTO, CLV_MAP_USE_IGNORED, err);
+        TRY(check_range("a map's layout", map->layout, CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_HWC, err));
+        TRY(check_range("n_channels of a map", map->n_channels, 0, CLV_MAX_MAP_CHANNELS, err));
+        TRY(check_range("n_components of a map", map->n_components, 0, CLV_MAX_PCA_CHANNELS, err));
+        TRY(check_range("is_whitened of a map", map->is_whitened, 0, 1, err));
+        TRY(check_range("n_groups of a map", map->n_groups, 0, INT32_MAX, err));
+        TRY(check_range("use of a map", map->use, CLV_MAP_USE_AUTO, CLV_MAP_USE_IGNORED, err));
     }
     return status;
 }

@@ -343,18 +343,13 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
         return status;
     clv_recipe_init(&fresh);
     status = read_fields(&fresh, root, name, err);
-    if (status == CLV_OK)
-        status = read_maps(&fresh, root, name, err);
-    if (status == CLV_OK)
-        status = check(&fresh, name, err);
+    TRY(read_maps(&fresh, root, name, err));
+    TRY(check(&fresh, name, err));
     if (status == CLV_OK && clv_tensors_find(tensors, RECIPE_KEPT))
         status = fail(err, CLV_ERR_DATA, "%s: features were left out of it by an earlier version; learn it anew", name);
-    if (status == CLV_OK)
-        status = read_codebooks(&fresh, tensors, err);
-    if (status == CLV_OK)
-        status = read_mixtures(&fresh, tensors, name, err);
-    if (status == CLV_OK)
-        status = read_map_tensors(&fresh, tensors, name, err);
+    TRY(read_codebooks(&fresh, tensors, err));
+    TRY(read_mixtures(&fresh, tensors, name, err));
+    TRY(read_map_tensors(&fresh, tensors, name, err));
     if (status == CLV_OK)
         *recipe = fresh;
     else

@@ -54,10 +54,8 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     struct clv_image read = {0}, working = {0};
     struct sift_image sift = {0};
     enum clv_status status = job->paths ? clv_image_read(&read, job->paths[index], job->limits, err) : CLV_OK;
-    if (status == CLV_OK)
-        status = working_image(&working, job->paths ? &read : &job->images[index], job->recipe->working_pixels, err);
-    if (status == CLV_OK)
-        status = sift_image_init(&sift, working.pixels, working.width, working.height, job->recipe, err);
+    TRY(working_image(&working, job->paths ? &read : &job->images[index], job->recipe->working_pixels, err));
+    TRY(sift_image_init(&sift, working.pixels, working.width, working.height, job->recipe, err));
     for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
         status = sample_scale(job, index, s, &sift, err);
     sift_image_release(&sift);

@@ -58,8 +58,7 @@ static enum clv_status read_task(void *context, size_t index, int thread, struct
     if (stop_requested(self->from.progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     enum clv_status status = map_of_item(&map, &self->wanted, self->from.set, item, self->from.limits, err);
-    if (status == CLV_OK)
-        status = summarise(&self->batch[index], &map, err);
+    TRY(summarise(&self->batch[index], &map, err));
     if (status == CLV_OK && self->wanted.kind == CLV_MAP_PROBABILITIES &&
         (self->batch[index].smallest < -1e-3F || self->batch[index].largest > 1.001F))
         status = fail(err, CLV_ERR_DATA, "%s: values from %g to %g; probabilities lie in 0..1",
@@ -153,8 +152,7 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     }
     status = summarise_set(&all, self, n_threads, err);
     struct clv_recipe_map learned = self->wanted;
-    if (status == CLV_OK)
-        status = settle(&learned, &all, self->from.set->labels.n_labels, err);
+    TRY(settle(&learned, &all, self->from.set->labels.n_labels, err));
     if (status == CLV_OK && learned.n_components)
         status = map_learn_components(&learned, &self->from, n_threads, err);
     if (status == CLV_OK && learned.use != CLV_MAP_USE_IGNORED)

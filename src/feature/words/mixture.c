@@ -192,8 +192,7 @@ enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_
         for (int d = 0; d < D; d++)
             made[MIXTURE_VARIANCE + k * D + d] = 1;
     }
-    if (status == CLV_OK)
-        status = run(made, places, n, progress, err);
+    TRY(run(made, places, n, progress, err));
     array_free(places);
     if (status == CLV_OK)
         *mixture = made;

@@ -182,10 +182,8 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     clv_bp_defaults(&defaults);
     options = options ? options : &defaults;
     enum clv_status status = bp_check(field, options, err);
-    if (!status)
-        status = bp_load(bp, field, options->temperature, options->label, options->is_warm, err);
-    if (!status)
-        status = bp_make_kernels(bp, err);
+    TRY(bp_load(bp, field, options->temperature, options->label, options->is_warm, err));
+    TRY(bp_make_kernels(bp, err));
     if (status)
         return status;
     struct clv_bp_result found = {0};

@@ -77,8 +77,7 @@ static enum clv_status modes(struct loopy *self, int32_t *y, const struct clv_fi
     int32_t *other = self->labels;
     double value, value_near;
     enum clv_status status = run(self, y, &value, field, options_of(CLV_BP_SUM, temperature, NULL), err);
-    if (!status)
-        status = run(self, other, &value_near, field, options_of(CLV_BP_SUM, temperature, near), err);
+    TRY(run(self, other, &value_near, field, options_of(CLV_BP_SUM, temperature, near), err));
     if (!status && value_near > value)
         memcpy(y, other, (size_t)field->n_nodes * sizeof *y);
     return status;
@@ -117,16 +116,11 @@ static enum clv_status marginal_map(struct loopy *self, int32_t *y, const struct
     struct clv_bp_options options = options_of(CLV_BP_MIXED, temperature, y);
     options.is_visible = is_visible;
     enum clv_status status = map(self, y, field, err);
-    if (!status)
-        status = modes(self, other, field, temperature, y, err);
-    if (!status)
-        status = value_of(&best, self, y, field, is_visible, temperature, err);
-    if (!status)
-        status = compare(&best, y, self, other, field, is_visible, temperature, err);
-    if (!status)
-        status = run(self, other, &unused, field, options, err);
-    if (!status)
-        status = compare(&best, y, self, other, field, is_visible, temperature, err);
+    TRY(modes(self, other, field, temperature, y, err));
+    TRY(value_of(&best, self, y, field, is_visible, temperature, err));
+    TRY(compare(&best, y, self, other, field, is_visible, temperature, err));
+    TRY(run(self, other, &unused, field, options, err));
+    TRY(compare(&best, y, self, other, field, is_visible, temperature, err));
     memcpy(other, y, (size_t)field->n_nodes * sizeof *y);
     options = options_of(CLV_BP_SUM, temperature, NULL);
     options.label = other;

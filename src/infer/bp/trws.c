@@ -104,8 +104,7 @@ enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_resul
         used.is_warm = options->is_warm;
     }
     enum clv_status status = bp_check(field, &used, err);
-    if (!status)
-        status = bp_load(bp, field, 1, used.label, used.is_warm, err);
+    TRY(bp_load(bp, field, 1, used.label, used.is_warm, err));
     if (status)
         return status;
     int32_t *labels = array_alloc((size_t)field->n_nodes, 2 * sizeof *labels);

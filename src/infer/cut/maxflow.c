@@ -274,8 +274,7 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
     size_t n_nodes = (size_t)field->n_nodes, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges;
     const double *unary = field->unary, *coupling = field->pairwise;
     enum clv_status status = field_check(field, err);
-    if (!status)
-        status = reserve_capacities(c, n_nodes, n_edges, err);
+    TRY(reserve_capacities(c, n_nodes, n_edges, err));
     if (!status && field->form == CLV_PAIRWISE_FULL) {
         status = reparametrise(c, field, err);
         unary = c->unary;

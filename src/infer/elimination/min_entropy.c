@@ -223,8 +223,7 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
 {
     static const struct clv_forest_options maximise = {0};
     enum clv_status status = reserve(self, field, err);
-    if (status == CLV_OK)
-        status = take_apart(self, field, is_visible, err);
+    TRY(take_apart(self, field, is_visible, err));
     if (status != CLV_OK)
         return status;
     reduce(self, field, is_visible, temperature);

@@ -5,6 +5,7 @@
  * leaves the same minimum cuts, the result stays exact. Where the coarse cut was saturated, so are the arcs below it:
  * excess that is cut off stays so. */
 #include "base/array.h"
+#include "base/error.h"
 #include "infer/grid/grid_cut.h"
 
 #define LEAST_SIDE  16
@@ -172,8 +173,7 @@ enum clv_status grid_warm(struct grid_cut *cut, struct clv_error *err)
         return status;
     fill_coarse_of(&coarse, cut);
     status = grid_warm(&coarse, err);
-    if (!status)
-        status = grid_grow(&coarse, err);
+    TRY(grid_grow(&coarse, err));
     if (!status)
         project(cut, &coarse);
     grid_cut_release(&coarse);

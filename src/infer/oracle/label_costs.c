@@ -166,10 +166,8 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
     self.y = array_alloc((size_t)field->n_nodes, sizeof *self.y);
     self.trial = array_alloc((size_t)field->n_nodes, sizeof *self.trial);
     status = self.is_in && self.label && self.y && self.trial ? CLV_OK : fail_memory(err);
-    if (!status)
-        status = clv_oracle_decode(oracle, self.y, field, NULL, &self.decoding, err);
-    if (!status)
-        status = run(&self, err);
+    TRY(clv_oracle_decode(oracle, self.y, field, NULL, &self.decoding, err));
+    TRY(run(&self, err));
     bool is_map = decoding->rule == CLV_DECODE_MAP || decoding->rule == CLV_DECODE_ORACLE;
     if (!status && !is_map)
         status = decode_set(&self, is_visible, decoding, err);

@@ -268,8 +268,7 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
     };
     bool fits;
     enum clv_status status = self->forest ? CLV_OK : clv_forest_new(&self->forest, err);
-    if (!status)
-        status = clv_forest_fits(self->forest, &fits, field, &options, err);
+    TRY(clv_forest_fits(self->forest, &fits, field, &options, err));
     if (status)
         return status;
     if (fits)

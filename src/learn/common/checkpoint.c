@@ -129,9 +129,8 @@ enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tens
         return CLV_OK;
     }
     enum clv_status status = facts_open(&facts, self, err);
-    if (!status)
-        status = clv_tensors_write(self->training->checkpoints->path, state, n, (const char *const(*)[2])facts.pairs,
-                                   facts.n, err);
+    TRY(clv_tensors_write(self->training->checkpoints->path, state, n, (const char *const(*)[2])facts.pairs, facts.n,
+                          err));
     text_release(&facts.text);
     self->written_s = now_s();
     return status;
@@ -165,10 +164,8 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
     if (status || kind == PATH_ABSENT)
         return status;
     status = facts_open(&facts, self, err);
-    if (!status)
-        status = clv_tensors_open(state, wanted->path, err);
-    if (!status)
-        status = compare(&facts, *state, wanted->path, err);
+    TRY(clv_tensors_open(state, wanted->path, err));
+    TRY(compare(&facts, *state, wanted->path, err));
     if (status) {
         clv_tensors_close(*state);
         *state = NULL;

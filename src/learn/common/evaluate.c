@@ -22,8 +22,7 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
     struct decoder *decoder = &self->decoders[thread];
     const struct clv_problem *problem = &decoder->hand.problem;
     enum clv_status status = held_take(&decoder->hand, self->dataset, (size_t)self->examples[index], true, err);
-    if (!status)
-        status = decode_by(decoder, self->decoding, problem, self->shape, self->w, err);
+    TRY(decode_by(decoder, self->decoding, problem, self->shape, self->w, err));
     if (!status)
         self->loss[index] = clv_loss(problem, self->shape->n_labels, decoder->y);
     return status;
@@ -46,8 +45,7 @@ enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset,
     enum clv_status status = decoders_new(&evaluation.decoders, n_threads, engine, err);
     if (!status)
         decoders_watch(evaluation.decoders, n_threads, dataset);
-    if (!status)
-        status = team_for(n_examples, n_threads, evaluate_example, evaluation_results, &evaluation, err);
+    TRY(team_for(n_examples, n_threads, evaluate_example, evaluation_results, &evaluation, err));
     decoders_free(evaluation.decoders, n_threads);
     return status;
 }

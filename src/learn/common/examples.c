@@ -148,8 +148,7 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     double score;
     enum clv_status status = examples_at(&problem, self, index, thread, true, err);
-    if (!status)
-        status = decode_augmented(decoder, &score, problem, &self->shape, pass->w, err);
+    TRY(decode_augmented(decoder, &score, problem, &self->shape, pass->w, err));
     if (status)
         return status;
     /* Both scores are loss-augmented, so their difference lacks L(y_i). The oracle rounds: keep the bound from above.

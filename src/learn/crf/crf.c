@@ -151,8 +151,7 @@ static enum clv_status choose_decoding(struct clv_decoding *decoding, const stru
         enum clv_graph graph;
         const struct clv_problem *problem;
         enum clv_status status = examples_at(&problem, &self->examples, i, 0, false, err);
-        if (!status)
-            status = clv_problem_graph(&graph, problem, err);
+        TRY(clv_problem_graph(&graph, problem, err));
         if (status)
             return status;
         is_chain = graph == CLV_GRAPH_CHAIN;
@@ -173,18 +172,14 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     struct crf self;
     enum clv_status status = crf_open(&self, training, result, err);
-    if (!status)
-        status = crf_state_read(&self.state, &self.checkpoints, err);
-    if (!status)
-        status = minimise(&self, err);
+    TRY(crf_state_read(&self.state, &self.checkpoints, err));
+    TRY(minimise(&self, err));
     if (status == CLV_ERR_INTERRUPTED) {
         result->interrupted = true;
         status = training->checkpoints ? crf_state_write(&self.checkpoints, &self.state, err) : CLV_OK;
     }
-    if (!status)
-        status = choose_decoding(&result->decoding, &self, err);
-    if (!status)
-        status = result_set(result, &self.examples, self.lbfgs.x, err);
+    TRY(choose_decoding(&result->decoding, &self, err));
+    TRY(result_set(result, &self.examples, self.lbfgs.x, err));
     crf_objective_release(&self.objective);
     examples_release(&self.examples);
     lbfgs_release(&self.lbfgs);

@@ -1,5 +1,6 @@
 #include "learn/crf/crf_state.h"
 
+#include "base/error.h"
 #include "data/tensors.h"
 #include "learn/common/state.h"
 
@@ -60,8 +61,7 @@ enum clv_status crf_state_read(struct crf_state *state, const struct checkpoints
     if (status || !tensors)
         return status;
     status = state_read(&field, 1, tensors, checkpoints, err);
-    if (!status)
-        status = state_read_curve(state->result, tensors, checkpoints, err);
+    TRY(state_read_curve(state->result, tensors, checkpoints, err));
     if (!status && (place[2] != 0) != (state->result->n_curve > 0))
         status = state_refuse(checkpoints, "steps without evaluations, or none with them", err);
     if (!status && place[2] != 0)

@@ -276,8 +276,7 @@ static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *
     if (!status && array_reserve((void **)&self->scratch, &self->scratch_capacity, n * k + m * k * k, sizeof(double)))
         status = fail_memory(err);
     double *marginal = self->scratch, *pair = marginal + n * k;
-    if (!status)
-        status = clv_forest_run(self->forest, &value, marginal, pair, NULL, &decoder->field, NULL, err);
+    TRY(clv_forest_run(self->forest, &value, marginal, pair, NULL, &decoder->field, NULL, err));
     if (status)
         return status;
     for (size_t i = 0; i < n; i++) {

@@ -53,8 +53,7 @@ static enum clv_status cutting_open(struct cutting *self, struct examples *examp
         self->column[k] = (int)k;
         self->x[k] = -1;
     }
-    if (!status)
-        status = lp_add_row(self->lp, 2 * size, self->column, self->x, -rules->radius, err);
+    TRY(lp_add_row(self->lp, 2 * size, self->column, self->x, -rules->radius, err));
     bool is_potts = examples->shape.pairwise == CLV_PAIRWISE_POTTS;
     for (size_t k = clv_shape_unary_size(&examples->shape); !status && is_potts && k < size; k++)
         lp_set_bounds(self->lp, size + k, 0, 0);
@@ -186,12 +185,10 @@ enum clv_status cutting_train(struct clv_training_result *result, struct example
     double *slack = array_alloc(examples->n, sizeof *slack);
     if (!status && !slack)
         status = fail_memory(err);
-    if (!status)
-        status = start_at_init(&self, slack, err);
+    TRY(start_at_init(&self, slack, err));
     for (size_t round = 1; !status && n_added && round <= rules->rounds; round++) {
         status = run_round(&self, &n_added, slack, err);
-        if (!status)
-            status = tell(&self, result, round, err);
+        TRY(tell(&self, result, round, err));
         if (self.objective - self.bound <= rules->gap * self.objective)
             break;
     }
@@ -199,8 +196,7 @@ enum clv_status cutting_train(struct clv_training_result *result, struct example
         status = CLV_OK;
         result->interrupted = true;
     }
-    if (!status)
-        status = result_set(result, examples, self.best, err);
+    TRY(result_set(result, examples, self.best, err));
     array_free(slack);
     cutting_release(&self);
     return status;

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "data/tensors.h"
 #include "learn/common/examples.h"
 #include "learn/common/vectors.h"
@@ -89,10 +90,8 @@ static enum clv_status go_on_plainly(struct hidden_descent *self, struct clv_err
 static enum clv_status start_dual(struct hidden_descent *self, struct clv_error *err)
 {
     enum clv_status status = hidden_dual_lay(self->dual, self->best, err);
-    if (!status)
-        status = linearise(self, err);
-    if (!status)
-        status = surrogate_at(&self->place.lowest, self, self->best, err);
+    TRY(linearise(self, err));
+    TRY(surrogate_at(&self->place.lowest, self, self->best, err));
     if (status)
         return status;
     hidden_dual_set_plane(self->dual, self->plane);
@@ -197,8 +196,7 @@ static enum clv_status alternate(struct hidden_descent *self, struct clv_error *
     enum clv_status status = begin(self, err);
     while (!status && !(is_done(self) && self->place.stage == first)) {
         status = self->is_published ? go_on_plainly(self, err) : go_on_by_dual(self, err);
-        if (!status)
-            status = hidden_state_keep(self, err);
+        TRY(hidden_state_keep(self, err));
     }
     return status;
 }
@@ -211,8 +209,7 @@ enum clv_status hidden_cccp(struct hidden_descent *self, struct clv_error *err)
         status = hidden_dual_open(&dual, &self->hidden, self->lambda, err);
         self->dual = &dual;
     }
-    if (!status)
-        status = alternate(self, err);
+    TRY(alternate(self, err));
     if (status == CLV_ERR_INTERRUPTED && self->training->checkpoints) {
         enum clv_status written = hidden_state_write(self, err);
         status = written ? written : status;

@@ -99,9 +99,8 @@ enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_trai
     double free, clamped, loss;
     enum clv_status status =
         hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_LOOK, self->all, examples->n, w, err);
-    if (!status)
-        status = clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
-                              &result->decoding, training->engine, examples->n_threads, err);
+    TRY(clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
+                     &result->decoding, training->engine, examples->n_threads, err));
     if (status)
         return status;
     double objective = self->lambda / 2 * squares_of(w, self->hidden.size) + free - clamped;
@@ -185,8 +184,7 @@ enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error
             status = sharpen(self, &settings, err);
             self->place.is_sharp = true;
         }
-        if (!status)
-            status = run_pass(self, err);
+        TRY(run_pass(self, err));
         if (!status) {
             self->n_done++;
             self->place.n_taken = 0;

@@ -191,8 +191,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         choose_settings(&self);
         status = hidden_descent_open(&self, training->parameters[AVERAGING] != 0, err);
     }
-    if (!status)
-        status = start(&self, err);
+    TRY(start(&self, err));
     result->decoding = hidden_decoding(&settings);
     if (!status) {
         checkpoints_open(&self.checkpoints, learner, training, self.hidden.examples.node_scale);
@@ -202,9 +201,8 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         result->interrupted = true;
         status = CLV_OK;
     }
-    if (!status)
-        status = result_set(result, &self.hidden.examples,
-                            self.solver == SOLVER_CCCP ? self.best : ascent_point(&self.ascent), err);
+    TRY(result_set(result, &self.hidden.examples, self.solver == SOLVER_CCCP ? self.best : ascent_point(&self.ascent),
+                   err));
     if (!status)
         hidden_note(result, &self.hidden);
     hidden_descent_release(&self);

@@ -145,8 +145,7 @@ enum clv_status hidden_state_open(struct clv_tensors **tensors, struct hidden_de
     if (status || !*tensors)
         return status;
     status = state_read(&field, 1, *tensors, &self->checkpoints, err);
-    if (!status)
-        status = check_place(place, self, err);
+    TRY(check_place(place, self, err));
     if (!status && place[PLACE_STAGE] != STAGE_START) {
         self->n_done = (size_t)place[PLACE_DONE];
         self->ascent.n_steps = (double)place[PLACE_STEPS];
@@ -167,10 +166,8 @@ enum clv_status hidden_state_take(struct hidden_descent *self, struct clv_tensor
     struct gathered gathered;
     struct state_field fields[STATE_MAX_FIELDS];
     enum clv_status status = gathered_open(&gathered, self, err);
-    if (!status)
-        status = state_read(fields, list_fields(fields, self, &gathered), tensors, &self->checkpoints, err);
-    if (!status)
-        status = state_read_curve(self->result, tensors, &self->checkpoints, err);
+    TRY(state_read(fields, list_fields(fields, self, &gathered), tensors, &self->checkpoints, err));
+    TRY(state_read_curve(self->result, tensors, &self->checkpoints, err));
     for (size_t k = 0; k < gathered.n_counts && !status; k++)
         if (gathered.counts[k] < 0 || gathered.counts[k] > MOST_RUNS ||
             (k % MESSAGES_COUNTS < HIDDEN_N_MESSAGES && gathered.counts[k] > 1))

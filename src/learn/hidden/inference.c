@@ -21,8 +21,7 @@ enum clv_status hidden_workspaces_new(struct hidden_workspace **workspaces, int 
         return fail_memory(err);
     for (int t = 0; t < n && !status; t++) {
         status = clv_forest_new(&made[t].forest, err);
-        if (!status)
-            status = clv_bp_new(&made[t].bp, err);
+        TRY(clv_bp_new(&made[t].bp, err));
     }
     if (status)
         hidden_workspaces_free(made, n);
@@ -125,8 +124,7 @@ enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_works
         .edges = problem->edges,
     };
     enum clv_status status = hidden_workspace_set(self, problem, shape, err);
-    if (!status)
-        status = hidden_choose(&item->free_by, self, settings, &graph, NULL, err);
+    TRY(hidden_choose(&item->free_by, self, settings, &graph, NULL, err));
     return status ? status : hidden_choose(&item->clamped_by, self, settings, &graph, problem->label, err);
 }
 
@@ -210,8 +208,7 @@ static enum clv_status maximise(struct hidden_workspace *self, struct hidden_ter
     struct clv_trws_result result;
     options.label = label;
     enum clv_status status = resume(self, &options, item, which, field, err);
-    if (!status)
-        status = clv_bp_trws(self->bp, self->y, &result, field, &options, err);
+    TRY(clv_bp_trws(self->bp, self->y, &result, field, &options, err));
     if (status)
         return status;
     keep(item, self, which);
@@ -248,8 +245,7 @@ static enum clv_status given(struct hidden_workspace *self, struct hidden_term *
         return maximise(self, term, item, HIDDEN_OF_CLAMPED, field, options, label, err);
     options.label = label;
     enum clv_status status = resume(self, &options, item, HIDDEN_OF_CLAMPED, field, err);
-    if (!status)
-        status = sum(self, term, field, &options, err);
+    TRY(sum(self, term, field, &options, err));
     if (!status)
         keep(item, self, HIDDEN_OF_CLAMPED);
     return status;
@@ -308,10 +304,8 @@ static enum clv_status mix(struct hidden_workspace *self, struct hidden_item *it
     enum clv_status status = resume(self, &options, item, HIDDEN_OF_FREE, augmented, err);
     if (!status && options.is_warm)
         status = mix_once(&is_better, self, item, settings, &options, augmented, err);
-    if (!status)
-        status = maximise(self, NULL, item, HIDDEN_OF_JOINT, augmented, bp_options(settings, CLV_BP_MAX), NULL, err);
-    if (!status)
-        status = try_labels(&is_better, self, item, settings, augmented, err);
+    TRY(maximise(self, NULL, item, HIDDEN_OF_JOINT, augmented, bp_options(settings, CLV_BP_MAX), NULL, err));
+    TRY(try_labels(&is_better, self, item, settings, augmented, err));
     if (status || !is_better)
         return status;
     options.is_warm = 0;
@@ -329,8 +323,7 @@ static enum clv_status sum_all(struct hidden_workspace *self, struct hidden_item
     options.is_visible = self->is_visible;
     options.visible_temperature = settings->visible_temperature;
     enum clv_status status = resume(self, &options, item, HIDDEN_OF_FREE, augmented, err);
-    if (!status)
-        status = sum(self, &self->free, augmented, &options, err);
+    TRY(sum(self, &self->free, augmented, &options, err));
     if (status)
         return status;
     keep(item, self, HIDDEN_OF_FREE);

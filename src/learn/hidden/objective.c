@@ -165,8 +165,7 @@ static enum clv_status do_example(const struct pass *pass, size_t index, double 
     const struct clv_problem *problem = &self->examples.problems[index];
     enum clv_status status = hidden_workspace_set(space, problem, shape, err);
     space->is_looking = pass->terms == HIDDEN_LOOK;
-    if (!status)
-        status = decoder_load(decoder, problem, shape, pass->w, err);
+    TRY(decoder_load(decoder, problem, shape, pass->w, err));
     if (!status && pass->terms & HIDDEN_CLAMPED)
         status = hidden_clamped(space, item, &self->settings, &decoder->field, problem->label, err);
     if (status)
@@ -248,8 +247,7 @@ enum clv_status hidden_gradient(double *gradient, double *free, double *clamped,
     double sum_free = 0, sum_clamped = 0, share = 1 / (double)n;
     bool remembers = self->examples.training->checkpoints && terms != HIDDEN_LOOK;
     enum clv_status status = remembers ? remember(self, taken, n, err) : CLV_OK;
-    if (!status)
-        status = team_for(n_parts, self->examples.n_threads, do_part, part_results, &pass, err);
+    TRY(team_for(n_parts, self->examples.n_threads, do_part, part_results, &pass, err));
     if (status == CLV_ERR_INTERRUPTED && remembers)
         messages_put(self, self->memo.messages, self->memo.counts, taken, n);
     if (status)

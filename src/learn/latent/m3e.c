@@ -105,8 +105,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         status = CLV_OK;
         result->interrupted = true;
     }
-    if (!status)
-        status = result_set(result, &self.latent.examples, self.w, err);
+    TRY(result_set(result, &self.latent.examples, self.w, err));
     result->decoding = (struct clv_decoding){CLV_DECODE_MIN_ENTROPY, self.temperature};
     for (int t = 0; self.workspaces && t < n_threads; t++)
         min_entropy_release(&self.workspaces[t]);

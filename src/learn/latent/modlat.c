@@ -87,8 +87,7 @@ static enum clv_status conditional_terms(void *context, struct latent *latent, s
     size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
     double *free = latent->free + at * k, *q = latent->clamped + at * k;
     enum clv_status status = decoder_load(decoder, problem, &latent->examples.shape, theta, err);
-    if (!status)
-        status = marginals_given_truth(q, self, &decoder->field, problem->label, 1, thread, err);
+    TRY(marginals_given_truth(q, self, &decoder->field, problem->label, 1, thread, err));
     if (status)
         return status;
     memcpy(free, q, n * k * sizeof *free);
@@ -137,8 +136,7 @@ static enum clv_status predictor_terms(void *context, struct latent *latent, siz
     size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
     double best, truth, constant;
     enum clv_status status = decoder_load(decoder, problem, &latent->examples.shape, w, err);
-    if (!status)
-        status = marginals_given_truth(latent->clamped + at * k, self, field, problem->label, 0, thread, err);
+    TRY(marginals_given_truth(latent->clamped + at * k, self, field, problem->label, 0, thread, err));
     for (size_t i = 0; !status && i < n; i++)
         for (size_t s = 0; s < k; s++)
             if (latent->clamped[(at + i) * k + s] > 0.5)
@@ -177,8 +175,7 @@ static enum clv_status take_turns(struct modlat *self, struct clv_training_resul
         for (size_t step = 0; !status && step < n_steps; step++)
             status = latent_step(&objective, latent, self->w, c, rate, predictor_terms, self, err);
         report_progress(training->progress, "training", round + 1, n_rounds, NULL);
-        if (!status)
-            status = curve_add(result, (struct clv_curve_point){(double)round + 1, objective, NAN, NAN}, err);
+        TRY(curve_add(result, (struct clv_curve_point){(double)round + 1, objective, NAN, NAN}, err));
         if (status)
             return status;
     }
@@ -220,14 +217,12 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     struct modlat self = {.beta = training->parameters[BETA]};
     enum clv_status status = modlat_open(&self, training, err);
-    if (!status)
-        status = take_turns(&self, result, err);
+    TRY(take_turns(&self, result, err));
     if (status == CLV_ERR_INTERRUPTED && self.w) {
         status = CLV_OK;
         result->interrupted = true;
     }
-    if (!status)
-        status = result_set(result, &self.latent.examples, self.w, err);
+    TRY(result_set(result, &self.latent.examples, self.w, err));
     result->decoding.rule = CLV_DECODE_MAP;
     for (int t = 0; self.forests && t < self.latent.examples.n_threads; t++)
         clv_forest_free(self.forests[t]);

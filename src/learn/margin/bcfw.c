@@ -70,8 +70,7 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
     double score, scale = 1 / (self->dual.lambda * (double)self->n);
     const double *w = self->rules.start && self->n_passes == 0 ? self->rules.start : self->dual.w;
     enum clv_status status = examples_at(&problem, &self->examples, example, thread, true, err);
-    if (!status)
-        status = decode_augmented(decoder, &score, problem, shape, w, err);
+    TRY(decode_augmented(decoder, &score, problem, shape, w, err));
     if (status)
         return status;
     block->gap = fmax(0, score - block_score(self, block, decoder, w));
@@ -247,8 +246,7 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     double score;
     enum clv_status status = examples_at(&problem, &self->examples, index, thread, true, err);
-    if (!status)
-        status = decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err);
+    TRY(decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err));
     if (status)
         return status;
     double bound = score + oracle_slack(decoder->oracle);

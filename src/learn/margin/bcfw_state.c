@@ -182,20 +182,13 @@ static enum clv_status read_all(struct bcfw *self, struct gathered *gathered, co
     const struct checkpoints *checkpoints = &self->keeper.checkpoints;
     size_t n = list_fields(fields, self, gathered);
     enum clv_status status = state_read(fields, n, tensors, checkpoints, err);
-    if (!status)
-        status = check_place(gathered->place, self, err);
-    if (!status)
-        status = count_shares(gathered, self, err);
+    TRY(check_place(gathered->place, self, err));
+    TRY(count_shares(gathered, self, err));
     const struct clv_tensor *shares; /* before memory is taken for as many */
-    if (!status)
-        status =
-            clv_tensors_require(&shares, tensors, "shares", CLV_F64, 1, (int64_t[]){(int64_t)gathered->n_shares}, err);
-    if (!status)
-        status = gathered_open_shares(gathered, err);
-    if (!status)
-        status = state_read(fields, list_shares(fields, gathered), tensors, checkpoints, err);
-    if (!status)
-        status = state_read_curve(self->keeper.result, tensors, checkpoints, err);
+    TRY(clv_tensors_require(&shares, tensors, "shares", CLV_F64, 1, (int64_t[]){(int64_t)gathered->n_shares}, err));
+    TRY(gathered_open_shares(gathered, err));
+    TRY(state_read(fields, list_shares(fields, gathered), tensors, checkpoints, err));
+    TRY(state_read_curve(self->keeper.result, tensors, checkpoints, err));
     return status ? status : scatter(self, gathered, err);
 }
 
@@ -208,8 +201,7 @@ enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *er
     if (status || !tensors)
         return status;
     status = gathered_open(&gathered, self, err);
-    if (!status)
-        status = read_all(self, &gathered, tensors, err);
+    TRY(read_all(self, &gathered, tensors, err));
     gathered_release(&gathered);
     clv_tensors_close(tensors);
     *found = !status;

@@ -106,8 +106,7 @@ static enum clv_status run_pass(struct descent *self, uint32_t pass, bool *stopp
             return CLV_OK;
         const struct clv_problem *problem;
         enum clv_status status = examples_at(&problem, examples, (size_t)self->order[k], 0, true, err);
-        if (!status)
-            status = take_step(self, problem, err);
+        TRY(take_step(self, problem, err));
         if (status)
             return status;
     }
@@ -138,8 +137,7 @@ static enum clv_status check(struct descent *self, struct clv_training_result *r
         memcpy(self->best, w, self->size * sizeof *w);
         self->best_objective = objective;
     }
-    if (!status)
-        status = examples_loss(&train_loss, self->examples, result_of(self), err);
+    TRY(examples_loss(&train_loss, self->examples, result_of(self), err));
     if (status)
         return status;
     objective = self->rules.unit * (self->best ? self->best_objective : objective);
@@ -156,8 +154,7 @@ static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
         const struct clv_problem *problem;
         struct decoder *decoder = &self->examples->decoders[0];
         enum clv_status status = examples_at(&problem, self->examples, i, 0, true, err);
-        if (!status)
-            status = decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err);
+        TRY(decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err));
         if (status)
             return status;
         subgradient_at(self, problem, decoder->y);
@@ -238,8 +235,7 @@ enum clv_status descent_train(struct clv_training_result *result, struct example
         stopped = true;
     }
     result->interrupted = stopped;
-    if (!status)
-        status = result_set(result, examples, result_of(&self), err);
+    TRY(result_set(result, examples, result_of(&self), err));
     descent_release(&self);
     return status;
 }

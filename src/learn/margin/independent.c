@@ -175,8 +175,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
             continue;
         struct clv_curve_point point = {.pass = (double)pass};
         status = check(&self, &point, err);
-        if (!status)
-            status = curve_add(result, point, err);
+        TRY(curve_add(result, point, err));
         char note[96];
         snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", point.objective,
                  point.objective - point.dual, point.train_loss);
@@ -184,8 +183,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         if (point.objective - point.dual <= training->parameters[GAP] * point.objective)
             break;
     }
-    if (!status)
-        status = result_set(result, &self.examples, self.w, err);
+    TRY(result_set(result, &self.examples, self.w, err));
     examples_release(&self.examples);
     array_free(self.w);
     array_free(self.alpha);

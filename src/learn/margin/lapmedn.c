@@ -241,13 +241,10 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     struct lapmedn self;
     bool stopped = false;
     enum clv_status status = lapmedn_open(&self, training, err);
-    if (!status)
-        status = run_rounds(&self, result, &stopped, err);
+    TRY(run_rounds(&self, result, &stopped, err));
     result->interrupted = stopped;
-    if (!status)
-        status = result_set(result, &self.bcfw.examples, self.bcfw.best, err);
-    if (!status)
-        status = tell_posterior(&self, result, err);
+    TRY(result_set(result, &self.bcfw.examples, self.bcfw.best, err));
+    TRY(tell_posterior(&self, result, err));
     array_free(self.variance);
     bcfw_release(&self.bcfw);
     return status;

@@ -8,6 +8,7 @@
 #include "learn/margin/m3n.h"
 #include "learn/common/idle.h"
 
+#include "base/error.h"
 #include "learn/common/result.h"
 #include "learn/margin/bcfw.h"
 #include "learn/margin/descent.h"
@@ -78,11 +79,9 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
     bool stopped = false;
     enum clv_status status = bcfw_open(&self, training, &rules, err);
     self.dual.lambda = m3n_squared_unit(&self.examples, p[UNITS]) / rules.unit;
-    if (!status)
-        status = bcfw_solve(&self, result, &stopped, err);
+    TRY(bcfw_solve(&self, result, &stopped, err));
     result->interrupted = stopped;
-    if (!status)
-        status = result_set(result, &self.examples, bcfw_weights(&self, stopped), err);
+    TRY(result_set(result, &self.examples, bcfw_weights(&self, stopped), err));
     if (!status)
         result_note(result, "support_labellings", (double)bcfw_n_support(&self));
     bcfw_release(&self);

@@ -52,8 +52,7 @@ static enum clv_status run_pass(struct perceptron *self, uint32_t pass, size_t *
         if (*stopped)
             return CLV_OK;
         enum clv_status status = examples_at(&problem, examples, (size_t)self->order[k], 0, true, err);
-        if (!status)
-            status = decode_known(decoder, NULL, problem, &examples->shape, self->w, err);
+        TRY(decode_known(decoder, NULL, problem, &examples->shape, self->w, err));
         if (status)
             return status;
         if (differs(decoder->y, problem->label, problem->n_nodes)) {
@@ -121,8 +120,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
             break;
     }
     result->interrupted = stopped;
-    if (!status)
-        status = result_set(result, &self.examples, w, err);
+    TRY(result_set(result, &self.examples, w, err));
     examples_release(&self.examples);
     array_free(self.w);
     array_free(self.average);

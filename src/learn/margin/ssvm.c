@@ -72,19 +72,16 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     double *variance = NULL;
     enum clv_status status = bcfw_open(&self, training, &rules, err);
     self.dual.lambda = p[LAMBDA] * self.examples.scale;
-    if (!status)
-        status = set_variance(&variance, &self, p[TABLE_VARIANCE], err);
+    TRY(set_variance(&variance, &self, p[TABLE_VARIANCE], err));
     if (!status) {
         bcfw_keep(&self, &ssvm_learner, result, NULL, 0);
         status = bcfw_resume(&resumed, &self, err);
     }
     if (!status && resumed)
         bcfw_put_variance(&self, variance);
-    if (!status)
-        status = bcfw_solve(&self, result, &stopped, err);
+    TRY(bcfw_solve(&self, result, &stopped, err));
     result->interrupted = stopped;
-    if (!status)
-        status = result_set(result, &self.examples, bcfw_weights(&self, stopped), err);
+    TRY(result_set(result, &self.examples, bcfw_weights(&self, stopped), err));
     bcfw_release(&self);
     array_free(variance);
     return status;

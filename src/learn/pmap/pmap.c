@@ -217,11 +217,9 @@ static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *e
     double train_loss;
     const double *w = self->point = ascent_point(&self->ascent);
     enum clv_status status = team_for(self->n, self->examples.n_threads, estimate_example, estimate_results, self, err);
-    if (!status)
-        status = clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples,
-                              &self->examples.shape, w, &decoding, training->engine, self->examples.n_threads, err);
-    if (!status)
-        status = validate(result, self, err);
+    TRY(clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples, &self->examples.shape, w,
+                     &decoding, training->engine, self->examples.n_threads, err));
+    TRY(validate(result, self, err));
     if (status)
         return status;
     double objective = ascent_penalty(&self->ascent, w) - mean_of(self->values, self->n);
@@ -255,11 +253,9 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->n_passes = (size_t)parameters[PMAP_PASSES];
     self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[PMAP_ROUNDS] : 0);
     status = pmap_targets_open(&self->targets, examples, objective, parameters[PMAP_CONDITIONAL] != 0, err);
-    if (!status)
-        status =
-            ascent_open(&self->ascent, &examples->shape, parameters[PMAP_STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
-                        parameters[PMAP_LAMBDA] * examples->node_scale,
-                        parameters[PMAP_RATE] / sqrt(examples->node_scale), parameters[PMAP_AVERAGING] != 0, err);
+    TRY(ascent_open(&self->ascent, &examples->shape, parameters[PMAP_STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
+                    parameters[PMAP_LAMBDA] * examples->node_scale, parameters[PMAP_RATE] / sqrt(examples->node_scale),
+                    parameters[PMAP_AVERAGING] != 0, err));
     if (status)
         return status;
     ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[PMAP_TABLE_VARIANCE]));
@@ -337,8 +333,7 @@ static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_er
         resumed = false;
         if (place->round > 0)
             status = guess(self, err);
-        if (!status)
-            status = run_round(self, err);
+        TRY(run_round(self, err));
         if (status || self->stopped)
             break;
         place->round++;
@@ -382,8 +377,7 @@ enum clv_status pmap_train(struct clv_training_result *result, const struct clv_
     status = pmap_state_read(&resumed, &self.state, &self.checkpoints, err);
     if (!status && resumed)
         status = check_place(&self, n_first_steps, err);
-    if (!status)
-        status = run_rounds(&self, resumed, err);
+    TRY(run_rounds(&self, resumed, err));
     if (status == CLV_ERR_INTERRUPTED) {
         status = CLV_OK;
         self.stopped = true;
@@ -391,8 +385,7 @@ enum clv_status pmap_train(struct clv_training_result *result, const struct clv_
     result->interrupted = self.stopped;
     if (!status && self.stopped && training->checkpoints)
         status = pmap_state_write(&self.checkpoints, &self.state, err);
-    if (!status)
-        status = result_set(result, &self.examples, ascent_point(&self.ascent), err);
+    TRY(result_set(result, &self.examples, ascent_point(&self.ascent), err));
     result->decoding = decoding_of(&self);
 done:
     pmap_release(&self);

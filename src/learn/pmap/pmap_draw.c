@@ -252,10 +252,8 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_dra
                               example->scale, 0,       &decoder->field, workspace};
     enum clv_status status =
         reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err);
-    if (!status)
-        status = decoder_load_known(decoder, problem, &self->shape, w, err);
-    if (!status)
-        status = perturb(&drawing, draw, decoder, err);
+    TRY(decoder_load_known(decoder, problem, &self->shape, w, err));
+    TRY(perturb(&drawing, draw, decoder, err));
     if (status)
         return status;
     if (gradient)

@@ -1,5 +1,6 @@
 #include "learn/pmap/pmap_state.h"
 
+#include "base/error.h"
 #include "data/tensors.h"
 #include "learn/common/state.h"
 
@@ -39,8 +40,7 @@ enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const str
         return status;
     size_t n = list_fields(fields, numbers, state);
     status = state_read(fields, n, tensors, checkpoints, err);
-    if (!status)
-        status = state_read_curve(state->result, tensors, checkpoints, err);
+    TRY(state_read_curve(state->result, tensors, checkpoints, err));
     if (!status) {
         state->place = (struct pmap_place){numbers[0], numbers[1], numbers[2], numbers[3]};
         state->ascent->n_steps = (double)numbers[4];

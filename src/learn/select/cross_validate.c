@@ -89,8 +89,7 @@ enum clv_status clv_cross_validate(double *best, double *losses, double *standar
     struct validation validation = {.parameter = parameter, .candidates = candidates, .n_candidates = n_candidates};
     size_t n = training->n_examples;
     enum clv_status status = check_validation(learner, parameter, n_candidates, err);
-    if (!status)
-        status = folds_init(&validation.folds, learner, training, n_folds, err);
+    TRY(folds_init(&validation.folds, learner, training, n_folds, err));
     if (status)
         return status;
     validation.loss = array_alloc(n, n_candidates * sizeof *validation.loss);

@@ -75,9 +75,8 @@ enum clv_status fold_losses(double *losses, const struct folds *self, size_t fol
     status = train_part(&result, self->learner, &training, err);
     if (!status && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
-    if (!status)
-        status = evaluate_each(held_loss, training.dataset, held, n_held, &training.shape, result.w, &result.decoding,
-                               all->engine, 1, err);
+    TRY(evaluate_each(held_loss, training.dataset, held, n_held, &training.shape, result.w, &result.decoding,
+                      all->engine, 1, err));
     for (size_t k = 0; !status && k < n_held; k++)
         losses[k * n_folds + fold] = held_loss[k];
 done:

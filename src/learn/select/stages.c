@@ -92,8 +92,7 @@ static enum clv_status learn_task(void *context, size_t index, int thread, struc
     training.validation = NULL;
     enum clv_status status =
         f < STAGE_FOLDS ? select_without(&selection, &training, self->fold, (int32_t)f, err) : CLV_OK;
-    if (status == CLV_OK)
-        status = train_part(&result, self->learner, &training, err);
+    TRY(train_part(&result, self->learner, &training, err));
     if (status == CLV_OK && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "the first stage was interrupted");
     if (status == CLV_OK)
@@ -400,10 +399,8 @@ enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stag
 {
     struct seen seen = {.dataset = dataset, .stage = first};
     enum clv_status status = check_memory(dataset, next, err);
-    if (status == CLV_OK)
-        status = see_all(&seen, next->n_labels, n_threads, err);
-    if (status == CLV_OK)
-        status = extend(dataset, &seen, &first->shape, next, n_threads, err);
+    TRY(see_all(&seen, next->n_labels, n_threads, err));
+    TRY(extend(dataset, &seen, &first->shape, next, n_threads, err));
     seen_release(&seen);
     return status;
 }
@@ -466,25 +463,19 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
     learning.silent.stop = training->progress ? training->progress->stop : NULL;
     enum clv_status status = draw_folds(&fold, dataset, training->seed, err);
     learning.fold = fold;
-    if (status == CLV_OK)
-        status = learn_all(&learning, err);
+    TRY(learn_all(&learning, err));
     double temperature = 1;
-    if (status == CLV_OK)
-        status = choose_temperature(&temperature, &learning, err);
+    TRY(choose_temperature(&temperature, &learning, err));
     for (size_t f = 0; f <= STAGE_FOLDS; f++)
         learning.stages[f].temperature = temperature;
     struct clv_shape next = stage_next_shape(&of_first.shape, training->shape.pairwise);
     struct seen seen = {.dataset = dataset, .learning = &learning};
-    if (status == CLV_OK)
-        status = check_memory(dataset, &next, err);
-    if (status == CLV_OK)
-        status = see_all(&seen, next.n_labels, training->n_threads, err);
-    if (status == CLV_OK)
-        status = look_at_held_out(&made, &of_first, &seen, wanted, err);
+    TRY(check_memory(dataset, &next, err));
+    TRY(see_all(&seen, next.n_labels, training->n_threads, err));
+    TRY(look_at_held_out(&made, &of_first, &seen, wanted, err));
     if (status == CLV_OK && !(made.first = array_zalloc(1, sizeof *made.first)))
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = extend(dataset, &seen, &of_first.shape, &next, training->n_threads, err);
+    TRY(extend(dataset, &seen, &of_first.shape, &next, training->n_threads, err));
     seen_release(&seen);
     if (status == CLV_OK) {
         *made.first = learning.stages[STAGE_FOLDS];

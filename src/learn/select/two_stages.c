@@ -38,16 +38,14 @@ enum clv_status clv_train_two_stages(struct clv_training_result *result, struct 
     enum clv_status status = training_check_labels(training, err);
     if (status == CLV_OK && label_costs > 0)
         status = stages_check_costs(training, "label costs", err);
-    if (status == CLV_OK)
-        status = stages_learn(&learned, dataset, learner, training, &wanted, err);
+    TRY(stages_learn(&learned, dataset, learner, training, &wanted, err));
     if (status == CLV_OK) {
         model->first = learned.first;
         training->shape = stage_next_shape(&model->first->shape, training->shape.pairwise);
         model->shape = training->shape;
         status = clv_train(result, learner, training, err);
     }
-    if (status == CLV_OK)
-        status = stages_price(model, learned.presence, label_costs, training, result->w, err);
+    TRY(stages_price(model, learned.presence, label_costs, training, result->w, err));
     array_free(learned.presence);
     return status;
 }

@@ -220,8 +220,7 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
     struct clv_training_result result = {0};
     enum clv_status status = pseudo_labelled_dataset(&dataset, from_guesses ? self->guesses->q : NULL, self->framed,
                                                      self->learner, training, err);
-    if (status == CLV_OK)
-        status = pseudo_labelled_train(&result, dataset, self->learner, &quiet, err);
+    TRY(pseudo_labelled_train(&result, dataset, self->learner, &quiet, err));
     if (status == CLV_OK && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep");
     if (status == CLV_OK) {
@@ -230,8 +229,7 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
         self->w = result.w;
         status = choose_shares(self, err);
     }
-    if (status == CLV_OK)
-        status = team_for(training->n_weak, training->n_threads, guess_example, guess_results, self, err);
+    TRY(team_for(training->n_weak, training->n_threads, guess_example, guess_results, self, err));
     clv_training_result_release(&result);
     clv_dataset_free(dataset);
     return status;
@@ -279,8 +277,7 @@ enum clv_status guesses_make(struct clv_guesses *self, const struct clv_learner 
     guessing.share = array_alloc(training->n_weak, sizeof *guessing.share);
     if (status == CLV_OK && !guessing.share)
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = decoders_new(&guessing.decoders, n_threads, training->engine, err);
+    TRY(decoders_new(&guessing.decoders, n_threads, training->engine, err));
     if (status == CLV_OK && training->n_examples) {
         guessing.framed = true;
         status = teach(&guessing, false, err);
@@ -306,8 +303,7 @@ enum clv_status guesses_train(struct clv_training_result *result, const struct c
 {
     struct clv_dataset *dataset = NULL;
     enum clv_status status = pseudo_labelled_dataset(&dataset, self->q, false, learner, training, err);
-    if (status == CLV_OK)
-        status = pseudo_labelled_train(result, dataset, learner, training, err);
+    TRY(pseudo_labelled_train(result, dataset, learner, training, err));
     clv_dataset_free(dataset);
     return status;
 }

@@ -123,10 +123,8 @@ enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder 
 {
     double *q = array_alloc((size_t)problem->n_nodes * (size_t)shape->n_labels, sizeof *q);
     enum clv_status status = q ? partial_load(decoder, problem, given, shape, w, err) : fail_memory(err);
-    if (!status)
-        status = clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_draws, err);
-    if (!status)
-        status = partial_weigh(weight, label, q, problem, shape, options, err);
+    TRY(clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_draws, err));
+    TRY(partial_weigh(weight, label, q, problem, shape, options, err));
     array_free(q);
     return status;
 }

@@ -114,8 +114,7 @@ enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *co
             status = label_item(&item, q[weak], &training->shape, &options, err);
         if (status == CLV_OK && !(item.name = string_copy(clv_dataset_name(training->dataset, number))))
             status = fail_memory(err);
-        if (status == CLV_OK)
-            status = dataset_append(fresh, &item, err);
+        TRY(dataset_append(fresh, &item, err));
         if (status != CLV_OK)
             dataset_item_release(&item);
     }
