@@ -90,11 +90,10 @@ ifeq ($(WITH_BK),1)
 library_objects += $(BUILD)/third_party/maxflow_shim.o
 endif
 cli_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/cli/*.c src/cli/*/*.c))
-# Each tests/<area>/test_<name>.c defines Suite *<name>_suite(void); one runner holds them all.
+# Each tests/<area>/test_<name>.c is the suite <name>, whose tests register themselves; one runner holds them all.
 test_sources := $(sort $(wildcard tests/*/test_*.c tests/*/*/test_*.c))
 test_support := $(wildcard tests/support/*.c) $(wildcard tests/fuzz/fuzz_*.c)
 test_objects := $(patsubst %.c,$(BUILD)/%.o,$(test_sources) $(test_support))
-test_names := $(patsubst test_%.c,%,$(notdir $(test_sources)))
 benches := $(patsubst tools/bench/%.c,$(BUILD)/bench/%,$(wildcard tools/bench/*.c))
 bench_peers := $(BUILD)/bench/opencv $(BUILD)/bench/dlib $(BUILD)/bench/dlib_train
 converters := $(patsubst tools/datasets/%.c,$(BUILD)/datasets/%,$(wildcard tools/datasets/*.c))
@@ -356,12 +355,7 @@ $(BUILD)/cleave-faults: $(cli_objects) $(fault_objects)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS)
 
-$(BUILD)/tests/suites.h: Makefile $(test_sources)
-	@mkdir -p $(@D)
-	@{ for name in $(test_names); do echo "SUITE($$name)"; done; } > $@
-
-$(BUILD)/tests/support/main.o: $(BUILD)/tests/suites.h
-$(BUILD)/tests/%.o: CPPFLAGS += -Itests -I$(BUILD)/tests -I.
+$(BUILD)/tests/%.o: CPPFLAGS += -Itests -I.
 # No sibling calls: failed_at follows the calls of a helper back to the test.
 $(BUILD)/tests/%.o: CFLAGS += -Wno-missing-prototypes -fno-optimize-sibling-calls
 

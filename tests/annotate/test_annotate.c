@@ -93,7 +93,7 @@ static void expect_minimum(const char *learner, double eta0)
     clv_tag_set_release(&set);
 }
 
-START_TEST(trained_weights_minimise_the_documented_objective)
+TEST(trained_weights_minimise_the_documented_objective)
 {
     expect_minimum("bc", 0);
     expect_minimum("lmsbn", 0);
@@ -101,9 +101,8 @@ START_TEST(trained_weights_minimise_the_documented_objective)
     expect_minimum("lmbm", 0);
     expect_minimum("lmbm", 3); /* the extra regulariser: w_j = sum / eta_j */
 }
-END_TEST
 
-START_TEST(the_duality_gap_is_below_a_millionth_by_default)
+TEST(the_duality_gap_is_below_a_millionth_by_default)
 {
     static const char *const names[] = {"bc", "lmsbn", "lmbm"};
     struct clv_tag_set set = make_set();
@@ -117,10 +116,9 @@ START_TEST(the_duality_gap_is_below_a_millionth_by_default)
     }
     clv_tag_set_release(&set);
 }
-END_TEST
 
 /* The kernel solver sees only products: with those of the inputs it must find what the linear one finds. */
-START_TEST(a_gram_matrix_of_products_gives_the_linear_solution)
+TEST(a_gram_matrix_of_products_gives_the_linear_solution)
 {
     struct clv_tag_set set = make_set();
     double *gram = calloc(N * N, sizeof *gram), nothing = 0, alpha[2][N], w[D], weighed[D];
@@ -171,10 +169,9 @@ START_TEST(a_gram_matrix_of_products_gives_the_linear_solution)
     free(gram);
     clv_tag_set_release(&set);
 }
-END_TEST
 
 /* A warm start comes to the same solution, sooner; alphas beyond the bound are cut. */
-START_TEST(dual_variables_of_another_c_are_a_start)
+TEST(dual_variables_of_another_c_are_a_start)
 {
     struct clv_tag_set set = make_set();
     double nothing = 0, alpha[N], w[D];
@@ -205,14 +202,13 @@ START_TEST(dual_variables_of_another_c_are_a_start)
     hinge_inputs_release(&inputs);
     clv_tag_set_release(&set);
 }
-END_TEST
 
 static int same_numbers(const double *a, const double *b, size_t n)
 {
     return memcmp(a, b, n * sizeof *a) == 0;
 }
 
-START_TEST(without_couplings_every_form_is_the_binary_classifiers_exactly)
+TEST(without_couplings_every_form_is_the_binary_classifiers_exactly)
 {
     static const char *const others[] = {"lmsbn", "lmbm"};
     struct clv_tag_set set = make_set();
@@ -239,9 +235,8 @@ START_TEST(without_couplings_every_form_is_the_binary_classifiers_exactly)
     }
     clv_tag_set_release(&set);
 }
-END_TEST
 
-START_TEST(the_number_of_threads_changes_nothing)
+TEST(the_number_of_threads_changes_nothing)
 {
     static const char *const names[] = {"lmsbn", "tsbc", "ssvm-full"};
     struct clv_tag_set set = make_set();
@@ -265,9 +260,8 @@ START_TEST(the_number_of_threads_changes_nothing)
     }
     clv_tag_set_release(&set);
 }
-END_TEST
 
-START_TEST(couplings_pay_where_tags_depend_on_each_other)
+TEST(couplings_pay_where_tags_depend_on_each_other)
 {
     struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, "bc", 0);
@@ -285,9 +279,8 @@ START_TEST(couplings_pay_where_tags_depend_on_each_other)
     clv_tag_model_release(&model);
     clv_tag_set_release(&set);
 }
-END_TEST
 
-START_TEST(structured_svms_come_near_their_dual_bound)
+TEST(structured_svms_come_near_their_dual_bound)
 {
     static const char *const names[] = {"ssvm-chain", "ssvm-full"};
     struct clv_tag_set set = make_set();
@@ -305,10 +298,9 @@ START_TEST(structured_svms_come_near_their_dual_bound)
     ck_assert(primal[1] <= primal[0] + 2e-3); /* the complete graph contains the chain */
     clv_tag_set_release(&set);
 }
-END_TEST
 
 /* One tag: every cut of its scores tried by hand. */
-START_TEST(a_tuned_threshold_is_the_best_cut)
+TEST(a_tuned_threshold_is_the_best_cut)
 {
     for (uint32_t trial = 0; trial < 30; trial++) {
         double scores[N], threshold, best = -1;
@@ -332,7 +324,6 @@ START_TEST(a_tuned_threshold_is_the_best_cut)
         ck_assert_double_eq_tol(tuned.f_macro, best, 1e-12);
     }
 }
-END_TEST
 
 /* The goal's value by thresholds. */
 static double goal_at(const double *threshold, const double *scores, const uint8_t *truth, enum clv_tag_goal goal)
@@ -346,7 +337,7 @@ static double goal_at(const double *threshold, const double *scores, const uint8
 }
 
 /* Better than the thresholds that they begin at, and no other cut of one tag's scores is better still. */
-START_TEST(tuned_thresholds_are_best_tag_by_tag_for_every_goal)
+TEST(tuned_thresholds_are_best_tag_by_tag_for_every_goal)
 {
     static const double zero[K];
     double scores[N * K], threshold[K];
@@ -369,19 +360,17 @@ START_TEST(tuned_thresholds_are_best_tag_by_tag_for_every_goal)
         }
     }
 }
-END_TEST
 
-START_TEST(tags_are_put_in_the_sequence_of_their_f)
+TEST(tags_are_put_in_the_sequence_of_their_f)
 {
     const uint8_t truth[] = {1, 0, 1, 1, /**/ 1, 1, 1, 0}, tags[] = {1, 1, 0, 1, /**/ 0, 1, 0, 0};
     int32_t place[4];
     tag_order_by_f(place, truth, tags, 2, 4); /* F: 2/3, 2/3, 0, 1 */
     ck_assert_mem_eq(place, ((int32_t[]){3, 0, 1, 2}), sizeof place);
 }
-END_TEST
 
 /* Fits of folds stop at a gap of 0.001, unless a looser one was asked for. */
-START_TEST(cross_validation_does_not_fit_to_the_last_digit)
+TEST(cross_validation_does_not_fit_to_the_last_digit)
 {
     struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, "lmsbn", 0);
@@ -399,10 +388,9 @@ START_TEST(cross_validation_does_not_fit_to_the_last_digit)
     ck_assert_mem_ne(scores[0], loose, sizeof loose);
     clv_tag_set_release(&set);
 }
-END_TEST
 
 /* Of few examples that have several features each, and not all the same ones. */
-START_TEST(products_of_examples_give_the_fit_of_their_features)
+TEST(products_of_examples_give_the_fit_of_their_features)
 {
     enum { FEW = 18 };
     struct clv_tag_set set = make_set();
@@ -434,9 +422,8 @@ START_TEST(products_of_examples_give_the_fit_of_their_features)
     tag_problem_release(&problem);
     clv_tag_set_release(&set);
 }
-END_TEST
 
-START_TEST(cross_validation_prefers_what_generalises)
+TEST(cross_validation_prefers_what_generalises)
 {
     struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, "lmsbn", 1);
@@ -453,7 +440,6 @@ START_TEST(cross_validation_prefers_what_generalises)
     ck_assert_mem_eq(scores, again, sizeof scores);
     clv_tag_set_release(&set);
 }
-END_TEST
 
 static bool is_same_model(const struct clv_tag_model *a, const struct clv_tag_model *b)
 {
@@ -465,7 +451,7 @@ static bool is_same_model(const struct clv_tag_model *a, const struct clv_tag_mo
 }
 
 /* Where clv_tag_idle says that a parameter has no effect none of its values changes the model, else one does. */
-START_TEST(a_parameter_changes_the_model_or_says_why_not)
+TEST(a_parameter_changes_the_model_or_says_why_not)
 {
     static const double values[] = {0.01, 1, 2, 3, 1000};
     struct clv_tag_set set = make_set();
@@ -499,9 +485,8 @@ START_TEST(a_parameter_changes_the_model_or_says_why_not)
         }
     clv_tag_set_release(&set);
 }
-END_TEST
 
-START_TEST(bad_trainings_are_refused_by_value)
+TEST(bad_trainings_are_refused_by_value)
 {
     struct clv_tag_set set = make_set();
     struct clv_tag_training training = training_of(&set, "ssvm-full", 1);
@@ -520,29 +505,4 @@ START_TEST(bad_trainings_are_refused_by_value)
     must_fail(CLV_ERR_USAGE, "lambda is nan", clv_tag_train(&model, NULL, &training, err));
     ck_assert_ptr_null(model.bias);
     clv_tag_set_release(&set);
-}
-END_TEST
-
-Suite *annotate_suite(void)
-{
-    Suite *suite = suite_create("annotate");
-    TCase *tests = tcase_create("annotate");
-    tcase_add_test(tests, trained_weights_minimise_the_documented_objective);
-    tcase_add_test(tests, the_duality_gap_is_below_a_millionth_by_default);
-    tcase_add_test(tests, a_gram_matrix_of_products_gives_the_linear_solution);
-    tcase_add_test(tests, dual_variables_of_another_c_are_a_start);
-    tcase_add_test(tests, without_couplings_every_form_is_the_binary_classifiers_exactly);
-    tcase_add_test(tests, the_number_of_threads_changes_nothing);
-    tcase_add_test(tests, couplings_pay_where_tags_depend_on_each_other);
-    tcase_add_test(tests, structured_svms_come_near_their_dual_bound);
-    tcase_add_test(tests, a_tuned_threshold_is_the_best_cut);
-    tcase_add_test(tests, tuned_thresholds_are_best_tag_by_tag_for_every_goal);
-    tcase_add_test(tests, tags_are_put_in_the_sequence_of_their_f);
-    tcase_add_test(tests, cross_validation_does_not_fit_to_the_last_digit);
-    tcase_add_test(tests, products_of_examples_give_the_fit_of_their_features);
-    tcase_add_test(tests, cross_validation_prefers_what_generalises);
-    tcase_add_test(tests, a_parameter_changes_the_model_or_says_why_not);
-    tcase_add_test(tests, bad_trainings_are_refused_by_value);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

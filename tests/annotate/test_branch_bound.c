@@ -64,7 +64,7 @@ static void expect_least(int32_t n_tags, int32_t order, double input_scale, doub
     free(random.weight);
 }
 
-START_TEST(ten_thousand_random_networks_are_solved_as_by_enumeration)
+TEST(ten_thousand_random_networks_are_solved_as_by_enumeration)
 {
     for (uint64_t seed = 0; seed < 10000; seed++) {
         int32_t n_tags = 1 + (int32_t)rng_below(seed, RNG_STREAM(RNG_TEST, 2), 0, MAX_TAGS);
@@ -72,16 +72,14 @@ START_TEST(ten_thousand_random_networks_are_solved_as_by_enumeration)
         expect_least(n_tags, 2, scales[seed % 4], scales[seed / 4 % 4], seed);
     }
 }
-END_TEST
 
-START_TEST(higher_orders_are_solved_as_by_enumeration)
+TEST(higher_orders_are_solved_as_by_enumeration)
 {
     for (uint64_t seed = 0; seed < 600; seed++)
         expect_least(1 + (int32_t)(seed % 10), 1 + (int32_t)(seed % 4), 1, 0.5, seed);
 }
-END_TEST
 
-START_TEST(products_come_in_their_documented_sequence)
+TEST(products_come_in_their_documented_sequence)
 {
     const double y[] = {2, 3, 5, 7}; /* not decisions, but products tell them apart */
     double products[14];
@@ -93,10 +91,9 @@ START_TEST(products_come_in_their_documented_sequence)
     const double expected[] = {2, 3, 5, 7, 6, 10, 15, 14, 21, 35, 30, 42, 70, 105};
     ck_assert_mem_eq(products, expected, sizeof expected);
 }
-END_TEST
 
 /* Theorem 9's situation: S cuts the search off where every labelling loses at least as much. */
-START_TEST(below_s_the_answer_is_the_optimum_and_above_it_s_is_the_bound)
+TEST(below_s_the_answer_is_the_optimum_and_above_it_s_is_the_bound)
 {
     int n_below = 0, n_above = 0;
     for (uint64_t seed = 0; seed < 500; seed++) {
@@ -119,9 +116,8 @@ START_TEST(below_s_the_answer_is_the_optimum_and_above_it_s_is_the_bound)
     }
     ck_assert(n_below > 50 && n_above > 50);
 }
-END_TEST
 
-START_TEST(a_node_limit_leaves_a_true_bound)
+TEST(a_node_limit_leaves_a_true_bound)
 {
     int n_open = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
@@ -142,9 +138,8 @@ START_TEST(a_node_limit_leaves_a_true_bound)
     }
     ck_assert_int_gt(n_open, 300);
 }
-END_TEST
 
-START_TEST(a_confident_network_takes_one_node_a_decision)
+TEST(a_confident_network_takes_one_node_a_decision)
 {
     struct random_net random = make_net(12, 2, 0, 0.01, 1);
     struct clv_belief_result result;
@@ -155,9 +150,8 @@ START_TEST(a_confident_network_takes_one_node_a_decision)
     ck_assert(result.loss == 0 && result.n_nodes == 12 && y[0] == 1 && y[1] == -1);
     free(random.weight);
 }
-END_TEST
 
-START_TEST(a_limit_of_0_is_none)
+TEST(a_limit_of_0_is_none)
 {
     struct random_net random = make_net(4, 2, 1, 1, 1);
     struct clv_belief_result limited, free_result;
@@ -168,9 +162,8 @@ START_TEST(a_limit_of_0_is_none)
     ck_assert(limited.is_optimal && limited.loss == free_result.loss);
     free(random.weight);
 }
-END_TEST
 
-START_TEST(bad_networks_are_refused_by_value)
+TEST(bad_networks_are_refused_by_value)
 {
     struct random_net random = make_net(4, 2, 1, 1, 1);
     struct clv_belief_result result = {.loss = -7};
@@ -194,21 +187,4 @@ START_TEST(bad_networks_are_refused_by_value)
     must_fail(CLV_ERR_USAGE, "0 decisions", clv_belief_map(y, &result, &random.net, random.input, NULL, err));
     ck_assert(y[0] == 7 && result.loss == -7);
     free(random.weight);
-}
-END_TEST
-
-Suite *branch_bound_suite(void)
-{
-    Suite *suite = suite_create("branch_bound");
-    TCase *tests = tcase_create("branch_bound");
-    tcase_add_test(tests, ten_thousand_random_networks_are_solved_as_by_enumeration);
-    tcase_add_test(tests, higher_orders_are_solved_as_by_enumeration);
-    tcase_add_test(tests, products_come_in_their_documented_sequence);
-    tcase_add_test(tests, below_s_the_answer_is_the_optimum_and_above_it_s_is_the_bound);
-    tcase_add_test(tests, a_node_limit_leaves_a_true_bound);
-    tcase_add_test(tests, a_confident_network_takes_one_node_a_decision);
-    tcase_add_test(tests, a_limit_of_0_is_none);
-    tcase_add_test(tests, bad_networks_are_refused_by_value);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -128,7 +128,7 @@ static void choice_rows(const struct clv_tag_set *set, const struct clv_tag_lear
     }
 }
 
-START_TEST(every_learner_of_tags_makes_what_it_made)
+TEST(every_learner_of_tags_makes_what_it_made)
 {
     struct clv_tag_set set = make_set();
     golden_begin();
@@ -142,7 +142,6 @@ START_TEST(every_learner_of_tags_makes_what_it_made)
     golden_end("tags", "learner\tkernel\tsetting\tform\tdigest");
     clv_tag_set_release(&set);
 }
-END_TEST
 
 static double draw(uint32_t stream, uint64_t index)
 {
@@ -150,7 +149,7 @@ static double draw(uint32_t stream, uint64_t index)
 }
 
 /* Models of many tags, more than are enumerated. */
-START_TEST(models_of_many_tags_decide_as_they_did)
+TEST(models_of_many_tags_decide_as_they_did)
 {
     enum { TAGS = CLV_MAX_ENUMERATED + 2, DRAWS = 20 };
     static const enum clv_tag_form forms[] = {CLV_TAGS_INDEPENDENT, CLV_TAGS_LMSBN, CLV_TAGS_LMBM, CLV_TAGS_CHAIN,
@@ -179,11 +178,10 @@ START_TEST(models_of_many_tags_decide_as_they_did)
         }
     golden_end("tag-decisions", "form\ttags\tdigest");
 }
-END_TEST
 
 /* Thresholds stand halfway between the scores that they part, just above those that none has the tag of, and one below
  * the least where all have it; and stay 0 where that is as good. */
-START_TEST(thresholds_lie_halfway_between_the_scores_they_part)
+TEST(thresholds_lie_halfway_between_the_scores_they_part)
 {
     static const double scores[] = {-3, 2, 0.5, -2, 3, 1.5, -0.5, 4, 0.25, 1, -1, 2};
     static const uint8_t truth[] = {0, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1};
@@ -197,10 +195,9 @@ START_TEST(thresholds_lie_halfway_between_the_scores_they_part)
     must(tag_tune_thresholds(threshold, low, all, 3, 1, CLV_TAG_HAMMING, err));
     ck_assert_double_eq(threshold[0], -4);
 }
-END_TEST
 
 /* The thresholds of tsbc are taken off the biases of bc: a tag is given where the score exceeds its threshold. */
-START_TEST(tuned_thresholds_are_taken_off_the_biases)
+TEST(tuned_thresholds_are_taken_off_the_biases)
 {
     struct clv_tag_set set = make_set();
     for (size_t l = 0; l < N; l++)
@@ -219,17 +216,4 @@ START_TEST(tuned_thresholds_are_taken_off_the_biases)
     clv_tag_model_release(&bc);
     clv_tag_model_release(&tsbc);
     clv_tag_set_release(&set);
-}
-END_TEST
-
-Suite *golden_tags_suite(void)
-{
-    Suite *suite = suite_create("golden_tags");
-    TCase *tc = tcase_create("golden_tags");
-    tcase_add_test(tc, every_learner_of_tags_makes_what_it_made);
-    tcase_add_test(tc, models_of_many_tags_decide_as_they_did);
-    tcase_add_test(tc, thresholds_lie_halfway_between_the_scores_they_part);
-    tcase_add_test(tc, tuned_thresholds_are_taken_off_the_biases);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

@@ -15,7 +15,7 @@ static void fill(struct clv_image *image, int32_t x0, int32_t x1, int32_t y0, in
             memcpy(image->pixels + ((size_t)y * (size_t)image->width + (size_t)x) * 3, rgb, 3);
 }
 
-START_TEST(moments_of_plain_cells_are_their_colours)
+TEST(moments_of_plain_cells_are_their_colours)
 {
     /* L*u*v* of sRGB red is (53.24, 175.01, 37.76), of white (100, 0, 0), of black 0. */
     const uint8_t red[] = {255, 0, 0}, white[] = {255, 255, 255};
@@ -40,10 +40,9 @@ START_TEST(moments_of_plain_cells_are_their_colours)
     ck_assert_double_eq_tol(cell[0], 24389.0 / 27 * 10 / 255 / 12.92, 1e-4);
     clv_image_release(&image);
 }
-END_TEST
 
 /* What rounding left was divided by the largest of its kind, and became a feature like any other. */
-START_TEST(cells_of_one_colour_have_no_variance_at_all)
+TEST(cells_of_one_colour_have_no_variance_at_all)
 {
     double moments[CLV_MOMENTS];
     struct clv_image image = {0};
@@ -56,9 +55,8 @@ START_TEST(cells_of_one_colour_have_no_variance_at_all)
     }
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(images_smaller_than_the_cells_have_moments)
+TEST(images_smaller_than_the_cells_have_moments)
 {
     double moments[CLV_MOMENTS];
     struct clv_image image = {0};
@@ -69,7 +67,6 @@ START_TEST(images_smaller_than_the_cells_have_moments)
         ck_assert(fabs(moments[cell * 6] - moments[0]) < 1e-9 && moments[cell * 6] > 50);
     clv_image_release(&image);
 }
-END_TEST
 
 /* A set of 6 plain images; row i of the manifest has tags[i]. */
 static const char *make_set(const char *const tags[6])
@@ -91,7 +88,7 @@ static const char *make_set(const char *const tags[6])
     return path;
 }
 
-START_TEST(tags_are_collected_sorted_and_known_ones_kept)
+TEST(tags_are_collected_sorted_and_known_ones_kept)
 {
     const char *const lines[6] = {"sea, beach", "sea", "", " urban ,sea", "beach", ""};
     struct clv_set set = {0};
@@ -121,9 +118,8 @@ START_TEST(tags_are_collected_sorted_and_known_ones_kept)
     clv_tag_set_release(&tags);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(words_are_roots_of_shares)
+TEST(words_are_roots_of_shares)
 {
     const char *const lines[6] = {"sea", "sea", "", "", "sea", ""};
     struct clv_set set = {0};
@@ -143,18 +139,4 @@ START_TEST(words_are_roots_of_shares)
     clv_tag_set_release(&tags);
     clv_set_release(&set);
     clv_recipe_release(&recipe);
-}
-END_TEST
-
-Suite *image_tags_suite(void)
-{
-    Suite *suite = suite_create("image_tags");
-    TCase *tests = tcase_create("image_tags");
-    tcase_add_test(tests, moments_of_plain_cells_are_their_colours);
-    tcase_add_test(tests, cells_of_one_colour_have_no_variance_at_all);
-    tcase_add_test(tests, images_smaller_than_the_cells_have_moments);
-    tcase_add_test(tests, tags_are_collected_sorted_and_known_ones_kept);
-    tcase_add_test(tests, words_are_roots_of_shares);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

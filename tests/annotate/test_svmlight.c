@@ -23,7 +23,7 @@ static void expect_bad(const char *text, size_t size, int32_t n_tags, const char
 }
 #define bad(text, part) expect_bad(text, sizeof(text) - 1, 0, part)
 
-START_TEST(labels_and_features_are_read)
+TEST(labels_and_features_are_read)
 {
     static const char text[] = "0,4 1:0.5 7:-2e-3\r\n 2:1\n3\n1:1e10  3:+4\t5:0\n2,1 \n4,0 9:1";
     struct clv_tag_set set = {0};
@@ -38,9 +38,8 @@ START_TEST(labels_and_features_are_read)
     clv_tag_set_release(&set);
     clv_tag_set_release(&set);
 }
-END_TEST
 
-START_TEST(the_number_of_tags_may_be_given)
+TEST(the_number_of_tags_may_be_given)
 {
     struct clv_tag_set set = {0};
     must(clv_tag_set_read(&set, spilled("1 1:1\n", 6), 7, err));
@@ -54,9 +53,8 @@ START_TEST(the_number_of_tags_may_be_given)
     must_fail(CLV_ERR_USAGE, "4097 tags", clv_tag_set_read(&set, "nowhere", 4097, err));
     must_fail(CLV_ERR_NO_INPUT, "nowhere", clv_tag_set_read(&set, "nowhere", 0, err));
 }
-END_TEST
 
-START_TEST(names_come_from_labels_txt)
+TEST(names_come_from_labels_txt)
 {
     const char *folder = temporary_folder(), *path = formatted("%s/set.svm", folder);
     const char *file = formatted("%s/labels.txt", folder);
@@ -86,9 +84,8 @@ START_TEST(names_come_from_labels_txt)
     }
     ck_assert(!set.row && !set.names);
 }
-END_TEST
 
-START_TEST(names_that_the_disk_does_not_tell_of_are_no_missing_names)
+TEST(names_that_the_disk_does_not_tell_of_are_no_missing_names)
 {
     struct clv_tag_set set = {0};
     const char *path = spilled("2 1:1\n", 6);
@@ -96,9 +93,8 @@ START_TEST(names_that_the_disk_does_not_tell_of_are_no_missing_names)
     must_fail(CLV_ERR_NO_INPUT, "labels.txt: cannot tell whether it is there", clv_tag_set_read(&set, path, 0, err));
     disk_fails_at = NULL;
 }
-END_TEST
 
-START_TEST(bad_labels_are_refused_by_line_and_value)
+TEST(bad_labels_are_refused_by_line_and_value)
 {
     bad("0 1:1\n4096 1:1\n", "set.svm: line 2: label 4096 is out of range, must be 0 to 4095");
     bad("-1 1:1\n", "line 1: label -1 is out of range");
@@ -108,9 +104,8 @@ START_TEST(bad_labels_are_refused_by_line_and_value)
     bad("0,2,0 1:1\n", "line 1: label 0 is there twice");
     bad(" 1:1\n", "has no labels at all");
 }
-END_TEST
 
-START_TEST(bad_features_are_refused_by_line_and_value)
+TEST(bad_features_are_refused_by_line_and_value)
 {
     bad("0 0:1\n", "line 1: feature 0 is out of range, must be 1 to 16777216");
     bad("0 -3:1\n", "line 1: feature -3 is out of range");
@@ -125,19 +120,17 @@ START_TEST(bad_features_are_refused_by_line_and_value)
     bad("0 1:1 7\n", "line 1: \"7\" is no feature of the form index:value");
     bad("0 x:1\n", "line 1: \"x\" is no feature of the form index:value");
 }
-END_TEST
 
-START_TEST(empty_lines_and_files_are_refused)
+TEST(empty_lines_and_files_are_refused)
 {
     bad("0 1:1\n\n1 1:1\n", "line 2 is empty");
     bad("0 1:1\n \t \n", "line 2 is empty");
     bad("", "is empty");
     bad("0 1:1\n1 \0:1\n", "line 2 has a zero byte: this is no text file");
 }
-END_TEST
 
 /* A gigabyte without a line break, which takes no space on the disk, and must take none in memory. */
-START_TEST(a_line_of_a_gigabyte_is_refused)
+TEST(a_line_of_a_gigabyte_is_refused)
 {
     const char *path = formatted("%s/long.svm", temporary_folder());
     struct clv_tag_set set = {0};
@@ -145,9 +138,8 @@ START_TEST(a_line_of_a_gigabyte_is_refused)
     ck_assert_int_eq(truncate(path, 1 << 30), 0);
     must_fail(CLV_ERR_DATA, "long.svm: line 2 is longer than 16777216 bytes", clv_tag_set_read(&set, path, 0, err));
 }
-END_TEST
 
-START_TEST(a_line_may_be_as_long_as_the_limit)
+TEST(a_line_may_be_as_long_as_the_limit)
 {
     size_t size = CLV_MAX_TAG_LINE;
     char *text = malloc(size + 2);
@@ -162,9 +154,8 @@ START_TEST(a_line_may_be_as_long_as_the_limit)
     expect_bad(text, size + 2, 0, "line 1 is longer than 16777216 bytes");
     free(text);
 }
-END_TEST
 
-START_TEST(the_published_sets_have_their_sizes)
+TEST(the_published_sets_have_their_sizes)
 {
     static const struct {
         const char *name;
@@ -192,23 +183,4 @@ START_TEST(the_published_sets_have_their_sizes)
         clv_tag_set_release(&test);
         free(copy);
     }
-}
-END_TEST
-
-Suite *svmlight_suite(void)
-{
-    Suite *suite = suite_create("svmlight");
-    TCase *tests = tcase_create("multilabel");
-    tcase_add_test(tests, labels_and_features_are_read);
-    tcase_add_test(tests, the_number_of_tags_may_be_given);
-    tcase_add_test(tests, names_come_from_labels_txt);
-    tcase_add_test(tests, names_that_the_disk_does_not_tell_of_are_no_missing_names);
-    tcase_add_test(tests, bad_labels_are_refused_by_line_and_value);
-    tcase_add_test(tests, bad_features_are_refused_by_line_and_value);
-    tcase_add_test(tests, empty_lines_and_files_are_refused);
-    tcase_add_test(tests, a_line_of_a_gigabyte_is_refused);
-    tcase_add_test(tests, a_line_may_be_as_long_as_the_limit);
-    tcase_add_test(tests, the_published_sets_have_their_sizes);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

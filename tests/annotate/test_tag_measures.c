@@ -2,7 +2,7 @@
 
 #include "support/support.h"
 
-START_TEST(measures_are_those_computed_by_hand)
+TEST(measures_are_those_computed_by_hand)
 {
     /* Example 0: right. 1: one of two found. 2: invented one. */
     const uint8_t truth[] = {1, 0, 1, /**/ 1, 1, 0, /**/ 0, 1, 0}, guess[] = {1, 0, 1, /**/ 0, 1, 0, /**/ 0, 1, 1};
@@ -15,9 +15,8 @@ START_TEST(measures_are_those_computed_by_hand)
                             1e-15); /* tags: 1 of 2, 2 of 2, 1 and 1 false */
     ck_assert_double_eq_tol(score.f_micro, 8.0 / 10, 1e-15);
 }
-END_TEST
 
-START_TEST(nothing_to_find_and_nothing_found_is_an_f_of_one)
+TEST(nothing_to_find_and_nothing_found_is_an_f_of_one)
 {
     const uint8_t nothing[] = {0, 0, 0, 0}, one[] = {0, 0, 0, 1};
     struct clv_tag_score score;
@@ -28,23 +27,10 @@ START_TEST(nothing_to_find_and_nothing_found_is_an_f_of_one)
     ck_assert(score.exact_match == 0.5 && score.hamming == 0.25 && score.f_sample == 0.5 && score.f_macro == 0.5 &&
               score.f_micro == 0);
 }
-END_TEST
 
-START_TEST(measuring_nothing_is_refused)
+TEST(measuring_nothing_is_refused)
 {
     struct clv_tag_score score;
     must_fail(CLV_ERR_USAGE, "0 examples with 3 tags", clv_tag_measure(&score, NULL, NULL, 0, 3, err));
     must_fail(CLV_ERR_USAGE, "2 examples with 0 tags", clv_tag_measure(&score, NULL, NULL, 2, 0, err));
-}
-END_TEST
-
-Suite *tag_measures_suite(void)
-{
-    Suite *suite = suite_create("tag_measures");
-    TCase *tests = tcase_create("multilabel_score");
-    tcase_add_test(tests, measures_are_those_computed_by_hand);
-    tcase_add_test(tests, nothing_to_find_and_nothing_found_is_an_f_of_one);
-    tcase_add_test(tests, measuring_nothing_is_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

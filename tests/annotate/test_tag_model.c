@@ -66,7 +66,7 @@ static double value_of(const struct clv_tag_model *model, const double *a, unsig
     return value;
 }
 
-START_TEST(every_form_decides_as_enumeration_does)
+TEST(every_form_decides_as_enumeration_does)
 {
     static const enum clv_tag_form forms[] = {CLV_TAGS_LMSBN, CLV_TAGS_LMBM, CLV_TAGS_CHAIN, CLV_TAGS_FULL};
     for (uint64_t seed = 0; seed < 400; seed++) {
@@ -89,9 +89,8 @@ START_TEST(every_form_decides_as_enumeration_does)
         clv_tag_model_release(&model);
     }
 }
-END_TEST
 
-START_TEST(more_tags_than_can_be_enumerated_are_near_the_best_where_that_is_known)
+TEST(more_tags_than_can_be_enumerated_are_near_the_best_where_that_is_known)
 {
     enum { MANY = 24 };
     for (uint64_t seed = 0; seed < 10; seed++) {
@@ -113,9 +112,8 @@ START_TEST(more_tags_than_can_be_enumerated_are_near_the_best_where_that_is_know
         clv_tag_model_release(&model);
     }
 }
-END_TEST
 
-START_TEST(scores_are_those_of_the_definition)
+TEST(scores_are_those_of_the_definition)
 {
     int64_t row[] = {0, 2, 2, 5};
     int32_t index[] = {0, 3, 1, 2, 9}; /* feature 9 is not the model's */
@@ -157,9 +155,8 @@ START_TEST(scores_are_those_of_the_definition)
     model.value = model.coefficient = model.scale = NULL;
     clv_tag_model_release(&model);
 }
-END_TEST
 
-START_TEST(a_file_gives_the_model_back)
+TEST(a_file_gives_the_model_back)
 {
     const char *path = formatted("%s/m.cleave", temporary_folder()),
                *again = formatted("%s/n.cleave", temporary_folder());
@@ -185,7 +182,6 @@ START_TEST(a_file_gives_the_model_back)
     clv_tag_model_release(&model);
     clv_tag_model_release(&read);
 }
-END_TEST
 
 /* Writes a model that something was done to, and expects reading to refuse it. */
 static void expect_bad_file(const struct clv_tag_model *model, const char *part)
@@ -197,7 +193,7 @@ static void expect_bad_file(const struct clv_tag_model *model, const char *part)
     ck_assert(read.n_tags == 77 && !read.bias);
 }
 
-START_TEST(bad_files_are_refused_by_value)
+TEST(bad_files_are_refused_by_value)
 {
     struct clv_tag_model model = make_model(CLV_TAGS_LMSBN, K, 0.5, 2), read = {0};
     model.place[1] = model.place[0];
@@ -234,18 +230,4 @@ START_TEST(bad_files_are_refused_by_value)
               clv_tag_model_read(&read, path, err));
     must(clv_tensors_write(path, NULL, 0, NULL, 0, err));
     must_fail(CLV_ERR_DATA, "not a cleave model of tags", clv_tag_model_read(&read, path, err));
-}
-END_TEST
-
-Suite *tag_model_suite(void)
-{
-    Suite *suite = suite_create("tag_model");
-    TCase *tests = tcase_create("tag_model");
-    tcase_add_test(tests, every_form_decides_as_enumeration_does);
-    tcase_add_test(tests, more_tags_than_can_be_enumerated_are_near_the_best_where_that_is_known);
-    tcase_add_test(tests, scores_are_those_of_the_definition);
-    tcase_add_test(tests, a_file_gives_the_model_back);
-    tcase_add_test(tests, bad_files_are_refused_by_value);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

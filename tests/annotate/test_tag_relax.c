@@ -28,7 +28,7 @@ static double value_of(bool *is_whole, int8_t *y, const double *coupling, const 
 }
 
 /* The optima of the relaxation are half-integral: looking at all of these is solving the linear program. */
-START_TEST(a_cut_solves_the_linear_relaxation)
+TEST(a_cut_solves_the_linear_relaxation)
 {
     int n_whole = 0, n_halves = 0, n_sure = 0;
     struct tag_relaxation relaxation;
@@ -68,7 +68,6 @@ START_TEST(a_cut_solves_the_linear_relaxation)
     ck_assert_int_gt(n_sure, TAGS * n_whole); /* some labels beside halves, too */
     tag_relaxation_release(&relaxation);
 }
-END_TEST
 
 /* Tags whose numbers leave one remainder by n_sorts mostly go together; those of different sorts exclude each other. */
 static struct clv_tag_set many_tags(int n_sorts)
@@ -122,7 +121,7 @@ static double relaxed_objective(int *n_halves, const struct clv_tag_model *model
            hinge / N;
 }
 
-START_TEST(a_structured_svm_of_many_tags_learns_by_the_relaxation)
+TEST(a_structured_svm_of_many_tags_learns_by_the_relaxation)
 {
     struct clv_tag_set set = many_tags(2);
     struct clv_tag_training training = training_of(&set, "ssvm-full", 0);
@@ -152,10 +151,9 @@ START_TEST(a_structured_svm_of_many_tags_learns_by_the_relaxation)
     clv_tag_model_release(&model);
     clv_tag_set_release(&set);
 }
-END_TEST
 
 /* Of three that exclude each other no two can differ pairwise: halves are best where nothing else tells. */
-START_TEST(halves_are_learned_from_as_halves)
+TEST(halves_are_learned_from_as_halves)
 {
     struct clv_tag_set set = many_tags(3);
     struct clv_tag_training training = training_of(&set, "ssvm-full", 0);
@@ -173,17 +171,4 @@ START_TEST(halves_are_learned_from_as_halves)
     ck_assert_double_ge(result.primal, result.dual - 1e-9);
     clv_tag_model_release(&model);
     clv_tag_set_release(&set);
-}
-END_TEST
-
-Suite *tag_relax_suite(void);
-Suite *tag_relax_suite(void)
-{
-    Suite *suite = suite_create("tag_relax");
-    TCase *tests = tcase_create("tag_relax");
-    tcase_add_test(tests, a_cut_solves_the_linear_relaxation);
-    tcase_add_test(tests, a_structured_svm_of_many_tags_learns_by_the_relaxation);
-    tcase_add_test(tests, halves_are_learned_from_as_halves);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

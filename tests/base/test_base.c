@@ -22,7 +22,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-START_TEST(allocation_refuses_overflowing_sizes)
+TEST(allocation_refuses_overflowing_sizes)
 {
     ck_assert_ptr_null(array_alloc(SIZE_MAX / 2, 4));
     ck_assert_ptr_null(array_zalloc(SIZE_MAX, SIZE_MAX));
@@ -30,9 +30,8 @@ START_TEST(allocation_refuses_overflowing_sizes)
     ck_assert_ptr_nonnull(empty);
     array_free(empty);
 }
-END_TEST
 
-START_TEST(arrays_that_grow_together_keep_what_they_hold)
+TEST(arrays_that_grow_together_keep_what_they_hold)
 {
     int32_t *ids = NULL;
     double(*rows)[3] = NULL;
@@ -57,10 +56,9 @@ START_TEST(arrays_that_grow_together_keep_what_they_hold)
     array_free(ids);
     array_free(rows);
 }
-END_TEST
 
 /* The second of two parts overflows after the first has grown. */
-START_TEST(arrays_that_cannot_grow_together_hold_and_count_what_they_did)
+TEST(arrays_that_cannot_grow_together_hold_and_count_what_they_did)
 {
     char *bytes = NULL;
     double(*rows)[1000] = NULL;
@@ -80,9 +78,8 @@ START_TEST(arrays_that_cannot_grow_together_hold_and_count_what_they_did)
     array_free(bytes);
     array_free(rows);
 }
-END_TEST
 
-START_TEST(numbers_are_parsed_strictly)
+TEST(numbers_are_parsed_strictly)
 {
     double d;
     int32_t i;
@@ -95,9 +92,8 @@ START_TEST(numbers_are_parsed_strictly)
     ck_assert(parse_uint64("18446744073709551615", &u) && u == UINT64_MAX);
     ck_assert(!parse_uint64("-1", &u));
 }
-END_TEST
 
-START_TEST(json_text_escapes_and_replaces_broken_utf8)
+TEST(json_text_escapes_and_replaces_broken_utf8)
 {
     struct text t;
     text_init(&t, 1000);
@@ -120,9 +116,8 @@ START_TEST(json_text_escapes_and_replaces_broken_utf8)
     ck_assert_str_eq(t.bytes, "1234567");
     text_release(&t);
 }
-END_TEST
 
-START_TEST(random_numbers_depend_on_seed_stream_and_index_only)
+TEST(random_numbers_depend_on_seed_stream_and_index_only)
 {
     ck_assert_double_eq(rng_uniform(1, 2, 3), rng_uniform(1, 2, 3));
     ck_assert_double_ne(rng_uniform(1, 2, 3), rng_uniform(2, 2, 3));
@@ -146,7 +141,6 @@ START_TEST(random_numbers_depend_on_seed_stream_and_index_only)
     for (int i = 0; i < 100; i++)
         ck_assert_int_eq(seen[i], 1);
 }
-END_TEST
 
 static enum clv_status fails_at_multiples_of_seven(void *context, size_t index, int thread, struct clv_error *err)
 {
@@ -155,7 +149,7 @@ static enum clv_status fails_at_multiples_of_seven(void *context, size_t index, 
     return index % 7 == 6 ? fail(err, CLV_ERR_DATA, "task %zu", index) : CLV_OK;
 }
 
-START_TEST(parallel_loops_report_the_first_failure)
+TEST(parallel_loops_report_the_first_failure)
 {
     for (int threads = 1; threads <= 8; threads *= 2) {
         int ran[100] = {0};
@@ -164,7 +158,6 @@ START_TEST(parallel_loops_report_the_first_failure)
             ck_assert_int_eq(ran[i], 1);
     }
 }
-END_TEST
 
 /* Sums of a loop's indices, and of a loop within each task. */
 struct nested {
@@ -198,7 +191,7 @@ static void *loops_of_a_thread(void *context)
     return context;
 }
 
-START_TEST(parallel_loops_nest_and_run_beside_each_other)
+TEST(parallel_loops_nest_and_run_beside_each_other)
 {
     pthread_t other[3];
     for (int i = 0; i < 3; i++)
@@ -217,9 +210,8 @@ START_TEST(parallel_loops_nest_and_run_beside_each_other)
     ck_assert_int_eq(waitpid(child, &outcome, 0), child);
     ck_assert_int_eq(outcome, 0);
 }
-END_TEST
 
-START_TEST(parallel_loops_run_with_the_threads_that_there_are)
+TEST(parallel_loops_run_with_the_threads_that_there_are)
 {
     if (IS_SANITIZED) {
         skip("parallel_loops_run_with_the_threads_that_there_are", "a sanitizer needs more address space");
@@ -236,9 +228,8 @@ START_TEST(parallel_loops_run_with_the_threads_that_there_are)
     ck_assert_uint_eq(nested.sum, 4950);
     ck_assert_uint_eq(nested.threads, 1);
 }
-END_TEST
 
-START_TEST(what_a_killed_run_left_stops_no_later_one)
+TEST(what_a_killed_run_left_stops_no_later_one)
 {
     char folder[256], path[300];
     snprintf(folder, sizeof folder, "%s", temporary_folder());
@@ -268,9 +259,8 @@ START_TEST(what_a_killed_run_left_stops_no_later_one)
     ck_assert_uint_eq(list.n, 101);
     path_list_release(&list);
 }
-END_TEST
 
-START_TEST(names_may_be_as_long_as_the_file_system_allows)
+TEST(names_may_be_as_long_as_the_file_system_allows)
 {
     char name[256];
     memset(name, 'n', 255);
@@ -280,9 +270,8 @@ START_TEST(names_may_be_as_long_as_the_file_system_allows)
     must(file_write(path, "b", 1, err));
     ck_assert(path_exists(path));
 }
-END_TEST
 
-START_TEST(files_appear_whole_or_not_at_all)
+TEST(files_appear_whole_or_not_at_all)
 {
     const char *folder = temporary_folder(), *path = formatted("%s/out.txt", folder);
     struct file_writer writer;
@@ -305,7 +294,6 @@ START_TEST(files_appear_whole_or_not_at_all)
     must_fail(CLV_ERR_NO_INPUT, "is a folder", file_read(&bytes, &size, folder, 100, err));
     must_fail(CLV_ERR_DATA, "limit is 3", file_read(&bytes, &size, path, 3, err));
 }
-END_TEST
 
 /* Hidden names, which folder_walk passes over. */
 static int count_temporaries(const char *folder)
@@ -324,7 +312,7 @@ static mode_t mode_of(const char *path)
     return info.st_mode & 07777;
 }
 
-START_TEST(a_file_that_is_replaced_keeps_its_mode_and_a_new_one_has_the_umask_s)
+TEST(a_file_that_is_replaced_keeps_its_mode_and_a_new_one_has_the_umask_s)
 {
     static const mode_t modes[] = {0600, 0666, 0640, 0755, 0444};
     const char *path = formatted("%s/kept", temporary_folder());
@@ -341,10 +329,9 @@ START_TEST(a_file_that_is_replaced_keeps_its_mode_and_a_new_one_has_the_umask_s)
     ck_assert_uint_eq(mode_of(path), 0755);
     umask(before);
 }
-END_TEST
 
 /* As a user who may not give files away: whoever is in his group has no more rights than everybody. */
-START_TEST(a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own)
+TEST(a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own)
 {
     if (getuid() != 0) {
         skip("a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own", "needs to be root at first");
@@ -368,9 +355,8 @@ START_TEST(a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own)
     ck_assert_int_eq(stat(path, &info), 0);
     ck_assert(info.st_uid == 65534 && info.st_gid == 65534 && (info.st_mode & 07777) == 0644);
 }
-END_TEST
 
-START_TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
+TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
 {
     const char *folder = temporary_folder(), *path = formatted("%s/last.txt", folder);
     must(file_write(path, "old", 3, err));
@@ -391,9 +377,8 @@ START_TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
     ck_assert_str_eq(bytes, "new");
     free(bytes);
 }
-END_TEST
 
-START_TEST(what_is_remembered_is_removed_with_the_temporaries_and_folders_last)
+TEST(what_is_remembered_is_removed_with_the_temporaries_and_folders_last)
 {
     const char *folder = formatted("%s/remembered", temporary_folder()), *inside = formatted("%s/inside", folder);
     const char *kept = formatted("%s/kept", temporary_folder());
@@ -408,10 +393,9 @@ START_TEST(what_is_remembered_is_removed_with_the_temporaries_and_folders_last)
     ck_assert(!path_exists(folder));
     ck_assert(path_exists(kept));
 }
-END_TEST
 
 /* A hole but for two bytes: such files go by huge pages and leave memory once they are written. */
-START_TEST(large_files_read_back_before_and_after_their_pages_are_given_back)
+TEST(large_files_read_back_before_and_after_their_pages_are_given_back)
 {
     const size_t last = FILE_LARGE + 12345;
     const char *path = formatted("%s/large", temporary_folder());
@@ -431,9 +415,8 @@ START_TEST(large_files_read_back_before_and_after_their_pages_are_given_back)
     file_map_close(&map);
     unlink(path);
 }
-END_TEST
 
-START_TEST(paths_are_taken_apart)
+TEST(paths_are_taken_apart)
 {
     char *s;
     ck_assert_str_eq(s = path_stem("a/b.tar.gz"), "b.tar");
@@ -455,9 +438,8 @@ START_TEST(paths_are_taken_apart)
     must_fail(CLV_ERR_DATA, "empty", path_check_inside(folder, "", err));
     must_fail(CLV_ERR_DATA, "..", path_check_inside(folder, "a/..", err));
 }
-END_TEST
 
-START_TEST(a_neighbour_whose_name_begins_alike_is_outside)
+TEST(a_neighbour_whose_name_begins_alike_is_outside)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && mkdir -p set/in set2 sea && touch set/in/a set2/a sea/a && ln -s ../set2 set/next && "
@@ -473,9 +455,8 @@ START_TEST(a_neighbour_whose_name_begins_alike_is_outside)
     }
     must(path_check_inside("/", "tmp", err));
 }
-END_TEST
 
-START_TEST(folders_are_removed_with_all_in_them_but_not_what_links_lead_to)
+TEST(folders_are_removed_with_all_in_them_but_not_what_links_lead_to)
 {
     const char *folder = temporary_folder();
     free(expect_success(
@@ -488,7 +469,6 @@ START_TEST(folders_are_removed_with_all_in_them_but_not_what_links_lead_to)
     must(folder_remove(formatted("%s/alias", folder), err));
     ck_assert(!path_exists(formatted("%s/alias", folder)) && path_exists(formatted("%s/kept/file", folder)));
 }
-END_TEST
 
 static void put(const char *root, const char *path, const char *text)
 {
@@ -496,7 +476,7 @@ static void put(const char *root, const char *path, const char *text)
     spill(formatted("%s/%s", root, path), text, strlen(text));
 }
 
-START_TEST(stems_are_shared_by_different_files_of_one_folder)
+TEST(stems_are_shared_by_different_files_of_one_folder)
 {
     static const char *const paths[] = {"b/a.jpg", "a.png",   "a.jpg",   "a.jpg.png", "c.png",
                                         "c.png",   "s.tif#2", "s-2.jpg", "a",         "d.tif#1"};
@@ -512,9 +492,8 @@ START_TEST(stems_are_shared_by_different_files_of_one_folder)
     }
     must(path_find_shared_stems(is_shared, paths, 0, err));
 }
-END_TEST
 
-START_TEST(memory_to_be_had_is_the_least_that_anything_leaves)
+TEST(memory_to_be_had_is_the_least_that_anything_leaves)
 {
     char root[256];
     snprintf(root, sizeof root, "%s/machine", temporary_folder());
@@ -535,9 +514,8 @@ START_TEST(memory_to_be_had_is_the_least_that_anything_leaves)
     ck_assert_double_eq(memory_available_below(root), 1000);
     ck_assert(memory_available() > 0);
 }
-END_TEST
 
-START_TEST(threads_are_as_many_as_the_control_groups_quota_allows)
+TEST(threads_are_as_many_as_the_control_groups_quota_allows)
 {
     char root[256];
     snprintf(root, sizeof root, "%s/machine", temporary_folder());
@@ -554,36 +532,4 @@ START_TEST(threads_are_as_many_as_the_control_groups_quota_allows)
     ck_assert_double_eq(control_group_quota_below(root), 1.5);
     ck_assert_int_ge(parallel_threads(0), 1);
     ck_assert_int_eq(parallel_threads(7), 7);
-}
-END_TEST
-
-Suite *base_suite(void)
-{
-    Suite *suite = suite_create("base");
-    TCase *tests = tcase_create("base");
-    tcase_add_test(tests, allocation_refuses_overflowing_sizes);
-    tcase_add_test(tests, arrays_that_grow_together_keep_what_they_hold);
-    tcase_add_test(tests, arrays_that_cannot_grow_together_hold_and_count_what_they_did);
-    tcase_add_test(tests, numbers_are_parsed_strictly);
-    tcase_add_test(tests, json_text_escapes_and_replaces_broken_utf8);
-    tcase_add_test(tests, random_numbers_depend_on_seed_stream_and_index_only);
-    tcase_add_test(tests, parallel_loops_report_the_first_failure);
-    tcase_add_test(tests, parallel_loops_nest_and_run_beside_each_other);
-    tcase_add_test(tests, parallel_loops_run_with_the_threads_that_there_are);
-    tcase_add_test(tests, threads_are_as_many_as_the_control_groups_quota_allows);
-    tcase_add_test(tests, files_appear_whole_or_not_at_all);
-    tcase_add_test(tests, what_a_killed_run_left_stops_no_later_one);
-    tcase_add_test(tests, what_is_remembered_is_removed_with_the_temporaries_and_folders_last);
-    tcase_add_test(tests, a_file_that_is_replaced_keeps_its_mode_and_a_new_one_has_the_umask_s);
-    tcase_add_test(tests, a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own);
-    tcase_add_test(tests, what_a_run_killed_at_its_last_step_left_is_replaced);
-    tcase_add_test(tests, names_may_be_as_long_as_the_file_system_allows);
-    tcase_add_test(tests, large_files_read_back_before_and_after_their_pages_are_given_back);
-    tcase_add_test(tests, paths_are_taken_apart);
-    tcase_add_test(tests, stems_are_shared_by_different_files_of_one_folder);
-    tcase_add_test(tests, a_neighbour_whose_name_begins_alike_is_outside);
-    tcase_add_test(tests, folders_are_removed_with_all_in_them_but_not_what_links_lead_to);
-    tcase_add_test(tests, memory_to_be_had_is_the_least_that_anything_leaves);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -25,7 +25,7 @@ static const char *const suites[] = {"base",  "boxes",        "boxes_forms", "ch
                                      "model", "page_session", "safetensors", "svmlight",   "tag_model"};
 enum { N_SUITES = sizeof suites / sizeof *suites };
 
-START_TEST(files_are_read_and_written_with_points_where_the_locale_has_commas)
+TESTS(files_are_read_and_written_with_points_where_the_locale_has_commas, 0, N_SUITES)
 {
     const char *folder = make_locale("files_are_read_and_written_with_points_where_the_locale_has_commas");
     if (!folder)
@@ -37,15 +37,4 @@ START_TEST(files_are_read_and_written_with_points_where_the_locale_has_commas)
                            folder, suites[_i], (int)getpid());
     ck_assert_msg(code == 0 && !strstr(output, "Checks: 0,"), "%s: %s", suites[_i], output);
     free(output);
-}
-END_TEST
-
-Suite *comma_suite(void);
-Suite *comma_suite(void)
-{
-    Suite *suite = suite_create("comma");
-    TCase *tests = tcase_create("comma");
-    tcase_add_loop_test(tests, files_are_read_and_written_with_points_where_the_locale_has_commas, 0, N_SUITES);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "support/support.h"
 
-START_TEST(eigenvectors_of_two_by_two_are_known)
+TEST(eigenvectors_of_two_by_two_are_known)
 {
     double matrix[] = {2, -1, -1, 2}, values[2], half = sqrt(0.5);
     eigen_of_covariance(values, matrix, 2);
@@ -20,7 +20,6 @@ START_TEST(eigenvectors_of_two_by_two_are_known)
     ck_assert_double_eq_tol(matrix[2], matrix[3], 1e-14);
     ck_assert_double_gt(matrix[2], 0);
 }
-END_TEST
 
 /* A covariance of n numbers of which `rank` are drawn, the rest sums of them. */
 static double *covariance(size_t n, size_t rank)
@@ -34,7 +33,7 @@ static double *covariance(size_t n, size_t rank)
     return matrix;
 }
 
-START_TEST(eigenvectors_put_the_matrix_together_again)
+TEST(eigenvectors_put_the_matrix_together_again)
 {
     static const size_t sizes[][2] = {{1, 1}, {1, 0}, {2, 1}, {5, 0}, {7, 7}, {30, 30}, {31, 4}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -61,15 +60,4 @@ START_TEST(eigenvectors_put_the_matrix_together_again)
         free(matrix);
         free(vectors);
     }
-}
-END_TEST
-
-Suite *eigen_suite(void)
-{
-    Suite *suite = suite_create("eigen");
-    TCase *tests = tcase_create("eigen");
-    tcase_add_test(tests, eigenvectors_of_two_by_two_are_known);
-    tcase_add_test(tests, eigenvectors_put_the_matrix_together_again);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

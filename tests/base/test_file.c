@@ -25,7 +25,7 @@ static const char *file_of(const char *name, const char *text)
     return path;
 }
 
-START_TEST(files_are_read_up_to_a_limit_whole_and_heads_of_any)
+TEST(files_are_read_up_to_a_limit_whole_and_heads_of_any)
 {
     const char *path = file_of("digits", "0123456789");
     char *bytes = NULL;
@@ -46,9 +46,8 @@ START_TEST(files_are_read_up_to_a_limit_whole_and_heads_of_any)
     must_fail(CLV_ERR_NO_INPUT,
               "nothing: cannot open: ", file_read(&bytes, &size, formatted("%s/nothing", temporary_folder()), 10, err));
 }
-END_TEST
 
-START_TEST(parts_of_a_file_are_read_while_it_stays_as_it_was)
+TEST(parts_of_a_file_are_read_while_it_stays_as_it_was)
 {
     const char *path = file_of("source", "0123456789");
     struct file_source source;
@@ -76,9 +75,8 @@ START_TEST(parts_of_a_file_are_read_while_it_stays_as_it_was)
     ck_assert_ptr_null(source.path);
     must_fail(CLV_ERR_NO_INPUT, "none: cannot open", file_source_open(&source, formatted("%s.none", path), err));
 }
-END_TEST
 
-START_TEST(an_address_in_a_map_leads_to_its_file)
+TEST(an_address_in_a_map_leads_to_its_file)
 {
     struct file_map maps[3], empty;
     const char *paths[3];
@@ -104,7 +102,6 @@ START_TEST(an_address_in_a_map_leads_to_its_file)
     file_map_close(&maps[0]);
     file_map_close(&maps[2]);
 }
-END_TEST
 
 static void write_gzip(const char *path, const char *mode, const char *bytes, size_t size)
 {
@@ -113,7 +110,7 @@ static void write_gzip(const char *path, const char *mode, const char *bytes, si
 }
 
 /* Lines of all lengths, so that they end anywhere in a buffer; the last has no line end. */
-START_TEST(lines_are_the_same_from_plain_files_and_gzip_of_several_members)
+TEST(lines_are_the_same_from_plain_files_and_gzip_of_several_members)
 {
     enum { N = 900 };
     const char *plain = formatted("%s/plain", temporary_folder()), *packed = formatted("%s/packed", temporary_folder());
@@ -146,7 +143,6 @@ START_TEST(lines_are_the_same_from_plain_files_and_gzip_of_several_members)
     }
     lines_close(NULL);
 }
-END_TEST
 
 static void expect_bad_line(const char *path, const char *part)
 {
@@ -163,7 +159,7 @@ static void expect_bad_line(const char *path, const char *part)
     lines_close(lines);
 }
 
-START_TEST(lines_that_are_none_are_refused)
+TEST(lines_that_are_none_are_refused)
 {
     const char *folder = temporary_folder(), *path = formatted("%s/bad", folder),
                *whole = formatted("%s/whole.gz", folder);
@@ -199,7 +195,6 @@ START_TEST(lines_that_are_none_are_refused)
     free(packed);
     free(bytes);
 }
-END_TEST
 
 static void check_string(char *got, const char *wanted)
 {
@@ -207,7 +202,7 @@ static void check_string(char *got, const char *wanted)
     array_free(got);
 }
 
-START_TEST(paths_are_taken_apart_and_put_together)
+TEST(paths_are_taken_apart_and_put_together)
 {
     check_string(path_join("", "b"), "b");
     check_string(path_join("a", "/b"), "/b");
@@ -224,9 +219,8 @@ START_TEST(paths_are_taken_apart_and_put_together)
     ck_assert_str_eq(path_name("a/b/"), "");
     ck_assert_str_eq(path_name("a"), "a");
 }
-END_TEST
 
-START_TEST(pages_go_by_a_tiff_and_a_number_from_one)
+TEST(pages_go_by_a_tiff_and_a_number_from_one)
 {
     static const struct {
         const char *path;
@@ -246,9 +240,8 @@ START_TEST(pages_go_by_a_tiff_and_a_number_from_one)
     check_string(path_replace_extension("a.b/s.tiff#12", ""), "a.b/s-12");
     check_string(path_stem("a/stack.tif#2"), "stack-2");
 }
-END_TEST
 
-START_TEST(one_file_has_one_name)
+TEST(one_file_has_one_name)
 {
     static const char *const cases[][2] = {
         {"./a//b/./c", "a/b/c"}, {"/a//b", "/a/b"}, {"//a", "/a"}, {"a/../b", "a/../b"},
@@ -261,9 +254,8 @@ START_TEST(one_file_has_one_name)
         ck_assert_str_eq(path, cases[k][1]);
     }
 }
-END_TEST
 
-START_TEST(what_a_path_leads_to_is_told)
+TEST(what_a_path_leads_to_is_told)
 {
     const char *folder = temporary_folder();
     enum path_kind kind;
@@ -285,9 +277,8 @@ START_TEST(what_a_path_leads_to_is_told)
     }
     must_fail(CLV_ERR_CREATE, "a/f: cannot create folder", folder_create(formatted("%s/a/f/d", folder), err));
 }
-END_TEST
 
-START_TEST(a_walk_finds_each_file_once_links_to_folders_last)
+TEST(a_walk_finds_each_file_once_links_to_folders_last)
 {
     const char *folder = temporary_folder();
     struct path_list list = {0};
@@ -308,9 +299,8 @@ START_TEST(a_walk_finds_each_file_once_links_to_folders_last)
     must_fail(CLV_ERR_NO_INPUT, "w/z/: cannot open folder", folder_walk(&list, formatted("%s/w/z", folder), err));
     ck_assert(!list.paths && !list.n);
 }
-END_TEST
 
-START_TEST(shards_are_blocks_of_nearly_one_size_that_make_up_the_whole)
+TEST(shards_are_blocks_of_nearly_one_size_that_make_up_the_whole)
 {
     static const size_t totals[] = {0, 1, 7, 100, SIZE_MAX / 2};
     static const int32_t counts[] = {1, 2, 3, 7, 100000};
@@ -327,10 +317,9 @@ START_TEST(shards_are_blocks_of_nearly_one_size_that_make_up_the_whole)
             ck_assert(first == 0 && n == totals[t]);
         }
 }
-END_TEST
 
 /* RFC 4648, section 10; and more than is written at once. */
-START_TEST(bytes_are_written_in_base64)
+TEST(bytes_are_written_in_base64)
 {
     static const char *const pairs[][2] = {{"", ""},
                                            {"f", "Zg=="},
@@ -358,26 +347,4 @@ START_TEST(bytes_are_written_in_base64)
         ck_assert_uint_eq(strlen(out), (size + 2) / 3 * 4);
         ck_assert_uint_eq(strspn(out, "A"), (size - 1) / 3 * 4 + (size - 1) % 3 + 1);
     }
-}
-END_TEST
-
-Suite *file_suite(void);
-Suite *file_suite(void)
-{
-    Suite *suite = suite_create("file");
-    TCase *tests = tcase_create("file");
-    tcase_add_test(tests, files_are_read_up_to_a_limit_whole_and_heads_of_any);
-    tcase_add_test(tests, parts_of_a_file_are_read_while_it_stays_as_it_was);
-    tcase_add_test(tests, an_address_in_a_map_leads_to_its_file);
-    tcase_add_test(tests, lines_are_the_same_from_plain_files_and_gzip_of_several_members);
-    tcase_add_test(tests, lines_that_are_none_are_refused);
-    tcase_add_test(tests, paths_are_taken_apart_and_put_together);
-    tcase_add_test(tests, pages_go_by_a_tiff_and_a_number_from_one);
-    tcase_add_test(tests, one_file_has_one_name);
-    tcase_add_test(tests, what_a_path_leads_to_is_told);
-    tcase_add_test(tests, a_walk_finds_each_file_once_links_to_folders_last);
-    tcase_add_test(tests, shards_are_blocks_of_nearly_one_size_that_make_up_the_whole);
-    tcase_add_test(tests, bytes_are_written_in_base64);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "support/support.h"
 
-START_TEST(values_are_read_by_type_in_the_order_of_the_file)
+TEST(values_are_read_by_type_in_the_order_of_the_file)
 {
     const char *text = "{\"z\": 1, \"a\": [2, 2.5, \"x\", {}], \"m\": null}";
     struct json_value *root;
@@ -40,9 +40,8 @@ START_TEST(values_are_read_by_type_in_the_order_of_the_file)
     json_root_free(root);
     json_root_free(NULL);
 }
-END_TEST
 
-START_TEST(bad_json_is_refused_with_its_place)
+TEST(bad_json_is_refused_with_its_place)
 {
     static const struct {
         const char *text, *part;
@@ -65,9 +64,8 @@ START_TEST(bad_json_is_refused_with_its_place)
         ck_assert_ptr_null(root);
     }
 }
-END_TEST
 
-START_TEST(deep_nesting_is_refused_before_it_recurses)
+TEST(deep_nesting_is_refused_before_it_recurses)
 {
     char text[200001];
     struct json_value *root;
@@ -80,9 +78,8 @@ START_TEST(deep_nesting_is_refused_before_it_recurses)
     must(json_parse(&root, quoted, strlen(quoted), "t", err));
     json_root_free(root);
 }
-END_TEST
 
-START_TEST(a_text_that_memory_does_not_suffice_for_is_refused)
+TEST(a_text_that_memory_does_not_suffice_for_is_refused)
 {
     struct json_value *root = (struct json_value *)1;
     const char *text = "{\"a\": [1, 2, {\"b\": \"c\"}]}";
@@ -92,17 +89,4 @@ START_TEST(a_text_that_memory_does_not_suffice_for_is_refused)
     array_fail_request(0);
     must(json_parse(&root, text, strlen(text), "t", err));
     json_root_free(root);
-}
-END_TEST
-
-Suite *json_suite(void)
-{
-    Suite *suite = suite_create("json");
-    TCase *tests = tcase_create("json");
-    tcase_add_test(tests, values_are_read_by_type_in_the_order_of_the_file);
-    tcase_add_test(tests, bad_json_is_refused_with_its_place);
-    tcase_add_test(tests, deep_nesting_is_refused_before_it_recurses);
-    tcase_add_test(tests, a_text_that_memory_does_not_suffice_for_is_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -53,7 +53,7 @@ static double argument(const struct function *function, uint64_t i)
     return i % 4 ? -x : x;
 }
 
-START_TEST(functions_are_as_accurate_as_stated_from_subnormal_numbers_to_infinity)
+TESTS(functions_are_as_accurate_as_stated_from_subnormal_numbers_to_infinity, 0, N_FUNCTIONS)
 {
     static const double special[] = {0.0,     -0.0,     1,         -1,         INFINITY, -INFINITY, NAN, DBL_MIN,
                                      DBL_MAX, -DBL_MAX, 0x1p-1074, -0x1p-1074, 709.79,   -745.2,    0.5, -708.5};
@@ -71,9 +71,8 @@ START_TEST(functions_are_as_accurate_as_stated_from_subnormal_numbers_to_infinit
         ck_assert_msg(isnan(got) || signbit(got) == signbit(exact), "%s(%a) has the wrong sign", function->name, x);
     }
 }
-END_TEST
 
-START_TEST(powers_are_as_accurate_as_stated)
+TEST(powers_are_as_accurate_as_stated)
 {
     static const double special[] = {0, 1, 2, 0.5, INFINITY, NAN, DBL_MIN, DBL_MAX, 0x1p-1074};
     for (uint64_t i = 0; i < N_SAMPLES; i++) {
@@ -91,10 +90,9 @@ START_TEST(powers_are_as_accurate_as_stated)
         }
     ck_assert(isnan(portable_pow(-2, 2)));
 }
-END_TEST
 
 /* The bits, over many arguments: other compilers, vector widths and processors have to come to the same. */
-START_TEST(results_have_the_same_bits_everywhere)
+TEST(results_have_the_same_bits_everywhere)
 {
     uint64_t hash = HASH_START;
     for (int f = 0; f < N_FUNCTIONS; f++)
@@ -109,9 +107,8 @@ START_TEST(results_have_the_same_bits_everywhere)
     }
     ck_assert_msg(hash == UINT64_C(0x8ac65c3abdddce8b), "%#llx", (unsigned long long)hash);
 }
-END_TEST
 
-START_TEST(many_logarithms_are_those_of_one_at_a_time)
+TEST(many_logarithms_are_those_of_one_at_a_time)
 {
     double x[37], out[37];
     for (uint64_t n = 0; n <= 37; n++)
@@ -129,17 +126,4 @@ START_TEST(many_logarithms_are_those_of_one_at_a_time)
             portable_logs(x, x, n);
             ck_assert_mem_eq(x, out, n * sizeof *x);
         }
-}
-END_TEST
-
-Suite *maths_suite(void)
-{
-    Suite *suite = suite_create("maths");
-    TCase *tests = tcase_create("maths");
-    tcase_add_loop_test(tests, functions_are_as_accurate_as_stated_from_subnormal_numbers_to_infinity, 0, N_FUNCTIONS);
-    tcase_add_test(tests, powers_are_as_accurate_as_stated);
-    tcase_add_test(tests, results_have_the_same_bits_everywhere);
-    tcase_add_test(tests, many_logarithms_are_those_of_one_at_a_time);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

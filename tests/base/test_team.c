@@ -27,7 +27,7 @@ static enum clv_status take_all(void *context, size_t ignored, int thread, struc
     return CLV_OK;
 }
 
-START_TEST(a_team_of_one_deals_each_item_once_to_its_own_threads)
+TEST(a_team_of_one_deals_each_item_once_to_its_own_threads)
 {
     struct dealt self = {0};
     ck_assert(team_rank() == 0 && team_size() == 1);
@@ -37,9 +37,8 @@ START_TEST(a_team_of_one_deals_each_item_once_to_its_own_threads)
     for (int i = 0; i < N_ITEMS; i++)
         ck_assert_int_eq(self.times[i], 1);
 }
-END_TEST
 
-START_TEST(nothing_is_dealt_after_a_stop)
+TEST(nothing_is_dealt_after_a_stop)
 {
     struct team_deal deal;
     size_t index;
@@ -49,16 +48,14 @@ START_TEST(nothing_is_dealt_after_a_stop)
     ck_assert(!team_deal_next(&deal, &index));
     team_deal_close(&deal);
 }
-END_TEST
 
-START_TEST(a_team_of_one_agrees_with_itself)
+TEST(a_team_of_one_agrees_with_itself)
 {
     struct clv_error error = {0};
     ck_assert_int_eq(team_agree(CLV_OK, &error), CLV_OK);
     ck_assert_int_eq(team_agree(fail(&error, CLV_ERR_DATA, "so it is"), &error), CLV_ERR_DATA);
     ck_assert_str_eq(error.message, "so it is");
 }
-END_TEST
 
 struct squares {
     double values[N_ITEMS];
@@ -80,7 +77,7 @@ static bool square_slot(struct team_piece *piece, void *context, size_t index, s
     return k == 0;
 }
 
-START_TEST(a_team_of_one_does_all_tasks_itself)
+TEST(a_team_of_one_does_all_tasks_itself)
 {
     struct squares turns = {.bad = N_ITEMS}, queue = {.bad = N_ITEMS};
     must(team_for(N_ITEMS, 2, square, square_slot, &turns, err));
@@ -90,16 +87,14 @@ START_TEST(a_team_of_one_does_all_tasks_itself)
     for (size_t i = 0; i < N_ITEMS; i++)
         ck_assert(team_does(i) && turns.values[i] == (double)(i * i) && queue.values[i] == turns.values[i]);
 }
-END_TEST
 
-START_TEST(the_first_task_that_fails_is_told)
+TEST(the_first_task_that_fails_is_told)
 {
     struct clv_error error;
     struct squares self = {.bad = 7};
     ck_assert_int_eq(team_for(N_ITEMS, 1, square, square_slot, &self, &error), CLV_ERR_DATA);
     ck_assert_str_eq(error.message, "task 7");
 }
-END_TEST
 
 static enum clv_status loop_within(void *context, size_t index, int thread, struct clv_error *err)
 {
@@ -109,14 +104,13 @@ static enum clv_status loop_within(void *context, size_t index, int thread, stru
     return team_for(N_ITEMS, 3, square, square_slot, context, err);
 }
 
-START_TEST(a_loop_within_a_task_is_done_there)
+TEST(a_loop_within_a_task_is_done_there)
 {
     struct squares self = {.bad = N_ITEMS};
     ck_assert(!parallel_is_within_task());
     must(parallel_for(1, 1, loop_within, &self, err));
     ck_assert(!parallel_is_within_task() && self.values[9] == 81);
 }
-END_TEST
 
 enum { N_ROWS = 147, WIDTH = 1000, BLOCK = 32 }; /* enough for two threads to add */
 
@@ -151,7 +145,7 @@ static double tree_sum(size_t begin, size_t size, size_t n, size_t column)
     return sum;
 }
 
-START_TEST(rows_are_added_up_as_a_balanced_tree_over_blocks_at_any_number_of_threads)
+TEST(rows_are_added_up_as_a_balanced_tree_over_blocks_at_any_number_of_threads)
 {
     static const size_t counts[] = {1, 7, 16, 17, 48, 64, 100, N_ROWS};
     static struct table whole, *table = &whole;
@@ -162,29 +156,11 @@ START_TEST(rows_are_added_up_as_a_balanced_tree_over_blocks_at_any_number_of_thr
                 ck_assert(table->rows[0][k] == tree_sum(0, 256, counts[i], k));
         }
 }
-END_TEST
 
-START_TEST(a_sum_whose_task_fails_is_none)
+TEST(a_sum_whose_task_fails_is_none)
 {
     struct clv_error error;
     struct squares self = {.bad = 7};
     ck_assert_int_eq(team_for_sum(N_ITEMS, 2, square, &self, self.values, 1, &error), CLV_ERR_DATA);
     ck_assert_str_eq(error.message, "task 7");
-}
-END_TEST
-
-Suite *team_suite(void)
-{
-    Suite *suite = suite_create("team");
-    TCase *tests = tcase_create("team");
-    tcase_add_test(tests, a_team_of_one_deals_each_item_once_to_its_own_threads);
-    tcase_add_test(tests, nothing_is_dealt_after_a_stop);
-    tcase_add_test(tests, a_team_of_one_agrees_with_itself);
-    tcase_add_test(tests, a_team_of_one_does_all_tasks_itself);
-    tcase_add_test(tests, the_first_task_that_fails_is_told);
-    tcase_add_test(tests, a_loop_within_a_task_is_done_there);
-    tcase_add_test(tests, rows_are_added_up_as_a_balanced_tree_over_blocks_at_any_number_of_threads);
-    tcase_add_test(tests, a_sum_whose_task_fails_is_none);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

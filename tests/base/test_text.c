@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "support/support.h"
 
-START_TEST(text_grows_to_its_maximum_and_stays_as_it_was_beyond)
+TEST(text_grows_to_its_maximum_and_stays_as_it_was_beyond)
 {
     struct text t;
     char long_one[600];
@@ -35,9 +35,8 @@ START_TEST(text_grows_to_its_maximum_and_stays_as_it_was_beyond)
     ck_assert(t.failed && t.size == 0);
     text_release(&t);
 }
-END_TEST
 
-START_TEST(utf8_is_what_the_standard_says)
+TEST(utf8_is_what_the_standard_says)
 {
     static const char *const good[] = {"",
                                        "a\x7f",
@@ -66,9 +65,8 @@ START_TEST(utf8_is_what_the_standard_says)
         ck_assert_msg(!text_is_utf8(bad[k], strlen(bad[k])), "bad %zu", k);
     ck_assert(text_is_utf8("a\0b", 3) && !text_is_utf8("a\0\xff", 3));
 }
-END_TEST
 
-START_TEST(text_is_escaped_for_json_and_html)
+TEST(text_is_escaped_for_json_and_html)
 {
     struct text t;
     text_init(&t, 1000);
@@ -80,9 +78,8 @@ START_TEST(text_is_escaped_for_json_and_html)
     ck_assert_str_eq(t.bytes, "&lt;a b=&quot;c&quot;&gt;&#39;&amp;\n\xc3\xa9\xef\xbf\xbd");
     text_release(&t);
 }
-END_TEST
 
-START_TEST(numbers_are_written_as_short_as_reads_back)
+TEST(numbers_are_written_as_short_as_reads_back)
 {
     static const struct {
         double value;
@@ -106,9 +103,8 @@ START_TEST(numbers_are_written_as_short_as_reads_back)
         text_release(&t);
     }
 }
-END_TEST
 
-START_TEST(numbers_are_read_to_the_limits_of_their_types)
+TEST(numbers_are_read_to_the_limits_of_their_types)
 {
     int64_t i;
     uint64_t u;
@@ -142,9 +138,8 @@ START_TEST(numbers_are_read_to_the_limits_of_their_types)
     for (size_t k = 0; k < sizeof no_doubles / sizeof *no_doubles; k++)
         ck_assert_msg(!parse_double(no_doubles[k], &d) && d == 100, "%s", no_doubles[k]);
 }
-END_TEST
 
-START_TEST(the_threads_own_locale_holds_again_after_numbers)
+TEST(the_threads_own_locale_holds_again_after_numbers)
 {
     locale_t own = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
     struct text t;
@@ -158,9 +153,8 @@ START_TEST(the_threads_own_locale_holds_again_after_numbers)
     uselocale(LC_GLOBAL_LOCALE);
     freelocale(own);
 }
-END_TEST
 
-START_TEST(lines_end_by_either_kind_of_line_end_or_with_the_text)
+TEST(lines_end_by_either_kind_of_line_end_or_with_the_text)
 {
     char bytes[] = "a\r\n\nb\r\r\n\r\nlast";
     static const char *const lines[] = {"a", "", "b\r", "", "last"};
@@ -173,9 +167,8 @@ START_TEST(lines_end_by_either_kind_of_line_end_or_with_the_text)
     ck_assert_str_eq(line_next(&cursor, ended + 2), "x");
     ck_assert_ptr_null(line_next(&cursor, ended + 2));
 }
-END_TEST
 
-START_TEST(fields_are_counted_beyond_those_that_are_wanted)
+TEST(fields_are_counted_beyond_those_that_are_wanted)
 {
     char line[] = "a\t\tb c\t", other[] = "";
     char *fields[3] = {0};
@@ -187,38 +180,16 @@ START_TEST(fields_are_counted_beyond_those_that_are_wanted)
     ck_assert_str_eq(fields[0], "");
     ck_assert_str_eq(fields[2], "b c"); /* not touched */
 }
-END_TEST
 
-START_TEST(controls_that_a_terminal_obeys_are_hidden)
+TEST(controls_that_a_terminal_obeys_are_hidden)
 {
     char line[] = "a\x1b[0m\t\x7f\xc2\x80\xc2\x9f\xc2\xa0\xc3\x80~ ";
     text_hide_controls(line);
     ck_assert_str_eq(line, "a?[0m??????\xc2\xa0\xc3\x80~ ");
 }
-END_TEST
 
-START_TEST(endings_are_compared_whatever_their_case)
+TEST(endings_are_compared_whatever_their_case)
 {
     ck_assert(text_ends_with("a.TIF", ".tif") && text_ends_with(".tif", ".tif") && text_ends_with("a", ""));
     ck_assert(!text_ends_with("tif", ".tif") && !text_ends_with("a.tiff", ".tif") && !text_ends_with("", "x"));
-}
-END_TEST
-
-Suite *text_suite(void);
-Suite *text_suite(void)
-{
-    Suite *suite = suite_create("text");
-    TCase *tests = tcase_create("text");
-    tcase_add_test(tests, text_grows_to_its_maximum_and_stays_as_it_was_beyond);
-    tcase_add_test(tests, utf8_is_what_the_standard_says);
-    tcase_add_test(tests, text_is_escaped_for_json_and_html);
-    tcase_add_test(tests, numbers_are_written_as_short_as_reads_back);
-    tcase_add_test(tests, numbers_are_read_to_the_limits_of_their_types);
-    tcase_add_test(tests, the_threads_own_locale_holds_again_after_numbers);
-    tcase_add_test(tests, lines_end_by_either_kind_of_line_end_or_with_the_text);
-    tcase_add_test(tests, fields_are_counted_beyond_those_that_are_wanted);
-    tcase_add_test(tests, controls_that_a_terminal_obeys_are_hidden);
-    tcase_add_test(tests, endings_are_compared_whatever_their_case);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -60,7 +60,7 @@ static double iou(const struct scene *scene)
 
 static const uint8_t orange[3] = {200, 120, 40};
 
-START_TEST(an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes)
+TEST(an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes)
 {
     struct scene scene = draw(200, 150, 95, 80, 50, 40, orange);
     const double margins[] = {0, 10, 20};
@@ -72,7 +72,6 @@ START_TEST(an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes)
     }
     release(&scene);
 }
-END_TEST
 
 /* The tight box of a mask, each side longer by that share in all, cut at the image's border. */
 static struct clv_box box_around(const struct clv_mask *mask, double wider)
@@ -95,7 +94,7 @@ static struct clv_box box_around(const struct clv_mask *mask, double wider)
 }
 
 /* Drawn animals, which no weight was learned from; stones and bushes have their colours. */
-START_TEST(boxes_may_be_wider_than_the_object)
+TEST(boxes_may_be_wider_than_the_object)
 {
     struct clv_set set = {0};
     const struct {
@@ -123,10 +122,9 @@ START_TEST(boxes_may_be_wider_than_the_object)
     }
     clv_set_release(&set);
 }
-END_TEST
 
 /* Cut off by the image's border, where the box's sides lie, too. */
-START_TEST(an_object_may_leave_the_image)
+TEST(an_object_may_leave_the_image)
 {
     struct scene scene = draw(200, 150, 190, 130, 60, 50, orange);
     const struct clv_box box = {.x = 125, .y = 75, .width = 75, .height = 75};
@@ -135,10 +133,9 @@ START_TEST(an_object_may_leave_the_image)
     ck_assert_int_eq(scene.labels[149 * 200 + 199], 1);
     release(&scene);
 }
-END_TEST
 
 /* The same colours left of the box: only what is not outside as well can be figure. */
-START_TEST(colours_that_are_outside_too_are_ground)
+TEST(colours_that_are_outside_too_are_ground)
 {
     struct scene scene = draw(240, 120, 150, 60, 40, 40, orange);
     for (int y = 0; y < 120; y++) /* a green bar behind, through the box from left to right */
@@ -153,9 +150,8 @@ START_TEST(colours_that_are_outside_too_are_ground)
     ck_assert_msg(iou(&scene) > 0.95, "IoU %g", iou(&scene));
     release(&scene);
 }
-END_TEST
 
-START_TEST(labels_and_probabilities_agree_and_end_at_the_box)
+TEST(labels_and_probabilities_agree_and_end_at_the_box)
 {
     struct scene scene = draw(160, 120, 80, 60, 40, 30, orange);
     struct clv_box box = {.x = 38.4, .y = 28.2, .width = 83, .height = 64};
@@ -184,7 +180,6 @@ START_TEST(labels_and_probabilities_agree_and_end_at_the_box)
     free(probability);
     release(&scene);
 }
-END_TEST
 
 /* How wide and high the figure is. */
 static void extent(int *width, int *height, const struct scene *scene)
@@ -202,7 +197,7 @@ static void extent(int *width, int *height, const struct scene *scene)
 }
 
 /* No colour tells them apart, so the prior and the four sides decide: most of the box, and near all of its sides. */
-START_TEST(without_contrast_the_figure_still_spans_the_box)
+TEST(without_contrast_the_figure_still_spans_the_box)
 {
     const uint8_t same[3] = {60, 90, 150};
     struct scene scene = draw(120, 100, 60, 50, 30, 30, same);
@@ -214,10 +209,9 @@ START_TEST(without_contrast_the_figure_still_spans_the_box)
     ck_assert_int_ge(height, 36);
     release(&scene);
 }
-END_TEST
 
 /* All but a small patch near one side looks like the ground: the patch alone is too small for the box. */
-START_TEST(a_figure_too_small_for_its_box_grows)
+TEST(a_figure_too_small_for_its_box_grows)
 {
     struct scene scene = draw(160, 120, 105, 60, 12, 12, orange);
     struct clv_box box = {.x = 40, .y = 30, .width = 80, .height = 60};
@@ -228,9 +222,8 @@ START_TEST(a_figure_too_small_for_its_box_grows)
     ck_assert_msg(height >= 33, "height %d", height);
     release(&scene);
 }
-END_TEST
 
-START_TEST(boxes_over_everything_and_images_of_one_pixel_have_an_answer)
+TEST(boxes_over_everything_and_images_of_one_pixel_have_an_answer)
 {
     static const int sizes[][2] = {{1, 1}, {1, 9}, {30, 1}, {2, 2}, {60, 50}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
@@ -256,9 +249,8 @@ START_TEST(boxes_over_everything_and_images_of_one_pixel_have_an_answer)
     ck_assert_int_eq(scene.labels[25 * 60 + 30], 1);
     release(&scene);
 }
-END_TEST
 
-START_TEST(large_images_are_cut_smaller_and_come_out_whole)
+TEST(large_images_are_cut_smaller_and_come_out_whole)
 {
     struct scene scene = draw(2100, 1100, 1050, 550, 800, 400, orange);
     struct clv_box box = {.x = 250, .y = 150, .width = 1600, .height = 800};
@@ -266,9 +258,8 @@ START_TEST(large_images_are_cut_smaller_and_come_out_whole)
     ck_assert_msg(iou(&scene) > 0.98, "IoU %g", iou(&scene));
     release(&scene);
 }
-END_TEST
 
-START_TEST(one_superpixel_and_one_round_are_enough_for_an_answer)
+TEST(one_superpixel_and_one_round_are_enough_for_an_answer)
 {
     struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
     struct clv_box box = {.x = 10, .y = 5, .width = 40, .height = 40};
@@ -281,7 +272,6 @@ START_TEST(one_superpixel_and_one_round_are_enough_for_an_answer)
         ck_assert_int_le(scene.labels[p], 1);
     release(&scene);
 }
-END_TEST
 
 /* An orange ellipse and, to the right, a green one that touches it, in boxes that overlap. */
 static struct scene draw_two(uint8_t *truth)
@@ -300,7 +290,7 @@ static struct scene draw_two(uint8_t *truth)
 
 /* The object goes on beyond one edge of the box. All of it that is in the box is found, but where its outline leaves the
  * box: there a few pixels of the edge are cut off, since what is outside is ground. */
-START_TEST(an_object_that_leaves_the_box_is_cut_at_its_edge)
+TEST(an_object_that_leaves_the_box_is_cut_at_its_edge)
 {
     static const struct {
         struct clv_pixel_box box, edge;
@@ -330,9 +320,8 @@ START_TEST(an_object_that_leaves_the_box_is_cut_at_its_edge)
         release(&scene);
     }
 }
-END_TEST
 
-START_TEST(many_boxes_make_one_labelling)
+TEST(many_boxes_make_one_labelling)
 {
     uint8_t *truth = malloc(220 * 120), *alone = malloc(220 * 120), *turned = malloc(220 * 120);
     struct scene scene = draw_two(truth);
@@ -374,9 +363,8 @@ START_TEST(many_boxes_make_one_labelling)
     free(turned);
     release(&scene);
 }
-END_TEST
 
-START_TEST(what_is_out_of_range_is_refused_and_outputs_stay)
+TEST(what_is_out_of_range_is_refused_and_outputs_stay)
 {
     struct scene scene = draw(60, 50, 30, 25, 20, 20, orange);
     struct clv_box good = {.x = 10, .y = 5, .width = 40, .height = 40};
@@ -409,9 +397,8 @@ START_TEST(what_is_out_of_range_is_refused_and_outputs_stay)
         ck_assert_int_eq(scene.labels[p], 77);
     release(&scene);
 }
-END_TEST
 
-START_TEST(superpixels_are_alike_by_colour_place_and_roughness)
+TEST(superpixels_are_alike_by_colour_place_and_roughness)
 {
     enum { N = 5 };
     struct box_region regions[N];
@@ -448,27 +435,4 @@ START_TEST(superpixels_are_alike_by_colour_place_and_roughness)
                 ck_assert_double_eq_tol((double)affinity.step[i], sqrt(square[0] + square[1] + square[2]), 1e-5);
         }
     box_affinity_release(&affinity);
-}
-END_TEST
-
-Suite *box_cut_suite(void)
-{
-    Suite *suite = suite_create("box_cut");
-    TCase *tests = tcase_create("box_cut");
-    tcase_add_test(tests, an_object_unlike_its_ground_is_found_in_tight_and_in_wide_boxes);
-    tcase_add_test(tests, boxes_may_be_wider_than_the_object);
-    tcase_add_test(tests, an_object_may_leave_the_image);
-    tcase_add_test(tests, colours_that_are_outside_too_are_ground);
-    tcase_add_test(tests, labels_and_probabilities_agree_and_end_at_the_box);
-    tcase_add_test(tests, without_contrast_the_figure_still_spans_the_box);
-    tcase_add_test(tests, a_figure_too_small_for_its_box_grows);
-    tcase_add_test(tests, boxes_over_everything_and_images_of_one_pixel_have_an_answer);
-    tcase_add_test(tests, large_images_are_cut_smaller_and_come_out_whole);
-    tcase_add_test(tests, one_superpixel_and_one_round_are_enough_for_an_answer);
-    tcase_add_test(tests, an_object_that_leaves_the_box_is_cut_at_its_edge);
-    tcase_add_test(tests, many_boxes_make_one_labelling);
-    tcase_add_test(tests, what_is_out_of_range_is_refused_and_outputs_stay);
-    tcase_add_test(tests, superpixels_are_alike_by_colour_place_and_roughness);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

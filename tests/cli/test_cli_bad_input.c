@@ -33,7 +33,7 @@ static void write_manifest(const char *folder, const char *text)
     spill(formatted("%s/set/manifest.tsv", folder), text, strlen(text));
 }
 
-START_TEST(manifests_that_lead_astray_are_refused)
+TEST(manifests_that_lead_astray_are_refused)
 {
     const char *folder = copy_set();
     write_manifest(folder, "image\tmask\n../set/images/0001.jpg\tmasks/0001.png\n");
@@ -55,9 +55,8 @@ START_TEST(manifests_that_lead_astray_are_refused)
     expect_error(66, "pipe: not a regular file",
                  "cd %s && mkfifo pipe && \"$CLEAVE\" train --data pipe -o never.cleave", folder);
 }
-END_TEST
 
-START_TEST(manifests_from_windows_are_read)
+TEST(manifests_from_windows_are_read)
 {
     const char *folder = copy_set();
     write_manifest(folder,
@@ -65,9 +64,8 @@ START_TEST(manifests_from_windows_are_read)
     free(expect_success(
         "cd %s && \"$CLEAVE\" train --learner ssvm --data set/manifest.tsv " SAMPLE_TRAINING " -o m.cleave", folder));
 }
-END_TEST
 
-START_TEST(masks_that_do_not_fit_are_refused_before_work_starts)
+TEST(masks_that_do_not_fit_are_refused_before_work_starts)
 {
     const char *folder = copy_set();
     char mask[300];
@@ -101,9 +99,8 @@ START_TEST(masks_that_do_not_fit_are_refused_before_work_starts)
     free(values);
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(damaged_training_images_are_named)
+TEST(damaged_training_images_are_named)
 {
     const char *folder = copy_set(), *image = formatted("%s/set/images/0002.jpg", folder);
     char path[300];
@@ -119,9 +116,8 @@ START_TEST(damaged_training_images_are_named)
     expect_training_refused(folder, 66, "images/0002.jpg: is a folder");
     free(bytes);
 }
-END_TEST
 
-START_TEST(images_past_the_limits_are_refused)
+TEST(images_past_the_limits_are_refused)
 {
     const char *folder = temporary_folder();
     /* A PNG header of 100,000 x 100,000 pixels, with a right checksum and nothing behind it. */
@@ -137,7 +133,6 @@ START_TEST(images_past_the_limits_are_refused)
                  sample_model(), sample_set());
     ck_assert_int_eq(count_files(formatted("%s/out", folder)), 0);
 }
-END_TEST
 
 static void expect_model_refused(const char *path, int code, const char *part)
 {
@@ -196,7 +191,7 @@ static void drop_one(struct clv_tensor *tensor, double *values)
     tensor->shape[1]--;
 }
 
-START_TEST(damaged_models_are_refused)
+TEST(damaged_models_are_refused)
 {
     char path[256];
     size_t size;
@@ -226,9 +221,8 @@ START_TEST(damaged_models_are_refused)
     expect_model_refused("nowhere.cleave", 66, "nowhere.cleave: cannot open");
     expect_model_refused("/", 66, "/: is a folder");
 }
-END_TEST
 
-START_TEST(damaged_feature_files_are_refused)
+TEST(damaged_feature_files_are_refused)
 {
     const char *folder = temporary_folder();
     char path[256];
@@ -254,9 +248,8 @@ START_TEST(damaged_feature_files_are_refused)
                  sample_model());
     ck_assert_int_ne(run_command(NULL, "ls %s | grep never", folder), 0);
 }
-END_TEST
 
-START_TEST(models_that_cannot_be_written_are_refused_before_work_starts_or_at_the_end)
+TEST(models_that_cannot_be_written_are_refused_before_work_starts_or_at_the_end)
 {
     const char *folder = temporary_folder();
     char *output;
@@ -273,9 +266,8 @@ START_TEST(models_that_cannot_be_written_are_refused_before_work_starts_or_at_th
     expect_error(74, "/dev/full", "\"$CLEAVE\" features --data %s/manifest.tsv --split test -m %s -o /dev/full",
                  sample_set(), sample_model());
 }
-END_TEST
 
-START_TEST(drawn_sets_never_mix_with_what_is_there)
+TEST(drawn_sets_never_mix_with_what_is_there)
 {
     const char *folder = temporary_folder();
     spill(formatted("%s/mine.txt", folder), "mine", 4);
@@ -286,22 +278,5 @@ START_TEST(drawn_sets_never_mix_with_what_is_there)
     free(output);
     ck_assert_int_eq(count_files(folder), 1);
 }
-END_TEST
 
-Suite *cli_bad_input_suite(void)
-{
-    Suite *suite = suite_create("cli_bad_input");
-    TCase *tests = tcase_create("cli_bad_input");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, manifests_that_lead_astray_are_refused);
-    tcase_add_test(tests, manifests_from_windows_are_read);
-    tcase_add_test(tests, masks_that_do_not_fit_are_refused_before_work_starts);
-    tcase_add_test(tests, damaged_training_images_are_named);
-    tcase_add_test(tests, images_past_the_limits_are_refused);
-    tcase_add_test(tests, damaged_models_are_refused);
-    tcase_add_test(tests, damaged_feature_files_are_refused);
-    tcase_add_test(tests, models_that_cannot_be_written_are_refused_before_work_starts_or_at_the_end);
-    tcase_add_test(tests, drawn_sets_never_mix_with_what_is_there);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

@@ -11,16 +11,15 @@ static const char *const names[] = {"label",    "train",   "segment",        "ma
                                     "synth",    "import"};
 #define N_NAMES (sizeof names / sizeof *names)
 
-START_TEST(what_is_no_model_says_so)
+TEST(what_is_no_model_says_so)
 {
     expect_error(65, "no model, but an image (JPEG)", "\"$CLEAVE\" segment -m %s/images/0001.jpg x.jpg -o none",
                  sample_set());
     expect_error(65, "no model, which `cleave train' writes: not a tensor file",
                  "\"$CLEAVE\" segment -m %s/manifest.tsv x.jpg -o none", sample_set());
 }
-END_TEST
 
-START_TEST(quiet_training_is_quiet)
+TEST(quiet_training_is_quiet)
 {
     char *output = expect_success("cd %s && \"$CLEAVE\" train -q --learner ssvm --data %s/manifest.tsv " SAMPLE_TRAINING
                                   " -o m.cleave",
@@ -28,9 +27,8 @@ START_TEST(quiet_training_is_quiet)
     ck_assert_str_eq(output, "");
     free(output);
 }
-END_TEST
 
-START_TEST(masks_and_images_without_each_other_are_named)
+TEST(masks_and_images_without_each_other_are_named)
 {
     char *output =
         expect_success("cd %s && mkdir s && cp -r %s/images %s/masks s && mv s/masks/0002.png s/masks/o002.png && "
@@ -40,9 +38,8 @@ START_TEST(masks_and_images_without_each_other_are_named)
     ck_assert_ptr_nonnull(strstr(output, "have no mask and were left out, the first is images/0002.jpg"));
     free(output);
 }
-END_TEST
 
-START_TEST(values_of_options_are_completed)
+TEST(values_of_options_are_completed)
 {
     char *output = expect_success(
         "PATH=$(dirname \"$CLEAVE\"):$PATH bash -c '. tools/bash-completion; COMP_WORDS=(cleave train --learner mssvm "
@@ -55,9 +52,8 @@ START_TEST(values_of_options_are_completed)
     ck_assert_str_eq(output, "cccp\ntest train\nwords,colour\nwords,fisher\n");
     free(output);
 }
-END_TEST
 
-START_TEST(help_lists_every_command_and_every_exit_status)
+TEST(help_lists_every_command_and_every_exit_status)
 {
     char *output = expect_success("\"$CLEAVE\" --help");
     for (size_t i = 0; i < N_NAMES; i++)
@@ -68,9 +64,8 @@ START_TEST(help_lists_every_command_and_every_exit_status)
         ck_assert_ptr_nonnull(strstr(output, formatted("%d", clv_status_exit_code((enum clv_status)status))));
     free(output);
 }
-END_TEST
 
-START_TEST(every_command_has_help_on_standard_output)
+TEST(every_command_has_help_on_standard_output)
 {
     for (size_t i = 0; i < N_NAMES; i++) {
         char *output = expect_success("\"$CLEAVE\" %s --help 2>/dev/null", names[i]);
@@ -82,9 +77,8 @@ START_TEST(every_command_has_help_on_standard_output)
         free(again);
     }
 }
-END_TEST
 
-START_TEST(version_says_which_licence_the_binary_is_under)
+TEST(version_says_which_licence_the_binary_is_under)
 {
     char *output = expect_success("\"$CLEAVE\" --version");
     ck_assert_ptr_nonnull(strstr(output, clv_version()));
@@ -94,9 +88,8 @@ START_TEST(version_says_which_licence_the_binary_is_under)
     free(output);
     free(of_command);
 }
-END_TEST
 
-START_TEST(train_help_shows_the_parameters_of_the_learner_named)
+TEST(train_help_shows_the_parameters_of_the_learner_named)
 {
     for (size_t i = 0; clv_learner_at(i); i++) {
         const struct clv_learner *learner = clv_learner_at(i);
@@ -112,9 +105,8 @@ START_TEST(train_help_shows_the_parameters_of_the_learner_named)
         free(output);
     }
 }
-END_TEST
 
-START_TEST(unknown_names_are_answered_with_the_nearest_known_one)
+TEST(unknown_names_are_answered_with_the_nearest_known_one)
 {
     expect_error(64, "trian: no such command; did you mean \"train\"?", "\"$CLEAVE\" trian");
     expect_error(64, "did you mean \"segment\"?", "\"$CLEAVE\" segmnt");
@@ -125,9 +117,8 @@ START_TEST(unknown_names_are_answered_with_the_nearest_known_one)
     expect_error(64, "did you mean \"ssvm\"?", "\"$CLEAVE\" train --learner svm --data x -o y");
     expect_error(64, "--engine: \"bc\" is none of cleave", "\"$CLEAVE\" train --engine bc");
 }
-END_TEST
 
-START_TEST(option_values_are_checked_and_named)
+TEST(option_values_are_checked_and_named)
 {
     expect_error(64, "--threads: \"0\" is no whole number from 1", "\"$CLEAVE\" train --threads 0");
     expect_error(64, "--seed: \"-1\"", "\"$CLEAVE\" train --seed -1");
@@ -143,9 +134,8 @@ START_TEST(option_values_are_checked_and_named)
     expect_error(64, "--cv: \"1\"", "\"$CLEAVE\" train --cv 1");
     expect_error(64, "unrecognized option '--nonsense'", "\"$CLEAVE\" train --nonsense");
 }
-END_TEST
 
-START_TEST(missing_and_conflicting_options_are_named)
+TEST(missing_and_conflicting_options_are_named)
 {
     expect_error(64, "--data is missing", "\"$CLEAVE\" train -o x");
     expect_error(64, "-o is missing", "\"$CLEAVE\" train --data x");
@@ -163,9 +153,8 @@ START_TEST(missing_and_conflicting_options_are_named)
     expect_error(64, "x: train takes no arguments", "\"$CLEAVE\" train x");
     ck_assert_int_eq(run_command(NULL, "\"$CLEAVE\""), 64);
 }
-END_TEST
 
-START_TEST(a_parameter_of_another_learner_is_refused_by_name)
+TEST(a_parameter_of_another_learner_is_refused_by_name)
 {
     const struct clv_learner *first = clv_learner_at(0);
     for (size_t i = 1; clv_learner_at(i); i++)
@@ -176,9 +165,8 @@ START_TEST(a_parameter_of_another_learner_is_refused_by_name)
                 return;
             }
 }
-END_TEST
 
-START_TEST(the_man_page_knows_every_option_but_the_learners_own)
+TEST(the_man_page_knows_every_option_but_the_learners_own)
 {
     char *manual = slurp("tools/cleave.1", NULL);
     for (size_t i = 0; i < N_NAMES; i++) {
@@ -193,35 +181,12 @@ START_TEST(the_man_page_knows_every_option_but_the_learners_own)
     }
     free(manual);
 }
-END_TEST
 
-START_TEST(results_that_cannot_be_written_are_an_output_error)
+TEST(results_that_cannot_be_written_are_an_output_error)
 {
     expect_error(74, "standard output: cannot write", "\"$CLEAVE\" --help >/dev/full");
     expect_error(74, "standard output: cannot write", "\"$CLEAVE\" train --help >/dev/full");
     expect_error(74, "standard output: cannot write", "\"$CLEAVE\" train --help all >/dev/full");
 }
-END_TEST
 
-Suite *cli_basics_suite(void)
-{
-    Suite *suite = suite_create("cli_basics");
-    TCase *tests = tcase_create("cli_basics");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, what_is_no_model_says_so);
-    tcase_add_test(tests, quiet_training_is_quiet);
-    tcase_add_test(tests, masks_and_images_without_each_other_are_named);
-    tcase_add_test(tests, values_of_options_are_completed);
-    tcase_add_test(tests, help_lists_every_command_and_every_exit_status);
-    tcase_add_test(tests, every_command_has_help_on_standard_output);
-    tcase_add_test(tests, version_says_which_licence_the_binary_is_under);
-    tcase_add_test(tests, train_help_shows_the_parameters_of_the_learner_named);
-    tcase_add_test(tests, unknown_names_are_answered_with_the_nearest_known_one);
-    tcase_add_test(tests, option_values_are_checked_and_named);
-    tcase_add_test(tests, missing_and_conflicting_options_are_named);
-    tcase_add_test(tests, a_parameter_of_another_learner_is_refused_by_name);
-    tcase_add_test(tests, the_man_page_knows_every_option_but_the_learners_own);
-    tcase_add_test(tests, results_that_cannot_be_written_are_an_output_error);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

@@ -61,7 +61,7 @@ static int finish(struct terminal *self)
     return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
 }
 
-START_TEST(messages_are_coloured_on_a_terminal_alone)
+TEST(messages_are_coloured_on_a_terminal_alone)
 {
     static struct terminal terminal;
     start(&terminal, "\"$CLEAVE\" inspect absent");
@@ -75,10 +75,9 @@ START_TEST(messages_are_coloured_on_a_terminal_alone)
     ck_assert_msg(strstr(terminal.seen, "cleave: absent: ") == terminal.seen, "%s", terminal.seen);
     expect_error(66, "cleave: absent: ", "\"$CLEAVE\" inspect absent");
 }
-END_TEST
 
 /* An escape of seven bits, and one of eight as UTF-8 has it; letters that begin like the latter stay. */
-START_TEST(names_of_files_command_no_terminal)
+TEST(names_of_files_command_no_terminal)
 {
     char *output;
     ck_assert_int_eq(run_command(&output, "\"$CLEAVE\" inspect \"$(printf 'a\\033[2Jb\\302\\233c\\302\\251\\302')\""),
@@ -86,10 +85,9 @@ START_TEST(names_of_files_command_no_terminal)
     ck_assert_msg(strstr(output, "a?[2Jb??c\302\251\302: "), "%s", output);
     free(output);
 }
-END_TEST
 
 /* Nothing for a second, then a line that fits, is written over and taken away again. */
-START_TEST(progress_is_one_line_of_a_terminal_after_a_second)
+TEST(progress_is_one_line_of_a_terminal_after_a_second)
 {
     static struct terminal terminal;
     start(&terminal,
@@ -109,16 +107,5 @@ START_TEST(progress_is_one_line_of_a_terminal_after_a_second)
     char *output = expect_success("cd %s && \"$CLEAVE\" inspect long.cleave", temporary_folder());
     free(output);
 }
-END_TEST
 
-Suite *cli_console_suite(void)
-{
-    Suite *suite = suite_create("cli_console");
-    TCase *tests = tcase_create("cli_console");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, messages_are_coloured_on_a_terminal_alone);
-    tcase_add_test(tests, names_of_files_command_no_terminal);
-    tcase_add_test(tests, progress_is_one_line_of_a_terminal_after_a_second);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

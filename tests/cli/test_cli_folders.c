@@ -41,7 +41,7 @@ static int count_text(const char *text, const char *part)
     return n;
 }
 
-START_TEST(bad_images_are_reported_and_the_rest_goes_on)
+TEST(bad_images_are_reported_and_the_rest_goes_on)
 {
     const char *folder = temporary_folder(), *photos = copy_photos(100);
     char *output;
@@ -70,7 +70,6 @@ START_TEST(bad_images_are_reported_and_the_rest_goes_on)
     ck_assert_ptr_nonnull(strstr(page, "photos/055.jpg"));
     free(page);
 }
-END_TEST
 
 static void copy_file(const char *to, const char *from)
 {
@@ -81,7 +80,7 @@ static void copy_file(const char *to, const char *from)
 }
 
 /* Formats of other programs in one folder: read where they can be, named and counted as failures where not. */
-START_TEST(a_folder_of_many_formats)
+TEST(a_folder_of_many_formats)
 {
     static const char *const names[] = {"rgb.tif", "pages.tif", "lossy.webp", "rgb24.bmp", "rgb.ppm"};
     const char *folder = temporary_folder(), *photos = copy_photos(1);
@@ -113,10 +112,9 @@ START_TEST(a_folder_of_many_formats)
     expect_error(64, "--range: \"9,3\" is not LOW,HIGH", "\"$CLEAVE\" segment -m %s x.tif -o none --range 9,3",
                  sample_model());
 }
-END_TEST
 
 /* images/stack.tif with masks/stack.tif, page by page. */
-START_TEST(a_set_of_stacks)
+TEST(a_set_of_stacks)
 {
     const char *folder = temporary_folder();
     ck_assert_int_eq(run_command(NULL, "mkdir -p %s/set/images %s/set/masks", folder, folder), 0);
@@ -129,9 +127,8 @@ START_TEST(a_set_of_stacks)
     ck_assert_ptr_nonnull(strstr(set.items[1].mask, "masks/stack.tif#2"));
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(an_image_goes_through_a_pipe)
+TEST(an_image_goes_through_a_pipe)
 {
     const char *folder = temporary_folder(), *photos = copy_photos(2), *model = sample_model();
     free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos/000.jpg -o out && "
@@ -146,9 +143,8 @@ START_TEST(an_image_goes_through_a_pipe)
     expect_error(64, "leave out --overlay", "\"$CLEAVE\" segment -m %s - -o - --overlay </dev/null", model);
     expect_error(64, "both want standard output", "\"$CLEAVE\" segment -m %s - -o - --status - </dev/null", model);
 }
-END_TEST
 
-START_TEST(pictures_of_a_report_are_not_replaced_unasked)
+TEST(pictures_of_a_report_are_not_replaced_unasked)
 {
     const char *folder = temporary_folder(), *photos = copy_photos(1), *model = sample_model();
     ck_assert_int_eq(run_command(NULL, "mkdir -p %s/r/index-pictures && echo mine >%s/r/index-pictures/000101-1.jpg",
@@ -157,9 +153,8 @@ START_TEST(pictures_of_a_report_are_not_replaced_unasked)
     expect_error(73, "000101-1.jpg: exists already", "cd %s && \"$CLEAVE\" segment -m %s %s -o out --report r", folder,
                  model, photos);
 }
-END_TEST
 
-START_TEST(fail_fast_stops_at_the_first_bad_image)
+TEST(fail_fast_stops_at_the_first_bad_image)
 {
     const char *folder = temporary_folder(), *photos = copy_photos(40);
     truncate_to(formatted("%s/003.jpg", photos), 700);
@@ -168,9 +163,8 @@ START_TEST(fail_fast_stops_at_the_first_bad_image)
     int n = count_files(formatted("%s/out", folder));
     ck_assert_msg(n >= 3 && n <= 6, "%d images were segmented", n); /* those before it, and what was in work */
 }
-END_TEST
 
-START_TEST(the_only_image_s_failure_is_the_command_s)
+TEST(the_only_image_s_failure_is_the_command_s)
 {
     const char *folder = temporary_folder();
     char *output;
@@ -185,9 +179,8 @@ START_TEST(the_only_image_s_failure_is_the_command_s)
                  sample_model());
     ck_assert_int_eq(count_files(formatted("%s/out", folder)), 0);
 }
-END_TEST
 
-START_TEST(existing_outputs_are_neither_skipped_nor_replaced_unasked)
+TEST(existing_outputs_are_neither_skipped_nor_replaced_unasked)
 {
     const char *folder = temporary_folder();
     copy_photos(3);
@@ -212,9 +205,8 @@ START_TEST(existing_outputs_are_neither_skipped_nor_replaced_unasked)
         "cd %s && mkdir report && touch report/index.html && \"$CLEAVE\" segment -m %s photos -o new --report report",
         folder, sample_model());
 }
-END_TEST
 
-START_TEST(resuming_makes_missing_overlays_and_shows_finished_images_in_the_report)
+TEST(resuming_makes_missing_overlays_and_shows_finished_images_in_the_report)
 {
     const char *folder = temporary_folder();
     copy_photos(2);
@@ -229,9 +221,8 @@ START_TEST(resuming_makes_missing_overlays_and_shows_finished_images_in_the_repo
     ck_assert(strstr(page, "000.jpg") && strstr(page, "001.jpg"));
     free(page);
 }
-END_TEST
 
-START_TEST(two_images_with_one_output_are_named_up_front)
+TEST(two_images_with_one_output_are_named_up_front)
 {
     const char *folder = temporary_folder();
     copy_photos(1);
@@ -245,9 +236,8 @@ START_TEST(two_images_with_one_output_are_named_up_front)
         "\"$CLEAVE\" segment -m %s --data in -o out --overlay",
         folder, sample_model());
 }
-END_TEST
 
-START_TEST(inputs_are_never_replaced)
+TEST(inputs_are_never_replaced)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && mkdir in && cp %s/masks/0001.png in/a.png && cp in/a.png before", folder,
@@ -261,9 +251,8 @@ START_TEST(inputs_are_never_replaced)
     ck_assert(same_bytes(formatted("%s/in/a.png", folder), formatted("%s/before", folder)));
     ck_assert(same_bytes(formatted("%s/set", folder), sample_set()));
 }
-END_TEST
 
-START_TEST(masks_do_not_go_among_the_images)
+TEST(masks_do_not_go_among_the_images)
 {
     const char *folder = temporary_folder();
     copy_photos(2);
@@ -290,9 +279,8 @@ START_TEST(masks_do_not_go_among_the_images)
         expect_success("cd %s/photos && \"$CLEAVE\" segment -m %s 000.jpg -o - >../piped.png", folder, sample_model()));
     free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos/000.jpg -o .", folder, sample_model()));
 }
-END_TEST
 
-START_TEST(what_belongs_to_a_folder_s_images_is_not_segmented)
+TEST(what_belongs_to_a_folder_s_images_is_not_segmented)
 {
     const char *folder = temporary_folder();
     copy_photos(2);
@@ -309,9 +297,8 @@ START_TEST(what_belongs_to_a_folder_s_images_is_not_segmented)
     free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos/masks -o named", folder, sample_model()));
     ck_assert(path_exists(formatted("%s/named/000.png", folder)));
 }
-END_TEST
 
-START_TEST(subfolders_are_kept_and_an_output_folder_inside_is_left_out)
+TEST(subfolders_are_kept_and_an_output_folder_inside_is_left_out)
 {
     const char *folder = temporary_folder();
     copy_photos(2);
@@ -322,9 +309,8 @@ START_TEST(subfolders_are_kept_and_an_output_folder_inside_is_left_out)
     ck_assert_int_eq(count_files(formatted("%s/photos/masks", folder)), 2);
     ck_assert(path_exists(formatted("%s/photos/masks/a/b/x.y.png", folder)));
 }
-END_TEST
 
-START_TEST(lists_come_from_standard_input)
+TEST(lists_come_from_standard_input)
 {
     const char *folder = temporary_folder();
     copy_photos(3);
@@ -340,9 +326,8 @@ START_TEST(lists_come_from_standard_input)
     ck_assert(path_exists(formatted("%s/zero/new\nline.png", folder)));
     expect_error(66, "-: no images", "cd %s && \"$CLEAVE\" segment -m %s - -o none </dev/null", folder, sample_model());
 }
-END_TEST
 
-START_TEST(output_that_cannot_be_written_ends_the_run)
+TEST(output_that_cannot_be_written_ends_the_run)
 {
     const char *folder = temporary_folder();
     copy_photos(3);
@@ -355,9 +340,8 @@ START_TEST(output_that_cannot_be_written_ends_the_run)
     expect_error(74, "/dev/full", "cd %s && \"$CLEAVE\" segment -m %s photos -o o2 --status /dev/full", folder,
                  sample_model());
 }
-END_TEST
 
-START_TEST(a_full_disk_ends_the_run_and_leaves_whole_masks_only)
+TEST(a_full_disk_ends_the_run_and_leaves_whole_masks_only)
 {
     const char *folder = temporary_folder();
     copy_photos(12);
@@ -381,9 +365,8 @@ START_TEST(a_full_disk_ends_the_run_and_leaves_whole_masks_only)
     ck_assert_ptr_nonnull(strstr(output, "No space left on device"));
     free(output);
 }
-END_TEST
 
-START_TEST(sets_with_named_labels_give_palette_masks)
+TEST(sets_with_named_labels_give_palette_masks)
 {
     const char *folder = temporary_folder();
     free(expect_success(
@@ -410,9 +393,8 @@ START_TEST(sets_with_named_labels_give_palette_masks)
     expect_error(64, "--masks binary: the model's labels are from a labels.tsv",
                  "cd %s && \"$CLEAVE\" segment -m m.cleave set/images -o none --masks binary", folder);
 }
-END_TEST
 
-START_TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
+TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
 {
     static const char *const forms[] = {"auto", "grey", "binary", "palette"};
     const char *folder = temporary_folder();
@@ -446,10 +428,9 @@ START_TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
     ck_assert_ptr_nonnull(strstr(again, "4 finished before"));
     free(again);
 }
-END_TEST
 
 /* A link to a folder elsewhere, another one to the same, one in a circle, one to a file. */
-START_TEST(links_to_folders_are_followed_once_which_a_note_tells)
+TEST(links_to_folders_are_followed_once_which_a_note_tells)
 {
     const char *folder = temporary_folder();
     free(expect_success(
@@ -474,33 +455,5 @@ START_TEST(links_to_folders_are_followed_once_which_a_note_tells)
     ck_assert_ptr_nonnull(strstr(output, "images    12,"));
     free(output);
 }
-END_TEST
 
-Suite *cli_folders_suite(void)
-{
-    Suite *suite = suite_create("cli_folders");
-    TCase *tests = tcase_create("cli_folders");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, bad_images_are_reported_and_the_rest_goes_on);
-    tcase_add_test(tests, a_folder_of_many_formats);
-    tcase_add_test(tests, a_set_of_stacks);
-    tcase_add_test(tests, an_image_goes_through_a_pipe);
-    tcase_add_test(tests, pictures_of_a_report_are_not_replaced_unasked);
-    tcase_add_test(tests, fail_fast_stops_at_the_first_bad_image);
-    tcase_add_test(tests, the_only_image_s_failure_is_the_command_s);
-    tcase_add_test(tests, existing_outputs_are_neither_skipped_nor_replaced_unasked);
-    tcase_add_test(tests, resuming_makes_missing_overlays_and_shows_finished_images_in_the_report);
-    tcase_add_test(tests, two_images_with_one_output_are_named_up_front);
-    tcase_add_test(tests, inputs_are_never_replaced);
-    tcase_add_test(tests, masks_do_not_go_among_the_images);
-    tcase_add_test(tests, what_belongs_to_a_folder_s_images_is_not_segmented);
-    tcase_add_test(tests, subfolders_are_kept_and_an_output_folder_inside_is_left_out);
-    tcase_add_test(tests, lists_come_from_standard_input);
-    tcase_add_test(tests, output_that_cannot_be_written_ends_the_run);
-    tcase_add_test(tests, a_full_disk_ends_the_run_and_leaves_whole_masks_only);
-    tcase_add_test(tests, masks_of_two_labels_in_every_form_are_the_same_to_score);
-    tcase_add_test(tests, sets_with_named_labels_give_palette_masks);
-    tcase_add_test(tests, links_to_folders_are_followed_once_which_a_note_tells);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

@@ -11,7 +11,7 @@ static const char *const names[] = {"label", "train",    "segment",          "ma
                                     "score", "features", "inspect",          "annotate train",
                                     "synth", "import",   "annotate predict", "annotate score"};
 
-START_TEST(the_short_help_is_short_and_true)
+TEST(the_short_help_is_short_and_true)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *help = expect_success("\"$CLEAVE\" %s --help", names[i]),
@@ -37,9 +37,8 @@ START_TEST(the_short_help_is_short_and_true)
         free(list);
     }
 }
-END_TEST
 
-START_TEST(the_long_help_has_every_option_once)
+TEST(the_long_help_has_every_option_once)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         free(expect_success("\"$CLEAVE\" %s --list-options | sed -n 's/^\\(--[a-z-]*\\).*/\\1/p' | sort >%s/list && "
@@ -48,9 +47,8 @@ START_TEST(the_long_help_has_every_option_once)
                             names[i], temporary_folder(), names[i], temporary_folder(),
                             strchr(names[i], ' ') ? "train" : names[i]));
 }
-END_TEST
 
-START_TEST(examples_of_the_help_run)
+TEST(examples_of_the_help_run)
 {
     char *output =
         expect_success("cd %s && \"$CLEAVE\" synth -q -n 10 --size 48x36 photos && ln -s photos set && "
@@ -59,17 +57,4 @@ START_TEST(examples_of_the_help_run)
                        "test -f set.cleave -a -f out/images/0001.png -a -f report/index.html",
                        temporary_folder());
     free(output);
-}
-END_TEST
-
-Suite *cli_help_suite(void);
-Suite *cli_help_suite(void)
-{
-    Suite *suite = suite_create("cli_help");
-    TCase *tests = tcase_create("help");
-    tcase_add_test(tests, the_short_help_is_short_and_true);
-    tcase_add_test(tests, the_long_help_has_every_option_once);
-    tcase_add_test(tests, examples_of_the_help_run);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -16,7 +16,7 @@ static double number_after(const char *text, const char *key)
     return strtod(found + strlen(key), NULL);
 }
 
-START_TEST(weights_above_a_share_of_the_largest_and_variances_are_told)
+TEST(weights_above_a_share_of_the_largest_and_variances_are_told)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && \"$SIMULATE\" chain-crf --train 9 --test 1 --features 12 --relevant 5 --sweeps 9 "
@@ -44,10 +44,9 @@ START_TEST(weights_above_a_share_of_the_largest_and_variances_are_told)
     free(json);
     clv_model_release(&model);
 }
-END_TEST
 
 /* Largest magnitude first, whatever its sign, and the first of equal ones. */
-START_TEST(the_largest_weights_come_first)
+TEST(the_largest_weights_come_first)
 {
     const char *path = formatted("%s/m", temporary_folder());
     double w[] = {1, -3, 2, 3, 0, -0.5, 0.25};
@@ -68,9 +67,8 @@ START_TEST(the_largest_weights_come_first)
         strstr(text, "          -3  feature 1\n             3  feature 3\n\ncouplings\n          0.25  "));
     free(text);
 }
-END_TEST
 
-START_TEST(the_largest_entries_of_tables_and_deviations_are_told)
+TEST(the_largest_entries_of_tables_and_deviations_are_told)
 {
     const char *path = formatted("%s/m", temporary_folder()), *names = formatted("%s/labels.tsv", temporary_folder());
     double w[] = {0.5, -1, 4, 2, 0.1, 0.2, /* and the table */ 0, 3, -7, 1, 0, 0, 0, 0, 0}, variance[15];
@@ -94,17 +92,4 @@ START_TEST(the_largest_entries_of_tables_and_deviations_are_told)
                                "            -7  a c\n             3  a b\n             1  b a\n") != NULL,
                   "%s", text);
     free(text);
-}
-END_TEST
-
-Suite *cli_inspect_suite(void);
-Suite *cli_inspect_suite(void)
-{
-    Suite *suite = suite_create("cli_inspect");
-    TCase *tcase = tcase_create("inspect");
-    tcase_add_test(tcase, weights_above_a_share_of_the_largest_and_variances_are_told);
-    tcase_add_test(tcase, the_largest_weights_come_first);
-    tcase_add_test(tcase, the_largest_entries_of_tables_and_deviations_are_told);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

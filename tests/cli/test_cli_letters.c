@@ -27,7 +27,7 @@ static double number_after(const char *text, const char *key)
     return strtod(found + strlen(key), NULL);
 }
 
-START_TEST(the_error_is_told_over_all_letters_and_on_the_mean_over_words)
+TEST(the_error_is_told_over_all_letters_and_on_the_mean_over_words)
 {
     char *json = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --data test --json", folder);
     ck_assert(number_after(json, "\"nodes\":") > 100 && number_after(json, "{\"examples\":") == 50);
@@ -47,10 +47,9 @@ START_TEST(the_error_is_told_over_all_letters_and_on_the_mean_over_words)
     free(text);
     free(all);
 }
-END_TEST
 
 /* Their files say "letters" where those of other features say "none". The learner's name makes way, three bytes. */
-START_TEST(models_of_letters_that_older_versions_wrote_are_read)
+TEST(models_of_letters_that_older_versions_wrote_are_read)
 {
     char *score = expect_success("cd %s && LC_ALL=C sed 's/\"recipe\":\"none\"/\"recipe\":\"letters\"/; "
                                  "s/\\\\\"ssvm\\\\\"/\\\\\"s\\\\\"/' m.cleave >old && ! cmp -s old m.cleave && "
@@ -60,9 +59,8 @@ START_TEST(models_of_letters_that_older_versions_wrote_are_read)
     ck_assert(half > 100 && strncmp(score, score + half, half) == 0);
     free(score);
 }
-END_TEST
 
-START_TEST(every_learner_takes_words_and_links_help)
+TEST(every_learner_takes_words_and_links_help)
 {
     static const char *const learners[] = {"ssvm --lambda 4.5e-6 --gap 0",
                                            "perceptron",
@@ -85,9 +83,8 @@ START_TEST(every_learner_takes_words_and_links_help)
         free(apart);
     }
 }
-END_TEST
 
-START_TEST(the_same_seed_gives_the_same_bytes_at_any_thread_count)
+TEST(the_same_seed_gives_the_same_bytes_at_any_thread_count)
 {
     free(expect_success(
         "cd %s && for t in 1 3; do \"$CLEAVE\" train --overwrite -l mpmap --batch 4 --passes 5 --seed 7 --data all "
@@ -96,9 +93,8 @@ START_TEST(the_same_seed_gives_the_same_bytes_at_any_thread_count)
     ck_assert(same_bytes(formatted("%s/t1", folder), formatted("%s/t3", folder)));
     ck_assert(same_bytes(formatted("%s/s1", folder), formatted("%s/s3", folder)));
 }
-END_TEST
 
-START_TEST(inspect_tells_what_a_model_of_words_is)
+TEST(inspect_tells_what_a_model_of_words_is)
 {
     char *text = expect_success("cd %s && \"$CLEAVE\" inspect m.cleave", folder);
     ck_assert_ptr_nonnull(strstr(text, "recipe        none"));
@@ -111,9 +107,8 @@ START_TEST(inspect_tells_what_a_model_of_words_is)
     free(text);
     free(json);
 }
-END_TEST
 
-START_TEST(training_goes_on_from_a_model)
+TEST(training_goes_on_from_a_model)
 {
     free(expect_success("cd %s && \"$CLEAVE\" train --overwrite -q -t 1 -l crf --data test -o a && \"$CLEAVE\" train "
                         "--overwrite -q -l crf --data test --init a -o b",
@@ -134,10 +129,9 @@ START_TEST(training_goes_on_from_a_model)
     free(cold);
     free(warm);
 }
-END_TEST
 
 /* Words of the first letters of the alphabet alone teach; the other labels are there all the same. */
-START_TEST(labels_absent_from_the_training_words_are_no_trouble)
+TEST(labels_absent_from_the_training_words_are_no_trouble)
 {
     static const char *const learners[] = {"ssvm --lambda 4.5e-6 --gap 0 --passes 20",
                                            "perceptron",
@@ -163,9 +157,8 @@ START_TEST(labels_absent_from_the_training_words_are_no_trouble)
         free(json);
     }
 }
-END_TEST
 
-START_TEST(wrong_uses_are_refused)
+TEST(wrong_uses_are_refused)
 {
     static const char *const folds[] = {"1-", "2-1", "0,,1", "100", "", "-1", "1-3-5", " 1", "99999999999999999999"};
     static char at[300];
@@ -184,22 +177,7 @@ START_TEST(wrong_uses_are_refused)
                  folder);
     ck_assert_int_ne(run_command(NULL, "cd %s && test -e x -o -e out", folder), 0);
 }
-END_TEST
 
-Suite *cli_letters_suite(void)
-{
-    Suite *suite = suite_create("cli_letters");
-    TCase *tests = tcase_create("cli_letters");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_unchecked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, the_error_is_told_over_all_letters_and_on_the_mean_over_words);
-    tcase_add_test(tests, models_of_letters_that_older_versions_wrote_are_read);
-    tcase_add_test(tests, every_learner_takes_words_and_links_help);
-    tcase_add_test(tests, the_same_seed_gives_the_same_bytes_at_any_thread_count);
-    tcase_add_test(tests, inspect_tells_what_a_model_of_words_is);
-    tcase_add_test(tests, training_goes_on_from_a_model);
-    tcase_add_test(tests, labels_absent_from_the_training_words_are_no_trouble);
-    tcase_add_test(tests, wrong_uses_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)
+
+SETUP_ONCE(setup, NULL)

@@ -18,7 +18,7 @@ static void expect_refused(const char *part, int code, char *output)
     free(output);
 }
 
-START_TEST(a_second_run_into_a_folder_is_refused_until_the_first_is_dead)
+TEST(a_second_run_into_a_folder_is_refused_until_the_first_is_dead)
 {
     const char *folder = temporary_folder(), *model = sample_model(), *set = sample_set();
     char *output;
@@ -32,9 +32,8 @@ START_TEST(a_second_run_into_a_folder_is_refused_until_the_first_is_dead)
     free(expect_success("cd %s && " SEGMENT "%s/images -o out --report out", folder, model, set));
     free(expect_success("cd %s && [ \"$(ls -A out | wc -l)\" = 13 ]", folder));
 }
-END_TEST
 
-START_TEST(shards_get_along_unless_they_do_the_same_part)
+TEST(shards_get_along_unless_they_do_the_same_part)
 {
     const char *folder = temporary_folder(), *model = sample_model(), *set = sample_set();
     static const char *const same[] = {"--shard 1/2", "--shard 2/4", ""};
@@ -53,9 +52,8 @@ START_TEST(shards_get_along_unless_they_do_the_same_part)
                         "%s/images -o out --resume --shard 1/2 && [ \"$(ls -A out | wc -l)\" = 12 ]",
                         folder, model, set));
 }
-END_TEST
 
-START_TEST(a_checkpoint_is_kept_by_one_training_and_other_models_are_free)
+TEST(a_checkpoint_is_kept_by_one_training_and_other_models_are_free)
 {
     const char *folder = temporary_folder();
     char *output;
@@ -74,9 +72,8 @@ START_TEST(a_checkpoint_is_kept_by_one_training_and_other_models_are_free)
     free(expect_success("cd %s/models && %s --passes 5 --overwrite -o m && [ \"$(ls -A)\" = \"m\nother\" ]", folder,
                         train));
 }
-END_TEST
 
-START_TEST(a_folder_is_labelled_by_one_server)
+TEST(a_folder_is_labelled_by_one_server)
 {
     char *output;
     int code =
@@ -87,18 +84,5 @@ START_TEST(a_folder_is_labelled_by_one_server)
                     temporary_folder(), sample_set());
     expect_refused("out: another run writes there now", code, output);
 }
-END_TEST
 
-Suite *cli_locks_suite(void);
-Suite *cli_locks_suite(void)
-{
-    Suite *suite = suite_create("cli_locks");
-    TCase *tests = tcase_create("cli_locks");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, a_second_run_into_a_folder_is_refused_until_the_first_is_dead);
-    tcase_add_test(tests, shards_get_along_unless_they_do_the_same_part);
-    tcase_add_test(tests, a_checkpoint_is_kept_by_one_training_and_other_models_are_free);
-    tcase_add_test(tests, a_folder_is_labelled_by_one_server);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

@@ -230,7 +230,7 @@ static void walk_rows(const struct option_command *command, const struct option_
     }
 }
 
-START_TEST(an_option_changes_what_comes_out_or_is_refused)
+TESTS(an_option_changes_what_comes_out_or_is_refused, 0, N_OPTION_COMMANDS)
 {
     const struct option_command *command = &option_commands[_i];
     struct outcome plain[6];
@@ -240,9 +240,8 @@ START_TEST(an_option_changes_what_comes_out_or_is_refused)
         walk_rows(command, command->rows[t], plain);
     ck_assert_msg(!*idle, "neither changes anything nor is refused:\n%s", idle);
 }
-END_TEST
 
-START_TEST(every_option_of_the_help_is_walked)
+TEST(every_option_of_the_help_is_walked)
 {
     for (int i = 0; i < N_OPTION_COMMANDS; i++) {
         char *help, option[64];
@@ -272,10 +271,9 @@ START_TEST(every_option_of_the_help_is_walked)
         free(help);
     }
 }
-END_TEST
 
 /* What is in the way is told. */
-START_TEST(a_refused_option_says_why)
+TEST(a_refused_option_says_why)
 {
     static const char *const lines[][2] = {
         {"segment -m model --data set -o x --null", "--null has no effect: no argument - reads a list of paths"},
@@ -300,18 +298,7 @@ START_TEST(a_refused_option_says_why)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, lines[i][1], "cd %s && \"$CLEAVE\" %s", place, lines[i][0]);
 }
-END_TEST
 
-Suite *cli_options_suite(void);
-Suite *cli_options_suite(void)
-{
-    Suite *suite = suite_create("cli_options");
-    TCase *tcase = tcase_create("options");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_unchecked_fixture(tcase, prepare, NULL);
-    tcase_add_loop_test(tcase, an_option_changes_what_comes_out_or_is_refused, 0, N_OPTION_COMMANDS);
-    tcase_add_test(tcase, every_option_of_the_help_is_walked);
-    tcase_add_test(tcase, a_refused_option_says_why);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
+SETUP_ONCE(prepare, NULL)
+
+TIMEOUT(120)

@@ -48,7 +48,7 @@ static void refuse(const char *folder, const char *named, const char *arguments)
     expect_untouched(folder);
 }
 
-START_TEST(training_never_replaces_what_it_learns_from)
+TEST(training_never_replaces_what_it_learns_from)
 {
     const char *folder = make_inputs();
     refuse(folder, "set/images/0001.jpg: ", "train --data set -o set/images/0001.jpg " QUICK);
@@ -64,9 +64,8 @@ START_TEST(training_never_replaces_what_it_learns_from)
     refuse(folder, "names: ", "train --data set/manifest.tsv --only names -o names " QUICK);
     refuse(folder, "f.st: ", "train --data set --validate f.st -o f.st " QUICK);
 }
-END_TEST
 
-START_TEST(links_to_inputs_are_inputs)
+TEST(links_to_inputs_are_inputs)
 {
     const char *folder = make_inputs();
     free(expect_success("cd %s && ln f.st hard.st && ln -s f.st soft.st && ln m.cleave hard.cleave && "
@@ -81,9 +80,8 @@ START_TEST(links_to_inputs_are_inputs)
     refuse(folder, "hard.jpg: ", "train --data set -o hard.jpg " QUICK);
     refuse(folder, "photo: ", "segment -m m.cleave set/images -o out --status photo");
 }
-END_TEST
 
-START_TEST(no_command_replaces_its_inputs)
+TEST(no_command_replaces_its_inputs)
 {
     const char *folder = make_inputs();
     refuse(folder, "m.cleave: ", "features -m m.cleave --data set -o m.cleave");
@@ -97,9 +95,8 @@ START_TEST(no_command_replaces_its_inputs)
     refuse(folder, "set/masks/0001.png: ", "marginals -m m.cleave --data set -o set/masks");
     ck_assert(!path_exists(formatted("%s/out", folder)));
 }
-END_TEST
 
-START_TEST(annotating_never_replaces_its_examples)
+TEST(annotating_never_replaces_its_examples)
 {
     static const char examples[] = "0 1:1\n1 2:1\n0,1 1:1 2:1\n0 1:2\n", names[] = "sea\nbeach\n";
     const char *folder = temporary_folder();
@@ -124,9 +121,8 @@ START_TEST(annotating_never_replaces_its_examples)
         ck_assert(same_bytes(formatted("%s/%s", folder, files[i]), formatted("%s/kept/%s", folder, files[i])));
     }
 }
-END_TEST
 
-START_TEST(what_exists_is_replaced_only_when_asked)
+TEST(what_exists_is_replaced_only_when_asked)
 {
     static const char *const lines[] = {"train --data f.st --passes 1 -o x", "features -m m.cleave --data set -o x",
                                         "segment -m m.cleave set/images/0001.jpg -o x.out --status x"};
@@ -147,9 +143,8 @@ START_TEST(what_exists_is_replaced_only_when_asked)
                         "\"$CLEAVE\" train --data f.st --passes 1 -o b --overwrite -q && cmp a b",
                         folder));
 }
-END_TEST
 
-START_TEST(a_drawn_set_is_replaced_only_when_asked)
+TEST(a_drawn_set_is_replaced_only_when_asked)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && \"$CLEAVE\" synth -n 2 --size 32x32 d && cp -r d e", folder));
@@ -158,9 +153,8 @@ START_TEST(a_drawn_set_is_replaced_only_when_asked)
     free(expect_success("cd %s && \"$CLEAVE\" synth -n 2 --size 32x32 d --seed 5 --overwrite", folder));
     ck_assert(!same_bytes(formatted("%s/d", folder), formatted("%s/e", folder)));
 }
-END_TEST
 
-START_TEST(resuming_replaces_its_own_files_and_no_others)
+TEST(resuming_replaces_its_own_files_and_no_others)
 {
     const char *folder = make_inputs();
     const char *line = line_of(
@@ -182,9 +176,8 @@ START_TEST(resuming_replaces_its_own_files_and_no_others)
     spill(formatted("%s/q.cleave.checkpoint", folder), "mine", 4);
     expect_error(73, "q.cleave.checkpoint: exists already", "cd %s && \"$CLEAVE\" %s -o q.cleave", folder, train);
 }
-END_TEST
 
-START_TEST(devices_and_standard_output_may_be_outputs)
+TEST(devices_and_standard_output_may_be_outputs)
 {
     const char *folder = make_inputs();
     free(expect_success("cd %s && train() { \"$CLEAVE\" train --data f.st --passes 1 --seed 1 -o \"$1\"; } && train "
@@ -192,9 +185,8 @@ START_TEST(devices_and_standard_output_may_be_outputs)
                         "2>note && train b && tail -c 2000 a >c && tail -c 2000 b | cmp - c",
                         folder));
 }
-END_TEST
 
-START_TEST(names_too_long_for_outputs_fail_alone_and_up_front)
+TEST(names_too_long_for_outputs_fail_alone_and_up_front)
 {
     const char *folder = temporary_folder();
     char name[256]; /* of which its first 250 bytes make a file of that length, and its first 253 no output */
@@ -214,9 +206,8 @@ START_TEST(names_too_long_for_outputs_fail_alone_and_up_front)
                  sample_model());
     ck_assert(!path_exists(formatted("%s/none", folder)));
 }
-END_TEST
 
-START_TEST(images_of_one_stem_keep_their_extensions_and_the_folder_pairs_them_again)
+TEST(images_of_one_stem_keep_their_extensions_and_the_folder_pairs_them_again)
 {
     const char *folder = temporary_folder();
     struct clv_set set = {0};
@@ -242,9 +233,8 @@ START_TEST(images_of_one_stem_keep_their_extensions_and_the_folder_pairs_them_ag
                         "\"$CLEAVE\" score -d set --pred pred/all",
                         folder, sample_model()));
 }
-END_TEST
 
-START_TEST(outputs_that_are_one_all_the_same_are_all_named_and_the_rest_goes_on)
+TEST(outputs_that_are_one_all_the_same_are_all_named_and_the_rest_goes_on)
 {
     const char *folder = temporary_folder();
     char *text;
@@ -261,9 +251,8 @@ START_TEST(outputs_that_are_one_all_the_same_are_all_named_and_the_rest_goes_on)
     ck_assert(path_exists(formatted("%s/out/b.png", folder)));
     ck_assert(path_exists(formatted("%s/out/a.jpeg.png", folder)));
 }
-END_TEST
 
-START_TEST(stems_in_different_folders_keep_their_folders)
+TEST(stems_in_different_folders_keep_their_folders)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && mkdir -p d/100 d/101 && cp %s/images/0001.jpg d/100/IMG_1.jpg && "
@@ -282,9 +271,8 @@ START_TEST(stems_in_different_folders_keep_their_folders)
     ck_assert(path_exists(formatted("%s/flat/IMG_1.png", folder)) &&
               path_exists(formatted("%s/flat/IMG_2.png", folder)));
 }
-END_TEST
 
-START_TEST(every_command_knows_the_short_help)
+TEST(every_command_knows_the_short_help)
 {
     static const char *const commands[] = {
         "train",    "segment",        "marginals",        "score",          "features", "inspect",
@@ -294,26 +282,5 @@ START_TEST(every_command_knows_the_short_help)
             "\"$CLEAVE\" %s -h | grep -q Usage && test \"$(\"$CLEAVE\" %s -h)\" = \"$(\"$CLEAVE\" %s --help)\"",
             commands[i], commands[i], commands[i]));
 }
-END_TEST
 
-Suite *cli_outputs_suite(void)
-{
-    Suite *suite = suite_create("cli_outputs");
-    TCase *tests = tcase_create("cli_outputs");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, training_never_replaces_what_it_learns_from);
-    tcase_add_test(tests, links_to_inputs_are_inputs);
-    tcase_add_test(tests, no_command_replaces_its_inputs);
-    tcase_add_test(tests, annotating_never_replaces_its_examples);
-    tcase_add_test(tests, what_exists_is_replaced_only_when_asked);
-    tcase_add_test(tests, a_drawn_set_is_replaced_only_when_asked);
-    tcase_add_test(tests, resuming_replaces_its_own_files_and_no_others);
-    tcase_add_test(tests, devices_and_standard_output_may_be_outputs);
-    tcase_add_test(tests, names_too_long_for_outputs_fail_alone_and_up_front);
-    tcase_add_test(tests, images_of_one_stem_keep_their_extensions_and_the_folder_pairs_them_again);
-    tcase_add_test(tests, outputs_that_are_one_all_the_same_are_all_named_and_the_rest_goes_on);
-    tcase_add_test(tests, stems_in_different_folders_keep_their_folders);
-    tcase_add_test(tests, every_command_knows_the_short_help);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

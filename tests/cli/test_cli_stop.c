@@ -44,7 +44,7 @@ static const char *make_features(void)
     return folder;
 }
 
-START_TEST(cross_validation_prints_its_table_so_far)
+TEST(cross_validation_prints_its_table_so_far)
 {
     const char *folder = make_features();
     char *output = stop_when("  0.01           1  ", folder,
@@ -55,7 +55,6 @@ START_TEST(cross_validation_prints_its_table_so_far)
     ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));
     free(output);
 }
-END_TEST
 
 /* Examples whose tags are mostly noise, so that learning takes its time. */
 static const char *make_tags(void)
@@ -73,7 +72,7 @@ static const char *make_tags(void)
     return folder;
 }
 
-START_TEST(models_of_tags_are_kept_as_far_as_they_got)
+TEST(models_of_tags_are_kept_as_far_as_they_got)
 {
     const char *folder = make_tags();
     static const char *const learners[] = {"lmsbn", "ssvm-full", "tsbc"};
@@ -92,9 +91,8 @@ START_TEST(models_of_tags_are_kept_as_far_as_they_got)
                             folder));
     }
 }
-END_TEST
 
-START_TEST(cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost)
+TEST(cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost)
 {
     const char *folder = make_tags();
     char *output =
@@ -114,17 +112,5 @@ START_TEST(cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost)
     ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));
     free(output);
 }
-END_TEST
 
-Suite *cli_stop_suite(void);
-Suite *cli_stop_suite(void)
-{
-    Suite *suite = suite_create("cli_stop");
-    TCase *tests = tcase_create("cli_stop");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, cross_validation_prints_its_table_so_far);
-    tcase_add_test(tests, models_of_tags_are_kept_as_far_as_they_got);
-    tcase_add_test(tests, cross_validation_of_tags_prints_its_table_so_far_or_what_is_lost);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

@@ -226,7 +226,7 @@ static void learner_rows(void)
     }
 }
 
-START_TEST(options_go_together_as_they_did)
+TEST(options_go_together_as_they_did)
 {
     char top[4096];
     enter_empty_folder(top, sizeof top);
@@ -244,9 +244,8 @@ START_TEST(options_go_together_as_they_did)
     ck_assert_int_eq(chdir(top), 0);
     golden_end("options", "command\tsetting\toption\trefusal\twith");
 }
-END_TEST
 
-START_TEST(bad_values_are_refused_by_the_same_words)
+TEST(bad_values_are_refused_by_the_same_words)
 {
     static const char *const bad[] = {"''", "x", "-1", "1e99"};
     char top[4096];
@@ -267,16 +266,4 @@ START_TEST(bad_values_are_refused_by_the_same_words)
     }
     ck_assert_int_eq(chdir(top), 0);
     golden_end("refusals", "command\toption\tvalue\tstatus\trefusal or canonical line");
-}
-END_TEST
-
-Suite *golden_options_suite(void);
-Suite *golden_options_suite(void)
-{
-    Suite *suite = suite_create("golden_options");
-    TCase *tcase = tcase_create("options");
-    tcase_add_test(tcase, options_go_together_as_they_did);
-    tcase_add_test(tcase, bad_values_are_refused_by_the_same_words);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

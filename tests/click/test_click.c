@@ -64,7 +64,7 @@ static double iou(const struct picture *picture)
     return (double)both / either;
 }
 
-START_TEST(the_first_stroke_some_and_many_have_weights_of_their_own)
+TEST(the_first_stroke_some_and_many_have_weights_of_their_own)
 {
     static const int phases[] = {0, 0, 1, 1, 1, 2, 2};
     for (int n = 1; n < 7; n++)
@@ -72,18 +72,16 @@ START_TEST(the_first_stroke_some_and_many_have_weights_of_their_own)
     for (int n = 0; n < 6; n++) /* a model's score counts as one */
         ck_assert_int_eq(click_phase(n, true), phases[n + 1]);
 }
-END_TEST
 
-START_TEST(lightness_tells_colours_apart_as_much_as_it_is_told_to)
+TEST(lightness_tells_colours_apart_as_much_as_it_is_told_to)
 {
     const struct click_region a = {.lab = {50, 10, -20}}, b = {.lab = {30, 13, -16}};
     ck_assert_float_eq(click_colour_distance(&a, &b, 0), 25);
     ck_assert_float_eq(click_colour_distance(&a, &b, 0.25F), 125);
     ck_assert_float_eq(click_colour_distance(&b, &a, 1), 425);
 }
-END_TEST
 
-START_TEST(a_click_on_the_object_and_one_beside_it_cut_it_out)
+TEST(a_click_on_the_object_and_one_beside_it_cut_it_out)
 {
     struct picture *picture = draw();
     click(picture, 60, 65, true, 1);
@@ -91,9 +89,8 @@ START_TEST(a_click_on_the_object_and_one_beside_it_cut_it_out)
     ck_assert_double_gt(iou(picture), 0.97);
     release(picture);
 }
-END_TEST
 
-START_TEST(pixels_under_strokes_are_what_the_strokes_say)
+TEST(pixels_under_strokes_are_what_the_strokes_say)
 {
     struct picture *picture = draw();
     click(picture, 60, 65, true, 1);
@@ -104,9 +101,8 @@ START_TEST(pixels_under_strokes_are_what_the_strokes_say)
             ck_assert_int_eq(picture->labels[p], picture->seeds[p] == CLICK_FIGURE);
     release(picture);
 }
-END_TEST
 
-START_TEST(a_stroke_far_away_leaves_an_edited_mask_alone)
+TEST(a_stroke_far_away_leaves_an_edited_mask_alone)
 {
     struct picture *picture = draw();
     struct click_press press = {10, 45, true};
@@ -127,9 +123,8 @@ START_TEST(a_stroke_far_away_leaves_an_edited_mask_alone)
     ck_assert_int_gt(kept * 100, all * 97);
     release(picture);
 }
-END_TEST
 
-START_TEST(without_figure_there_is_none)
+TEST(without_figure_there_is_none)
 {
     struct picture *picture = draw();
     memset(picture->labels, 1, sizeof picture->labels);
@@ -138,10 +133,9 @@ START_TEST(without_figure_there_is_none)
         ck_assert_int_eq(picture->labels[p], 0);
     release(picture);
 }
-END_TEST
 
 /* A model that takes a strip at the bottom for the object's. */
-START_TEST(a_models_score_is_cut_without_strokes_and_gives_way_to_them)
+TEST(a_models_score_is_cut_without_strokes_and_gives_way_to_them)
 {
     struct picture *picture = draw();
     float *prior = calloc(WIDTH * HEIGHT, sizeof *prior);
@@ -163,10 +157,9 @@ START_TEST(a_models_score_is_cut_without_strokes_and_gives_way_to_them)
     free(prior);
     release(picture);
 }
-END_TEST
 
 /* A model of few images: right on the whole, and wrong in three of ten blocks. */
-START_TEST(a_models_score_counts_with_those_of_like_colours)
+TEST(a_models_score_counts_with_those_of_like_colours)
 {
     struct picture *picture = draw();
     float *prior = calloc(WIDTH * HEIGHT, sizeof *prior);
@@ -185,10 +178,9 @@ START_TEST(a_models_score_counts_with_those_of_like_colours)
     free(prior);
     release(picture);
 }
-END_TEST
 
 /* The image is its own working copy: superpixel labels are those of its pixels. */
-START_TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
+TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
 {
     struct picture *picture = draw();
     const struct clv_superpixels *map = &picture->scene->superpixels;
@@ -227,10 +219,9 @@ START_TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
     click_view_release(&view);
     release(picture);
 }
-END_TEST
 
 /* Up to the nearest pixel that had the stroke's label before: here straight above and below, or to the left and right. */
-START_TEST(a_stroke_reaches_as_far_as_all_was_wrong)
+TEST(a_stroke_reaches_as_far_as_all_was_wrong)
 {
     struct picture *picture = draw();
     const struct click_scene *scene = picture->scene;
@@ -251,9 +242,8 @@ START_TEST(a_stroke_reaches_as_far_as_all_was_wrong)
     }
     release(picture);
 }
-END_TEST
 
-START_TEST(the_same_clicks_give_the_same_labels)
+TEST(the_same_clicks_give_the_same_labels)
 {
     struct picture *a = draw(), *b = draw();
     for (int k = 0; k < 2; k++) {
@@ -265,10 +255,9 @@ START_TEST(the_same_clicks_give_the_same_labels)
     release(a);
     release(b);
 }
-END_TEST
 
 /* Large images are cut smaller, and their borders followed at their own pixels. */
-START_TEST(a_large_image_is_cut_to_its_own_pixels)
+TEST(a_large_image_is_cut_to_its_own_pixels)
 {
     enum { SIDE = 1000 };
     struct clv_image image = {0};
@@ -300,9 +289,8 @@ START_TEST(a_large_image_is_cut_to_its_own_pixels)
     clv_image_release(&image);
     free(seeds);
 }
-END_TEST
 
-START_TEST(one_pixel_and_one_colour_are_images_too)
+TEST(one_pixel_and_one_colour_are_images_too)
 {
     for (int side = 1; side <= 7; side += 3) {
         struct clv_image image = {0};
@@ -317,10 +305,9 @@ START_TEST(one_pixel_and_one_colour_are_images_too)
         clv_image_release(&image);
     }
 }
-END_TEST
 
 /* Of stripes that have one mean colour, some smooth and some rough, the like are nearer. */
-START_TEST(regions_of_one_colour_are_told_apart_by_their_roughness)
+TEST(regions_of_one_colour_are_told_apart_by_their_roughness)
 {
     struct clv_image image = {0};
     struct click_scene *scene = NULL;
@@ -353,27 +340,4 @@ START_TEST(regions_of_one_colour_are_told_apart_by_their_roughness)
     }
     click_scene_free(scene);
     clv_image_release(&image);
-}
-END_TEST
-
-Suite *click_suite(void)
-{
-    Suite *suite = suite_create("click");
-    TCase *tcase = tcase_create("click");
-    tcase_add_test(tcase, the_first_stroke_some_and_many_have_weights_of_their_own);
-    tcase_add_test(tcase, lightness_tells_colours_apart_as_much_as_it_is_told_to);
-    tcase_add_test(tcase, a_click_on_the_object_and_one_beside_it_cut_it_out);
-    tcase_add_test(tcase, pixels_under_strokes_are_what_the_strokes_say);
-    tcase_add_test(tcase, a_stroke_far_away_leaves_an_edited_mask_alone);
-    tcase_add_test(tcase, without_figure_there_is_none);
-    tcase_add_test(tcase, a_models_score_is_cut_without_strokes_and_gives_way_to_them);
-    tcase_add_test(tcase, a_models_score_counts_with_those_of_like_colours);
-    tcase_add_test(tcase, features_lean_to_the_nearer_stroke_and_barred_means_most_pixels);
-    tcase_add_test(tcase, a_stroke_reaches_as_far_as_all_was_wrong);
-    tcase_add_test(tcase, the_same_clicks_give_the_same_labels);
-    tcase_add_test(tcase, a_large_image_is_cut_to_its_own_pixels);
-    tcase_add_test(tcase, one_pixel_and_one_colour_are_images_too);
-    tcase_add_test(tcase, regions_of_one_colour_are_told_apart_by_their_roughness);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -59,21 +59,10 @@ static void cut(const char *name, int32_t width, int32_t height, int n_clicks)
     free(seeds);
 }
 
-START_TEST(cuts_are_those_on_record)
+TEST(cuts_are_those_on_record)
 {
     golden_begin();
     cut("small", 150, 110, 4);
     cut("large", 760, 560, 2); /* cut smaller, its border followed at its own pixels */
     golden_end("clicks", "image\tclicks\tfigure\tdigest");
-}
-END_TEST
-
-Suite *golden_click_suite(void);
-Suite *golden_click_suite(void)
-{
-    Suite *suite = suite_create("golden_click");
-    TCase *tcase = tcase_create("golden_click");
-    tcase_add_test(tcase, cuts_are_those_on_record);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

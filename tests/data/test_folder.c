@@ -29,7 +29,7 @@ static void put_image(const char *name, bool is_jpeg)
     clv_image_release(&image);
 }
 
-START_TEST(images_are_told_by_content_and_the_rest_is_counted)
+TEST(images_are_told_by_content_and_the_rest_is_counted)
 {
     struct clv_set set = {0};
     put_image("z.png", false);
@@ -52,9 +52,8 @@ START_TEST(images_are_told_by_content_and_the_rest_is_counted)
     ck_assert_uint_eq(set.n_skipped, 4);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(masks_beside_the_images_are_no_images)
+TEST(masks_beside_the_images_are_no_images)
 {
     struct clv_set set = {0};
     put_image("a.jpg", true);
@@ -68,9 +67,8 @@ START_TEST(masks_beside_the_images_are_no_images)
     ck_assert_str_eq(set.items[1].mask, formatted("%s/masks/sub/b.png", temporary_folder()));
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(images_and_masks_are_paired_by_stem)
+TEST(images_and_masks_are_paired_by_stem)
 {
     struct clv_set set = {0};
     put_image("images/horse.1.jpg", true);
@@ -100,9 +98,8 @@ START_TEST(images_and_masks_are_paired_by_stem)
               clv_set_read_folder(&set, temporary_folder(), err));
     ck_assert_ptr_null(set.items);
 }
-END_TEST
 
-START_TEST(masks_of_images_of_one_stem_go_by_whole_names_or_else_by_the_stem)
+TEST(masks_of_images_of_one_stem_go_by_whole_names_or_else_by_the_stem)
 {
     struct clv_set set = {0};
     put_image("images/a.jpg", true);
@@ -124,9 +121,8 @@ START_TEST(masks_of_images_of_one_stem_go_by_whole_names_or_else_by_the_stem)
     put_image("masks/a.jpg.tif", false);
     must_fail(CLV_ERR_DATA, "image a.jpg has two masks, a.jpg.", clv_set_read_folder(&set, temporary_folder(), err));
 }
-END_TEST
 
-START_TEST(folders_that_may_not_be_read_are_counted_and_passed_over)
+TEST(folders_that_may_not_be_read_are_counted_and_passed_over)
 {
     struct clv_set set = {0};
     put_image("a/b.png", false);
@@ -139,7 +135,6 @@ START_TEST(folders_that_may_not_be_read_are_counted_and_passed_over)
     must_fail(CLV_ERR_NO_INPUT, "lost+found",
               clv_set_read_folder(&set, formatted("%s/a/lost+found", temporary_folder()), err));
 }
-END_TEST
 
 /* A path to `name` in the folder that is as long as can be: whether a file of a longer name is there cannot be told. */
 static const char *longest_path(const char *folder, const char *name)
@@ -154,7 +149,7 @@ static const char *longest_path(const char *folder, const char *name)
     return path;
 }
 
-START_TEST(what_cannot_be_told_is_there_or_not_is_an_error_not_absent)
+TEST(what_cannot_be_told_is_there_or_not_is_an_error_not_absent)
 {
     struct clv_set set = {0};
     put("m", "image\na.png\n", 12);
@@ -164,14 +159,13 @@ START_TEST(what_cannot_be_told_is_there_or_not_is_an_error_not_absent)
     must_fail(CLV_ERR_NO_INPUT, "masks: cannot tell whether it is there", clv_set_read(&set, temporary_folder(), err));
     ck_assert_ptr_null(set.items);
 }
-END_TEST
 
 static void put_text(const char *name, const char *text)
 {
     put(name, text, strlen(text));
 }
 
-START_TEST(a_folder_s_manifest_says_what_is_in_it)
+TEST(a_folder_s_manifest_says_what_is_in_it)
 {
     struct clv_set set = {0};
     put_image("images/a.png", false);
@@ -191,9 +185,8 @@ START_TEST(a_folder_s_manifest_says_what_is_in_it)
     put_text("manifest.tsv", "name\nx\n");
     must_fail(CLV_ERR_DATA, "manifest.tsv", clv_set_read(&set, temporary_folder(), err));
 }
-END_TEST
 
-START_TEST(learning_takes_the_split_train_where_there_is_one)
+TEST(learning_takes_the_split_train_where_there_is_one)
 {
     static const struct {
         const char *splits[3], *wanted;
@@ -216,10 +209,9 @@ START_TEST(learning_takes_the_split_train_where_there_is_one)
         clv_set_release(&set);
     }
 }
-END_TEST
 
 /* The strokes of a/b.jpg are a/b.json; masks elsewhere are nobody's drafts. */
-START_TEST(masks_that_are_not_accepted_are_drafts)
+TEST(masks_that_are_not_accepted_are_drafts)
 {
     struct clv_set set = {0};
     put_image("accepted.jpg", true);
@@ -248,9 +240,8 @@ START_TEST(masks_that_are_not_accepted_are_drafts)
     ck_assert(set.items[0].is_draft && !set.items[1].is_draft && !set.items[2].is_draft);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(what_belongs_to_a_folder_s_images_is_counted_and_left_out)
+TEST(what_belongs_to_a_folder_s_images_is_counted_and_left_out)
 {
     struct clv_set set = {0};
     put_image("a.jpg", true);
@@ -275,9 +266,8 @@ START_TEST(what_belongs_to_a_folder_s_images_is_counted_and_left_out)
     ck_assert_uint_eq(set.n_own, 0);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(folders_without_images_are_refused)
+TEST(folders_without_images_are_refused)
 {
     struct clv_set set = {0};
     must_fail(CLV_ERR_NO_INPUT, "holds no image (0 other files)", clv_set_read(&set, temporary_folder(), err));
@@ -286,24 +276,4 @@ START_TEST(folders_without_images_are_refused)
     must_fail(CLV_ERR_NO_INPUT, "holds no image (2 other files)", clv_set_read(&set, temporary_folder(), err));
     must_fail(CLV_ERR_NO_INPUT, "/nowhere", clv_set_read_folder(&set, "/nowhere", err));
     must_fail(CLV_ERR_NO_INPUT, "a.txt", clv_set_read_folder(&set, formatted("%s/a.txt", temporary_folder()), err));
-}
-END_TEST
-
-Suite *folder_suite(void)
-{
-    Suite *suite = suite_create("folder");
-    TCase *tests = tcase_create("folder");
-    tcase_add_test(tests, masks_beside_the_images_are_no_images);
-    tcase_add_test(tests, images_are_told_by_content_and_the_rest_is_counted);
-    tcase_add_test(tests, images_and_masks_are_paired_by_stem);
-    tcase_add_test(tests, masks_of_images_of_one_stem_go_by_whole_names_or_else_by_the_stem);
-    tcase_add_test(tests, folders_that_may_not_be_read_are_counted_and_passed_over);
-    tcase_add_test(tests, what_cannot_be_told_is_there_or_not_is_an_error_not_absent);
-    tcase_add_test(tests, a_folder_s_manifest_says_what_is_in_it);
-    tcase_add_test(tests, learning_takes_the_split_train_where_there_is_one);
-    tcase_add_test(tests, masks_that_are_not_accepted_are_drafts);
-    tcase_add_test(tests, what_belongs_to_a_folder_s_images_is_counted_and_left_out);
-    tcase_add_test(tests, folders_without_images_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -18,7 +18,7 @@ static void expect_bad(const char *text, size_t size, const char *part)
 #define bad(text, part) expect_bad(text, sizeof(text) - 1, part)
 #define HEADER          "value\tname\tred\tgreen\tblue\n"
 
-START_TEST(names_and_colours_are_read)
+TEST(names_and_colours_are_read)
 {
     struct clv_labels labels = {0}, copy = {0};
     static const char text[] = "\xef\xbb\xbfname\tblue\tvalue\tred\tgreen\r\n"
@@ -39,9 +39,8 @@ START_TEST(names_and_colours_are_read)
     ck_assert_int_eq(copy.palette[4][2], 30);
     clv_labels_release(&copy);
 }
-END_TEST
 
-START_TEST(void_may_stand_anywhere_or_nowhere)
+TEST(void_may_stand_anywhere_or_nowhere)
 {
     struct clv_labels labels = {0};
     static const char high[] = HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\t0\n9\tvoid\t7\t7\t7\n";
@@ -57,9 +56,8 @@ START_TEST(void_may_stand_anywhere_or_nowhere)
     ck_assert(labels.n_labels == 255 && !memchr(labels.is_void, 1, 256));
     clv_labels_release(&labels);
 }
-END_TEST
 
-START_TEST(several_values_may_be_void)
+TEST(several_values_may_be_void)
 {
     struct clv_labels labels = {0};
     static const char text[] = HEADER "0\tvoid\t1\t1\t1\n1\ta\t0\t0\t0\n2\tvoid\t2\t2\t2\n3\tb\t0\t0\t0\n"
@@ -70,9 +68,8 @@ START_TEST(several_values_may_be_void)
         ck_assert_int_eq(labels.is_void[v], v == 0 || v == 2 || v == 7);
     clv_labels_release(&labels);
 }
-END_TEST
 
-START_TEST(labels_are_hidden_by_name)
+TEST(labels_are_hidden_by_name)
 {
     struct clv_labels labels = {0}, binary = {0};
     static const char text[] =
@@ -96,9 +93,8 @@ START_TEST(labels_are_hidden_by_name)
     must_fail(CLV_ERR_USAGE, "1 of the labels is left", clv_labels_hide(&binary, "foreground", err));
     clv_labels_release(&binary);
 }
-END_TEST
 
-START_TEST(binary_labels_are_background_and_foreground)
+TEST(binary_labels_are_background_and_foreground)
 {
     struct clv_labels labels = {0};
     must(clv_labels_binary(&labels, err));
@@ -108,9 +104,8 @@ START_TEST(binary_labels_are_background_and_foreground)
     ck_assert_mem_ne(labels.palette[1], labels.palette[0], 3);
     clv_labels_release(&labels);
 }
-END_TEST
 
-START_TEST(bad_label_files_are_refused_with_file_line_and_value)
+TEST(bad_label_files_are_refused_with_file_line_and_value)
 {
     bad("", "labels.tsv: is empty");
     bad("value\tname\tred\tgreen\n0\ta\t0\t0\n", "no column \"blue\"");
@@ -134,9 +129,8 @@ START_TEST(bad_label_files_are_refused_with_file_line_and_value)
     bad(HEADER "1\ta\0\t0\t0\t0\n", "is zero: this is no text file");
     bad(HEADER "1\t\xff\t0\t0\t0\n", "line 2 is not UTF-8");
 }
-END_TEST
 
-START_TEST(a_bad_label_file_beside_a_manifest_fails_the_set)
+TEST(a_bad_label_file_beside_a_manifest_fails_the_set)
 {
     struct clv_set set = {0};
     const char *manifest = formatted("%s/manifest.tsv", temporary_folder());
@@ -144,20 +138,4 @@ START_TEST(a_bad_label_file_beside_a_manifest_fails_the_set)
     spilled("value\n", 6);
     must_fail(CLV_ERR_DATA, "labels.tsv: no column \"name\"", clv_set_read_manifest(&set, manifest, err));
     ck_assert_ptr_null(set.items);
-}
-END_TEST
-
-Suite *labels_suite(void)
-{
-    Suite *suite = suite_create("labels");
-    TCase *tests = tcase_create("labels");
-    tcase_add_test(tests, names_and_colours_are_read);
-    tcase_add_test(tests, void_may_stand_anywhere_or_nowhere);
-    tcase_add_test(tests, several_values_may_be_void);
-    tcase_add_test(tests, labels_are_hidden_by_name);
-    tcase_add_test(tests, binary_labels_are_background_and_foreground);
-    tcase_add_test(tests, bad_label_files_are_refused_with_file_line_and_value);
-    tcase_add_test(tests, a_bad_label_file_beside_a_manifest_fails_the_set);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -23,7 +23,7 @@ static const char *spilled(const void *bytes, size_t size)
     return path;
 }
 
-START_TEST(words_labels_folds_and_pixels_are_read)
+TEST(words_labels_folds_and_pixels_are_read)
 {
     static char text[MAX_FILE];
     struct letters letters = {0};
@@ -43,9 +43,8 @@ START_TEST(words_labels_folds_and_pixels_are_read)
     letters_release(&letters);
     letters_release(&letters);
 }
-END_TEST
 
-START_TEST(gzip_and_plain_files_hold_the_same)
+TEST(gzip_and_plain_files_hold_the_same)
 {
     struct letters plain = {0}, packed = {0};
     const char *folder = temporary_folder();
@@ -63,9 +62,8 @@ START_TEST(gzip_and_plain_files_hold_the_same)
     letters_release(&plain);
     letters_release(&packed);
 }
-END_TEST
 
-START_TEST(bad_lines_are_refused_by_number)
+TEST(bad_lines_are_refused_by_number)
 {
     static const struct {
         const char *first, *second, *part;
@@ -96,9 +94,8 @@ START_TEST(bad_lines_are_refused_by_number)
         ck_assert(letters.n_words == 77 && !letters.first);
     }
 }
-END_TEST
 
-START_TEST(bad_files_are_refused_by_name)
+TEST(bad_files_are_refused_by_name)
 {
     static char text[MAX_FILE], line[2 * LINES_MAX_LENGTH];
     struct letters letters = {0};
@@ -126,9 +123,8 @@ START_TEST(bad_files_are_refused_by_name)
     free(packed);
     ck_assert_ptr_null(letters.first);
 }
-END_TEST
 
-START_TEST(words_become_chains_with_their_features)
+TEST(words_become_chains_with_their_features)
 {
     struct letters letters = {0};
     struct clv_dataset *dataset = NULL;
@@ -172,9 +168,8 @@ START_TEST(words_become_chains_with_their_features)
     ck_assert_ptr_null(dataset);
     letters_release(&letters);
 }
-END_TEST
 
-START_TEST(the_real_letters_are_all_there)
+TEST(the_real_letters_are_all_there)
 {
     const char *path = real_data("the_real_letters_are_all_there", "letters/letter.data.gz");
     if (!path)
@@ -188,19 +183,4 @@ START_TEST(the_real_letters_are_all_there)
             n_ink += (size_t)__builtin_popcount(letters.pixels[i][byte]);
     ck_assert_double_eq_tol((double)n_ink / 52152, 28.119458505905815, 1e-12);
     letters_release(&letters);
-}
-END_TEST
-
-Suite *letters_suite(void)
-{
-    Suite *suite = suite_create("letters");
-    TCase *tests = tcase_create("letters");
-    tcase_add_test(tests, words_labels_folds_and_pixels_are_read);
-    tcase_add_test(tests, gzip_and_plain_files_hold_the_same);
-    tcase_add_test(tests, bad_lines_are_refused_by_number);
-    tcase_add_test(tests, bad_files_are_refused_by_name);
-    tcase_add_test(tests, words_become_chains_with_their_features);
-    tcase_add_test(tests, the_real_letters_are_all_there);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -28,7 +28,7 @@ static void expect_bad(const char *text, size_t size, const char *part)
 }
 #define bad(text, part) expect_bad(text, sizeof(text) - 1, part)
 
-START_TEST(columns_come_in_any_order_and_unknown_ones_are_ignored)
+TEST(columns_come_in_any_order_and_unknown_ones_are_ignored)
 {
     struct clv_set set = read_text("split\twho\tmask\timage\ttags\tboxes\tsequence\n"
                                    "train\tme\tm/a.png\ti/a.jpg\ta,b\tb.xml\tfarm\n"
@@ -55,9 +55,8 @@ START_TEST(columns_come_in_any_order_and_unknown_ones_are_ignored)
     clv_set_release(&set);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(windows_and_editor_habits_are_accepted)
+TEST(windows_and_editor_habits_are_accepted)
 {
     struct clv_set set = read_text("\xef\xbb\xbfimage\tsplit\r\n\r\na.png\ttrain\r\n\n\nb.png\t\r\n\r\n");
     ck_assert_uint_eq(set.n_items, 2);
@@ -66,9 +65,8 @@ START_TEST(windows_and_editor_habits_are_accepted)
     ck_assert_str_eq(set.items[1].split, "");
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(paths_are_simplified_so_that_one_file_has_one_name)
+TEST(paths_are_simplified_so_that_one_file_has_one_name)
 {
     struct clv_set set = read_text("image\n./a//b/./c.png\n.a/b.\n");
     ck_assert_str_eq(set.items[0].name, "a/b/c.png");
@@ -76,9 +74,8 @@ START_TEST(paths_are_simplified_so_that_one_file_has_one_name)
     clv_set_release(&set);
     bad("image\na/b.png\n./a/b.png\n", "line 3: image \"a/b.png\" is there twice");
 }
-END_TEST
 
-START_TEST(bad_manifests_are_refused_with_file_line_and_value)
+TEST(bad_manifests_are_refused_with_file_line_and_value)
 {
     bad("", "manifest.tsv: is empty");
     bad("\n\r\n\n", "is empty");
@@ -103,9 +100,8 @@ START_TEST(bad_manifests_are_refused_with_file_line_and_value)
     bad("image\n\xc3", "line 2 is not UTF-8");
     bad("\xff\xfei\0m\0a\0g\0e\0", "is zero");
 }
-END_TEST
 
-START_TEST(rows_that_repeat_are_refused_but_several_objects_in_an_image_are_not)
+TEST(rows_that_repeat_are_refused_but_several_objects_in_an_image_are_not)
 {
     bad("image\tmask\tsplit\na\tm\ttrain\nb\tm\ttrain\na\tm\ttrain\na\tm\ttrain\n",
         "line 4: image \"a\" is there twice in split train");
@@ -114,9 +110,8 @@ START_TEST(rows_that_repeat_are_refused_but_several_objects_in_an_image_are_not)
     ck_assert_uint_eq(set.n_items, 3);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(links_that_lead_outside_are_refused)
+TEST(links_that_lead_outside_are_refused)
 {
     const char *folder = temporary_folder();
     ck_assert_int_eq(symlink("/etc", formatted("%s/out", folder)), 0);
@@ -129,9 +124,8 @@ START_TEST(links_that_lead_outside_are_refused)
     ck_assert_uint_eq(set.n_items, 1);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(very_long_lines_and_wide_tables_are_refused_in_a_short_message)
+TEST(very_long_lines_and_wide_tables_are_refused_in_a_short_message)
 {
     size_t size = 1 << 20;
     char *text = malloc(size);
@@ -146,9 +140,8 @@ START_TEST(very_long_lines_and_wide_tables_are_refused_in_a_short_message)
     expect_bad(text, size, "line 2 has 1048571 fields, the header has 1");
     free(text);
 }
-END_TEST
 
-START_TEST(what_is_no_file_is_refused)
+TEST(what_is_no_file_is_refused)
 {
     struct clv_set set = {0};
     const char *folder = temporary_folder(), *fifo = formatted("%s/fifo", folder);
@@ -157,9 +150,8 @@ START_TEST(what_is_no_file_is_refused)
     must_fail(CLV_ERR_NO_INPUT, "not a regular file", clv_set_read(&set, fifo, err));
     must_fail(CLV_ERR_NO_INPUT, "is a folder", clv_set_read_manifest(&set, folder, err));
 }
-END_TEST
 
-START_TEST(splits_are_selected_by_name)
+TEST(splits_are_selected_by_name)
 {
     static const char text[] = "image\tsplit\na\ttrain\nb\ttest\nc\tval\nd\ttrain\ne\t\n";
     struct clv_set set = read_text(text);
@@ -181,7 +173,6 @@ START_TEST(splits_are_selected_by_name)
     must_fail(CLV_ERR_DATA, "there are no splits", clv_set_select(&set, "train", err));
     clv_set_release(&set);
 }
-END_TEST
 
 static size_t count_split(const struct clv_set *set, const char *split)
 {
@@ -191,7 +182,7 @@ static size_t count_split(const struct clv_set *set, const char *split)
     return n;
 }
 
-START_TEST(the_real_sets_are_read)
+TEST(the_real_sets_are_read)
 {
     struct clv_set set = {0};
     const char *path = real_data("the_real_sets_are_read", "horses/manifest.tsv");
@@ -217,23 +208,4 @@ START_TEST(the_real_sets_are_read)
     must(clv_set_read(&set, real_data("the_real_sets_are_read", "boxes-berkeley/manifest.tsv"), err));
     ck_assert_uint_eq(set.n_items, 100); /* objects, on 96 images */
     clv_set_release(&set);
-}
-END_TEST
-
-Suite *manifest_suite(void)
-{
-    Suite *suite = suite_create("manifest");
-    TCase *tests = tcase_create("manifest");
-    tcase_add_test(tests, columns_come_in_any_order_and_unknown_ones_are_ignored);
-    tcase_add_test(tests, windows_and_editor_habits_are_accepted);
-    tcase_add_test(tests, paths_are_simplified_so_that_one_file_has_one_name);
-    tcase_add_test(tests, bad_manifests_are_refused_with_file_line_and_value);
-    tcase_add_test(tests, rows_that_repeat_are_refused_but_several_objects_in_an_image_are_not);
-    tcase_add_test(tests, links_that_lead_outside_are_refused);
-    tcase_add_test(tests, very_long_lines_and_wide_tables_are_refused_in_a_short_message);
-    tcase_add_test(tests, what_is_no_file_is_refused);
-    tcase_add_test(tests, splits_are_selected_by_name);
-    tcase_add_test(tests, the_real_sets_are_read);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -24,7 +24,7 @@ static void expect_labels(const uint8_t values[4], int bit_depth, int palette_si
 }
 #define four(a, b, c, d) ((const uint8_t[4]){a, b, c, d})
 
-START_TEST(two_labels_without_names_are_told_by_their_values)
+TEST(two_labels_without_names_are_told_by_their_values)
 {
     struct clv_labels labels = {0};
     must(clv_labels_binary(&labels, err));
@@ -43,9 +43,8 @@ START_TEST(two_labels_without_names_are_told_by_their_values)
     expect_labels(four(0, 1, 255, 0), 8, 256, &labels, four(0, 1, CLV_VOID, 0), false);
     clv_labels_release(&labels);
 }
-END_TEST
 
-START_TEST(arrays_are_read_as_grey_files_are)
+TEST(arrays_are_read_as_grey_files_are)
 {
     struct clv_labels labels = {0};
     struct clv_mask mask = {0};
@@ -66,9 +65,8 @@ START_TEST(arrays_are_read_as_grey_files_are)
               clv_mask_from_values(&mask, four(0, 0, 0, 0), 1, 0, &labels, "mask 3", err));
     clv_labels_release(&labels);
 }
-END_TEST
 
-START_TEST(values_without_a_label_are_named_with_their_pixel)
+TEST(values_without_a_label_are_named_with_their_pixel)
 {
     struct clv_labels labels = {0};
     struct clv_mask mask = {.note = "kept"};
@@ -95,9 +93,8 @@ START_TEST(values_without_a_label_are_named_with_their_pixel)
     ck_assert_str_eq(mask.note, "kept"); /* unchanged */
     clv_labels_release(&labels);
 }
-END_TEST
 
-START_TEST(named_labels_keep_their_values_and_void_is_void)
+TEST(named_labels_keep_their_values_and_void_is_void)
 {
     struct clv_labels labels = {0};
     struct clv_mask mask = {0};
@@ -114,9 +111,8 @@ START_TEST(named_labels_keep_their_values_and_void_is_void)
     must_fail(CLV_ERR_DATA, "value 5 at pixel (2, 0)", mask_from_indexed(&mask, &image, "m.png", &labels, err));
     clv_labels_release(&labels);
 }
-END_TEST
 
-START_TEST(mask_files_are_checked_against_their_image)
+TEST(mask_files_are_checked_against_their_image)
 {
     struct clv_labels labels = {0};
     struct clv_mask mask = {0};
@@ -157,7 +153,6 @@ START_TEST(mask_files_are_checked_against_their_image)
     clv_image_release(&image);
     clv_labels_release(&labels);
 }
-END_TEST
 
 /* A mask of 4x1 pixels from a PNG of this kind; the labels it gives and a part of its note. */
 static void expect_wide(enum png_kind kind, int bit_depth, const uint16_t *samples, const struct clv_labels *labels,
@@ -182,7 +177,7 @@ static void expect_wide(enum png_kind kind, int bit_depth, const uint16_t *sampl
 }
 #define samples(...) ((const uint16_t[]){__VA_ARGS__})
 
-START_TEST(masks_of_other_programs_are_read_with_a_note)
+TEST(masks_of_other_programs_are_read_with_a_note)
 {
     struct clv_labels labels = {0}, named = {0};
     must(clv_labels_binary(&labels, err));
@@ -208,9 +203,8 @@ START_TEST(masks_of_other_programs_are_read_with_a_note)
     clv_labels_release(&labels);
     clv_labels_release(&named);
 }
-END_TEST
 
-START_TEST(truncated_mask_files_are_refused)
+TEST(truncated_mask_files_are_refused)
 {
     struct clv_labels labels = {0};
     struct clv_mask mask = {0};
@@ -229,7 +223,6 @@ START_TEST(truncated_mask_files_are_refused)
     free(bytes);
     clv_labels_release(&labels);
 }
-END_TEST
 
 /* Reads every mask of a set against its image; counts pixels by label. */
 static void count_labels(uint64_t counts[256], const struct clv_set *set)
@@ -248,7 +241,7 @@ static void count_labels(uint64_t counts[256], const struct clv_set *set)
     }
 }
 
-START_TEST(the_masks_of_the_real_sets_are_read)
+TEST(the_masks_of_the_real_sets_are_read)
 {
     struct clv_set set = {0};
     uint64_t counts[256];
@@ -277,21 +270,4 @@ START_TEST(the_masks_of_the_real_sets_are_read)
     count_labels(counts, &set);
     ck_assert(counts[0] > 0 && counts[1] > 0 && counts[CLV_VOID] == 0);
     clv_set_release(&set);
-}
-END_TEST
-
-Suite *mask_suite(void)
-{
-    Suite *suite = suite_create("mask");
-    TCase *tests = tcase_create("mask");
-    tcase_add_test(tests, two_labels_without_names_are_told_by_their_values);
-    tcase_add_test(tests, arrays_are_read_as_grey_files_are);
-    tcase_add_test(tests, values_without_a_label_are_named_with_their_pixel);
-    tcase_add_test(tests, named_labels_keep_their_values_and_void_is_void);
-    tcase_add_test(tests, mask_files_are_checked_against_their_image);
-    tcase_add_test(tests, masks_of_other_programs_are_read_with_a_note);
-    tcase_add_test(tests, truncated_mask_files_are_refused);
-    tcase_add_test(tests, the_masks_of_the_real_sets_are_read);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -28,7 +28,7 @@ static void expect_bad(const char *header, size_t data_size, const char *part)
     free(bytes);
 }
 
-START_TEST(what_is_written_is_read_back)
+TEST(what_is_written_is_read_back)
 {
     const double weights[6] = {1, 2, 3, -4.5, 1e300, 0};
     const uint8_t bytes[5] = {0, 1, 2, 254, 255};
@@ -74,9 +74,8 @@ START_TEST(what_is_written_is_read_back)
     clv_tensors_close(tensors);
     clv_tensors_close(NULL);
 }
-END_TEST
 
-START_TEST(the_same_content_gives_the_same_bytes_in_any_order)
+TEST(the_same_content_gives_the_same_bytes_in_any_order)
 {
     const float x[3] = {1, 2, 3};
     const int64_t y[1] = {9};
@@ -102,9 +101,8 @@ START_TEST(the_same_content_gives_the_same_bytes_in_any_order)
     free(one);
     free(two);
 }
-END_TEST
 
-START_TEST(malformed_headers_are_refused_with_file_and_tensor)
+TEST(malformed_headers_are_refused_with_file_and_tensor)
 {
 #define ENTRY(dtype, shape, offsets) "{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"
     expect_bad("[]", 0, "bad.safetensors: not a tensor file");
@@ -146,9 +144,8 @@ START_TEST(malformed_headers_are_refused_with_file_and_tensor)
     expect_bad("{\"__metadata__\":{\"a\":5}}", 0, "metadata \"a\" is no string");
 #undef ENTRY
 }
-END_TEST
 
-START_TEST(files_cut_short_at_any_byte_are_refused)
+TEST(files_cut_short_at_any_byte_are_refused)
 {
     const float x[9] = {0};
     const struct clv_tensor tensor = {.name = "x", .dtype = CLV_F32, .n_dimensions = 1, .shape = {9}, .data = x};
@@ -174,9 +171,8 @@ START_TEST(files_cut_short_at_any_byte_are_refused)
     must_fail(CLV_ERR_NO_INPUT, "absent", clv_tensors_open(&tensors, "/nowhere/absent", err));
     must_fail(CLV_ERR_NO_INPUT, "is a folder", clv_tensors_open(&tensors, temporary_folder(), err));
 }
-END_TEST
 
-START_TEST(misaligned_arrays_of_other_writers_are_aligned)
+TEST(misaligned_arrays_of_other_writers_are_aligned)
 {
     size_t size;
     char *bytes = by_hand(&size,
@@ -193,9 +189,8 @@ START_TEST(misaligned_arrays_of_other_writers_are_aligned)
     clv_tensors_close(tensors);
     free(bytes);
 }
-END_TEST
 
-START_TEST(a_required_tensor_that_differs_is_named)
+TEST(a_required_tensor_that_differs_is_named)
 {
     size_t size;
     char *bytes = by_hand(&size, "{\"x\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", 24);
@@ -218,9 +213,8 @@ START_TEST(a_required_tensor_that_differs_is_named)
     clv_tensors_close(tensors);
     free(bytes);
 }
-END_TEST
 
-START_TEST(bad_arguments_and_full_disks_leave_no_file)
+TEST(bad_arguments_and_full_disks_leave_no_file)
 {
     const uint8_t x[2] = {0};
     const struct clv_tensor good = {.name = "x", .dtype = CLV_U8, .n_dimensions = 1, .shape = {2}, .data = x};
@@ -249,20 +243,4 @@ START_TEST(bad_arguments_and_full_disks_leave_no_file)
     must(folder_walk(&left, temporary_folder(), err));
     ck_assert_uint_eq(left.n, 0);
     path_list_release(&left);
-}
-END_TEST
-
-Suite *safetensors_suite(void)
-{
-    Suite *suite = suite_create("safetensors");
-    TCase *tests = tcase_create("safetensors");
-    tcase_add_test(tests, what_is_written_is_read_back);
-    tcase_add_test(tests, the_same_content_gives_the_same_bytes_in_any_order);
-    tcase_add_test(tests, malformed_headers_are_refused_with_file_and_tensor);
-    tcase_add_test(tests, files_cut_short_at_any_byte_are_refused);
-    tcase_add_test(tests, misaligned_arrays_of_other_writers_are_aligned);
-    tcase_add_test(tests, a_required_tensor_that_differs_is_named);
-    tcase_add_test(tests, bad_arguments_and_full_disks_leave_no_file);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -79,14 +79,13 @@ static void fail_each_request(const char *command, size_t step)
     free(temporaries);
 }
 
-START_TEST(training_survives_every_failed_allocation)
+TEST(training_survives_every_failed_allocation)
 {
     fail_each_request("train --data set/manifest.tsv --split train " TINY_TRAINING " -o made", 9);
     fail_each_request("train --data set/manifest.tsv --split train --validate test " TINY_TRAINING " -o made", 29);
 }
-END_TEST
 
-START_TEST(letters_survive_every_failed_allocation)
+TEST(letters_survive_every_failed_allocation)
 {
     write_letters(formatted("%s/l", folder), 12, 2, 0.2, 1);
     free(expect_success("cd %s && gzip -f l && \"$CLEAVE\" import letters l.gz -o words && \"$CLEAVE\" train --data "
@@ -98,23 +97,20 @@ START_TEST(letters_survive_every_failed_allocation)
     fail_each_request("train --data words --learner crf --passes 2 --init letters -o made", 12);
     fail_each_request("score -m letters --data words --json >made", 12);
 }
-END_TEST
 
-START_TEST(features_by_vlfeat_survive_every_failed_allocation)
+TEST(features_by_vlfeat_survive_every_failed_allocation)
 {
     fail_each_request("features --data set/manifest.tsv --sift vlfeat --kmeans vlfeat --kernel-map chi2 --blocks "
                       "words,colour,hog --words 2 --superpixels 8 --codebook-samples 50 --seed 1 -o made",
                       7);
 }
-END_TEST
 
-START_TEST(segmenting_survives_every_failed_allocation)
+TEST(segmenting_survives_every_failed_allocation)
 {
     fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test --refine -o made", 9);
 }
-END_TEST
 
-START_TEST(patches_survive_every_failed_allocation)
+TEST(patches_survive_every_failed_allocation)
 {
     static const char labels[] = "value\tname\tred\tgreen\tblue\n0\ta\t0\t0\t0\n1\tb\t9\t9\t9\n2\tc\t99\t9\t9\n";
     free(expect_success("cd %s && cp -r set many", folder));
@@ -125,9 +121,8 @@ START_TEST(patches_survive_every_failed_allocation)
     free(expect_success("cd %s && cp reference p.cleave", folder));
     fail_each_request("segment -m p.cleave --data many/manifest.tsv --split test --refine -o made", 12);
 }
-END_TEST
 
-START_TEST(cutting_boxes_survives_every_failed_allocation)
+TEST(cutting_boxes_survives_every_failed_allocation)
 {
     fail_each_request("segment --data set/manifest.tsv --split test --boxes set/boxes.tsv -o made", 9);
     free(expect_success(
@@ -139,9 +134,8 @@ START_TEST(cutting_boxes_survives_every_failed_allocation)
     fail_each_request("segment --data set/manifest.tsv --split test --boxes voc -o made", 9);
     fail_each_request("segment --data set/manifest.tsv --split test --boxes labelme.json -o made", 9);
 }
-END_TEST
 
-START_TEST(marginals_survive_every_failed_allocation)
+TEST(marginals_survive_every_failed_allocation)
 {
     fail_each_request("marginals -m m.cleave --data set/manifest.tsv --split test --draws 20 -o made", 9);
     /* The map may be there already when the document fails. */
@@ -150,28 +144,24 @@ START_TEST(marginals_survive_every_failed_allocation)
         ">made",
         9);
 }
-END_TEST
 
-START_TEST(overlays_and_reports_survive_every_failed_allocation)
+TEST(overlays_and_reports_survive_every_failed_allocation)
 {
     /* The mask and the overlay may be there already when the report fails; the page may not. */
     fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test -o masks --resume --report made", 9);
 }
-END_TEST
 
-START_TEST(scoring_survives_every_failed_allocation)
+TEST(scoring_survives_every_failed_allocation)
 {
     fail_each_request("score -m m.cleave --data set/manifest.tsv --split test --pred masks --json >made", 12);
 }
-END_TEST
 
-START_TEST(feature_files_survive_every_failed_allocation)
+TEST(feature_files_survive_every_failed_allocation)
 {
     fail_each_request("features --data set/manifest.tsv --split test -m m.cleave -o made", 12);
 }
-END_TEST
 
-START_TEST(annotating_survives_every_failed_allocation)
+TEST(annotating_survives_every_failed_allocation)
 {
     static const char svm[] = "0,2 1:1 3:0.5\n1 2:1\n0 1:0.9\n1,2 2:0.8 3:0.1\n0 1:0.7 2:0.1\n1 2:1 3:0.2\n";
     spill(formatted("%s/t.svm", folder), svm, sizeof svm - 1);
@@ -184,31 +174,10 @@ START_TEST(annotating_survives_every_failed_allocation)
     fail_each_request("annotate predict -m tags --data t.svm --json -o made", 3);
     fail_each_request("annotate score -m tags --data t.svm --json >made", 3);
 }
-END_TEST
 
-START_TEST(drawing_survives_every_failed_allocation)
+TEST(drawing_survives_every_failed_allocation)
 {
     fail_each_request("synth -n 2 --size 24x20 -o made", 2);
 }
-END_TEST
 
-Suite *alloc_suite(void)
-{
-    Suite *suite = suite_create("alloc");
-    TCase *tests = tcase_create("alloc");
-    tcase_add_unchecked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, training_survives_every_failed_allocation);
-    tcase_add_test(tests, letters_survive_every_failed_allocation);
-    tcase_add_test(tests, features_by_vlfeat_survive_every_failed_allocation);
-    tcase_add_test(tests, segmenting_survives_every_failed_allocation);
-    tcase_add_test(tests, patches_survive_every_failed_allocation);
-    tcase_add_test(tests, cutting_boxes_survives_every_failed_allocation);
-    tcase_add_test(tests, marginals_survive_every_failed_allocation);
-    tcase_add_test(tests, overlays_and_reports_survive_every_failed_allocation);
-    tcase_add_test(tests, scoring_survives_every_failed_allocation);
-    tcase_add_test(tests, feature_files_survive_every_failed_allocation);
-    tcase_add_test(tests, annotating_survives_every_failed_allocation);
-    tcase_add_test(tests, drawing_survives_every_failed_allocation);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(setup, NULL)

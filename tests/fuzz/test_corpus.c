@@ -32,7 +32,7 @@ static void run_exactly(int target, const void *bytes, size_t size)
     free(exact);
 }
 
-START_TEST(targets_survive_their_corpus)
+TESTS(targets_survive_their_corpus, 0, N_TARGETS)
 {
     const char *name = targets[_i].name;
     DIR *stream = opendir(formatted("tests/fuzz/corpus/%s", name));
@@ -50,9 +50,8 @@ START_TEST(targets_survive_their_corpus)
     closedir(stream);
     ck_assert_msg(n > 0, "%s: empty corpus", name);
 }
-END_TEST
 
-START_TEST(targets_survive_nothing_and_noise)
+TESTS(targets_survive_nothing_and_noise, 0, N_TARGETS)
 {
     uint8_t bytes[300] = {0};
     uint32_t state = (uint32_t)_i;
@@ -62,7 +61,6 @@ START_TEST(targets_survive_nothing_and_noise)
         run_exactly(_i, bytes, size);
     }
 }
-END_TEST
 
 /* Writes a seed when asked to, runs it in any case. */
 static void seed(const char *target, const char *name, uint8_t *bytes, size_t size)
@@ -76,7 +74,7 @@ static void seed(const char *target, const char *name, uint8_t *bytes, size_t si
 }
 
 /* CLEAVE_WRITE_CORPUS=1 makes the PNG seeds of `image` and `indexed` anew. */
-START_TEST(png_seeds_are_survived)
+TEST(png_seeds_are_survived)
 {
     static const uint8_t palette[16][3] = {{255, 0, 0}, {0, 255, 0}, {0, 0, 255}}, alphas[3] = {0, 100, 255};
     static const enum png_kind kinds[] = {PNG_GREY, PNG_RGB, PNG_PALETTE, PNG_GREY_ALPHA, PNG_RGBA};
@@ -112,10 +110,9 @@ START_TEST(png_seeds_are_survived)
             seed("image", name, bytes, size);
         }
 }
-END_TEST
 
 /* The same for JPEG. */
-START_TEST(jpeg_seeds_are_survived)
+TEST(jpeg_seeds_are_survived)
 {
     static const struct {
         const char *name;
@@ -145,7 +142,6 @@ START_TEST(jpeg_seeds_are_survived)
         seed("image", seeds[i].name, bytes, size);
     }
 }
-END_TEST
 
 struct countdown {
     int left;
@@ -160,7 +156,7 @@ static void count_down(void *context, const char *what, size_t done, size_t tota
 }
 
 /* And the checkpoints of every learner that keeps them: after some steps, and after all. */
-START_TEST(checkpoint_seeds_are_survived)
+TEST(checkpoint_seeds_are_survived)
 {
     char path[512]; /* outlives sixteen names by formatted() */
     snprintf(path, sizeof path, "%s/small.checkpoint", temporary_folder());
@@ -178,18 +174,4 @@ START_TEST(checkpoint_seeds_are_survived)
             n_written++;
         }
     ck_assert_int_ge(n_written, 20);
-}
-END_TEST
-
-Suite *corpus_suite(void)
-{
-    Suite *suite = suite_create("corpus");
-    TCase *tests = tcase_create("corpus");
-    tcase_add_loop_test(tests, targets_survive_their_corpus, 0, N_TARGETS);
-    tcase_add_loop_test(tests, targets_survive_nothing_and_noise, 0, N_TARGETS);
-    tcase_add_test(tests, png_seeds_are_survived);
-    tcase_add_test(tests, jpeg_seeds_are_survived);
-    tcase_add_test(tests, checkpoint_seeds_are_survived);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

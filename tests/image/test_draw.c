@@ -21,7 +21,7 @@ static const uint8_t *pixel_at(const struct clv_image *image, int x, int y)
     return image->pixels + 3 * (y * image->width + x);
 }
 
-START_TEST(regions_are_tinted_and_the_background_is_left)
+TEST(regions_are_tinted_and_the_background_is_left)
 {
     struct clv_image image = flat_image(10, 6, 100);
     uint8_t labels[60] = {0};
@@ -33,9 +33,8 @@ START_TEST(regions_are_tinted_and_the_background_is_left)
     }
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(opacity_is_clamped_and_zero_changes_nothing)
+TEST(opacity_is_clamped_and_zero_changes_nothing)
 {
     uint8_t labels[16];
     memset(labels, 2, sizeof labels);
@@ -51,7 +50,6 @@ START_TEST(opacity_is_clamped_and_zero_changes_nothing)
         clv_image_release(&image);
     }
 }
-END_TEST
 
 /* Labels 0 left of `border`, 1 from there on. */
 static uint8_t *two_halves(int width, int height, int border)
@@ -74,7 +72,7 @@ static void must_look_like(const struct clv_image *image, int y, int from, const
     }
 }
 
-START_TEST(a_straight_border_is_crisp_and_whole)
+TEST(a_straight_border_is_crisp_and_whole)
 {
     static const struct {
         int outline_px;
@@ -95,7 +93,6 @@ START_TEST(a_straight_border_is_crisp_and_whole)
             clv_image_release(&image);
         }
 }
-END_TEST
 
 /* A disc, a band and a void patch, with slanted borders. */
 static uint8_t *scene(int width, int height, int dx, int dy)
@@ -115,7 +112,7 @@ static uint8_t *scene(int width, int height, int dx, int dy)
 }
 
 /* The same scene, drawn whole and drawn as a part: apart from the part's rim, the same pixels. */
-START_TEST(outlines_do_not_depend_on_where_the_image_begins)
+TEST(outlines_do_not_depend_on_where_the_image_begins)
 {
     for (int outline_px = 1; outline_px <= 5; outline_px++) {
         struct clv_image whole = flat_image(170, 150, 90), part = flat_image(120, 100, 90);
@@ -130,9 +127,8 @@ START_TEST(outlines_do_not_depend_on_where_the_image_begins)
         free(part_labels);
     }
 }
-END_TEST
 
-START_TEST(void_is_hatched_grey)
+TEST(void_is_hatched_grey)
 {
     struct clv_image image = flat_image(40, 40, 0);
     for (int i = 0; i < 1600; i++)
@@ -154,10 +150,9 @@ START_TEST(void_is_hatched_grey)
             ck_assert_mem_eq(pixel_at(&image, x, y), pixel_at(&image, x + 1, y - 1), 3); /* diagonal */
     clv_image_release(&image);
 }
-END_TEST
 
 /* An eighth of a period is a pixel for a side of 400. */
-START_TEST(stripes_are_as_wide_as_the_shorter_side_asks_for)
+TEST(stripes_are_as_wide_as_the_shorter_side_asks_for)
 {
     static const int sides[][3] = {{1600, 100, 1}, {100, 1600, 1}, {1600, 900, 2}, {900, 1600, 2}};
     for (size_t k = 0; k < sizeof sides / sizeof *sides; k++) {
@@ -173,9 +168,8 @@ START_TEST(stripes_are_as_wide_as_the_shorter_side_asks_for)
         clv_image_release(&image);
     }
 }
-END_TEST
 
-START_TEST(tiny_and_odd_images_are_drawn)
+TEST(tiny_and_odd_images_are_drawn)
 {
     for (int width = 1; width <= 3; width++)
         for (int height = 1; height <= 3; height++) {
@@ -198,10 +192,9 @@ START_TEST(tiny_and_odd_images_are_drawn)
     ck_assert(pixel_at(&column, 0, 1)[0] == 100 && pixel_at(&column, 0, 6)[0] == 100);
     clv_image_release(&column);
 }
-END_TEST
 
 /* CLEAVE_WRITE_GOLDEN=1 writes the picture anew; look at it before it is committed. */
-START_TEST(an_overlay_looks_as_it_did)
+TEST(an_overlay_looks_as_it_did)
 {
     const char *path = "tests/golden/image-overlay.png";
     struct clv_image image = flat_image(160, 120, 0), golden;
@@ -220,21 +213,4 @@ START_TEST(an_overlay_looks_as_it_did)
     free(labels);
     clv_image_release(&image);
     clv_image_release(&golden);
-}
-END_TEST
-
-Suite *draw_suite(void)
-{
-    Suite *suite = suite_create("draw");
-    TCase *tests = tcase_create("draw");
-    tcase_add_test(tests, regions_are_tinted_and_the_background_is_left);
-    tcase_add_test(tests, opacity_is_clamped_and_zero_changes_nothing);
-    tcase_add_test(tests, a_straight_border_is_crisp_and_whole);
-    tcase_add_test(tests, outlines_do_not_depend_on_where_the_image_begins);
-    tcase_add_test(tests, void_is_hatched_grey);
-    tcase_add_test(tests, stripes_are_as_wide_as_the_shorter_side_asks_for);
-    tcase_add_test(tests, tiny_and_odd_images_are_drawn);
-    tcase_add_test(tests, an_overlay_looks_as_it_did);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

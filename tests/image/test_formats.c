@@ -33,7 +33,7 @@ static int distance_to_picture(const struct clv_image *image)
     return largest;
 }
 
-START_TEST(every_format_shows_the_same_picture)
+TEST(every_format_shows_the_same_picture)
 {
     static const char *const names[] = {
         "rgb.tif",       "rgb-tiles-lzw.tif", "rgb-big-deflate.tif", "rgb-separate-be.tif",
@@ -50,9 +50,8 @@ START_TEST(every_format_shows_the_same_picture)
         clv_image_release(&image);
     }
 }
-END_TEST
 
-START_TEST(lossy_kinds_come_close)
+TEST(lossy_kinds_come_close)
 {
     static const char *const names[] = {"rgb-jpeg.tif", "lossy.webp"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -62,10 +61,9 @@ START_TEST(lossy_kinds_come_close)
         clv_image_release(&image);
     }
 }
-END_TEST
 
 /* Orientation 6: the stored rows are the columns, from the right. */
-START_TEST(tiff_and_webp_are_turned_as_they_say)
+TEST(tiff_and_webp_are_turned_as_they_say)
 {
     static const char *const names[] = {"rgb-turned.tif", "lossless-turned.webp"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -82,9 +80,8 @@ START_TEST(tiff_and_webp_are_turned_as_they_say)
         clv_image_release(&image);
     }
 }
-END_TEST
 
-START_TEST(transparent_webp_lies_on_white)
+TEST(transparent_webp_lies_on_white)
 {
     struct clv_image image;
     must(clv_image_read(&image, CORPUS "alpha.webp", NULL, err));
@@ -95,7 +92,6 @@ START_TEST(transparent_webp_lies_on_white)
                                  (colour_at(x, y, c) * 13 * x + 255 * (255 - 13 * x) + 127) / 255);
     clv_image_release(&image);
 }
-END_TEST
 
 static uint8_t scaled(int value, int low, int high)
 {
@@ -103,7 +99,7 @@ static uint8_t scaled(int value, int low, int high)
     return (uint8_t)(255 * (share < 0 ? 0 : share > 1 ? 1 : share) + 0.5);
 }
 
-START_TEST(deep_grey_is_scaled_by_a_range)
+TEST(deep_grey_is_scaled_by_a_range)
 {
     static const char *const names[] = {"g16.tif", "g16-tiles.tif", "g16.pgm", "pages.tif#2"};
     static const int ranges[][2] = {{0, 65535}, {1000, 20000}};
@@ -119,9 +115,8 @@ START_TEST(deep_grey_is_scaled_by_a_range)
             clv_image_release(&image);
         }
 }
-END_TEST
 
-START_TEST(deep_grey_png_takes_the_range_as_well)
+TEST(deep_grey_png_takes_the_range_as_well)
 {
     struct clv_image_limits whole = {.grey16_high = 65534}, half = {.grey16_high = 32768};
     struct clv_image all, some;
@@ -136,9 +131,8 @@ START_TEST(deep_grey_png_takes_the_range_as_well)
     clv_image_release(&some);
     clv_image_release(&all);
 }
-END_TEST
 
-START_TEST(masks_keep_their_values_in_every_format)
+TEST(masks_keep_their_values_in_every_format)
 {
     static const char *const labels[] = {"labels.tif", "labels8.bmp", "labels4.bmp",
                                          "labels.pgm", "plain.pgm",   "pages.tif#3"};
@@ -161,9 +155,8 @@ START_TEST(masks_keep_their_values_in_every_format)
     must_fail(CLV_ERR_DATA, "masks must", clv_indexed_image_read(&none, CORPUS "rgb24.bmp", NULL, err));
     must_fail(CLV_ERR_DATA, "a WebP, which", clv_indexed_image_read(&none, CORPUS "lossy.webp", NULL, err));
 }
-END_TEST
 
-START_TEST(pages_are_counted_and_bounded)
+TEST(pages_are_counted_and_bounded)
 {
     uint32_t n = 0;
     struct clv_image image;
@@ -177,11 +170,10 @@ START_TEST(pages_are_counted_and_bounded)
     static const uint8_t loop[] = {'I', 'I', '*', 0, 8, 0, 0, 0, 0, 0, 8, 0, 0, 0};
     must_fail(CLV_ERR_DATA, "more than 65535 directories", clv_image_decode(&image, loop, sizeof loop, NULL, err));
 }
-END_TEST
 
 /* Whatever is cut off, nothing but an error comes back; and the sizes in a header are refused before anything is taken
  * for them. */
-START_TEST(truncated_files_fail_and_nothing_else)
+TEST(truncated_files_fail_and_nothing_else)
 {
     static const char *const names[] = {
         "rgb.tif",    "rgb-tiles-lzw.tif", "rgb-big-deflate.tif", "rgb-jpeg.tif",
@@ -213,9 +205,8 @@ START_TEST(truncated_files_fail_and_nothing_else)
         free(bytes);
     }
 }
-END_TEST
 
-START_TEST(sizes_are_refused_before_memory_is_taken)
+TEST(sizes_are_refused_before_memory_is_taken)
 {
     struct clv_image_limits limits = {.max_pixels = 200};
     static const char *const names[] = {"rgb.tif", "lossy.webp", "rgb24.bmp", "rgb.ppm", "g16.tif"};
@@ -225,9 +216,8 @@ START_TEST(sizes_are_refused_before_memory_is_taken)
                   clv_image_read(&image, formatted(CORPUS "%s", names[i]), &limits, err));
     must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, "P6 8000 8000 255\nabc", 20, NULL, err));
 }
-END_TEST
 
-START_TEST(formats_that_are_not_read_are_called_by_name)
+TEST(formats_that_are_not_read_are_called_by_name)
 {
     static const struct {
         const char *bytes, *name;
@@ -248,24 +238,4 @@ START_TEST(formats_that_are_not_read_are_called_by_name)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         must_fail(CLV_ERR_DATA, formatted(" %s file, which cleave does not read", files[i].name),
                   clv_image_decode(&image, files[i].bytes, files[i].size, NULL, err));
-}
-END_TEST
-
-Suite *formats_suite(void)
-{
-    Suite *suite = suite_create("formats");
-    TCase *tests = tcase_create("formats");
-    tcase_add_test(tests, every_format_shows_the_same_picture);
-    tcase_add_test(tests, lossy_kinds_come_close);
-    tcase_add_test(tests, tiff_and_webp_are_turned_as_they_say);
-    tcase_add_test(tests, transparent_webp_lies_on_white);
-    tcase_add_test(tests, deep_grey_is_scaled_by_a_range);
-    tcase_add_test(tests, deep_grey_png_takes_the_range_as_well);
-    tcase_add_test(tests, masks_keep_their_values_in_every_format);
-    tcase_add_test(tests, pages_are_counted_and_bounded);
-    tcase_add_test(tests, truncated_files_fail_and_nothing_else);
-    tcase_add_test(tests, sizes_are_refused_before_memory_is_taken);
-    tcase_add_test(tests, formats_that_are_not_read_are_called_by_name);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

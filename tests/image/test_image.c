@@ -11,7 +11,7 @@
 #include "support/pictures.h"
 #include "support/support.h"
 
-START_TEST(a_new_image_is_black)
+TEST(a_new_image_is_black)
 {
     struct clv_image image;
     must(clv_image_new(&image, 5, 3, 3, err));
@@ -22,9 +22,8 @@ START_TEST(a_new_image_is_black)
     ck_assert(!image.pixels && !image.width);
     clv_image_release(&image); /* twice is harmless */
 }
-END_TEST
 
-START_TEST(impossible_images_are_refused_and_leave_the_output_alone)
+TEST(impossible_images_are_refused_and_leave_the_output_alone)
 {
     struct clv_image image = {.width = 7};
     must_fail(CLV_ERR_USAGE, "0x3", clv_image_new(&image, 0, 3, 3, err));
@@ -33,7 +32,6 @@ START_TEST(impossible_images_are_refused_and_leave_the_output_alone)
     must_fail(CLV_ERR_MEMORY, "memory", clv_image_new(&image, INT32_MAX, INT32_MAX, INT32_MAX, err));
     ck_assert(image.width == 7 && !image.pixels);
 }
-END_TEST
 
 /* All readers must give the status and a message that begins with the path and has the part. */
 static void must_not_read(const char *path, enum clv_status expected, const char *part)
@@ -54,24 +52,22 @@ static void must_not_read(const char *path, enum clv_status expected, const char
     ck_assert(image.width == 7 && !image.pixels && mask.width == 7 && !mask.values && width == 7 && height == 7);
 }
 
-START_TEST(what_cannot_be_opened_is_named)
+TEST(what_cannot_be_opened_is_named)
 {
     const char *folder = temporary_folder();
     must_not_read(formatted("%s/absent.png", folder), CLV_ERR_NO_INPUT, strerror(ENOENT));
     must_not_read(folder, CLV_ERR_NO_INPUT, "is a folder");
     must_not_read("/dev/zero", CLV_ERR_NO_INPUT, "not a regular file");
 }
-END_TEST
 
-START_TEST(a_fifo_is_refused_without_blocking)
+TEST(a_fifo_is_refused_without_blocking)
 {
     const char *path = formatted("%s/fifo.png", temporary_folder());
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     must_not_read(path, CLV_ERR_NO_INPUT, "not a regular file");
 }
-END_TEST
 
-START_TEST(an_unreadable_file_is_refused)
+TEST(an_unreadable_file_is_refused)
 {
     const char *path = formatted("%s/secret.png", temporary_folder());
     spill(path, "x", 1);
@@ -83,9 +79,8 @@ START_TEST(an_unreadable_file_is_refused)
     if (owner == 0)
         ck_assert_int_eq(seteuid(0), 0);
 }
-END_TEST
 
-START_TEST(files_are_told_by_content)
+TEST(files_are_told_by_content)
 {
     const char *path = formatted("%s/a.png", temporary_folder());
     spill(path, "", 0);
@@ -103,10 +98,9 @@ START_TEST(files_are_told_by_content)
     clv_image_release(&image);
     clv_image_release(&back);
 }
-END_TEST
 
 /* A file larger than any image within the limits is refused before it is read. */
-START_TEST(a_file_far_too_large_is_refused_unread)
+TEST(a_file_far_too_large_is_refused_unread)
 {
     const char *path = formatted("%s/video.png", temporary_folder());
     spill(path, "x", 1);
@@ -117,9 +111,8 @@ START_TEST(a_file_far_too_large_is_refused_unread)
     must_fail(CLV_ERR_DATA, "not a PNG, JPEG, WebP, TIFF, BMP or PNM image",
               clv_image_read_size(&width, &height, path, NULL, err));
 }
-END_TEST
 
-START_TEST(writers_report_what_they_cannot_do)
+TEST(writers_report_what_they_cannot_do)
 {
     struct clv_image image;
     must(clv_image_new(&image, 40, 30, 3, err));
@@ -136,9 +129,8 @@ START_TEST(writers_report_what_they_cannot_do)
     ck_assert_int_ne(access(path, F_OK), 0);
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(the_libraries_print_nothing)
+TEST(the_libraries_print_nothing)
 {
     const char *path = formatted("%s/stderr", temporary_folder());
     fflush(stderr);
@@ -169,7 +161,6 @@ START_TEST(the_libraries_print_nothing)
     close(fd);
     close(kept);
 }
-END_TEST
 
 /* sRGB to CIE L*a*b* by the book, in double. */
 static void exact_lab(double lab[3], const uint8_t rgb[3])
@@ -192,7 +183,7 @@ static void exact_lab(double lab[3], const uint8_t rgb[3])
     lab[2] = 200 * (f[1] - f[2]);
 }
 
-START_TEST(lab_is_exact_to_a_fiftieth_over_the_colour_cube)
+TEST(lab_is_exact_to_a_fiftieth_over_the_colour_cube)
 {
     double worst = 0;
     for (int r = 0; r < 256; r += r < 16 ? 1 : 5)
@@ -211,9 +202,8 @@ START_TEST(lab_is_exact_to_a_fiftieth_over_the_colour_cube)
         }
     ck_assert_double_lt(worst, 0.02);
 }
-END_TEST
 
-START_TEST(greys_have_no_colour_in_lab)
+TEST(greys_have_no_colour_in_lab)
 {
     uint8_t rgb[256][3];
     float lab[256][3];
@@ -228,9 +218,8 @@ START_TEST(greys_have_no_colour_in_lab)
     ck_assert_float_lt(fabsf(lab[0][0]), 1e-3f);
     ck_assert_float_lt(fabsf(lab[255][0] - 100), 1e-2f);
 }
-END_TEST
 
-START_TEST(lab_of_a_pixel_does_not_depend_on_its_place)
+TEST(lab_of_a_pixel_does_not_depend_on_its_place)
 {
     enum { N = 700 };
     static uint8_t rgb[N * 3];
@@ -244,9 +233,8 @@ START_TEST(lab_of_a_pixel_does_not_depend_on_its_place)
         ck_assert_mem_eq(one, all + 3 * i, sizeof one);
     }
 }
-END_TEST
 
-START_TEST(the_default_palette_is_pascals)
+TEST(the_default_palette_is_pascals)
 {
     uint8_t palette[256][3];
     clv_default_palette(palette);
@@ -258,9 +246,8 @@ START_TEST(the_default_palette_is_pascals)
             if (memcmp(palette[a], palette[b], 3) == 0)
                 ck_abort_msg("labels %d and %d look the same", a, b);
 }
-END_TEST
 
-START_TEST(the_real_horses_are_read)
+TEST(the_real_horses_are_read)
 {
     const char *folder = real_data("the_real_horses_are_read", "horses/images");
     if (!folder)
@@ -273,27 +260,4 @@ START_TEST(the_real_horses_are_read)
     ck_assert(image.width == width && image.height == height && width > 100 && image.channels == 3);
     clv_image_release(&image);
     free(path);
-}
-END_TEST
-
-Suite *image_suite(void)
-{
-    Suite *suite = suite_create("image");
-    TCase *tests = tcase_create("image");
-    tcase_add_test(tests, a_new_image_is_black);
-    tcase_add_test(tests, impossible_images_are_refused_and_leave_the_output_alone);
-    tcase_add_test(tests, what_cannot_be_opened_is_named);
-    tcase_add_test(tests, a_fifo_is_refused_without_blocking);
-    tcase_add_test(tests, an_unreadable_file_is_refused);
-    tcase_add_test(tests, files_are_told_by_content);
-    tcase_add_test(tests, a_file_far_too_large_is_refused_unread);
-    tcase_add_test(tests, writers_report_what_they_cannot_do);
-    tcase_add_test(tests, the_libraries_print_nothing);
-    tcase_add_test(tests, lab_is_exact_to_a_fiftieth_over_the_colour_cube);
-    tcase_add_test(tests, greys_have_no_colour_in_lab);
-    tcase_add_test(tests, lab_of_a_pixel_does_not_depend_on_its_place);
-    tcase_add_test(tests, the_default_palette_is_pascals);
-    tcase_add_test(tests, the_real_horses_are_read);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

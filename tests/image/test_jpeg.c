@@ -31,7 +31,7 @@ static void must_be_near(const uint8_t *bytes, size_t size, const uint8_t *rgb, 
     clv_image_release(&image);
 }
 
-START_TEST(every_way_of_coding_a_colour_jpeg_is_read)
+TEST(every_way_of_coding_a_colour_jpeg_is_read)
 {
     uint8_t *pixels = smooth_pixels(3);
     static const struct {
@@ -64,9 +64,8 @@ START_TEST(every_way_of_coding_a_colour_jpeg_is_read)
     }
     free(pixels);
 }
-END_TEST
 
-START_TEST(a_grey_jpeg_becomes_three_equal_channels)
+TEST(a_grey_jpeg_becomes_three_equal_channels)
 {
     uint8_t *grey = smooth_pixels(1), *rgb = malloc(WIDTH * HEIGHT * 3);
     for (int i = 0; i < WIDTH * HEIGHT * 3; i++)
@@ -86,10 +85,9 @@ START_TEST(a_grey_jpeg_becomes_three_equal_channels)
     free(grey);
     free(rgb);
 }
-END_TEST
 
 /* Adobe writes light where ink is meant: 255 is a blank sheet. Without its marker 0 is. */
-START_TEST(cmyk_is_converted_with_and_without_adobes_inversion)
+TEST(cmyk_is_converted_with_and_without_adobes_inversion)
 {
     uint8_t *inks = smooth_pixels(4), *rgb = malloc(WIDTH * HEIGHT * 3);
     for (int adobe = 0; adobe < 2; adobe++)
@@ -115,7 +113,6 @@ START_TEST(cmyk_is_converted_with_and_without_adobes_inversion)
     free(inks);
     free(rgb);
 }
-END_TEST
 
 /* Six flat blocks of 8x8 pixels: ABC above DEF. */
 static uint8_t *block_jpeg(size_t *size, const uint8_t *exif, size_t exif_size)
@@ -150,7 +147,7 @@ static void must_show(const uint8_t *bytes, size_t size, const char *letters, in
     clv_image_release(&image);
 }
 
-START_TEST(exif_orientation_turns_the_picture_and_its_size)
+TEST(exif_orientation_turns_the_picture_and_its_size)
 {
     /* EXIF 2.32: which side of the upright picture the stored first row and first column are. */
     static const char *const upright[9] = {"ABCDEF", "ABCDEF", "CBAFED", "FEDCBA", "DEFABC",
@@ -171,9 +168,8 @@ START_TEST(exif_orientation_turns_the_picture_and_its_size)
             free(bytes);
         }
 }
-END_TEST
 
-START_TEST(malformed_exif_is_ignored)
+TEST(malformed_exif_is_ignored)
 {
     static const struct {
         int at, value;
@@ -198,9 +194,8 @@ START_TEST(malformed_exif_is_ignored)
     make_exif(exif, 6, true);
     ck_assert_int_eq(exif_orientation(exif, 26), 6);
 }
-END_TEST
 
-START_TEST(exif_entries_claimed_beyond_the_segment_are_not_read)
+TEST(exif_entries_claimed_beyond_the_segment_are_not_read)
 {
     uint8_t exif[6 + 8 + 2 + 5 * 12];
     memset(exif, 0, sizeof exif);
@@ -212,7 +207,6 @@ START_TEST(exif_entries_claimed_beyond_the_segment_are_not_read)
     ck_assert_int_eq(exif_orientation(exact, sizeof exif), 8);
     free(exact);
 }
-END_TEST
 
 static uint8_t *noisy_jpeg(size_t *size, int width, int height, bool progressive)
 {
@@ -232,7 +226,7 @@ static uint8_t *noisy_jpeg(size_t *size, int width, int height, bool progressive
     return bytes;
 }
 
-START_TEST(a_jpeg_cut_anywhere_is_refused)
+TEST(a_jpeg_cut_anywhere_is_refused)
 {
     for (int progressive = 0; progressive < 2; progressive++) {
         size_t size;
@@ -251,9 +245,8 @@ START_TEST(a_jpeg_cut_anywhere_is_refused)
         free(bytes);
     }
 }
-END_TEST
 
-START_TEST(a_large_jpeg_cut_at_every_997th_byte_is_refused)
+TEST(a_large_jpeg_cut_at_every_997th_byte_is_refused)
 {
     const char *path = formatted("%s/cut.jpg", temporary_folder());
     for (int progressive = 0; progressive < 2; progressive++) {
@@ -270,10 +263,9 @@ START_TEST(a_large_jpeg_cut_at_every_997th_byte_is_refused)
         free(bytes);
     }
 }
-END_TEST
 
 /* Before the end of the image, where nothing is missing. */
-START_TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
+TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
 {
     for (int progressive = 0; progressive < 2; progressive++) {
         size_t size;
@@ -292,10 +284,9 @@ START_TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
         free(bytes);
     }
 }
-END_TEST
 
 /* JPEG has no checksums: a flip may pass, as another picture of a lawful size, or be refused; nothing else. */
-START_TEST(flipped_bits_give_a_picture_or_an_error)
+TEST(flipped_bits_give_a_picture_or_an_error)
 {
     for (int progressive = 0; progressive < 2; progressive++) {
         size_t size, n_refused = 0;
@@ -318,7 +309,6 @@ START_TEST(flipped_bits_give_a_picture_or_an_error)
         free(bytes);
     }
 }
-END_TEST
 
 /* Where the frame header's height and width stand. */
 static uint8_t *frame_size(uint8_t *bytes, size_t size)
@@ -338,7 +328,7 @@ static void set_frame_size(uint8_t *bytes, size_t size, int width, int height)
     frame[3] = (uint8_t)width;
 }
 
-START_TEST(limits_are_checked_in_the_jpeg_header)
+TEST(limits_are_checked_in_the_jpeg_header)
 {
     size_t size;
     uint8_t *bytes = noisy_jpeg(&size, 19, 21, true);
@@ -360,9 +350,8 @@ START_TEST(limits_are_checked_in_the_jpeg_header)
     clv_image_release(&image);
     free(bytes);
 }
-END_TEST
 
-START_TEST(a_jpeg_of_too_many_scans_is_refused)
+TEST(a_jpeg_of_too_many_scans_is_refused)
 {
     uint8_t *pixels = smooth_pixels(3);
     struct jpeg_recipe recipe = {
@@ -379,9 +368,8 @@ START_TEST(a_jpeg_of_too_many_scans_is_refused)
     free(bytes);
     free(pixels);
 }
-END_TEST
 
-START_TEST(a_jpeg_is_no_mask)
+TEST(a_jpeg_is_no_mask)
 {
     size_t size;
     uint8_t *bytes = noisy_jpeg(&size, 19, 21, false);
@@ -390,9 +378,8 @@ START_TEST(a_jpeg_is_no_mask)
               clv_indexed_image_decode(&mask, bytes, size, NULL, err));
     free(bytes);
 }
-END_TEST
 
-START_TEST(written_jpegs_return_nearly_the_same_pixels)
+TEST(written_jpegs_return_nearly_the_same_pixels)
 {
     for (int channels = 1; channels <= 3; channels += 2) {
         struct clv_image image = {WIDTH, HEIGHT, channels, smooth_pixels(channels)};
@@ -413,10 +400,9 @@ START_TEST(written_jpegs_return_nearly_the_same_pixels)
         free(rgb);
     }
 }
-END_TEST
 
 /* Of the frame header's first component: samples across and down, against one of the others. */
-START_TEST(from_quality_90_on_chroma_is_not_halved)
+TEST(from_quality_90_on_chroma_is_not_halved)
 {
     struct clv_image image = {WIDTH, HEIGHT, 3, smooth_pixels(3)};
     for (int quality = 89; quality <= 90; quality++) {
@@ -431,9 +417,8 @@ START_TEST(from_quality_90_on_chroma_is_not_halved)
     }
     free(image.pixels);
 }
-END_TEST
 
-START_TEST(a_large_jpeg_grows_its_buffer)
+TEST(a_large_jpeg_grows_its_buffer)
 {
     struct clv_image image, back;
     must(clv_image_new(&image, 400, 400, 3, err));
@@ -452,29 +437,4 @@ START_TEST(a_large_jpeg_grows_its_buffer)
     must(clv_image_new(&wide, 65501, 1, 1, err));
     must_fail(CLV_ERR_USAGE, "65501x1", clv_jpeg_encode(&bytes, &size, &wide, 90, err));
     clv_image_release(&wide);
-}
-END_TEST
-
-Suite *jpeg_suite(void)
-{
-    Suite *suite = suite_create("jpeg");
-    TCase *tests = tcase_create("jpeg");
-    tcase_add_test(tests, every_way_of_coding_a_colour_jpeg_is_read);
-    tcase_add_test(tests, a_grey_jpeg_becomes_three_equal_channels);
-    tcase_add_test(tests, cmyk_is_converted_with_and_without_adobes_inversion);
-    tcase_add_test(tests, exif_orientation_turns_the_picture_and_its_size);
-    tcase_add_test(tests, malformed_exif_is_ignored);
-    tcase_add_test(tests, exif_entries_claimed_beyond_the_segment_are_not_read);
-    tcase_add_test(tests, a_jpeg_cut_anywhere_is_refused);
-    tcase_add_test(tests, a_large_jpeg_cut_at_every_997th_byte_is_refused);
-    tcase_add_test(tests, stray_bytes_before_the_end_of_a_jpeg_are_passed_over);
-    tcase_add_test(tests, flipped_bits_give_a_picture_or_an_error);
-    tcase_add_test(tests, limits_are_checked_in_the_jpeg_header);
-    tcase_add_test(tests, a_jpeg_of_too_many_scans_is_refused);
-    tcase_add_test(tests, a_jpeg_is_no_mask);
-    tcase_add_test(tests, written_jpegs_return_nearly_the_same_pixels);
-    tcase_add_test(tests, from_quality_90_on_chroma_is_not_halved);
-    tcase_add_test(tests, a_large_jpeg_grows_its_buffer);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -19,7 +19,7 @@ static char *patched(size_t *size, const char *name, size_t at, const char *byte
     return file;
 }
 
-START_TEST(damaged_headers_are_refused_for_what_is_wrong)
+TEST(damaged_headers_are_refused_for_what_is_wrong)
 {
     static const struct {
         const char *name;
@@ -54,10 +54,9 @@ START_TEST(damaged_headers_are_refused_for_what_is_wrong)
         free(file);
     }
 }
-END_TEST
 
 /* What OS/2 wrote: a header of 12 bytes, sizes of 16 bits, three bytes a colour of the palette. */
-START_TEST(bitmaps_of_os2_show_their_palette)
+TEST(bitmaps_of_os2_show_their_palette)
 {
     static const unsigned char file[] = {'B', 'M', 0,   0,  0,    0, 0, 0, 0,    0, 32, 0, 0,       0,
                                          12,  0,   0,   0,  3,    0, 2, 0, 1,    0, 1,  0, /**/ 10, 20,
@@ -76,7 +75,6 @@ START_TEST(bitmaps_of_os2_show_their_palette)
     clv_image_release(&image);
     clv_indexed_image_release(&mask);
 }
-END_TEST
 
 /* A header of Windows for a BMP whose pixels lie behind `more` bytes of masks or palette; what it takes. */
 static size_t put_bmp(uint8_t *file, int32_t width, int32_t height, int bits, uint32_t compression, uint32_t n_colours,
@@ -93,7 +91,7 @@ static size_t put_bmp(uint8_t *file, int32_t width, int32_t height, int bits, ui
 }
 
 /* Each colour's bits stand for 0 to 255, rounded to the nearest. */
-START_TEST(bitmaps_of_few_bits_a_colour_are_scaled_to_eight)
+TEST(bitmaps_of_few_bits_a_colour_are_scaled_to_eight)
 {
     static const struct {
         int bits;
@@ -127,10 +125,9 @@ START_TEST(bitmaps_of_few_bits_a_colour_are_scaled_to_eight)
         must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, file, size - 4, NULL, err));
     }
 }
-END_TEST
 
 /* Three pixels of 4 bits: 1, 2 and what is asked for. */
-START_TEST(an_index_may_be_the_palettes_last_and_no_more)
+TEST(an_index_may_be_the_palettes_last_and_no_more)
 {
     uint8_t file[54 + 12 + 4];
     for (int position = 0; position < 3; position++)
@@ -160,9 +157,8 @@ START_TEST(an_index_may_be_the_palettes_last_and_no_more)
             must_fail(CLV_ERR_DATA, "beyond the palette of 3", clv_indexed_image_decode(&mask, file, size, NULL, err));
         }
 }
-END_TEST
 
-START_TEST(plain_samples_have_to_be_numbers_up_to_the_largest)
+TEST(plain_samples_have_to_be_numbers_up_to_the_largest)
 {
     struct clv_image image;
     must(clv_image_decode(&image, "P2 2 1 9 9 0 ", 13, NULL, err));
@@ -172,9 +168,8 @@ START_TEST(plain_samples_have_to_be_numbers_up_to_the_largest)
     must_fail(CLV_ERR_DATA, "no number up to the largest", clv_image_decode(&image, "P2 2 1 9 x 0 ", 13, NULL, err));
     must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, "P2 2 1 9", 8, NULL, err));
 }
-END_TEST
 
-START_TEST(pages_are_of_tiffs_alone)
+TEST(pages_are_of_tiffs_alone)
 {
     struct clv_image image;
     size_t size;
@@ -186,7 +181,6 @@ START_TEST(pages_are_of_tiffs_alone)
     clv_image_release(&image);
     free(file);
 }
-END_TEST
 
 /* A TIFF of a directory of whole numbers, and 2 x 2 bytes of samples behind it. */
 struct entry {
@@ -213,7 +207,7 @@ static size_t put_tiff(uint8_t file[512], const struct entry *entries, size_t n)
     return samples + 4;
 }
 
-START_TEST(tiffs_lack_nothing_that_tells_what_they_show)
+TEST(tiffs_lack_nothing_that_tells_what_they_show)
 {
     static const struct entry full[] = {{WIDTH_TAG, 3, 1, 2}, {HEIGHT_TAG, 3, 1, 2}, {BITS_TAG, 3, 1, 8},
                                         {KIND_TAG, 3, 1, 1},  {STRIPS_TAG, 4, 1, 0}, {BYTES_TAG, 4, 1, 4}};
@@ -258,10 +252,9 @@ START_TEST(tiffs_lack_nothing_that_tells_what_they_show)
     must_fail(CLV_ERR_DATA, "corrupt TIFF: ", clv_image_decode(&image, file, size, NULL, err));
     must_fail(CLV_ERR_DATA, "corrupt TIFF: ", clv_indexed_image_decode(&mask, file, size, NULL, err));
 }
-END_TEST
 
 /* Colours of 16 bits, all reds first. */
-START_TEST(palettes_of_tiffs_are_kept_with_the_values)
+TEST(palettes_of_tiffs_are_kept_with_the_values)
 {
     static const struct entry entries[] = {{WIDTH_TAG, 3, 1, 2},
                                            {HEIGHT_TAG, 3, 1, 2},
@@ -289,10 +282,9 @@ START_TEST(palettes_of_tiffs_are_kept_with_the_values)
     clv_indexed_image_release(&mask);
     clv_image_release(&image);
 }
-END_TEST
 
 /* Rows of whole bytes, the first sample in a byte's highest bits. */
-START_TEST(tiffs_of_few_bits_a_sample_are_unpacked_from_the_highest)
+TEST(tiffs_of_few_bits_a_sample_are_unpacked_from_the_highest)
 {
     static const uint8_t stored[4] = {0x1b, 0xa5, 0xe4, 0x3c};
     for (uint32_t bits = 1; bits <= 4; bits *= 2)
@@ -314,9 +306,8 @@ START_TEST(tiffs_of_few_bits_a_sample_are_unpacked_from_the_highest)
                 clv_indexed_image_release(&mask);
             }
 }
-END_TEST
 
-START_TEST(transparent_tiffs_lie_on_white)
+TEST(transparent_tiffs_lie_on_white)
 {
     static const uint8_t pixel[4] = {100, 50, 20, 120};
     for (uint32_t kind = 1; kind <= 2; kind++) { /* colours are multiplied by alpha, or not */
@@ -337,18 +328,16 @@ START_TEST(transparent_tiffs_lie_on_white)
         clv_image_release(&image);
     }
 }
-END_TEST
 
-START_TEST(animated_webp_is_refused)
+TEST(animated_webp_is_refused)
 {
     static const char file[] = "RIFF\x24\0\0\0WEBPVP8X\x0a\0\0\0\2\0\0\0\x13\0\0\x0c\0\0"
                                "ANIM\6\0\0\0\0\0\0\0\0\0";
     struct clv_image image;
     must_fail(CLV_ERR_DATA, "an animated WebP", clv_image_decode(&image, file, sizeof file - 1, NULL, err));
 }
-END_TEST
 
-START_TEST(no_image_comes_out_when_memory_runs_out)
+TEST(no_image_comes_out_when_memory_runs_out)
 {
     static const char *const names[] = {"rgb.tif",
                                         "g16-tiles.tif",
@@ -381,9 +370,8 @@ START_TEST(no_image_comes_out_when_memory_runs_out)
         free(file);
     }
 }
-END_TEST
 
-START_TEST(no_file_comes_out_when_memory_runs_out)
+TEST(no_file_comes_out_when_memory_runs_out)
 {
     struct clv_image image = {0};
     uint8_t *bytes = NULL;
@@ -397,26 +385,4 @@ START_TEST(no_file_comes_out_when_memory_runs_out)
     ck_assert_ptr_nonnull(bytes);
     clv_free(bytes);
     clv_image_release(&image);
-}
-END_TEST
-
-Suite *odd_files_suite(void)
-{
-    Suite *suite = suite_create("odd_files");
-    TCase *tests = tcase_create("odd_files");
-    tcase_add_test(tests, damaged_headers_are_refused_for_what_is_wrong);
-    tcase_add_test(tests, bitmaps_of_os2_show_their_palette);
-    tcase_add_test(tests, bitmaps_of_few_bits_a_colour_are_scaled_to_eight);
-    tcase_add_test(tests, an_index_may_be_the_palettes_last_and_no_more);
-    tcase_add_test(tests, tiffs_of_few_bits_a_sample_are_unpacked_from_the_highest);
-    tcase_add_test(tests, transparent_tiffs_lie_on_white);
-    tcase_add_test(tests, plain_samples_have_to_be_numbers_up_to_the_largest);
-    tcase_add_test(tests, pages_are_of_tiffs_alone);
-    tcase_add_test(tests, tiffs_lack_nothing_that_tells_what_they_show);
-    tcase_add_test(tests, palettes_of_tiffs_are_kept_with_the_values);
-    tcase_add_test(tests, animated_webp_is_refused);
-    tcase_add_test(tests, no_image_comes_out_when_memory_runs_out);
-    tcase_add_test(tests, no_file_comes_out_when_memory_runs_out);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -4,7 +4,7 @@
 #include "image/overlay_palette.h"
 #include "support/support.h"
 
-START_TEST(labels_that_colour_blind_eyes_confuse_get_other_shades)
+TEST(labels_that_colour_blind_eyes_confuse_get_other_shades)
 {
     static const uint8_t red_and_green[256][3] = {[1] = {150, 60, 20}, [2] = {90, 90, 20}, [3] = {30, 60, 200}};
     uint8_t made[256][3];
@@ -17,9 +17,8 @@ START_TEST(labels_that_colour_blind_eyes_confuse_get_other_shades)
             ck_assert_double_ge(overlay_palette_distance(made[a], made[b]), 60);
     ck_assert(memcmp(made[3], red_and_green[3], 3) == 0); /* was far enough */
 }
-END_TEST
 
-START_TEST(the_usual_labels_are_told_apart)
+TEST(the_usual_labels_are_told_apart)
 {
     uint8_t palette[256][3], made[256][3];
     clv_default_palette(palette);
@@ -28,16 +27,4 @@ START_TEST(the_usual_labels_are_told_apart)
         for (int b = 1; b < a; b++)
             ck_assert_msg(overlay_palette_distance(made[a], made[b]) >= 40, "%d and %d: %g", a, b,
                           overlay_palette_distance(made[a], made[b]));
-}
-END_TEST
-
-Suite *overlay_palette_suite(void);
-Suite *overlay_palette_suite(void)
-{
-    Suite *suite = suite_create("overlay_palette");
-    TCase *tests = tcase_create("overlay_palette");
-    tcase_add_test(tests, labels_that_colour_blind_eyes_confuse_get_other_shades);
-    tcase_add_test(tests, the_usual_labels_are_told_apart);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

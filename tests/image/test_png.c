@@ -84,7 +84,7 @@ static const struct {
                {PNG_RGB, 8},     {PNG_RGB, 16},       {PNG_PALETTE, 1},     {PNG_PALETTE, 2}, {PNG_PALETTE, 4},
                {PNG_PALETTE, 8}, {PNG_GREY_ALPHA, 8}, {PNG_GREY_ALPHA, 16}, {PNG_RGBA, 8},    {PNG_RGBA, 16}};
 
-START_TEST(every_colour_type_depth_and_interlacing_is_read)
+TEST(every_colour_type_depth_and_interlacing_is_read)
 {
     static const int sizes[][2] = {{1, 1}, {2, 3}, {5, 1}, {1, 9}, {37, 23}, {40, 40}};
     static struct sample_set set;
@@ -106,9 +106,8 @@ START_TEST(every_colour_type_depth_and_interlacing_is_read)
                 check_read(&set, &recipe, "plain");
             }
 }
-END_TEST
 
-START_TEST(transparent_colours_become_white)
+TEST(transparent_colours_become_white)
 {
     static struct sample_set set;
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
@@ -137,9 +136,8 @@ START_TEST(transparent_colours_become_white)
             check_read(&set, &recipe, "transparent");
         }
 }
-END_TEST
 
-START_TEST(sixteen_bits_are_rounded_to_the_nearest_eight)
+TEST(sixteen_bits_are_rounded_to_the_nearest_eight)
 {
     uint16_t *samples = malloc(65536 * sizeof *samples);
     for (int i = 0; i < 65536; i++)
@@ -156,9 +154,8 @@ START_TEST(sixteen_bits_are_rounded_to_the_nearest_eight)
     free(bytes);
     free(samples);
 }
-END_TEST
 
-START_TEST(masks_keep_their_values_and_palette)
+TEST(masks_keep_their_values_and_palette)
 {
     static struct sample_set set;
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
@@ -196,9 +193,8 @@ START_TEST(masks_keep_their_values_and_palette)
             free(bytes);
         }
 }
-END_TEST
 
-START_TEST(a_palette_index_without_an_entry_is_refused)
+TEST(a_palette_index_without_an_entry_is_refused)
 {
     static const uint8_t palette[3][3] = {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}};
     uint16_t samples[6] = {0, 1, 2, 1, 3, 0};
@@ -219,7 +215,6 @@ START_TEST(a_palette_index_without_an_entry_is_refused)
               clv_indexed_image_decode(&mask, bytes, size, NULL, err));
     free(bytes);
 }
-END_TEST
 
 /* A small PNG with several kinds of chunk. */
 static uint8_t *tiny_png(size_t *size, bool interlaced)
@@ -256,7 +251,7 @@ static void must_be_refused(const uint8_t *bytes, size_t size, const char *what)
     ck_assert(mask.width == 7 && !mask.values);
 }
 
-START_TEST(a_png_cut_anywhere_is_refused)
+TEST(a_png_cut_anywhere_is_refused)
 {
     for (int interlaced = 0; interlaced < 2; interlaced++) {
         size_t size;
@@ -270,9 +265,8 @@ START_TEST(a_png_cut_anywhere_is_refused)
         free(bytes);
     }
 }
-END_TEST
 
-START_TEST(a_large_png_cut_at_every_997th_byte_is_refused)
+TEST(a_large_png_cut_at_every_997th_byte_is_refused)
 {
     struct clv_image image, back = {0};
     must(clv_image_new(&image, 160, 120, 3, err));
@@ -293,10 +287,9 @@ START_TEST(a_large_png_cut_at_every_997th_byte_is_refused)
     clv_free(bytes);
     clv_image_release(&image);
 }
-END_TEST
 
 /* Every byte of a PNG but the signature is under a checksum. */
-START_TEST(every_flipped_bit_of_a_png_is_noticed)
+TEST(every_flipped_bit_of_a_png_is_noticed)
 {
     size_t size;
     uint8_t *bytes = tiny_png(&size, true);
@@ -307,9 +300,8 @@ START_TEST(every_flipped_bit_of_a_png_is_noticed)
     }
     free(bytes);
 }
-END_TEST
 
-START_TEST(bytes_behind_the_end_of_a_png_are_ignored)
+TEST(bytes_behind_the_end_of_a_png_are_ignored)
 {
     size_t size;
     uint8_t *bytes = tiny_png(&size, false), *longer = calloc(size + 100, 1);
@@ -320,7 +312,6 @@ START_TEST(bytes_behind_the_end_of_a_png_are_ignored)
     free(longer);
     free(bytes);
 }
-END_TEST
 
 static void put_32(uint8_t *bytes, uint32_t value)
 {
@@ -336,7 +327,7 @@ static void set_size(uint8_t *png, uint32_t width, uint32_t height)
     put_32(png + 29, png_checksum(png + 12, 17));
 }
 
-START_TEST(limits_are_checked_in_the_png_header)
+TEST(limits_are_checked_in_the_png_header)
 {
     size_t size;
     uint8_t *bytes = tiny_png(&size, false);
@@ -367,9 +358,8 @@ START_TEST(limits_are_checked_in_the_png_header)
     clv_image_release(&image);
     free(bytes);
 }
-END_TEST
 
-START_TEST(limits_can_be_raised_for_a_very_wide_png)
+TEST(limits_can_be_raised_for_a_very_wide_png)
 {
     struct clv_image wide, back;
     must(clv_image_new(&wide, 70000, 2, 1, err));
@@ -386,9 +376,8 @@ START_TEST(limits_can_be_raised_for_a_very_wide_png)
     clv_image_release(&back);
     clv_free(bytes);
 }
-END_TEST
 
-START_TEST(written_pngs_return_the_same_pixels)
+TEST(written_pngs_return_the_same_pixels)
 {
     for (int channels = 1; channels <= 3; channels += 2) {
         struct clv_image image, back;
@@ -406,9 +395,8 @@ START_TEST(written_pngs_return_the_same_pixels)
         clv_image_release(&back);
     }
 }
-END_TEST
 
-START_TEST(written_labels_return_the_same_values_and_palette)
+TEST(written_labels_return_the_same_values_and_palette)
 {
     uint8_t labels[20 * 11], palette[256][3];
     for (int i = 0; i < 20 * 11; i++)
@@ -430,9 +418,8 @@ START_TEST(written_labels_return_the_same_values_and_palette)
     must_fail(CLV_ERR_USAGE, "257", clv_png_write_labels(path, 20, 11, labels, palette, 257, err));
     must_fail(CLV_ERR_USAGE, "0x11", clv_png_write_labels(path, 0, 11, labels, palette, 256, err));
 }
-END_TEST
 
-START_TEST(an_image_of_two_channels_cannot_be_written)
+TEST(an_image_of_two_channels_cannot_be_written)
 {
     struct clv_image image;
     uint8_t *bytes = NULL;
@@ -443,27 +430,4 @@ START_TEST(an_image_of_two_channels_cannot_be_written)
     ck_assert(!bytes && size == 1);
     clv_image_release(&image);
     must_fail(CLV_ERR_USAGE, "0x0", clv_png_encode(&bytes, &size, &image, err));
-}
-END_TEST
-
-Suite *png_suite(void)
-{
-    Suite *suite = suite_create("png");
-    TCase *tests = tcase_create("png");
-    tcase_add_test(tests, every_colour_type_depth_and_interlacing_is_read);
-    tcase_add_test(tests, transparent_colours_become_white);
-    tcase_add_test(tests, sixteen_bits_are_rounded_to_the_nearest_eight);
-    tcase_add_test(tests, masks_keep_their_values_and_palette);
-    tcase_add_test(tests, a_palette_index_without_an_entry_is_refused);
-    tcase_add_test(tests, a_png_cut_anywhere_is_refused);
-    tcase_add_test(tests, a_large_png_cut_at_every_997th_byte_is_refused);
-    tcase_add_test(tests, every_flipped_bit_of_a_png_is_noticed);
-    tcase_add_test(tests, bytes_behind_the_end_of_a_png_are_ignored);
-    tcase_add_test(tests, limits_are_checked_in_the_png_header);
-    tcase_add_test(tests, limits_can_be_raised_for_a_very_wide_png);
-    tcase_add_test(tests, written_pngs_return_the_same_pixels);
-    tcase_add_test(tests, written_labels_return_the_same_values_and_palette);
-    tcase_add_test(tests, an_image_of_two_channels_cannot_be_written);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -46,7 +46,7 @@ static void check_against_the_definition(int width, int height, int to_width, in
     clv_image_release(&target);
 }
 
-START_TEST(resizing_averages_areas_and_interpolates)
+TEST(resizing_averages_areas_and_interpolates)
 {
     static const int sizes[][4] = {{17, 13, 5, 4},   {16, 12, 8, 4},   {5, 4, 17, 13}, {17, 4, 5, 13}, {4, 17, 13, 5},
                                    {1, 1, 3, 2},     {9, 7, 1, 1},     {20, 3, 19, 3}, {3, 20, 3, 21}, {100, 2, 3, 2},
@@ -55,9 +55,8 @@ START_TEST(resizing_averages_areas_and_interpolates)
         for (int channels = 1; channels <= 4; channels++)
             check_against_the_definition(sizes[i][0], sizes[i][1], sizes[i][2], sizes[i][3], channels);
 }
-END_TEST
 
-START_TEST(resizing_to_the_same_size_copies)
+TEST(resizing_to_the_same_size_copies)
 {
     struct clv_image source = noisy_image(33, 21, 3), target;
     must(clv_image_resize(&target, &source, 33, 21, err));
@@ -65,9 +64,8 @@ START_TEST(resizing_to_the_same_size_copies)
     clv_image_release(&source);
     clv_image_release(&target);
 }
-END_TEST
 
-START_TEST(a_flat_image_stays_flat)
+TEST(a_flat_image_stays_flat)
 {
     for (int value = 0; value < 256; value += 5) {
         struct clv_image source, target;
@@ -84,9 +82,8 @@ START_TEST(a_flat_image_stays_flat)
         clv_image_release(&source);
     }
 }
-END_TEST
 
-START_TEST(impossible_sizes_are_refused)
+TEST(impossible_sizes_are_refused)
 {
     struct clv_image source = noisy_image(4, 4, 3), target = {.width = 7}, nothing = {0};
     must_fail(CLV_ERR_USAGE, "0x4", clv_image_resize(&target, &source, 0, 4, err));
@@ -95,9 +92,8 @@ START_TEST(impossible_sizes_are_refused)
     ck_assert(target.width == 7 && !target.pixels);
     clv_image_release(&source);
 }
-END_TEST
 
-START_TEST(labels_take_the_nearest_value)
+TEST(labels_take_the_nearest_value)
 {
     static const int sizes[][4] = {{17, 13, 5, 4}, {5, 4, 17, 13}, {17, 4, 5, 13}, {1, 1, 3, 2},     {9, 7, 1, 1},
                                    {20, 3, 19, 3}, {3, 20, 3, 21}, {8, 8, 8, 8},   {31, 29, 62, 58}, {6, 6, 4, 4}};
@@ -114,18 +110,4 @@ START_TEST(labels_take_the_nearest_value)
         free(target);
         clv_image_release(&source);
     }
-}
-END_TEST
-
-Suite *resize_suite(void)
-{
-    Suite *suite = suite_create("resize");
-    TCase *tests = tcase_create("resize");
-    tcase_add_test(tests, resizing_averages_areas_and_interpolates);
-    tcase_add_test(tests, resizing_to_the_same_size_copies);
-    tcase_add_test(tests, a_flat_image_stays_flat);
-    tcase_add_test(tests, impossible_sizes_are_refused);
-    tcase_add_test(tests, labels_take_the_nearest_value);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -5,7 +5,7 @@
 #include "infer/exponential.h"
 #include "support/support.h"
 
-START_TEST(exponentials_are_the_library_s_within_two_units)
+TEST(exponentials_are_the_library_s_within_two_units)
 {
     enum { N = 20000 };
     static double value[N], out[N];
@@ -16,9 +16,8 @@ START_TEST(exponentials_are_the_library_s_within_two_units)
         ck_assert_msg(fabs(out[c] - exp(value[c])) <= 2 * 0x1p-52 * exp(value[c]), "exp(%.17g) is %.17g, not %.17g",
                       value[c], out[c], exp(value[c]));
 }
-END_TEST
 
-START_TEST(the_ends_of_the_range_are_right)
+TEST(the_ends_of_the_range_are_right)
 {
     const double value[] = {0, -708, -709, -1e300, -INFINITY, 700, 1, -0x1p-60}, shifted[] = {3, 4, 5, 3 - 0.5};
     double out[8];
@@ -31,9 +30,8 @@ START_TEST(the_ends_of_the_range_are_right)
     for (int c = 0; c < 4; c++)
         ck_assert_double_eq_tol(out[c] / exp(shifted[c] - 3), 1, 1e-15);
 }
-END_TEST
 
-START_TEST(a_value_s_place_makes_no_difference)
+TEST(a_value_s_place_makes_no_difference)
 {
     double value[11], out[11], alone;
     for (uint64_t c = 0; c < 11; c++)
@@ -50,16 +48,4 @@ START_TEST(a_value_s_place_makes_no_difference)
     exponentials(out, out, 0.5, 11);
     exponentials(value, value, 0.5, 11);
     ck_assert_mem_eq(out, value, sizeof out);
-}
-END_TEST
-
-Suite *exponential_suite(void)
-{
-    Suite *suite = suite_create("exponential");
-    TCase *tests = tcase_create("exponential");
-    tcase_add_test(tests, exponentials_are_the_library_s_within_two_units);
-    tcase_add_test(tests, the_ends_of_the_range_are_right);
-    tcase_add_test(tests, a_value_s_place_makes_no_difference);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -256,7 +256,7 @@ static void decoding_rows(size_t kind)
     clv_oracle_free(oracle);
 }
 
-START_TEST(every_kind_of_inference_finds_what_it_found)
+TEST(every_kind_of_inference_finds_what_it_found)
 {
     golden_begin();
     for (size_t kind = 0; kind < N_KINDS; kind++) {
@@ -266,7 +266,6 @@ START_TEST(every_kind_of_inference_finds_what_it_found)
     }
     golden_end("inference", "fields\tmethod\tsetting\tdigest");
 }
-END_TEST
 
 /* --- from an image to its outline --- */
 
@@ -476,7 +475,7 @@ static void click_rows(const struct clv_image *image)
     click_scene_free(scene);
 }
 
-START_TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
+TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
 {
     struct clv_image image = picture();
     golden_begin();
@@ -489,15 +488,4 @@ START_TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
     probability_rows(&image);
     golden_end("pictures", "step\tsetting\tdigest");
     clv_image_release(&image);
-}
-END_TEST
-
-Suite *golden_inference_suite(void)
-{
-    Suite *suite = suite_create("golden_inference");
-    TCase *tc = tcase_create("golden_inference");
-    tcase_add_test(tc, every_kind_of_inference_finds_what_it_found);
-    tcase_add_test(tc, every_step_from_an_image_to_its_outline_makes_what_it_made);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

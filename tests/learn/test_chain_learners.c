@@ -51,7 +51,7 @@ static double slow_value(const struct pmap_example *example, const double *w, ui
     return example->scale * value;
 }
 
-START_TEST(gradient_is_that_of_the_estimate_by_its_definition)
+TEST(gradient_is_that_of_the_estimate_by_its_definition)
 {
     struct decoder *decoder;
     struct pmap_workspace space = {0};
@@ -85,11 +85,10 @@ START_TEST(gradient_is_that_of_the_estimate_by_its_definition)
     pmap_workspace_release(&space);
     decoders_free(decoder, 1);
 }
-END_TEST
 
 /* With a table of zeros the nodes are apart, and the mean of the estimates is the softmax's log-likelihood; its
  * gradient in the unary weights is multinomial logistic regression's. */
-START_TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
+TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
 {
     static struct random_problem r;
     struct decoder *decoder;
@@ -129,7 +128,6 @@ START_TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
     pmap_workspace_release(&space);
     decoders_free(decoder, 1);
 }
-END_TEST
 
 /* --- the structured hinge
  * ---------------------------------------------------------------------------------------------- */
@@ -177,7 +175,7 @@ static double own_variance(const struct toy *toy)
 
 /* The dual is a lower bound of any objective, the gap closes, and the objective told is that of the weights by
  * enumeration; whatever the tables' prior variance. */
-START_TEST(ssvm_on_chains_brackets_the_optimum)
+TESTS(ssvm_on_chains_brackets_the_optimum, 0, 3)
 {
     static const double wanted[] = {1, 4, 0};
     struct toy toy;
@@ -220,11 +218,10 @@ START_TEST(ssvm_on_chains_brackets_the_optimum)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
 /* The optimum of 1/2 |w|^2 + C sum H at C = 0.1 on the first fold of the OCR words, H unnormalised, was found elsewhere
  * to lie between 182.05 and 182.65. */
-START_TEST(ssvm_brackets_the_known_optimum_of_real_letters)
+TEST(ssvm_brackets_the_known_optimum_of_real_letters)
 {
     const char *path = real_data("ssvm_brackets_the_known_optimum_of_real_letters", "letters/letter.data.gz");
     struct letters letters = {0};
@@ -254,13 +251,12 @@ START_TEST(ssvm_brackets_the_known_optimum_of_real_letters)
     clv_dataset_free(toy.dataset);
     letters_release(&letters);
 }
-END_TEST
 
 /* --- all of them
  * ------------------------------------------------------------------------------------------------------- */
 
 /* Chains whose labels follow from features and neighbours: every learner finds weights that say so. */
-START_TEST(every_learner_learns_planted_chains)
+TEST(every_learner_learns_planted_chains)
 {
     static const char *const learners[] = {"ssvm", "perceptron", "subgradient", "pmap", "mpmap", "wmpmap"};
     struct toy toy;
@@ -299,9 +295,8 @@ START_TEST(every_learner_learns_planted_chains)
     decoders_free(decoder, 1);
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(weak_chains_are_refused)
+TEST(weak_chains_are_refused)
 {
     struct toy toy;
     toy_chains(&toy, 3, &chain_shape, 5);
@@ -311,19 +306,4 @@ START_TEST(weak_chains_are_refused)
     training.n_weak = 1;
     must_fail(CLV_ERR_USAGE, "full pairwise tables", clv_train(&result, clv_learner_find("mpmap"), &training, err));
     toy_release(&toy);
-}
-END_TEST
-
-Suite *chain_learners_suite(void)
-{
-    Suite *suite = suite_create("chain_learners");
-    TCase *tests = tcase_create("chain_learners");
-    tcase_add_test(tests, gradient_is_that_of_the_estimate_by_its_definition);
-    tcase_add_test(tests, without_couplings_the_expected_gradient_is_logistic_regressions);
-    tcase_add_loop_test(tests, ssvm_on_chains_brackets_the_optimum, 0, 3);
-    tcase_add_test(tests, ssvm_brackets_the_known_optimum_of_real_letters);
-    tcase_add_test(tests, every_learner_learns_planted_chains);
-    tcase_add_test(tests, weak_chains_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -200,21 +200,11 @@ static void train_all(const struct clv_learner *learner)
         }
 }
 
-START_TEST(every_learner_makes_what_it_made_and_every_parameter_matters)
+TEST(every_learner_makes_what_it_made_and_every_parameter_matters)
 {
     golden_begin();
     for (size_t i = 0; clv_learner_at(i); i++)
         train_all(clv_learner_at(i));
     golden_end("trainings", "learner\tproblems\tsetting\tdigest");
     ck_assert_uint_eq(n_surprises, 0);
-}
-END_TEST
-
-Suite *golden_trainings_suite(void)
-{
-    Suite *suite = suite_create("golden_trainings");
-    TCase *tc = tcase_create("golden_trainings");
-    tcase_add_test(tc, every_learner_makes_what_it_made_and_every_parameter_matters);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

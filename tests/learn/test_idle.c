@@ -224,7 +224,15 @@ static void walk_settings(const struct clv_learner *learner, const struct clv_tr
         }
 }
 
-START_TEST(a_parameter_changes_the_result_or_says_why_not)
+static int n_learners(void)
+{
+    int n = 0;
+    while (clv_learner_at((size_t)n))
+        n++;
+    return n;
+}
+
+TESTS(a_parameter_changes_the_result_or_says_why_not, 0, n_learners())
 {
     static struct given_data data;
     const struct clv_learner *learner = clv_learner_at((size_t)_i);
@@ -243,10 +251,9 @@ START_TEST(a_parameter_changes_the_result_or_says_why_not)
     }
     ck_assert_int_gt(n, 0);
 }
-END_TEST
 
 /* Before the data are read, they may yet be what a parameter needs. */
-START_TEST(without_data_parameters_alone_decide)
+TEST(without_data_parameters_alone_decide)
 {
     static const struct {
         const char *learner, *set, *value, *parameter, *why;
@@ -272,19 +279,4 @@ START_TEST(without_data_parameters_alone_decide)
         ck_assert_pstr_eq(clv_learner_idle(learner, &training, clv_learner_parameter(learner, cases[i].parameter)),
                           cases[i].why);
     }
-}
-END_TEST
-
-Suite *idle_suite(void);
-Suite *idle_suite(void)
-{
-    size_t n = 0;
-    Suite *suite = suite_create("idle");
-    TCase *tcase = tcase_create("parameters");
-    while (clv_learner_at(n))
-        n++;
-    tcase_add_loop_test(tcase, a_parameter_changes_the_result_or_says_why_not, 0, (int)n);
-    tcase_add_test(tcase, without_data_parameters_alone_decide);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -18,7 +18,7 @@ static void run_out(void *context, const char *what, size_t done, size_t total, 
     self->stop |= done >= self->n;
 }
 
-START_TEST(cross_validation_tells_the_losses_of_what_it_tried)
+TEST(cross_validation_tells_the_losses_of_what_it_tried)
 {
     struct toy toy;
     struct patience patience = {5, 0};
@@ -38,15 +38,4 @@ START_TEST(cross_validation_tells_the_losses_of_what_it_tried)
     ck_assert(best == before && losses[0] == whole[0] && errors[0] > 0);
     ck_assert(isnan(losses[1]) && isnan(errors[1]) && isnan(losses[2]));
     toy_release(&toy);
-}
-END_TEST
-
-Suite *interruption_suite(void);
-Suite *interruption_suite(void)
-{
-    Suite *suite = suite_create("interruption");
-    TCase *tests = tcase_create("interruption");
-    tcase_add_test(tests, cross_validation_tells_the_losses_of_what_it_tried);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -49,7 +49,7 @@ static double mistake_bound(const struct toy *toy)
 
 /* Each pass with a mistake uses up at least one of the bound's mistakes, so after that many passes and one more there
  * has been a pass without any. */
-START_TEST(perceptron_keeps_its_mistake_bound_on_separable_data)
+TEST(perceptron_keeps_its_mistake_bound_on_separable_data)
 {
     struct toy toy;
     toy_planted(&toy, 5, 8, &potts, planted, 21);
@@ -68,9 +68,8 @@ START_TEST(perceptron_keeps_its_mistake_bound_on_separable_data)
     }
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(subgradient_reaches_the_optimum_that_frank_wolfe_proves)
+TEST(subgradient_reaches_the_optimum_that_frank_wolfe_proves)
 {
     struct toy toy;
     toy_random(&toy, 12, 15, &potts, 5);
@@ -94,7 +93,6 @@ START_TEST(subgradient_reaches_the_optimum_that_frank_wolfe_proves)
     clv_training_result_release(&proven);
     toy_release(&toy);
 }
-END_TEST
 
 /* The objective of independent.c by its definition: a row of weights is of one label against all others. */
 static double node_objective(const struct toy *toy, const double *w, double lambda)
@@ -117,7 +115,7 @@ static double node_objective(const struct toy *toy, const double *w, double lamb
     return objective;
 }
 
-START_TEST(independent_svm_proves_its_optimum)
+TEST(independent_svm_proves_its_optimum)
 {
     struct toy toy;
     toy_random(&toy, 6, 20, &potts, 9);
@@ -141,9 +139,8 @@ START_TEST(independent_svm_proves_its_optimum)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(independent_svm_of_several_labels_sets_each_against_all_others)
+TEST(independent_svm_of_several_labels_sets_each_against_all_others)
 {
     static struct random_problem r;
     const struct clv_shape shape = {4, 6, 0, CLV_PAIRWISE_NONE};
@@ -167,7 +164,6 @@ START_TEST(independent_svm_of_several_labels_sets_each_against_all_others)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
 /* Labels that one feature tells apart, several labels, no edges. */
 static void toy_many_labels(struct toy *toy, int32_t n_labels)
@@ -183,7 +179,7 @@ static void toy_many_labels(struct toy *toy, int32_t n_labels)
     }
 }
 
-START_TEST(several_labels_are_told_apart)
+TEST(several_labels_are_told_apart)
 {
     struct toy toy;
     toy_many_labels(&toy, 4);
@@ -195,7 +191,6 @@ START_TEST(several_labels_are_told_apart)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* A dataset with noise in the nodes of unknown label, and one where the noise is another: the same weights. */
 static void toy_with_unknown(struct toy *toy, uint64_t noise)
@@ -217,7 +212,7 @@ static void toy_with_unknown(struct toy *toy, uint64_t noise)
     }
 }
 
-START_TEST(nodes_of_unknown_label_teach_nothing)
+TEST(nodes_of_unknown_label_teach_nothing)
 {
     struct toy a, b;
     toy_with_unknown(&a, 1);
@@ -239,9 +234,8 @@ START_TEST(nodes_of_unknown_label_teach_nothing)
     toy_release(&a);
     toy_release(&b);
 }
-END_TEST
 
-START_TEST(same_bytes_at_any_thread_count_and_seed_matters)
+TEST(same_bytes_at_any_thread_count_and_seed_matters)
 {
     struct toy toy;
     toy_random(&toy, 20, 30, &potts, 8);
@@ -265,7 +259,6 @@ START_TEST(same_bytes_at_any_thread_count_and_seed_matters)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* Stops once the first point of the curve was reported. */
 static volatile int stop_now;
@@ -276,7 +269,7 @@ static void stop_after(void *context, const char *what, size_t done, size_t tota
         stop_now = 1;
 }
 
-START_TEST(interruption_returns_the_weights_so_far)
+TEST(interruption_returns_the_weights_so_far)
 {
     struct toy toy;
     static struct random_problem r;
@@ -309,21 +302,4 @@ START_TEST(interruption_returns_the_weights_so_far)
             clv_training_result_release(&result);
         }
     toy_release(&toy);
-}
-END_TEST
-
-Suite *learners_suite(void)
-{
-    Suite *suite = suite_create("learners");
-    TCase *tests = tcase_create("learners");
-    tcase_add_test(tests, perceptron_keeps_its_mistake_bound_on_separable_data);
-    tcase_add_test(tests, subgradient_reaches_the_optimum_that_frank_wolfe_proves);
-    tcase_add_test(tests, independent_svm_proves_its_optimum);
-    tcase_add_test(tests, independent_svm_of_several_labels_sets_each_against_all_others);
-    tcase_add_test(tests, several_labels_are_told_apart);
-    tcase_add_test(tests, nodes_of_unknown_label_teach_nothing);
-    tcase_add_test(tests, same_bytes_at_any_thread_count_and_seed_matters);
-    tcase_add_test(tests, interruption_returns_the_weights_so_far);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -57,7 +57,7 @@ static void expect_same_weights(const struct toy *toy, const char *learner)
     clv_dataset_free(mapped);
 }
 
-START_TEST(weights_are_those_of_features_in_memory)
+TEST(weights_are_those_of_features_in_memory)
 {
     static const char *const learners[] = {"ssvm",        "m3n",  "lapmedn", "perceptron",
                                            "subgradient", "pmap", "mpmap",   "wmpmap"};
@@ -72,9 +72,8 @@ START_TEST(weights_are_those_of_features_in_memory)
     toy_release(&toy);
     toy_release(&chains);
 }
-END_TEST
 
-START_TEST(other_learners_and_weak_examples_are_refused)
+TEST(other_learners_and_weak_examples_are_refused)
 {
     struct toy toy;
     toy_random(&toy, 3, 6, &potts, 1);
@@ -99,7 +98,6 @@ START_TEST(other_learners_and_weak_examples_are_refused)
     clv_dataset_free(lean);
     toy_release(&toy);
 }
-END_TEST
 
 /* Cuts the file short once the learner is at work. */
 struct cutter {
@@ -115,7 +113,7 @@ static void cut_short(void *context, const char *what, size_t done, size_t total
         ck_assert_int_eq(truncate(self->path, 1000), 0);
 }
 
-START_TEST(a_file_that_is_cut_short_while_learning_ends_it_by_name)
+TEST(a_file_that_is_cut_short_while_learning_ends_it_by_name)
 {
     struct toy toy;
     toy_random(&toy, 6, 12, &potts, 2);
@@ -134,7 +132,6 @@ START_TEST(a_file_that_is_cut_short_while_learning_ends_it_by_name)
     clv_dataset_free(lean);
     toy_release(&toy);
 }
-END_TEST
 
 static enum clv_status train_once(const char *path, const struct clv_training *all, struct clv_error *err)
 {
@@ -151,7 +148,7 @@ static enum clv_status train_once(const char *path, const struct clv_training *a
     return status;
 }
 
-START_TEST(failing_memory_ends_the_training)
+TEST(failing_memory_ends_the_training)
 {
     struct toy toy;
     toy_random(&toy, 3, 6, &potts, 5);
@@ -160,17 +157,4 @@ START_TEST(failing_memory_ends_the_training)
     training.parameters[clv_learner_parameter(clv_learner_find("wmpmap"), "passes")] = 1;
     must_survive_failed_requests(train_once(path, &training, err));
     toy_release(&toy);
-}
-END_TEST
-
-Suite *on_demand_suite(void)
-{
-    Suite *suite = suite_create("on_demand");
-    TCase *tests = tcase_create("on_demand");
-    tcase_add_test(tests, weights_are_those_of_features_in_memory);
-    tcase_add_test(tests, other_learners_and_weak_examples_are_refused);
-    tcase_add_test(tests, a_file_that_is_cut_short_while_learning_ends_it_by_name);
-    tcase_add_test(tests, failing_memory_ends_the_training);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -42,7 +42,7 @@ static double score_of(const double *w, const double *evidence, int32_t label)
     return score;
 }
 
-START_TEST(presence_is_learned_from_own_marginals_and_from_company)
+TEST(presence_is_learned_from_own_marginals_and_from_company)
 {
     static double evidence[N * 2 * K], w[2][K * (3 + K)];
     static uint8_t is_there[N * K];
@@ -62,10 +62,9 @@ START_TEST(presence_is_learned_from_own_marginals_and_from_company)
     must(presence_learn(w[0], evidence, is_there, N, K, 1, err));
     ck_assert_double_eq_tol(w[0][0], log(0.5 / (N + 0.5)), 1e-12); /* of none */
 }
-END_TEST
 
 /* The gradient of the objective is small where it was minimised. */
-START_TEST(presence_is_the_minimum_of_its_objective)
+TEST(presence_is_the_minimum_of_its_objective)
 {
     static double evidence[N * 2 * K], w[K * (3 + K)];
     static uint8_t is_there[N * K];
@@ -81,9 +80,8 @@ START_TEST(presence_is_the_minimum_of_its_objective)
     for (int c = 0; c < 3 + K; c++)
         ck_assert_double_lt(fabs(gradient[c] + (c ? 0.001 * w[2 * (3 + K) + c] : 0)), 3e-4);
 }
-END_TEST
 
-START_TEST(a_label_is_there_from_one_in_five_hundred_on)
+TEST(a_label_is_there_from_one_in_five_hundred_on)
 {
     float theta[2][K] = {{100, 0, 0.1F}, {0, 99, 1}};
     uint8_t is_there[K];
@@ -94,10 +92,9 @@ START_TEST(a_label_is_there_from_one_in_five_hundred_on)
     presence_of(is_there, &problem, K);
     ck_assert_int_eq(is_there[2], 0);
 }
-END_TEST
 
 /* Five nodes show label 0, one shows label 1, which both stages believe; it is given up if the image cannot have it. */
-START_TEST(models_give_up_labels_that_an_image_hardly_has)
+TEST(models_give_up_labels_that_an_image_hardly_has)
 {
     enum { NODES = 6 };
     static const int64_t row[NODES + 1] = {0, 1, 2, 3, 4, 5, 6};
@@ -126,9 +123,8 @@ START_TEST(models_give_up_labels_that_an_image_hardly_has)
     model.first = NULL;
     clv_model_release(&model);
 }
-END_TEST
 
-START_TEST(a_tensor_of_costs_that_does_not_fit_the_model_is_refused)
+TEST(a_tensor_of_costs_that_does_not_fit_the_model_is_refused)
 {
     double w[K * (3 + K)] = {0}, cost[K];
     struct clv_model model = {.shape = {.n_labels = K, .n_features = 1}};
@@ -148,11 +144,10 @@ START_TEST(a_tensor_of_costs_that_does_not_fit_the_model_is_refused)
     model.first = NULL;
     clv_model_release(&model);
 }
-END_TEST
 
 /* Nine of ten nodes have label 0, which held-out marginals give .6 there; to the tenth, of label 1, they give it .55. Weights
  * of share^-x find the rare label as soon as 9^x > .55 / .45, and lose the common one from 9^x > .6 / .4 on. */
-START_TEST(rare_labels_weigh_as_much_as_held_out_marginals_bear)
+TEST(rare_labels_weigh_as_much_as_held_out_marginals_bear)
 {
     enum { NODES = 10 };
     double marginals[NODES][2], share[2] = {0}, right[RARE_EXPONENTS][2];
@@ -185,20 +180,4 @@ START_TEST(rare_labels_weigh_as_much_as_held_out_marginals_bear)
     right[5][0] = 4.4;
     right[5][1] = 1.5;
     ck_assert_double_eq(rare_labels_choose(&right[0][0], share, 1, 2), 0);
-}
-END_TEST
-
-Suite *presence_suite(void);
-Suite *presence_suite(void)
-{
-    Suite *suite = suite_create("presence");
-    TCase *tcase = tcase_create("presence");
-    tcase_add_test(tcase, rare_labels_weigh_as_much_as_held_out_marginals_bear);
-    tcase_add_test(tcase, presence_is_learned_from_own_marginals_and_from_company);
-    tcase_add_test(tcase, presence_is_the_minimum_of_its_objective);
-    tcase_add_test(tcase, a_label_is_there_from_one_in_five_hundred_on);
-    tcase_add_test(tcase, models_give_up_labels_that_an_image_hardly_has);
-    tcase_add_test(tcase, a_tensor_of_costs_that_does_not_fit_the_model_is_refused);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

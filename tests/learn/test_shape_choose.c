@@ -33,14 +33,13 @@ static void expect_form(const char *learner, int32_t n_edges, enum clv_pairwise 
     clv_dataset_free(dataset);
 }
 
-START_TEST(the_form_is_what_the_data_is_meant_for)
+TEST(the_form_is_what_the_data_is_meant_for)
 {
     expect_form("ssvm", 1, CLV_PAIRWISE_POTTS);
     expect_form("ssvm", 0, CLV_PAIRWISE_NONE);
 }
-END_TEST
 
-START_TEST(without_examples_there_is_no_shape)
+TEST(without_examples_there_is_no_shape)
 {
     struct clv_shape shape, untouched;
     struct clv_dataset *empty = NULL;
@@ -50,15 +49,4 @@ START_TEST(without_examples_there_is_no_shape)
     must_fail(CLV_ERR_USAGE, "no examples", clv_learner_shape(&shape, clv_learner_find("ssvm"), empty, err));
     ck_assert_mem_eq(&shape, &untouched, sizeof shape);
     clv_dataset_free(empty);
-}
-END_TEST
-
-Suite *shape_choose_suite(void)
-{
-    Suite *suite = suite_create("shape_choose");
-    TCase *tests = tcase_create("shape_choose");
-    tcase_add_test(tests, the_form_is_what_the_data_is_meant_for);
-    tcase_add_test(tests, without_examples_there_is_no_shape);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -74,7 +74,7 @@ static double loss_of(const struct clv_dataset *dataset, const struct clv_shape 
     return loss;
 }
 
-START_TEST(the_second_stage_learns_from_what_lies_above)
+TEST(the_second_stage_learns_from_what_lies_above)
 {
     const struct clv_learner *learner = clv_learner_find("ssvm");
     struct toy toy, unseen;
@@ -119,7 +119,6 @@ START_TEST(the_second_stage_learns_from_what_lies_above)
     clv_dataset_free(toy.dataset);
     clv_dataset_free(unseen.dataset);
 }
-END_TEST
 
 /* With edges, and weak examples. */
 static void expect_the_same_at_any_number_of_threads(const char *name, const struct clv_shape *shape)
@@ -158,12 +157,11 @@ static void expect_the_same_at_any_number_of_threads(const char *name, const str
     }
 }
 
-START_TEST(stages_are_the_same_at_any_number_of_threads)
+TEST(stages_are_the_same_at_any_number_of_threads)
 {
     expect_the_same_at_any_number_of_threads("ssvm", &(struct clv_shape){2, 8, 2, CLV_PAIRWISE_POTTS});
     expect_the_same_at_any_number_of_threads("mssvm", &(struct clv_shape){3, 8, 2, CLV_PAIRWISE_FULL});
 }
-END_TEST
 
 /* Each image's labels show in features that no other image has: a stage that has not seen it knows nothing of it. */
 static void expect_unseen(bool by_weak_images)
@@ -215,12 +213,11 @@ static void expect_unseen(bool by_weak_images)
     clv_dataset_free(toy.dataset);
 }
 
-START_TEST(context_is_said_by_stages_that_have_not_seen_the_image)
+TEST(context_is_said_by_stages_that_have_not_seen_the_image)
 {
     expect_unseen(false);
     expect_unseen(true);
 }
-END_TEST
 
 /* Features tell 14 of 20 labels of every image, which have so much of the loss's weight: .7 of it in all images, or .97
  * and .83, .9 on the mean of images, whatever their theta sum up to. Of scores of one size s, s / log(7 / 3) = 1.18 s
@@ -267,15 +264,14 @@ static void expect_temperature(double truth_of_even, double truth_of_odd, double
     clv_dataset_free(toy.dataset);
 }
 
-START_TEST(the_temperature_makes_held_out_truths_most_likely)
+TEST(the_temperature_makes_held_out_truths_most_likely)
 {
     expect_temperature(0.7, 0.7, 1);
     expect_temperature(0.97, 0.83, 0.4);
 }
-END_TEST
 
 /* Labels given, no truth: what is given teaches the folds, and temperature is a usual share of scores. */
-START_TEST(without_masks_the_temperature_is_a_third_of_the_scores)
+TEST(without_masks_the_temperature_is_a_third_of_the_scores)
 {
     enum { IMAGES = 11, NODES = 20 };
     const struct clv_learner *learner = clv_learner_find("ssvm");
@@ -311,9 +307,8 @@ START_TEST(without_masks_the_temperature_is_a_third_of_the_scores)
     stage_free(first);
     clv_dataset_free(toy.dataset);
 }
-END_TEST
 
-START_TEST(marginals_are_those_of_the_temperature)
+TEST(marginals_are_those_of_the_temperature)
 {
     const int64_t row[] = {0, 1};
     const int32_t index[] = {0};
@@ -325,9 +320,8 @@ START_TEST(marginals_are_those_of_the_temperature)
     must(stage_marginals(marginals, &stage, &problem, err));
     ck_assert_double_eq_tol(marginals[1], 1 / (1 + exp(-2)), 1e-9);
 }
-END_TEST
 
-START_TEST(too_few_images_and_interruptions_leave_no_stage)
+TEST(too_few_images_and_interruptions_leave_no_stage)
 {
     const struct clv_learner *learner = clv_learner_find("ssvm");
     const struct clv_shape shape = {2, 4, 1, CLV_PAIRWISE_POTTS};
@@ -352,7 +346,6 @@ START_TEST(too_few_images_and_interruptions_leave_no_stage)
     ck_assert_ptr_null(first);
     clv_dataset_free(toy.dataset);
 }
-END_TEST
 
 /* Two features every two images and their mirror images, of their own: who has seen one of them knows the others. Whether
  * any of them was held out without the others. */
@@ -393,26 +386,8 @@ static bool is_any_known(bool has_sequences)
     return is_known;
 }
 
-START_TEST(sequences_and_their_mirror_images_are_held_out_together)
+TEST(sequences_and_their_mirror_images_are_held_out_together)
 {
     ck_assert(!is_any_known(true));
     ck_assert(is_any_known(false));
-}
-END_TEST
-
-Suite *stages_suite(void);
-Suite *stages_suite(void)
-{
-    Suite *suite = suite_create("stages");
-    TCase *tcase = tcase_create("stages");
-    tcase_add_test(tcase, the_second_stage_learns_from_what_lies_above);
-    tcase_add_test(tcase, stages_are_the_same_at_any_number_of_threads);
-    tcase_add_test(tcase, context_is_said_by_stages_that_have_not_seen_the_image);
-    tcase_add_test(tcase, sequences_and_their_mirror_images_are_held_out_together);
-    tcase_add_test(tcase, the_temperature_makes_held_out_truths_most_likely);
-    tcase_add_test(tcase, without_masks_the_temperature_is_a_third_of_the_scores);
-    tcase_add_test(tcase, marginals_are_those_of_the_temperature);
-    tcase_add_test(tcase, too_few_images_and_interruptions_leave_no_stage);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -8,7 +8,7 @@
 
 static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
 
-START_TEST(every_learner_has_a_sound_table)
+TEST(every_learner_has_a_sound_table)
 {
     size_t n = 0;
     for (const struct clv_learner *learner; (learner = clv_learner_at(n)); n++) {
@@ -36,9 +36,8 @@ START_TEST(every_learner_has_a_sound_table)
     ck_assert_ptr_null(clv_learner_find("nearest"));
     ck_assert_int_eq(clv_learner_parameter(clv_learner_find("ssvm"), "nothing"), -1);
 }
-END_TEST
 
-START_TEST(parameters_out_of_range_are_refused_by_name_and_value)
+TEST(parameters_out_of_range_are_refused_by_name_and_value)
 {
     struct toy toy;
     toy_random(&toy, 3, 8, &potts, 1);
@@ -61,9 +60,8 @@ START_TEST(parameters_out_of_range_are_refused_by_name_and_value)
     ck_assert_ptr_null(result.w);
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(examples_that_cannot_be_learned_from_are_refused)
+TEST(examples_that_cannot_be_learned_from_are_refused)
 {
     struct toy toy;
     toy_random(&toy, 3, 8, &potts, 1);
@@ -106,9 +104,8 @@ START_TEST(examples_that_cannot_be_learned_from_are_refused)
     toy_release(&toy);
     ck_assert_ptr_null(result.w);
 }
-END_TEST
 
-START_TEST(a_training_uses_only_its_examples)
+TEST(a_training_uses_only_its_examples)
 {
     struct toy part, whole;
     toy_random(&part, 6, 12, &potts, 3);
@@ -122,9 +119,8 @@ START_TEST(a_training_uses_only_its_examples)
     toy_release(&part);
     toy_release(&whole);
 }
-END_TEST
 
-START_TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
+TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
 {
     struct toy toy;
     toy_random(&toy, 5, 10, &potts, 6);
@@ -156,7 +152,6 @@ START_TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
               clv_evaluate(&loss, toy.dataset, toy.examples, 0, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
     toy_release(&toy);
 }
-END_TEST
 
 /* Planted weights, then a tenth of the labels flipped, and few nodes for many features: no regularisation learns the
  * noise, too much learns nothing. */
@@ -180,7 +175,7 @@ static void toy_noisy(struct toy *toy)
     }
 }
 
-START_TEST(cross_validation_finds_the_regularisation_that_generalises)
+TEST(cross_validation_finds_the_regularisation_that_generalises)
 {
     struct toy toy;
     toy_noisy(&toy);
@@ -202,10 +197,9 @@ START_TEST(cross_validation_finds_the_regularisation_that_generalises)
     ck_assert(memcmp(losses, again, sizeof losses) != 0);
     toy_release(&toy);
 }
-END_TEST
 
 /* Leave-one-out by hand. */
-START_TEST(cross_validation_never_trains_on_what_it_tests)
+TEST(cross_validation_never_trains_on_what_it_tests)
 {
     struct toy toy;
     toy_random(&toy, 4, 10, &potts, 33);
@@ -252,7 +246,6 @@ START_TEST(cross_validation_never_trains_on_what_it_tests)
     ck_assert_double_eq(best, 1e5); /* the first of the best */
     toy_release(&toy);
 }
-END_TEST
 
 /* Two problems of which every node has this label. */
 static void toy_uniform(struct toy *toy, int32_t label)
@@ -270,7 +263,7 @@ static void toy_uniform(struct toy *toy, int32_t label)
     }
 }
 
-START_TEST(one_label_alone_tells_nothing_apart)
+TEST(one_label_alone_tells_nothing_apart)
 {
     for (int32_t label = 0; label < 2; label++) {
         struct toy toy;
@@ -293,9 +286,8 @@ START_TEST(one_label_alone_tells_nothing_apart)
         toy_release(&toy);
     }
 }
-END_TEST
 
-START_TEST(one_label_will_do_where_something_else_is_known)
+TEST(one_label_will_do_where_something_else_is_known)
 {
     static struct random_problem r;
     struct toy toy;
@@ -336,11 +328,10 @@ START_TEST(one_label_will_do_where_something_else_is_known)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
 static volatile int stopped = 1;
 
-START_TEST(cross_validation_refuses_bad_requests_and_stops_when_asked)
+TEST(cross_validation_refuses_bad_requests_and_stops_when_asked)
 {
     struct toy toy;
     toy_random(&toy, 4, 8, &potts, 2);
@@ -364,7 +355,6 @@ START_TEST(cross_validation_refuses_bad_requests_and_stops_when_asked)
     ck_assert_double_eq(best, -5);
     toy_release(&toy);
 }
-END_TEST
 
 static struct clv_training_result run_for(const char *learner, const struct toy *toy, double n_passes,
                                           const double *init)
@@ -376,7 +366,7 @@ static struct clv_training_result run_for(const char *learner, const struct toy 
 }
 
 /* One pass from where many led is better than one pass from nothing. */
-START_TEST(given_weights_are_a_start_or_refused_by_name)
+TEST(given_weights_are_a_start_or_refused_by_name)
 {
     struct toy toy;
     int n_started = 0;
@@ -411,7 +401,6 @@ START_TEST(given_weights_are_a_start_or_refused_by_name)
     ck_assert_int_ge(n_started, 6);
     toy_release(&toy);
 }
-END_TEST
 
 static double last_objective(const struct clv_training_result *result)
 {
@@ -419,7 +408,7 @@ static double last_objective(const struct clv_training_result *result)
 }
 
 /* The same problem again from its solution: what was reached stays, after few passes or many. */
-START_TEST(from_its_solution_a_sparse_learner_loses_nothing)
+TEST(from_its_solution_a_sparse_learner_loses_nothing)
 {
     static const struct {
         const char *learner, *solver;
@@ -454,10 +443,9 @@ START_TEST(from_its_solution_a_sparse_learner_loses_nothing)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* 255 rows of two thousand million weights are more than any machine has. */
-START_TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
+TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
 {
     static struct random_problem r;
     const struct clv_shape filled = {3, 8, 0, CLV_PAIRWISE_NONE};
@@ -476,26 +464,4 @@ START_TEST(what_needs_more_memory_than_there_is_is_refused_before_it_starts)
                   clv_train(&result, clv_learner_at(l), &training, err));
     }
     toy_release(&toy);
-}
-END_TEST
-
-Suite *training_suite(void)
-{
-    Suite *suite = suite_create("training");
-    TCase *tests = tcase_create("training");
-    tcase_add_test(tests, every_learner_has_a_sound_table);
-    tcase_add_test(tests, parameters_out_of_range_are_refused_by_name_and_value);
-    tcase_add_test(tests, examples_that_cannot_be_learned_from_are_refused);
-    tcase_add_test(tests, a_training_uses_only_its_examples);
-    tcase_add_test(tests, evaluation_is_the_mean_loss_of_the_map_labellings);
-    tcase_add_test(tests, cross_validation_finds_the_regularisation_that_generalises);
-    tcase_add_test(tests, cross_validation_never_trains_on_what_it_tests);
-    tcase_add_test(tests, one_label_alone_tells_nothing_apart);
-    tcase_add_test(tests, one_label_will_do_where_something_else_is_known);
-    tcase_add_test(tests, cross_validation_refuses_bad_requests_and_stops_when_asked);
-    tcase_add_test(tests, given_weights_are_a_start_or_refused_by_name);
-    tcase_add_test(tests, from_its_solution_a_sparse_learner_loses_nothing);
-    tcase_add_test(tests, what_needs_more_memory_than_there_is_is_refused_before_it_starts);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -38,7 +38,7 @@ static bool is_padding(void)
     return !__has_builtin(__builtin_clear_padding);
 }
 
-START_TEST(defaults_set_every_field)
+TEST(defaults_set_every_field)
 {
     struct clv_model model = {0};
     fills_all(struct clv_box_cut_options, clv_box_cut_defaults(made));
@@ -56,35 +56,20 @@ START_TEST(defaults_set_every_field)
     for (size_t i = 0; clv_tag_learner_at(i); i++)
         fills_all(struct clv_tag_training, clv_tag_training_defaults(made, clv_tag_learner_at(i)));
 }
-END_TEST
 
-START_TEST(initial_options_set_every_field)
+TEST(initial_options_set_every_field)
 {
     fills_all(struct clv_recipe, clv_recipe_init(made));
     fills_all(struct clv_recipe, clv_recipe_init_patches(made));
     fills_all(struct clv_synth_options, clv_synth_init(made));
 }
-END_TEST
 
 /* A new function with defaults is to be added above. */
-START_TEST(all_functions_with_defaults_are_among_them)
+TEST(all_functions_with_defaults_are_among_them)
 {
     char *output = NULL;
     const char *function = "^CLV_API void clv_[a-z_]+_(defaults|init|init_patches)\\(";
     ck_assert_int_eq(run_command(&output, "cat include/cleave/*.h | grep -cE '%s'", function), 0);
     ck_assert_str_eq(output, "11\n");
     free(output);
-}
-END_TEST
-
-Suite *defaults_suite(void);
-Suite *defaults_suite(void)
-{
-    Suite *suite = suite_create("defaults");
-    TCase *tcase = tcase_create("defaults");
-    tcase_add_test(tcase, defaults_set_every_field);
-    tcase_add_test(tcase, initial_options_set_every_field);
-    tcase_add_test(tcase, all_functions_with_defaults_are_among_them);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

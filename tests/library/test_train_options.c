@@ -21,7 +21,7 @@ static void set(const char *name, const char *typed)
     must(clv_option_set(&options, find(name), typed, err));
 }
 
-START_TEST(every_option_has_a_name_of_its_own_and_help)
+TEST(every_option_has_a_name_of_its_own_and_help)
 {
     for (size_t i = 0; clv_train_option_at(i); i++) {
         const struct clv_option *option = clv_train_option_at(i);
@@ -31,9 +31,8 @@ START_TEST(every_option_has_a_name_of_its_own_and_help)
         ck_assert_msg(has_value == (option->argument != NULL), "%s", option->name);
     }
 }
-END_TEST
 
-START_TEST(options_are_set_by_name)
+TEST(options_are_set_by_name)
 {
     clv_train_defaults(&options, clv_learner_at(0));
     set("data", "photos");
@@ -58,9 +57,8 @@ START_TEST(options_are_set_by_name)
     set("no-edges", NULL);
     ck_assert_int_eq(options.pairwise, CLV_PAIRWISE_NONE);
 }
-END_TEST
 
-START_TEST(what_may_not_be_changes_nothing)
+TEST(what_may_not_be_changes_nothing)
 {
     clv_train_defaults(&options, clv_learner_at(0));
     before = options;
@@ -74,17 +72,4 @@ START_TEST(what_may_not_be_changes_nothing)
                       error.message);
         ck_assert_int_eq(memcmp(&options, &before, sizeof options), 0);
     }
-}
-END_TEST
-
-Suite *train_options_suite(void);
-Suite *train_options_suite(void)
-{
-    Suite *suite = suite_create("train_options");
-    TCase *tests = tcase_create("options");
-    tcase_add_test(tests, every_option_has_a_name_of_its_own_and_help);
-    tcase_add_test(tests, options_are_set_by_name);
-    tcase_add_test(tests, what_may_not_be_changes_nothing);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

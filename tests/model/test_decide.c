@@ -74,7 +74,7 @@ static int decide(struct toy *toy, const struct clv_decision_options *options)
     return labelling;
 }
 
-START_TEST(a_decision_has_the_least_expected_balanced_error_of_all_labellings)
+TEST(a_decision_has_the_least_expected_balanced_error_of_all_labellings)
 {
     struct clv_decision_options options = {.n_draws = 20000, .seed = 3, .scale = 1};
     for (double scale = 0.5; scale <= 2; scale *= 2) {
@@ -92,11 +92,10 @@ START_TEST(a_decision_has_the_least_expected_balanced_error_of_all_labellings)
         clv_oracle_free(toy.oracle);
     }
 }
-END_TEST
 
 /* Two nodes of one pixel, the second one ground. Where the first one is ground too, figure is absent and ground's share
  * 1: figure needs q / 2 > (1 - q) / 2. Were an absent label counted, q > 1/3 would do. */
-START_TEST(a_label_that_is_absent_has_no_share)
+TEST(a_label_that_is_absent_has_no_share)
 {
     static const float score[] = {-0.32f, -30}, pixels[] = {1, 1}; /* q = 0.42 */
     struct clv_decision_options options = {.n_draws = 8000, .seed = 3, .scale = 1};
@@ -114,9 +113,8 @@ START_TEST(a_label_that_is_absent_has_no_share)
     ck_assert(y[0] == 0 && y[1] == 0);
     clv_oracle_free(toy.oracle);
 }
-END_TEST
 
-START_TEST(balanced_models_decide_at_one_half)
+TEST(balanced_models_decide_at_one_half)
 {
     struct clv_decision_options options = {.n_draws = 4000, .seed = 3, .is_balanced = true, .scale = 1};
     struct toy toy;
@@ -124,9 +122,8 @@ START_TEST(balanced_models_decide_at_one_half)
     ck_assert_int_eq(decide(&toy, &options), 3 << 5);
     clv_oracle_free(toy.oracle);
 }
-END_TEST
 
-START_TEST(without_a_scale_models_that_differ_by_a_factor_decide_alike)
+TEST(without_a_scale_models_that_differ_by_a_factor_decide_alike)
 {
     struct clv_decision_options options = {.n_draws = 50, .seed = 3};
     struct toy large, small;
@@ -139,10 +136,9 @@ START_TEST(without_a_scale_models_that_differ_by_a_factor_decide_alike)
     clv_oracle_free(large.oracle);
     clv_oracle_free(small.oracle);
 }
-END_TEST
 
 /* Unary scores of mean size 3 stand for themselves. */
-START_TEST(without_a_scale_scores_have_the_usual_size)
+TEST(without_a_scale_scores_have_the_usual_size)
 {
     double sum = 0;
     int n_differ = 0;
@@ -162,9 +158,8 @@ START_TEST(without_a_scale_scores_have_the_usual_size)
     }
     ck_assert_int_gt(n_differ, 0);
 }
-END_TEST
 
-START_TEST(defaults_follow_the_learner)
+TEST(defaults_follow_the_learner)
 {
     static const struct {
         const char *learner;
@@ -183,9 +178,8 @@ START_TEST(defaults_follow_the_learner)
         clv_model_release(&model);
     }
 }
-END_TEST
 
-START_TEST(decisions_from_nothing_are_refused)
+TEST(decisions_from_nothing_are_refused)
 {
     struct clv_decision_options options = {.n_draws = 0, .scale = 1};
     struct toy toy;
@@ -198,20 +192,4 @@ START_TEST(decisions_from_nothing_are_refused)
     toy.problem.n_features = 2;
     must_fail(CLV_ERR_DATA, "2 features", clv_model_decide(y, &toy.model, &toy.problem, toy.oracle, NULL, err));
     clv_oracle_free(toy.oracle);
-}
-END_TEST
-
-Suite *decide_suite(void)
-{
-    Suite *suite = suite_create("decide");
-    TCase *tests = tcase_create("decide");
-    tcase_add_test(tests, a_decision_has_the_least_expected_balanced_error_of_all_labellings);
-    tcase_add_test(tests, a_label_that_is_absent_has_no_share);
-    tcase_add_test(tests, balanced_models_decide_at_one_half);
-    tcase_add_test(tests, without_a_scale_scores_have_the_usual_size);
-    tcase_add_test(tests, without_a_scale_models_that_differ_by_a_factor_decide_alike);
-    tcase_add_test(tests, defaults_follow_the_learner);
-    tcase_add_test(tests, decisions_from_nothing_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -9,7 +9,7 @@
 #include "model/small_model.h"
 #include "support/support.h"
 
-START_TEST(what_is_written_is_read_back)
+TEST(what_is_written_is_read_back)
 {
     for (int form = CLV_PAIRWISE_NONE; form <= CLV_PAIRWISE_FULL; form++) {
         struct clv_model model = small_model((enum clv_pairwise)form), read = {0};
@@ -61,9 +61,8 @@ START_TEST(what_is_written_is_read_back)
         clv_model_release(&read);
     }
 }
-END_TEST
 
-START_TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
+TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
 {
     struct clv_model model = {.shape = {3, 5, 2, CLV_PAIRWISE_FULL}}, read = {0};
     const char *labels = formatted("%s/labels.tsv", temporary_folder());
@@ -80,9 +79,8 @@ START_TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
     clv_model_release(&model);
     clv_model_release(&read);
 }
-END_TEST
 
-START_TEST(void_values_are_read_back_and_checked)
+TEST(void_values_are_read_back_and_checked)
 {
     static const int32_t voids[][4] = {{-1}, {2, -1}, {0, 1, -1}, {0, 2, 254, -1}};
     for (int k = 0; k < 4; k++) {
@@ -110,9 +108,8 @@ START_TEST(void_values_are_read_back_and_checked)
         clv_model_release(&model);
     }
 }
-END_TEST
 
-START_TEST(attached_tensors_are_replaced_by_name)
+TEST(attached_tensors_are_replaced_by_name)
 {
     struct clv_model model = {0};
     const uint8_t one[1] = {1}, two[2] = {2, 2};
@@ -127,9 +124,8 @@ START_TEST(attached_tensors_are_replaced_by_name)
     must_fail(CLV_ERR_USAGE, "\"t\": type or shape", clv_model_attach(&model, &tensor, err));
     clv_model_release(&model);
 }
-END_TEST
 
-START_TEST(models_that_could_not_be_read_are_not_written)
+TEST(models_that_could_not_be_read_are_not_written)
 {
     struct clv_model model = small_model(CLV_PAIRWISE_POTTS);
     const char *path = formatted("%s/m.cleave", temporary_folder());
@@ -159,7 +155,6 @@ START_TEST(models_that_could_not_be_read_are_not_written)
     clv_model_release(&model);
     must_fail(CLV_ERR_USAGE, "no weights", clv_model_write(path, &model, err));
 }
-END_TEST
 
 /* Reads the model file with `old` replaced by `new` (the same length) wherever it stands. */
 static void expect_bad(const char *old, const char *new, const char *part)
@@ -183,7 +178,7 @@ static void expect_bad(const char *old, const char *new, const char *part)
     clv_model_release(&model);
 }
 
-START_TEST(damaged_models_are_refused_with_file_and_value)
+TEST(damaged_models_are_refused_with_file_and_value)
 {
     expect_bad("cleave model 1", "cleave fodel 1", "not a cleave model (format \"cleave fodel 1\")");
     expect_bad("cleave model 1", "cleave model 3",
@@ -213,9 +208,8 @@ START_TEST(damaged_models_are_refused_with_file_and_value)
     expect_bad("foreground", "for\\u000gd", "bad JSON");
     expect_bad("void_value\\\":-1", "void_value\\\":-2", "void_value of its labels is missing or not in -1 to 254");
 }
-END_TEST
 
-START_TEST(weights_that_are_not_finite_are_refused)
+TEST(weights_that_are_not_finite_are_refused)
 {
     struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
     size_t size, n_unary = clv_shape_unary_size(&model.shape);
@@ -236,9 +230,8 @@ START_TEST(weights_that_are_not_finite_are_refused)
     }
     clv_model_release(&model);
 }
-END_TEST
 
-START_TEST(models_cut_short_or_with_tensors_of_others_are_refused)
+TEST(models_cut_short_or_with_tensors_of_others_are_refused)
 {
     struct clv_model model = small_model(CLV_PAIRWISE_POTTS), read = {0};
     const char *path = write_model(&model, "bad.cleave");
@@ -257,10 +250,9 @@ START_TEST(models_cut_short_or_with_tensors_of_others_are_refused)
     must(clv_tensors_write(path, &tensor, 1, NULL, 0, err));
     must_fail(CLV_ERR_DATA, "not a cleave model (format \"\")", clv_model_read(&read, path, err));
 }
-END_TEST
 
 /* A chain of three nodes whose unaries are the features themselves. */
-START_TEST(prediction_is_the_maximum_of_the_field)
+TEST(prediction_is_the_maximum_of_the_field)
 {
     struct clv_model model = {.shape = {2, 1, 1, CLV_PAIRWISE_POTTS}};
     struct clv_problem problem = {.n_nodes = 3,
@@ -289,10 +281,9 @@ START_TEST(prediction_is_the_maximum_of_the_field)
     must_fail(CLV_ERR_DATA, "2 features", clv_model_predict(y, &model, &problem, oracle, err));
     clv_oracle_free(oracle);
 }
-END_TEST
 
 /* Without edges perturb-and-MAP is exact (the Gumbel-max trick), so that only the sampling error is left. */
-START_TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
+TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
 {
     enum { DRAWS = 20000 };
     struct clv_model model = {.shape = {2, 1, 0, CLV_PAIRWISE_NONE}};
@@ -327,23 +318,4 @@ START_TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
     must_fail(CLV_ERR_DATA, "2 features",
               clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, 1, err));
     clv_oracle_free(oracle);
-}
-END_TEST
-
-Suite *model_suite(void)
-{
-    Suite *suite = suite_create("model");
-    TCase *tests = tcase_create("model");
-    tcase_add_test(tests, what_is_written_is_read_back);
-    tcase_add_test(tests, models_without_a_recipe_and_with_named_labels_are_read_back);
-    tcase_add_test(tests, void_values_are_read_back_and_checked);
-    tcase_add_test(tests, attached_tensors_are_replaced_by_name);
-    tcase_add_test(tests, models_that_could_not_be_read_are_not_written);
-    tcase_add_test(tests, damaged_models_are_refused_with_file_and_value);
-    tcase_add_test(tests, weights_that_are_not_finite_are_refused);
-    tcase_add_test(tests, models_cut_short_or_with_tensors_of_others_are_refused);
-    tcase_add_test(tests, prediction_is_the_maximum_of_the_field);
-    tcase_add_test(tests, marginals_without_edges_are_the_logistic_function_and_the_softmax);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -24,7 +24,7 @@ static struct clv_model staged_model(void)
     return model;
 }
 
-START_TEST(two_stages_are_read_back)
+TEST(two_stages_are_read_back)
 {
     struct clv_model model = staged_model(), read = {0};
     must(clv_model_read(&read, write_model(&model, "m.cleave"), err));
@@ -37,9 +37,8 @@ START_TEST(two_stages_are_read_back)
     clv_model_release(&model);
     clv_model_release(&read);
 }
-END_TEST
 
-START_TEST(stages_that_do_not_fit_are_refused)
+TEST(stages_that_do_not_fit_are_refused)
 {
     static const struct {
         const char *old, *new, *part;
@@ -82,11 +81,10 @@ START_TEST(stages_that_do_not_fit_are_refused)
     must_fail(CLV_ERR_DATA, "do not come after", clv_model_write(path, &model, err));
     clv_model_release(&model);
 }
-END_TEST
 
 /* Three nodes without edges: the first stage's marginals are softmax of its scores, and a label costs its price times
  * one minus its log-odds of being there, from 0 to 3. */
-START_TEST(labels_cost_the_less_the_likelier_they_are)
+TEST(labels_cost_the_less_the_likelier_they_are)
 {
     enum { K = 3, D = 2, N = 3 };
     static const int64_t row[N + 1] = {0, 2, 4, 6};
@@ -141,17 +139,4 @@ START_TEST(labels_cost_the_less_the_likelier_they_are)
     must_fail(CLV_ERR_DATA, "is not f64 [4][8]", label_costs_of(cost, &model, &problem, err));
     model.first = NULL;
     clv_model_release(&model);
-}
-END_TEST
-
-Suite *model_stages_suite(void);
-Suite *model_stages_suite(void)
-{
-    Suite *suite = suite_create("model_stages");
-    TCase *tests = tcase_create("model_stages");
-    tcase_add_test(tests, two_stages_are_read_back);
-    tcase_add_test(tests, stages_that_do_not_fit_are_refused);
-    tcase_add_test(tests, labels_cost_the_less_the_likelier_they_are);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -75,7 +75,7 @@ static double score_by_definition(const double *w, const int32_t *y)
     return score;
 }
 
-START_TEST(score_is_the_inner_product_with_the_joint_feature)
+TEST(score_is_the_inner_product_with_the_joint_feature)
 {
     static const enum clv_pairwise forms[] = {CLV_PAIRWISE_NONE, CLV_PAIRWISE_POTTS, CLV_PAIRWISE_FULL};
     for (uint64_t seed = 0; seed < 30; seed++)
@@ -97,7 +97,6 @@ START_TEST(score_is_the_inner_product_with_the_joint_feature)
             free(w);
         }
 }
-END_TEST
 
 /* <W[r], x_i> by four running sums, one feature at a time. */
 static double dot_by_four_sums(const double *w, const struct clv_problem *p, int32_t node)
@@ -119,7 +118,7 @@ static void shift_rows(int32_t every)
     must(clv_problem_check(&r.problem, &r.shape, err));
 }
 
-START_TEST(dense_rows_give_the_bits_of_sparse_ones)
+TEST(dense_rows_give_the_bits_of_sparse_ones)
 {
     static const int32_t label_counts[] = {2, 3, 5}, feature_counts[] = {1, 3, 4, 7, 8, 13, 62};
     static const double densities[] = {1, 0.9};
@@ -144,9 +143,8 @@ START_TEST(dense_rows_give_the_bits_of_sparse_ones)
         free(unary), free(expected), free(psi), free(w);
     }
 }
-END_TEST
 
-START_TEST(shapes_have_one_row_for_two_labels)
+TEST(shapes_have_one_row_for_two_labels)
 {
     struct clv_shape shape = {.n_labels = 2, .n_features = 7, .n_edge_features = 3, .pairwise = CLV_PAIRWISE_POTTS};
     ck_assert_uint_eq(clv_shape_rows(&shape), 1);
@@ -160,9 +158,8 @@ START_TEST(shapes_have_one_row_for_two_labels)
     ck_assert_uint_eq(clv_shape_size(&shape), 28);
     ck_assert_uint_eq(clv_shape_unary_size(&shape), 28);
 }
-END_TEST
 
-START_TEST(unknown_nodes_and_their_edges_contribute_nothing)
+TEST(unknown_nodes_and_their_edges_contribute_nothing)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         fill(seed % 2 ? 2 : 3, seed % 3 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, 11, seed);
@@ -181,9 +178,8 @@ START_TEST(unknown_nodes_and_their_edges_contribute_nothing)
         free(w);
     }
 }
-END_TEST
 
-START_TEST(loss_is_the_weight_of_wrong_pixels)
+TEST(loss_is_the_weight_of_wrong_pixels)
 {
     for (uint64_t seed = 0; seed < 20; seed++)
         for (int32_t n_labels = 2; n_labels <= 5; n_labels++) {
@@ -199,9 +195,8 @@ START_TEST(loss_is_the_weight_of_wrong_pixels)
             ck_assert_double_eq_tol(clv_loss(&r.problem, n_labels, y), loss, 1e-12);
         }
 }
-END_TEST
 
-START_TEST(balanced_loss_is_0_at_the_truth_and_1_at_its_opposite)
+TEST(balanced_loss_is_0_at_the_truth_and_1_at_its_opposite)
 {
     fill(2, CLV_PAIRWISE_NONE, 40, 5);
     int32_t opposite[RANDOM_MAX_NODES];
@@ -210,9 +205,8 @@ START_TEST(balanced_loss_is_0_at_the_truth_and_1_at_its_opposite)
     ck_assert_double_eq(clv_loss(&r.problem, 2, r.label), 0);
     ck_assert_double_eq_tol(clv_loss(&r.problem, 2, opposite), 1, 1e-6);
 }
-END_TEST
 
-START_TEST(loss_augmentation_adds_the_loss_but_for_its_constant)
+TEST(loss_augmentation_adds_the_loss_but_for_its_constant)
 {
     for (uint64_t seed = 0; seed < 20; seed++)
         for (int32_t n_labels = 2; n_labels <= 4; n_labels++) {
@@ -237,7 +231,6 @@ START_TEST(loss_augmentation_adds_the_loss_but_for_its_constant)
             free(w);
         }
 }
-END_TEST
 
 static void fill_potts(void)
 {
@@ -253,7 +246,7 @@ static void fill_potts(void)
         must_fail(expected, part, clv_problem_check(&r.problem, &r.shape, err));                                       \
     } while (0)
 
-START_TEST(malformed_problems_are_refused_naming_node_or_edge)
+TEST(malformed_problems_are_refused_naming_node_or_edge)
 {
     enum clv_status data = CLV_ERR_DATA;
     refuses(data, "0 nodes", r.problem.n_nodes = 0);
@@ -283,9 +276,8 @@ START_TEST(malformed_problems_are_refused_naming_node_or_edge)
     refuses(data, "node 8: loss weight of label 0 is inf", r.theta[8 * 3] = INFINITY);
     refuses(data, "node 9: volume is -3", r.volume[9] = -3);
 }
-END_TEST
 
-START_TEST(malformed_shapes_are_refused_as_usage)
+TEST(malformed_shapes_are_refused_as_usage)
 {
     enum clv_status usage = CLV_ERR_USAGE;
     refuses(usage, "1 labels", r.shape.n_labels = 1);
@@ -294,9 +286,8 @@ START_TEST(malformed_shapes_are_refused_as_usage)
     refuses(usage, "0 edge features", r.shape.n_edge_features = 0);
     refuses(usage, "pairwise form 9", r.shape.pairwise = (enum clv_pairwise)9);
 }
-END_TEST
 
-START_TEST(what_a_form_does_not_use_is_not_checked)
+TEST(what_a_form_does_not_use_is_not_checked)
 {
     fill_potts();
     r.label[7] = CLV_UNKNOWN;
@@ -310,23 +301,4 @@ START_TEST(what_a_form_does_not_use_is_not_checked)
     r.problem.theta = NULL;
     r.problem.volume = NULL;
     must(clv_problem_check(&r.problem, &r.shape, err));
-}
-END_TEST
-
-Suite *problem_suite(void)
-{
-    Suite *suite = suite_create("problem");
-    TCase *tests = tcase_create("problem");
-    tcase_add_test(tests, score_is_the_inner_product_with_the_joint_feature);
-    tcase_add_test(tests, dense_rows_give_the_bits_of_sparse_ones);
-    tcase_add_test(tests, shapes_have_one_row_for_two_labels);
-    tcase_add_test(tests, unknown_nodes_and_their_edges_contribute_nothing);
-    tcase_add_test(tests, loss_is_the_weight_of_wrong_pixels);
-    tcase_add_test(tests, balanced_loss_is_0_at_the_truth_and_1_at_its_opposite);
-    tcase_add_test(tests, loss_augmentation_adds_the_loss_but_for_its_constant);
-    tcase_add_test(tests, malformed_problems_are_refused_naming_node_or_edge);
-    tcase_add_test(tests, malformed_shapes_are_refused_as_usage);
-    tcase_add_test(tests, what_a_form_does_not_use_is_not_checked);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -35,7 +35,7 @@ static struct clv_image answered_image(struct page_session *session, const char 
     return image;
 }
 
-START_TEST(images_that_browsers_do_not_know_are_sent_as_jpeg)
+TEST(images_that_browsers_do_not_know_are_sent_as_jpeg)
 {
     struct clv_image picture = {0}, sent;
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
@@ -79,9 +79,8 @@ START_TEST(images_that_browsers_do_not_know_are_sent_as_jpeg)
     clv_image_release(&picture);
     free(file);
 }
-END_TEST
 
-START_TEST(the_link_sets_the_cookie_and_files_follow)
+TEST(the_link_sets_the_cookie_and_files_follow)
 {
     static const unsigned char script[] = "let a;";
     static const struct page_file files[] = {
@@ -113,9 +112,8 @@ START_TEST(the_link_sets_the_cookie_and_files_follow)
     page_response_release(&response);
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(a_training_can_be_stopped_and_need_not_be_there)
+TEST(a_training_can_be_stopped_and_need_not_be_there)
 {
     struct page_session *session = fresh_session();
     expect(session, 200, "POST", "/api/stop", "{}", "\"running\":false");
@@ -128,10 +126,9 @@ START_TEST(a_training_can_be_stopped_and_need_not_be_there)
     expect(session, 400, "POST", "/api/label", "{}", "no name");
     page_session_free(session);
 }
-END_TEST
 
 /* All of an answer and of a strokes file, but for the time it took and the pixels of the brush's object. */
-START_TEST(answers_and_strokes_files_say_all_of_what_was_drawn)
+TEST(answers_and_strokes_files_say_all_of_what_was_drawn)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
@@ -176,9 +173,8 @@ START_TEST(answers_and_strokes_files_say_all_of_what_was_drawn)
     free(text);
     free(strokes);
 }
-END_TEST
 
-START_TEST(the_state_is_of_the_folder_its_named_labels_and_its_images)
+TEST(the_state_is_of_the_folder_its_named_labels_and_its_images)
 {
     const char labels[] = "value\tname\tred\tgreen\tblue\n0\tground\t1\t2\t3\n1\tvoid\t0\t0\t0\n3\tcow\t4\t5\t6\n";
     page_session_free(fresh_session());
@@ -200,9 +196,8 @@ START_TEST(the_state_is_of_the_folder_its_named_labels_and_its_images)
     page_session_free(session);
     free(state);
 }
-END_TEST
 
-START_TEST(a_full_disk_is_told_as_one_and_a_training_under_way_is_not_begun_again)
+TEST(a_full_disk_is_told_as_one_and_a_training_under_way_is_not_begun_again)
 {
     struct page_session *session = fresh_session();
     struct rlimit before, none;
@@ -232,10 +227,9 @@ START_TEST(a_full_disk_is_told_as_one_and_a_training_under_way_is_not_begun_agai
     expect(session, 400, "POST", "/api/train", "{}", "training is under way");
     page_session_free(session);
 }
-END_TEST
 
 /* The next request is answered as if the failed one had never come. */
-START_TEST(requests_that_find_no_memory_change_nothing)
+TEST(requests_that_find_no_memory_change_nothing)
 {
     struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
@@ -272,20 +266,4 @@ START_TEST(requests_that_find_no_memory_change_nothing)
     page_session_free(session);
     free(before);
     free(strokes);
-}
-END_TEST
-
-Suite *page_answers_suite(void)
-{
-    Suite *suite = suite_create("page_answers");
-    TCase *tcase = tcase_create("page_answers");
-    tcase_add_test(tcase, images_that_browsers_do_not_know_are_sent_as_jpeg);
-    tcase_add_test(tcase, answers_and_strokes_files_say_all_of_what_was_drawn);
-    tcase_add_test(tcase, the_state_is_of_the_folder_its_named_labels_and_its_images);
-    tcase_add_test(tcase, a_full_disk_is_told_as_one_and_a_training_under_way_is_not_begun_again);
-    tcase_add_test(tcase, the_link_sets_the_cookie_and_files_follow);
-    tcase_add_test(tcase, a_training_can_be_stopped_and_need_not_be_there);
-    tcase_add_test(tcase, requests_that_find_no_memory_change_nothing);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -3,7 +3,7 @@
 #include "page/small_page.h"
 #include "support/requests.h"
 
-START_TEST(a_table_stays_as_it_is_when_memory_runs_out)
+TEST(a_table_stays_as_it_is_when_memory_runs_out)
 {
     static const char old[] = "image\tlabel\tx\ty\tw\th\na.png\tcow\t1\t2\t3\t4\n";
     const struct page_box boxes[] = {{.label = "horse", .place = {5, 6, 12, 14}}};
@@ -18,15 +18,4 @@ START_TEST(a_table_stays_as_it_is_when_memory_runs_out)
     now = slurp(path, NULL);
     ck_assert_str_eq(now, formatted("%sb.png\thorse\t5\t6\t7\t8\n", old));
     free(now);
-}
-END_TEST
-
-Suite *page_boxes_suite(void);
-Suite *page_boxes_suite(void)
-{
-    Suite *suite = suite_create("page_boxes");
-    TCase *tcase = tcase_create("page_boxes");
-    tcase_add_test(tcase, a_table_stays_as_it_is_when_memory_runs_out);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

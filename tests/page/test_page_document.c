@@ -49,7 +49,7 @@ static void count(int n[2], const struct page_document *document)
         n[p % WIDTH >= WIDTH / 2] += labels[p];
 }
 
-START_TEST(a_suggestion_is_what_the_model_sees)
+TEST(a_suggestion_is_what_the_model_sees)
 {
     struct page_document document;
     struct clv_model model = {0};
@@ -63,9 +63,8 @@ START_TEST(a_suggestion_is_what_the_model_sees)
     ck_assert_int_eq(n[1], 23 * 23);
     page_document_release(&document);
 }
-END_TEST
 
-START_TEST(a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong)
+TEST(a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong)
 {
     struct page_document document;
     struct clv_model model = {0};
@@ -80,10 +79,9 @@ START_TEST(a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong)
     ck_assert_int_eq(n[1], 0);
     page_document_release(&document);
 }
-END_TEST
 
 /* Radius 0 is a pixel; boxes have the pixels that they touch. */
-START_TEST(strokes_and_boxes_end_at_whole_pixels)
+TEST(strokes_and_boxes_end_at_whole_pixels)
 {
     struct page_document document;
     struct clv_pixel_box box;
@@ -106,7 +104,6 @@ START_TEST(strokes_and_boxes_end_at_whole_pixels)
     ck_assert(box.first_x == 10 && box.first_y == 5 && box.end_x == 41 && box.end_y == 16);
     page_document_release(&document);
 }
-END_TEST
 
 /* The definition, for ways up to 1e5: discs from the first point on, everywhere. */
 static void stroke_slowly(uint8_t *pixels, const struct page_event *event)
@@ -128,7 +125,7 @@ static void stroke_slowly(uint8_t *pixels, const struct page_event *event)
     }
 }
 
-START_TEST(a_stroke_is_discs_of_the_brush_along_its_way_wherever_that_leads)
+TEST(a_stroke_is_discs_of_the_brush_along_its_way_wherever_that_leads)
 {
     struct page_document document = {.image = {.width = WIDTH, .height = HEIGHT}};
     static uint8_t slow[WIDTH * HEIGHT];
@@ -151,9 +148,8 @@ START_TEST(a_stroke_is_discs_of_the_brush_along_its_way_wherever_that_leads)
         ck_assert_msg(memcmp(pixels, slow, sizeof pixels) == 0, "stroke %d", (int)k);
     }
 }
-END_TEST
 
-START_TEST(what_a_stroke_costs_does_not_grow_with_its_way_outside)
+TEST(what_a_stroke_costs_does_not_grow_with_its_way_outside)
 {
     enum { N_POINTS = 20000 };
     struct page_document document = {.image = {.width = WIDTH, .height = HEIGHT}};
@@ -177,10 +173,9 @@ START_TEST(what_a_stroke_costs_does_not_grow_with_its_way_outside)
     ck_assert_uint_le(page_document_stroke(pixels, &document, &event, 1), (size_t)N_POINTS * 7 * (98 * 2 / 3 + 6));
     array_free(points);
 }
-END_TEST
 
 /* The object's box against that of its pixels. */
-START_TEST(the_box_around_an_object_is_that_of_its_pixels)
+TEST(the_box_around_an_object_is_that_of_its_pixels)
 {
     for (uint64_t k = 0; k < 300; k++) {
         enum { W = 7, H = 5 };
@@ -207,9 +202,8 @@ START_TEST(the_box_around_an_object_is_that_of_its_pixels)
         page_document_release(&document);
     }
 }
-END_TEST
 
-START_TEST(void_pixels_of_a_mask_belong_to_no_object_and_others_to_one_for_each_label)
+TEST(void_pixels_of_a_mask_belong_to_no_object_and_others_to_one_for_each_label)
 {
     static const uint8_t labels[] = {255, 2, 0, 254, 2, 1}, painted[] = {0, 2, 0, 254, 2, 1};
     struct page_document document = {.image = {.width = 6, .height = 1}};
@@ -226,9 +220,8 @@ START_TEST(void_pixels_of_a_mask_belong_to_no_object_and_others_to_one_for_each_
     ck_assert_mem_eq(found, painted, 6);
     page_document_release(&document);
 }
-END_TEST
 
-START_TEST(a_suggestion_is_saved_as_one)
+TEST(a_suggestion_is_saved_as_one)
 {
     struct page_document document;
     struct page_history again = {0};
@@ -248,21 +241,4 @@ START_TEST(a_suggestion_is_saved_as_one)
     text_release(&json);
     page_history_release(&again);
     page_document_release(&document);
-}
-END_TEST
-
-Suite *page_document_suite(void)
-{
-    Suite *suite = suite_create("page_document");
-    TCase *tcase = tcase_create("page_document");
-    tcase_add_test(tcase, a_suggestion_is_what_the_model_sees);
-    tcase_add_test(tcase, a_stroke_on_a_suggestion_corrects_all_that_is_alike_wrong);
-    tcase_add_test(tcase, a_suggestion_is_saved_as_one);
-    tcase_add_test(tcase, the_box_around_an_object_is_that_of_its_pixels);
-    tcase_add_test(tcase, void_pixels_of_a_mask_belong_to_no_object_and_others_to_one_for_each_label);
-    tcase_add_test(tcase, strokes_and_boxes_end_at_whole_pixels);
-    tcase_add_test(tcase, a_stroke_is_discs_of_the_brush_along_its_way_wherever_that_leads);
-    tcase_add_test(tcase, what_a_stroke_costs_does_not_grow_with_its_way_outside);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

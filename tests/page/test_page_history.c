@@ -17,7 +17,7 @@ static void expect_objects(const struct page_history *history, const char *objec
         ck_assert_int_eq(history->events[k].object, objects[k] - '0');
 }
 
-START_TEST(a_new_event_drops_what_was_undone_and_taking_it_back_restores_that)
+TEST(a_new_event_drops_what_was_undone_and_taking_it_back_restores_that)
 {
     struct page_history history = {0};
     for (int32_t object = 0; object < 5; object++)
@@ -41,9 +41,8 @@ START_TEST(a_new_event_drops_what_was_undone_and_taking_it_back_restores_that)
     expect_objects(&history, "01239", 1);
     page_history_release(&history);
 }
-END_TEST
 
-START_TEST(the_latest_event_of_an_object_is_looked_for_before_the_end)
+TEST(the_latest_event_of_an_object_is_looked_for_before_the_end)
 {
     struct page_history history = {0};
     static const int32_t objects[] = {1, 0, 1, 2};
@@ -56,9 +55,8 @@ START_TEST(the_latest_event_of_an_object_is_looked_for_before_the_end)
     ck_assert_ptr_null(page_history_latest(&history, 1, 0));
     page_history_release(&history);
 }
-END_TEST
 
-START_TEST(an_image_takes_a_bounded_number_of_strokes)
+TEST(an_image_takes_a_bounded_number_of_strokes)
 {
     struct page_history history = {0};
     struct page_event event = {.kind = PAGE_DELETE, .label = 1};
@@ -69,7 +67,6 @@ START_TEST(an_image_takes_a_bounded_number_of_strokes)
     ck_assert_uint_eq(history.cursor, PAGE_MAX_EVENTS);
     page_history_release(&history);
 }
-END_TEST
 
 /* An event of {"kind":..,"object":..,"label":..,<more>}, or why not. */
 static enum clv_status parse(struct page_event *event, const char *text, struct clv_error *err)
@@ -84,7 +81,7 @@ static enum clv_status parse(struct page_event *event, const char *text, struct 
 
 #define EVENT(object, label, more) "{\"kind\":\"figure\",\"object\":" object ",\"label\":" label "," more "}"
 
-START_TEST(events_are_taken_up_to_their_limits)
+TEST(events_are_taken_up_to_their_limits)
 {
     static const char *const good[] = {EVENT("0", "1", "\"points\":[1e6,-1e6]"),
                                        EVENT("249", "254", "\"radius\":500,\"points\":[1,2]"),
@@ -126,9 +123,8 @@ START_TEST(events_are_taken_up_to_their_limits)
               event.points[1][1] == 4);
     page_event_release(&event);
 }
-END_TEST
 
-START_TEST(a_stroke_has_a_bounded_number_of_points)
+TEST(a_stroke_has_a_bounded_number_of_points)
 {
     struct text text;
     struct page_event event = {0};
@@ -146,9 +142,8 @@ START_TEST(a_stroke_has_a_bounded_number_of_points)
     must_fail(CLV_ERR_DATA, "at most 20000", parse(&event, text.bytes, err));
     text_release(&text);
 }
-END_TEST
 
-START_TEST(a_strokes_file_reads_back_as_it_was_for_its_size_alone)
+TEST(a_strokes_file_reads_back_as_it_was_for_its_size_alone)
 {
     static const char file[] = "{\"width\":3,\"height\":2,\"accepted\":1,\"cursor\":1,\"strokes\":["
                                "{\"kind\":\"mask\",\"object\":4,\"label\":5,\"radius\":0,\"mask\":[1,2,3]},"
@@ -171,20 +166,4 @@ START_TEST(a_strokes_file_reads_back_as_it_was_for_its_size_alone)
     page_history_release(&history);
     page_history_release(&again);
     text_release(&json);
-}
-END_TEST
-
-Suite *page_history_suite(void);
-Suite *page_history_suite(void)
-{
-    Suite *suite = suite_create("page_history");
-    TCase *tcase = tcase_create("page_history");
-    tcase_add_test(tcase, a_new_event_drops_what_was_undone_and_taking_it_back_restores_that);
-    tcase_add_test(tcase, the_latest_event_of_an_object_is_looked_for_before_the_end);
-    tcase_add_test(tcase, an_image_takes_a_bounded_number_of_strokes);
-    tcase_add_test(tcase, events_are_taken_up_to_their_limits);
-    tcase_add_test(tcase, a_stroke_has_a_bounded_number_of_points);
-    tcase_add_test(tcase, a_strokes_file_reads_back_as_it_was_for_its_size_alone);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -43,7 +43,7 @@ static struct page_session *open_with(const char *boxes)
     return session;
 }
 
-START_TEST(outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_layout)
+TEST(outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_layout)
 {
     const char *path = put_set("a.json", labelme, LABELS);
     struct page_session *session = open_with(path);
@@ -67,19 +67,17 @@ START_TEST(outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_lay
     free(boxes);
     free(theirs);
 }
-END_TEST
 
-START_TEST(boxes_of_every_format_are_shown)
+TESTS(boxes_of_every_format_are_shown, 0, 3)
 {
     const char *const files[][2] = {{"a.xml", voc}, {"coco.json", coco}, {"a.txt", yolo}};
     struct page_session *session = open_with(put_set(files[_i][0], files[_i][1], NULL));
     expect(session, 200, "POST", "/api/open/0", "{}", "\"object\":0,\"label\":1,\"box\":[28,13,35,35]");
     page_session_free(session);
 }
-END_TEST
 
 /* A PGM: white pixels are figure. */
-START_TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
+TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
 {
     char pgm[16 + WIDTH * HEIGHT] = "P5\n90 60\n255\n";
     size_t head = strlen(pgm);
@@ -110,9 +108,8 @@ START_TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
     expect(session, 200, "POST", "/api/open/1", "{}", "\"undo\":true");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(boxes_are_shown_from_the_largest_on_the_first_of_equal_ones_before_and_ground_not_at_all)
+TEST(boxes_are_shown_from_the_largest_on_the_first_of_equal_ones_before_and_ground_not_at_all)
 {
     const char rows[] = "image\tlabel\tx\ty\tw\th\na.png\thorse\t1\t1\t4\t5\na.png\tcow\t50\t1\t5\t4\n"
                         "a.png\tground\t0\t0\t90\t60\na.png\tcow\t10\t30\t8\t9\n";
@@ -128,9 +125,8 @@ START_TEST(boxes_are_shown_from_the_largest_on_the_first_of_equal_ones_before_an
     page_session_free(session);
     free(text);
 }
-END_TEST
 
-START_TEST(a_table_of_boxes_without_rows_shows_nothing_and_is_written_to)
+TESTS(a_table_of_boxes_without_rows_shows_nothing_and_is_written_to, 0, 2)
 {
     const char *const heads[] = {"image\tlabel\tx\ty\tw\th\n", "image\tlabel\tx\ty\tw\th"};
     page_session_free(fresh_session());
@@ -143,9 +139,8 @@ START_TEST(a_table_of_boxes_without_rows_shows_nothing_and_is_written_to)
     page_session_free(session);
     free(boxes);
 }
-END_TEST
 
-START_TEST(boxes_that_cannot_be_shown_are_refused_by_name)
+TEST(boxes_that_cannot_be_shown_are_refused_by_name)
 {
     struct page_session *session = NULL;
     const char *path = put_set("a.json", labelme, "value\tname\n0\tground\n1\tcow\n2\tsheep\n");
@@ -163,20 +158,4 @@ START_TEST(boxes_that_cannot_be_shown_are_refused_by_name)
     expect(session, 200, "POST", "/api/open/1", "{}", "\"objects\":[]");
     page_session_free(session);
     free(other);
-}
-END_TEST
-
-Suite *page_import_suite(void);
-Suite *page_import_suite(void)
-{
-    Suite *suite = suite_create("page_import");
-    TCase *tcase = tcase_create("page_import");
-    tcase_add_test(tcase, outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_layout);
-    tcase_add_loop_test(tcase, boxes_of_every_format_are_shown, 0, 3);
-    tcase_add_test(tcase, a_mask_of_another_format_is_shown_edited_and_kept_aside);
-    tcase_add_test(tcase, boxes_are_shown_from_the_largest_on_the_first_of_equal_ones_before_and_ground_not_at_all);
-    tcase_add_loop_test(tcase, a_table_of_boxes_without_rows_shows_nothing_and_is_written_to, 0, 2);
-    tcase_add_test(tcase, boxes_that_cannot_be_shown_are_refused_by_name);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

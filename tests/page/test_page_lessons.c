@@ -34,7 +34,7 @@ static void expect_pixels(const char *path, uint8_t label, int n)
 
 enum { DAB = 32 }; /* pixels of a brush of radius 3 at a pixel's corner */
 
-START_TEST(strokes_on_an_object_and_beside_it_teach_where_they_are)
+TEST(strokes_on_an_object_and_beside_it_teach_where_they_are)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
@@ -50,9 +50,8 @@ START_TEST(strokes_on_an_object_and_beside_it_teach_where_they_are)
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
+TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
@@ -70,9 +69,8 @@ START_TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(a_stroke_out_of_its_box_teaches_the_object_there)
+TEST(a_stroke_out_of_its_box_teaches_the_object_there)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
@@ -85,9 +83,8 @@ START_TEST(a_stroke_out_of_its_box_teaches_the_object_there)
     expect_pixels(in_folder("strokes/.lessons/1.png"), 0, WIDTH * HEIGHT - 50 * 50 - DAB);
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(what_cannot_be_opened_teaches_nothing)
+TEST(what_cannot_be_opened_teaches_nothing)
 {
     struct page_session *session = fresh_session();
     page_session_free(session);
@@ -103,13 +100,12 @@ START_TEST(what_cannot_be_opened_teaches_nothing)
     ck_assert_str_eq(started, "a.png\nc.png\n");
     page_session_free(session);
 }
-END_TEST
 
 #define OTHER(kind, revision)                                                                                          \
     "{\"revision\":" #revision ",\"kind\":\"" kind "\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[45,30]}"
 
 /* What is beside one object is ground unless it is another; and all beside the boxes only if all objects have one. */
-START_TEST(two_objects_teach_what_they_are_together)
+TEST(two_objects_teach_what_they_are_together)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
@@ -127,9 +123,8 @@ START_TEST(two_objects_teach_what_they_are_together)
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(boxes_of_another_program_teach_what_was_not_opened)
+TEST(boxes_of_another_program_teach_what_was_not_opened)
 {
     const char rows[] = "image\tlabel\tx\ty\tw\th\na.png\thorse\t20\t5\t50\t50\nb.png\thorse\t28\t13\t35\t35\n";
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
@@ -142,9 +137,8 @@ START_TEST(boxes_of_another_program_teach_what_was_not_opened)
                               "b.png\t28\t13\t35\t35\n");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(a_single_pixel_in_the_corner_teaches)
+TEST(a_single_pixel_in_the_corner_teaches)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
@@ -158,10 +152,9 @@ START_TEST(a_single_pixel_in_the_corner_teaches)
     expect_pixels(in_folder("strokes/.lessons/1.png"), 0, DAB);
     page_session_free(session);
 }
-END_TEST
 
 /* Of three labels a box does not say which pixels are which. */
-START_TEST(boxes_alone_teach_two_labels_only)
+TEST(boxes_alone_teach_two_labels_only)
 {
     const char rows[] = "image\tlabel\tx\ty\tw\th\nc.png\tcow\t20\t5\t50\t50\n";
     const char labels[] = "value\tname\n0\tground\n1\tcow\n2\tsky\n";
@@ -182,10 +175,9 @@ START_TEST(boxes_alone_teach_two_labels_only)
     expect_pixels(in_folder("strokes/.lessons/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
     page_session_free(session);
 }
-END_TEST
 
 /* The erased part of a stroke teaches nothing, and what the object was drawn over last counts. */
-START_TEST(later_strokes_of_an_object_count_more)
+TEST(later_strokes_of_an_object_count_more)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
@@ -204,9 +196,8 @@ START_TEST(later_strokes_of_an_object_count_more)
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(a_manifest_in_the_folder_chooses_no_lessons)
+TEST(a_manifest_in_the_folder_chooses_no_lessons)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
@@ -218,9 +209,8 @@ START_TEST(a_manifest_in_the_folder_chooses_no_lessons)
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tmasks/b.png\n");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
+TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
 {
     static char pgm[64 + WIDTH * HEIGHT] = "P5 90 60 255\n";
     size_t head = strlen(pgm);
@@ -239,9 +229,8 @@ START_TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tmasks/b.png\n");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
+TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
 {
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
     put_picture("../a.png");
@@ -256,26 +245,4 @@ START_TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
     train(session);
     ck_assert_str_eq(started, "a.png\nb.png\n");
     page_session_free(session);
-}
-END_TEST
-
-Suite *page_lessons_suite(void);
-Suite *page_lessons_suite(void)
-{
-    Suite *suite = suite_create("page_lessons");
-    TCase *tcase = tcase_create("page_lessons");
-    tcase_add_test(tcase, strokes_on_an_object_and_beside_it_teach_where_they_are);
-    tcase_add_test(tcase, a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is);
-    tcase_add_test(tcase, a_stroke_out_of_its_box_teaches_the_object_there);
-    tcase_add_test(tcase, what_cannot_be_opened_teaches_nothing);
-    tcase_add_test(tcase, two_objects_teach_what_they_are_together);
-    tcase_add_test(tcase, boxes_of_another_program_teach_what_was_not_opened);
-    tcase_add_test(tcase, a_single_pixel_in_the_corner_teaches);
-    tcase_add_test(tcase, boxes_alone_teach_two_labels_only);
-    tcase_add_test(tcase, later_strokes_of_an_object_count_more);
-    tcase_add_test(tcase, a_manifest_in_the_folder_chooses_no_lessons);
-    tcase_add_test(tcase, a_mask_that_made_way_for_the_page_s_own_teaches_no_more);
-    tcase_add_test(tcase, a_folder_of_links_to_elsewhere_learns_from_its_masks);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -86,7 +86,7 @@ static char *ranked_state(struct page_session *session, int n)
     }
 }
 
-START_TEST(a_model_learned_meanwhile_suggests_the_rest)
+TEST(a_model_learned_meanwhile_suggests_the_rest)
 {
     int inside[3], outside[3];
     struct page_session *session = labelled_session();
@@ -118,9 +118,8 @@ START_TEST(a_model_learned_meanwhile_suggests_the_rest)
     free(kept);
     free(strokes);
 }
-END_TEST
 
-START_TEST(strokes_are_joined_by_what_the_model_knows)
+TEST(strokes_are_joined_by_what_the_model_knows)
 {
     int inside[3], outside[3];
     struct page_session *session = labelled_session();
@@ -143,7 +142,6 @@ START_TEST(strokes_are_joined_by_what_the_model_knows)
     }
     page_session_free(session);
 }
-END_TEST
 
 /* The share of an image's pixels that the folder's model expects to be wrong; or of its superpixels. */
 static double expected_error(const char *name, bool of_pixels)
@@ -172,7 +170,7 @@ static double expected_error(const char *name, bool of_pixels)
     return wrong / all;
 }
 
-START_TEST(images_are_ranked_by_the_error_that_the_model_expects)
+TEST(images_are_ranked_by_the_error_that_the_model_expects)
 {
     struct page_session *session = labelled_session();
     struct clv_image image = {0};
@@ -201,9 +199,8 @@ START_TEST(images_are_ranked_by_the_error_that_the_model_expects)
     page_session_free(session);
     free(state);
 }
-END_TEST
 
-START_TEST(a_model_of_three_labels_suggests_all_of_them)
+TEST(a_model_of_three_labels_suggests_all_of_them)
 {
     int inside[3], outside[3];
     struct page_session *session = labelled_session();
@@ -225,9 +222,8 @@ START_TEST(a_model_of_three_labels_suggests_all_of_them)
     page_session_free(session);
     free(text);
 }
-END_TEST
 
-START_TEST(a_damaged_model_is_named_and_the_page_goes_on_without_it)
+TEST(a_damaged_model_is_named_and_the_page_goes_on_without_it)
 {
     struct page_session *session = fresh_session(), *refused = NULL;
     spill(in_folder("label.cleave"), "no model", 8);
@@ -239,18 +235,4 @@ START_TEST(a_damaged_model_is_named_and_the_page_goes_on_without_it)
     page_session_free(session);
     must_fail(CLV_ERR_DATA, "label.cleave", page_session_new(&refused, &options, err));
     ck_assert_ptr_null(refused);
-}
-END_TEST
-
-Suite *page_model_suite(void)
-{
-    Suite *suite = suite_create("page_model");
-    TCase *tcase = tcase_create("page_model");
-    tcase_add_test(tcase, a_model_learned_meanwhile_suggests_the_rest);
-    tcase_add_test(tcase, strokes_are_joined_by_what_the_model_knows);
-    tcase_add_test(tcase, images_are_ranked_by_the_error_that_the_model_expects);
-    tcase_add_test(tcase, a_model_of_three_labels_suggests_all_of_them);
-    tcase_add_test(tcase, a_damaged_model_is_named_and_the_page_goes_on_without_it);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

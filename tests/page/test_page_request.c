@@ -28,16 +28,15 @@ static struct page_request good_post(const char *path)
     return request;
 }
 
-START_TEST(good_requests_pass)
+TEST(good_requests_pass)
 {
     ck_assert_int_eq(refused(good_get("/")), 0);
     ck_assert_int_eq(refused(good_get("/main.js")), 0);
     ck_assert_int_eq(refused(good_post("/api/open/3")), 0);
     ck_assert_int_eq(refused(good_post("/api/stroke/3")), 0);
 }
-END_TEST
 
-START_TEST(hosts_of_others_are_refused_whatever_else_is_right)
+TEST(hosts_of_others_are_refused_whatever_else_is_right)
 {
     const char *const hosts[] = {"evil.example", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:8000.evil.example", "", NULL};
     for (size_t k = 0; k < sizeof hosts / sizeof *hosts; k++) {
@@ -46,9 +45,8 @@ START_TEST(hosts_of_others_are_refused_whatever_else_is_right)
         ck_assert_int_eq(refused(request), 421);
     }
 }
-END_TEST
 
-START_TEST(other_pages_may_not_post)
+TEST(other_pages_may_not_post)
 {
     const char *const origins[] = {"http://evil.example", "https://127.0.0.1:8000", "null", "http://127.0.0.1:8001",
                                    NULL};
@@ -58,9 +56,8 @@ START_TEST(other_pages_may_not_post)
         ck_assert_int_eq(refused(request), 403);
     }
 }
-END_TEST
 
-START_TEST(what_other_pages_ask_for_is_refused_and_what_the_own_asks_for_is_not)
+TEST(what_other_pages_ask_for_is_refused_and_what_the_own_asks_for_is_not)
 {
     struct page_request request = good_get("/api/state");
     request.origin = "http://evil.example";
@@ -70,9 +67,8 @@ START_TEST(what_other_pages_ask_for_is_refused_and_what_the_own_asks_for_is_not)
     request.host = "localhost:8000";
     ck_assert_int_eq(refused(request), 0);
 }
-END_TEST
 
-START_TEST(a_token_matches_as_a_whole)
+TEST(a_token_matches_as_a_whole)
 {
     const char *token = "0123456789abcdef0123456789abcdef";
     ck_assert(page_token_matches(token, token, 32));
@@ -86,9 +82,8 @@ START_TEST(a_token_matches_as_a_whole)
         ck_assert(!page_token_matches(token, other, 32));
     }
 }
-END_TEST
 
-START_TEST(paths_lead_where_they_say)
+TEST(paths_lead_where_they_say)
 {
     static const struct {
         const char *path;
@@ -117,9 +112,8 @@ START_TEST(paths_lead_where_they_say)
     ck_assert_int_eq(page_route("/api/image/:").route, PAGE_NO_ROUTE);
     ck_assert_int_eq(page_route("/api/image//").route, PAGE_NO_ROUTE);
 }
-END_TEST
 
-START_TEST(nobody_gets_in_without_the_token)
+TEST(nobody_gets_in_without_the_token)
 {
     const char *const cookies[] = {NULL,
                                    "",
@@ -137,9 +131,8 @@ START_TEST(nobody_gets_in_without_the_token)
     with_others.cookie = "a=1; " COOKIE "; b=2";
     ck_assert_int_eq(refused(with_others), 0);
 }
-END_TEST
 
-START_TEST(the_link_opens_the_page_and_nothing_else)
+TEST(the_link_opens_the_page_and_nothing_else)
 {
     struct page_request request = good_get("/");
     request.cookie = NULL;
@@ -157,9 +150,8 @@ START_TEST(the_link_opens_the_page_and_nothing_else)
     request.origin = "http://127.0.0.1:8000";
     ck_assert_int_eq(refused(request), 403);
 }
-END_TEST
 
-START_TEST(methods_paths_and_sizes_are_bounded)
+TEST(methods_paths_and_sizes_are_bounded)
 {
     struct page_request request = good_get("/api/state");
     request.method = "DELETE";
@@ -177,22 +169,4 @@ START_TEST(methods_paths_and_sizes_are_bounded)
                                  "/api/image/",  "/api/image/%2e.", "/api/statex"};
     for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
         ck_assert_msg(refused(good_get(paths[k])) == 404, "%s", paths[k]);
-}
-END_TEST
-
-Suite *page_request_suite(void)
-{
-    Suite *suite = suite_create("page_request");
-    TCase *tcase = tcase_create("page_request");
-    tcase_add_test(tcase, good_requests_pass);
-    tcase_add_test(tcase, hosts_of_others_are_refused_whatever_else_is_right);
-    tcase_add_test(tcase, other_pages_may_not_post);
-    tcase_add_test(tcase, what_other_pages_ask_for_is_refused_and_what_the_own_asks_for_is_not);
-    tcase_add_test(tcase, a_token_matches_as_a_whole);
-    tcase_add_test(tcase, paths_lead_where_they_say);
-    tcase_add_test(tcase, nobody_gets_in_without_the_token);
-    tcase_add_test(tcase, the_link_opens_the_page_and_nothing_else);
-    tcase_add_test(tcase, methods_paths_and_sizes_are_bounded);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -4,7 +4,7 @@
 #include "page/page_runs.h"
 #include "support/support.h"
 
-START_TEST(runs_begin_with_what_is_not_the_label)
+TEST(runs_begin_with_what_is_not_the_label)
 {
     static const uint8_t labels[] = {2, 2, 0, 1, 2, 2, 2};
     static const int32_t of_two[] = {0, 2, 2, 3}, of_none[] = {7};
@@ -19,9 +19,8 @@ START_TEST(runs_begin_with_what_is_not_the_label)
     page_runs_release(&runs);
     ck_assert(!runs.lengths && !runs.n);
 }
-END_TEST
 
-START_TEST(what_was_encoded_is_painted_over_the_rest)
+TEST(what_was_encoded_is_painted_over_the_rest)
 {
     for (uint64_t k = 0; k < 50; k++) {
         uint8_t labels[40], painted[40];
@@ -39,26 +38,12 @@ START_TEST(what_was_encoded_is_painted_over_the_rest)
         page_runs_release(&runs);
     }
 }
-END_TEST
 
-START_TEST(runs_that_are_no_mask_do_not_fit)
+TEST(runs_that_are_no_mask_do_not_fit)
 {
     int32_t bad[][2] = {{-1, 6}, {6, -1}, {INT32_MAX, INT32_MAX}, {5, 1}, {4, 0}};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
         ck_assert(!page_runs_fit(&(struct page_runs){bad[k], 2}, 5));
     ck_assert(page_runs_fit(&(struct page_runs){(int32_t[]){5, 0}, 2}, 5));
     ck_assert(page_runs_fit(&(struct page_runs){NULL, 0}, 0));
-}
-END_TEST
-
-Suite *page_runs_suite(void);
-Suite *page_runs_suite(void)
-{
-    Suite *suite = suite_create("page_runs");
-    TCase *tcase = tcase_create("page_runs");
-    tcase_add_test(tcase, runs_begin_with_what_is_not_the_label);
-    tcase_add_test(tcase, what_was_encoded_is_painted_over_the_rest);
-    tcase_add_test(tcase, runs_that_are_no_mask_do_not_fit);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

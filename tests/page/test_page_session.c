@@ -13,7 +13,7 @@
     "{\"kind\":\"" kind "\",\"object\":" object ",\"label\":" label ",\"radius\":" radius                              \
     ",\"points\":[5,5],\"mask\":" mask "}"
 
-START_TEST(strokes_are_saved_at_once_and_found_again)
+TEST(strokes_are_saved_at_once_and_found_again)
 {
     struct page_session *session = fresh_session();
     struct clv_mask mask = {0};
@@ -45,9 +45,8 @@ START_TEST(strokes_are_saved_at_once_and_found_again)
     free(found);
     free(boxes);
 }
-END_TEST
 
-START_TEST(undo_and_redo_reach_behind_the_start_of_the_program)
+TEST(undo_and_redo_reach_behind_the_start_of_the_program)
 {
     struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
@@ -66,9 +65,8 @@ START_TEST(undo_and_redo_reach_behind_the_start_of_the_program)
     free(undone);
     free(found);
 }
-END_TEST
 
-START_TEST(changes_of_other_windows_and_programs_are_noticed)
+TEST(changes_of_other_windows_and_programs_are_noticed)
 {
     struct page_session *session = fresh_session();
     uint8_t other[WIDTH * HEIGHT] = {1, 1, 1};
@@ -81,9 +79,8 @@ START_TEST(changes_of_other_windows_and_programs_are_noticed)
     expect(session, 200, "POST", "/api/open/0", "{}", "\"runs\":[1,3,0,5397]");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(what_another_program_changed_is_seen_when_the_image_is_opened_again)
+TEST(what_another_program_changed_is_seen_when_the_image_is_opened_again)
 {
     struct page_session *session = fresh_session();
     uint8_t other[WIDTH * HEIGHT] = {1, 1, 1};
@@ -94,13 +91,12 @@ START_TEST(what_another_program_changed_is_seen_when_the_image_is_opened_again)
     expect_open(session, 200, 0, "\"runs\":[1,3,0,5397]");
     page_session_free(session);
 }
-END_TEST
 
 #define FAR(revision)                                                                                                  \
     "{\"revision\":" #revision ",\"kind\":\"figure\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[5,5]}"
 
 /* Strokes, mask and boxes are written one after the other; the disk takes the first _i of them. */
-START_TEST(a_change_that_cannot_be_saved_has_not_happened)
+TESTS(a_change_that_cannot_be_saved_has_not_happened, 0, 3)
 {
     static const char *const changes[][2] = {{"/api/stroke/0", GROUND(3)},
                                              {"/api/undo/0", "{\"revision\":3}"},
@@ -134,9 +130,8 @@ START_TEST(a_change_that_cannot_be_saved_has_not_happened)
     free(runs);
     free(found);
 }
-END_TEST
 
-START_TEST(what_was_undone_is_gone_once_something_new_is_drawn)
+TEST(what_was_undone_is_gone_once_something_new_is_drawn)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
@@ -157,10 +152,9 @@ START_TEST(what_was_undone_is_gone_once_something_new_is_drawn)
     free(text);
     free(again);
 }
-END_TEST
 
 /* As if killed between both files: the mask is that of before the change. */
-START_TEST(a_crash_between_strokes_and_mask_loses_no_stroke)
+TEST(a_crash_between_strokes_and_mask_loses_no_stroke)
 {
     struct page_session *session = fresh_session();
     free(opened(session, 0));
@@ -190,10 +184,9 @@ START_TEST(a_crash_between_strokes_and_mask_loses_no_stroke)
     for (size_t k = 0; k < sizeof made / sizeof *made; k++)
         free(made[k]);
 }
-END_TEST
 
 /* A suggestion of several labels is accepted at once. */
-START_TEST(a_crash_while_a_suggestion_is_accepted_loses_no_stroke)
+TEST(a_crash_while_a_suggestion_is_accepted_loses_no_stroke)
 {
     uint8_t mask[WIDTH * HEIGHT] = {1, 1, 1};
     const char labels[] = "value\tname\n0\tground\n1\tcow\n2\thorse\n";
@@ -214,9 +207,8 @@ START_TEST(a_crash_while_a_suggestion_is_accepted_loses_no_stroke)
     page_session_free(session);
     free(text);
 }
-END_TEST
 
-START_TEST(an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_open)
+TEST(an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_open)
 {
     struct page_session *session = fresh_session();
     page_session_free(session);
@@ -244,9 +236,8 @@ START_TEST(an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_ope
     page_session_free(session);
     free(whole);
 }
-END_TEST
 
-START_TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
+TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
 {
     struct clv_set set = {0};
     static const char *const files[] = {"masks/dup.jpg.png", "masks/dup.png.png", "strokes/dup.jpg.json",
@@ -272,10 +263,9 @@ START_TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
     ck_assert_str_eq(set.items[1].mask, in_folder("masks/dup.png.png"));
     clv_set_release(&set);
 }
-END_TEST
 
 /* As of a folder that had one of them only when it was labelled. */
-START_TEST(a_mask_by_the_stem_of_two_images_is_shown_on_both_and_stays)
+TEST(a_mask_by_the_stem_of_two_images_is_shown_on_both_and_stays)
 {
     uint8_t mask[WIDTH * HEIGHT] = {0, 1, 1};
     page_session_free(fresh_session());
@@ -288,7 +278,6 @@ START_TEST(a_mask_by_the_stem_of_two_images_is_shown_on_both_and_stays)
     expect_open(session, 200, 1, "\"runs\":[0,1,1,2,0,5397]");
     page_session_free(session);
 }
-END_TEST
 
 static char noted[4096];
 
@@ -300,7 +289,7 @@ __attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
     va_end(arguments);
 }
 
-START_TEST(images_whose_names_no_table_can_have_are_named_at_the_start_and_nothing_else_is_refused)
+TEST(images_whose_names_no_table_can_have_are_named_at_the_start_and_nothing_else_is_refused)
 {
     static const char *const names[] = {"a.png", "b\tc.png", "d\ne.png", "f\rg.png", "h\xff.png", "i, \"\xc3\xbc.png"};
     struct page_session *session = NULL;
@@ -327,9 +316,8 @@ START_TEST(images_whose_names_no_table_can_have_are_named_at_the_start_and_nothi
                             "i, \"\xc3\xbc.png\tforeground\t28\t13\t35\t35\n");
     free(boxes);
 }
-END_TEST
 
-START_TEST(what_was_accepted_is_found_accepted_again_and_nothing_else)
+TEST(what_was_accepted_is_found_accepted_again_and_nothing_else)
 {
     struct page_session *session = fresh_session();
     for (int i = 0; i < 2; i++) {
@@ -349,9 +337,8 @@ START_TEST(what_was_accepted_is_found_accepted_again_and_nothing_else)
     expect_open(session, 200, 1, "\"accepted\":false");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(masks_and_boxes_of_other_programs_are_kept)
+TEST(masks_and_boxes_of_other_programs_are_kept)
 {
     uint8_t other[WIDTH * HEIGHT] = {0, 1, 1};
     const char rows[] = "image\tlabel\tx\ty\tw\th\tnote\nb.png\thorse\t1\t2\t3\t4\tmine\na.png\tcow\t0\t0\t9\t9\told\n";
@@ -373,9 +360,8 @@ START_TEST(masks_and_boxes_of_other_programs_are_kept)
     page_session_free(session);
     free(boxes);
 }
-END_TEST
 
-START_TEST(accepted_images_and_labels_are_what_training_reads)
+TEST(accepted_images_and_labels_are_what_training_reads)
 {
     struct page_session *session = fresh_session();
     struct clv_set set = {0};
@@ -397,9 +383,8 @@ START_TEST(accepted_images_and_labels_are_what_training_reads)
     ck_assert_int_eq(set.labels.n_labels, 3);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(an_object_takes_no_pixel_of_another_but_under_its_strokes)
+TEST(an_object_takes_no_pixel_of_another_but_under_its_strokes)
 {
     struct page_session *session = fresh_session();
     struct clv_indexed_image mask = {0};
@@ -420,9 +405,8 @@ START_TEST(an_object_takes_no_pixel_of_another_but_under_its_strokes)
     clv_indexed_image_release(&mask);
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(what_makes_no_sense_changes_nothing)
+TEST(what_makes_no_sense_changes_nothing)
 {
     struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
@@ -457,9 +441,8 @@ START_TEST(what_makes_no_sense_changes_nothing)
                 "{\"revision\":1,\"kind\":\"box\",\"object\":1,\"label\":1,\"points\":[-9,-9,-8,-8]}"));
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(folders_that_cannot_be_labelled_are_refused_by_name)
+TEST(folders_that_cannot_be_labelled_are_refused_by_name)
 {
     struct page_session *session = NULL;
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
@@ -480,9 +463,8 @@ START_TEST(folders_that_cannot_be_labelled_are_refused_by_name)
     must_fail(CLV_ERR_NO_INPUT, "absent", page_session_new(&session, &options, err));
     ck_assert_ptr_null(session);
 }
-END_TEST
 
-START_TEST(strokes_in_a_box_stay_in_it)
+TEST(strokes_in_a_box_stay_in_it)
 {
     struct page_session *session = fresh_session();
     struct clv_indexed_image mask = {0};
@@ -500,9 +482,8 @@ START_TEST(strokes_in_a_box_stay_in_it)
     clv_indexed_image_release(&mask);
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone)
+TEST(a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone)
 {
     struct page_session *session = fresh_session();
     free(answer(session, 200, "POST", "/api/open/0", "{}"));
@@ -528,9 +509,8 @@ START_TEST(a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone)
     free(deleted);
     free(boxes);
 }
-END_TEST
 
-START_TEST(boxes_of_the_image_are_found_in_whatever_column_it_stands)
+TEST(boxes_of_the_image_are_found_in_whatever_column_it_stands)
 {
     const char rows[] =
         "label\tnote\timage\tx\ty\tw\th\ncow\ta.png\tb.png\t1\t2\t3\t4\nold\t\ta.png\t0\t0\t9\t9\nshort\n";
@@ -544,9 +524,8 @@ START_TEST(boxes_of_the_image_are_found_in_whatever_column_it_stands)
     page_session_free(session);
     free(boxes);
 }
-END_TEST
 
-START_TEST(boxes_of_images_that_are_called_nearly_the_same_stay)
+TEST(boxes_of_images_that_are_called_nearly_the_same_stay)
 {
     const char rows[] = "\xef\xbb\xbfimage\tlabel\tx\ty\tw\th\na.pn\tcow\t1\t2\t3\t4\na.png.bak\tcow\t1\t2\t3\t4\n"
                         "a.png\tcow\t20\t5\t50\t50\n\na.pnh\tcow\t1\t2\t3\t4\n";
@@ -566,9 +545,8 @@ START_TEST(boxes_of_images_that_are_called_nearly_the_same_stay)
     }
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(labels_end_where_masks_have_no_value_for_more)
+TEST(labels_end_where_masks_have_no_value_for_more)
 {
     struct page_session *session = fresh_session();
     page_session_free(session);
@@ -589,10 +567,9 @@ START_TEST(labels_end_where_masks_have_no_value_for_more)
     free(before);
     free(after);
 }
-END_TEST
 
 /* Strokes as another program may have written them. */
-START_TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
+TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
 {
     struct page_session *session = fresh_session();
     static const char *const bad[][2] = {
@@ -628,9 +605,8 @@ START_TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
     expect(session, 200, "POST", "/api/open/0", "{}", "\"runs\":[0,5300,1,100]");
     page_session_free(session);
 }
-END_TEST
 
-START_TEST(a_folder_that_takes_no_files_is_refused_before_anything_is_drawn)
+TEST(a_folder_that_takes_no_files_is_refused_before_anything_is_drawn)
 {
     struct page_session *session = fresh_session(), *refused = NULL;
     page_session_free(session);
@@ -646,38 +622,4 @@ START_TEST(a_folder_that_takes_no_files_is_refused_before_anything_is_drawn)
     else
         ck_assert_int_eq(chmod(in_folder("masks"), 0755), 0);
     ck_assert_ptr_null(refused);
-}
-END_TEST
-
-Suite *page_session_suite(void)
-{
-    Suite *suite = suite_create("page_session");
-    TCase *tcase = tcase_create("page_session");
-    tcase_add_test(tcase, strokes_are_saved_at_once_and_found_again);
-    tcase_add_test(tcase, undo_and_redo_reach_behind_the_start_of_the_program);
-    tcase_add_test(tcase, changes_of_other_windows_and_programs_are_noticed);
-    tcase_add_test(tcase, what_another_program_changed_is_seen_when_the_image_is_opened_again);
-    tcase_add_loop_test(tcase, a_change_that_cannot_be_saved_has_not_happened, 0, 3);
-    tcase_add_test(tcase, what_was_undone_is_gone_once_something_new_is_drawn);
-    tcase_add_test(tcase, a_crash_between_strokes_and_mask_loses_no_stroke);
-    tcase_add_test(tcase, a_crash_while_a_suggestion_is_accepted_loses_no_stroke);
-    tcase_add_test(tcase, an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_open);
-    tcase_add_test(tcase, images_of_one_stem_have_masks_and_strokes_of_their_own);
-    tcase_add_test(tcase, a_mask_by_the_stem_of_two_images_is_shown_on_both_and_stays);
-    tcase_add_test(tcase, images_whose_names_no_table_can_have_are_named_at_the_start_and_nothing_else_is_refused);
-    tcase_add_test(tcase, what_was_accepted_is_found_accepted_again_and_nothing_else);
-    tcase_add_test(tcase, masks_and_boxes_of_other_programs_are_kept);
-    tcase_add_test(tcase, accepted_images_and_labels_are_what_training_reads);
-    tcase_add_test(tcase, an_object_takes_no_pixel_of_another_but_under_its_strokes);
-    tcase_add_test(tcase, what_makes_no_sense_changes_nothing);
-    tcase_add_test(tcase, folders_that_cannot_be_labelled_are_refused_by_name);
-    tcase_add_test(tcase, strokes_in_a_box_stay_in_it);
-    tcase_add_test(tcase, a_stroke_that_is_erased_counts_no_more_and_a_deleted_object_is_gone);
-    tcase_add_test(tcase, boxes_of_the_image_are_found_in_whatever_column_it_stands);
-    tcase_add_test(tcase, boxes_of_images_that_are_called_nearly_the_same_stay);
-    tcase_add_test(tcase, labels_end_where_masks_have_no_value_for_more);
-    tcase_add_test(tcase, damaged_strokes_are_refused_by_name_and_stay_as_they_are);
-    tcase_add_test(tcase, a_folder_that_takes_no_files_is_refused_before_anything_is_drawn);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

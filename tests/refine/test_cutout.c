@@ -28,7 +28,7 @@ static void draw(struct clv_image *image, uint8_t *labels, double *share, const 
     }
 }
 
-START_TEST(alpha_is_the_objects_share_and_the_ground_does_not_shine_through)
+TEST(alpha_is_the_objects_share_and_the_ground_does_not_shine_through)
 {
     static const int colours[][3] = {{200, 40, 30}, {30, 160, 60}, {250, 250, 250}, {10, 10, 10}};
     struct clv_image image = {0};
@@ -63,7 +63,6 @@ START_TEST(alpha_is_the_objects_share_and_the_ground_does_not_shine_through)
     }
     clv_image_release(&image);
 }
-END_TEST
 
 /* Where colours tell nothing the border is the labels', smoothed: no step larger than half. */
 static void check_uniform(const struct clv_image *image, const uint8_t *labels)
@@ -78,7 +77,7 @@ static void check_uniform(const struct clv_image *image, const uint8_t *labels)
     cutout_release(&cutout);
 }
 
-START_TEST(borders_between_like_colours_are_smooth)
+TEST(borders_between_like_colours_are_smooth)
 {
     struct clv_image image = {0};
     static uint8_t labels[SIDE * SIDE];
@@ -89,9 +88,8 @@ START_TEST(borders_between_like_colours_are_smooth)
     check_uniform(&image, labels);
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows)
+TEST(any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows)
 {
     static const int32_t sides[][2] = {{1, 1}, {1, 9}, {3, 2}, {40, 7}};
     uint32_t state = 4;
@@ -124,7 +122,6 @@ START_TEST(any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows)
         clv_image_release(&image);
     }
 }
-END_TEST
 
 enum { W = 26, H = 19, BAND = 2, REACH = 6 };
 
@@ -195,7 +192,7 @@ static void expect_mixed(double rgba[4], const struct clv_image *image, const ui
     rgba[3] = 255 * alpha;
 }
 
-START_TEST(every_pixel_is_what_its_definition_says)
+TEST(every_pixel_is_what_its_definition_says)
 {
     struct clv_image image = {0};
     uint32_t state = 21;
@@ -232,18 +229,4 @@ START_TEST(every_pixel_is_what_its_definition_says)
         cutout_release(&cutout);
     }
     clv_image_release(&image);
-}
-END_TEST
-
-Suite *cutout_suite(void);
-Suite *cutout_suite(void)
-{
-    Suite *suite = suite_create("cutout");
-    TCase *tests = tcase_create("cutout");
-    tcase_add_test(tests, alpha_is_the_objects_share_and_the_ground_does_not_shine_through);
-    tcase_add_test(tests, every_pixel_is_what_its_definition_says);
-    tcase_add_test(tests, borders_between_like_colours_are_smooth);
-    tcase_add_test(tests, any_labels_and_sizes_make_a_cutout_that_crops_to_what_shows);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

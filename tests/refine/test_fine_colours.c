@@ -20,7 +20,7 @@ static struct clv_image drawn(void)
     return (struct clv_image){.width = W, .height = H, .channels = 3, .pixels = &pixels[0][0]};
 }
 
-START_TEST(a_side_s_own_colours_speak_for_it_and_shared_ones_for_neither)
+TEST(a_side_s_own_colours_speak_for_it_and_shared_ones_for_neither)
 {
     const struct clv_image image = drawn();
     must(fine_colours_ratio(ratio, &image, labels, err));
@@ -31,9 +31,8 @@ START_TEST(a_side_s_own_colours_speak_for_it_and_shared_ones_for_neither)
             ck_assert_float_gt(labels[p] ? ratio[p] : -ratio[p], 5);
     ck_assert_float_eq_tol(ratio[1], logf((float)(1e-5 + 0.8 / 8) / 1e-5F), 3); /* of its bin: at least an eighth */
 }
-END_TEST
 
-START_TEST(the_first_and_the_last_row_teach_like_all_others)
+TEST(the_first_and_the_last_row_teach_like_all_others)
 {
     const struct clv_image image = drawn();
     memset(pixels, 128, sizeof pixels);
@@ -47,9 +46,8 @@ START_TEST(the_first_and_the_last_row_teach_like_all_others)
         ck_assert_float_gt(ratio[(H - 1) * W + x], 5);
     }
 }
-END_TEST
 
-START_TEST(one_side_alone_says_nothing)
+TEST(one_side_alone_says_nothing)
 {
     const struct clv_image image = drawn();
     for (uint8_t side = 0; side < 2; side++) {
@@ -58,16 +56,4 @@ START_TEST(one_side_alone_says_nothing)
         for (int p = 0; p < N; p++)
             ck_assert_float_eq(ratio[p], 0);
     }
-}
-END_TEST
-
-Suite *fine_colours_suite(void)
-{
-    Suite *suite = suite_create("fine_colours");
-    TCase *tests = tcase_create("fine_colours");
-    tcase_add_test(tests, a_side_s_own_colours_speak_for_it_and_shared_ones_for_neither);
-    tcase_add_test(tests, the_first_and_the_last_row_teach_like_all_others);
-    tcase_add_test(tests, one_side_alone_says_nothing);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

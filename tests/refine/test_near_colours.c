@@ -1,7 +1,7 @@
 #include "refine/near_colours.h"
 #include "support/support.h"
 
-START_TEST(places_cover_an_image_and_none_is_spare)
+TEST(places_cover_an_image_and_none_is_spare)
 {
     static const int32_t sizes[][2] = {{1, 1}, {8, 8}, {9, 16}, {90, 61}, {640, 426}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
@@ -22,14 +22,4 @@ START_TEST(places_cover_an_image_and_none_is_spare)
         near_colours_release(&places);
         clv_image_release(&image);
     }
-}
-END_TEST
-
-Suite *near_colours_suite(void)
-{
-    Suite *suite = suite_create("near_colours");
-    TCase *tests = tcase_create("near_colours");
-    tcase_add_test(tests, places_cover_an_image_and_none_is_spare);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -55,7 +55,7 @@ static double score_of(const struct field *self, const uint8_t *labels)
     return score;
 }
 
-START_TEST(parts_make_the_labels_of_the_whole_wherever_they_decide)
+TEST(parts_make_the_labels_of_the_whole_wherever_they_decide)
 {
     static struct field field;
     static uint8_t whole[MAX_PIXELS], parts[MAX_PIXELS], guess[MAX_PIXELS];
@@ -87,7 +87,6 @@ START_TEST(parts_make_the_labels_of_the_whole_wherever_they_decide)
     ck_assert_int_gt(n_all, 50);
     ck_assert_int_gt(n_some, 5);
 }
-END_TEST
 
 /* Whether other labels of a window, those around it held, have a higher score. */
 static bool is_improvable(const struct field *self, const uint8_t *labels, int left, int top, int right, int bottom)
@@ -122,7 +121,7 @@ static bool is_improvable(const struct field *self, const uint8_t *labels, int l
 }
 
 /* Of a quarter of the sides, and moved by halves of theirs. */
-START_TEST(what_parts_leave_open_no_window_of_the_last_passes_improves)
+TEST(what_parts_leave_open_no_window_of_the_last_passes_improves)
 {
     static struct field field;
     static uint8_t labels[MAX_PIXELS], guess[MAX_PIXELS];
@@ -145,9 +144,8 @@ START_TEST(what_parts_leave_open_no_window_of_the_last_passes_improves)
     }
     ck_assert_int_gt(n_some, 5);
 }
-END_TEST
 
-START_TEST(images_of_few_pixels_are_cut_in_parts_too)
+TEST(images_of_few_pixels_are_cut_in_parts_too)
 {
     static struct field field;
     uint8_t whole[64], parts[64];
@@ -166,10 +164,9 @@ START_TEST(images_of_few_pixels_are_cut_in_parts_too)
         ck_assert_mem_eq(parts, whole, (size_t)(side * (9 - side)));
     }
 }
-END_TEST
 
 /* On real photographs, whose couplings grow with the side: what holds at one size holds at all. */
-START_TEST(photographs_have_the_same_labels_in_parts_and_whole)
+TEST(photographs_have_the_same_labels_in_parts_and_whole)
 {
     static const char *const names[] = {"horse001", "horse130", "horse202", "horse320"};
     struct clv_refine_options options;
@@ -219,18 +216,4 @@ START_TEST(photographs_have_the_same_labels_in_parts_and_whole)
         clv_image_release(&large);
         clv_indexed_image_release(&mask);
     }
-}
-END_TEST
-
-Suite *pixel_cut_suite(void);
-Suite *pixel_cut_suite(void)
-{
-    Suite *suite = suite_create("pixel_cut");
-    TCase *tests = tcase_create("pixel_cut");
-    tcase_add_test(tests, parts_make_the_labels_of_the_whole_wherever_they_decide);
-    tcase_add_test(tests, what_parts_leave_open_no_window_of_the_last_passes_improves);
-    tcase_add_test(tests, images_of_few_pixels_are_cut_in_parts_too);
-    tcase_add_test(tests, photographs_have_the_same_labels_in_parts_and_whole);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -41,7 +41,7 @@ static int32_t count_different(const uint8_t *a, const uint8_t *b, int32_t n)
     return different;
 }
 
-START_TEST(a_blocky_border_moves_to_the_edge)
+TEST(a_blocky_border_moves_to_the_edge)
 {
     static struct disc d;
     uint8_t labels[SIDE * SIDE];
@@ -51,7 +51,6 @@ START_TEST(a_blocky_border_moves_to_the_edge)
     ck_assert_int_gt(count_different(d.blocks, d.truth, SIDE * SIDE), 80);
     ck_assert_int_le(count_different(labels, d.truth, SIDE * SIDE), 4);
 }
-END_TEST
 
 /* The documented energy of a labelling by prior and coupling alone. */
 static double energy_of(const uint8_t *labels, const struct clv_image *image, const float *prior, double coupling)
@@ -84,7 +83,7 @@ static double energy_of(const uint8_t *labels, const struct clv_image *image, co
     return energy;
 }
 
-START_TEST(the_result_is_the_minimum_of_the_documented_energy)
+TEST(the_result_is_the_minimum_of_the_documented_energy)
 {
     struct clv_refine_options options = {.prior = 1, .coupling = 40, .rounds = 1};
     for (uint64_t t = 0; t < 20; t++) {
@@ -110,9 +109,8 @@ START_TEST(the_result_is_the_minimum_of_the_documented_energy)
         ck_assert_double_lt(energy_of(labels, &image, prior, options.coupling), least + 1e-5);
     }
 }
-END_TEST
 
-START_TEST(a_prior_alone_decides_by_its_sign)
+TEST(a_prior_alone_decides_by_its_sign)
 {
     static struct disc d;
     struct clv_refine_options options = nothing;
@@ -127,9 +125,8 @@ START_TEST(a_prior_alone_decides_by_its_sign)
     for (int32_t p = 0; p < SIDE * SIDE; p++)
         ck_assert_int_eq(labels[p], prior[p] > 0);
 }
-END_TEST
 
-START_TEST(fixed_pixels_keep_their_labels_against_everything)
+TEST(fixed_pixels_keep_their_labels_against_everything)
 {
     static struct disc d;
     struct clv_refine_options options;
@@ -148,9 +145,8 @@ START_TEST(fixed_pixels_keep_their_labels_against_everything)
     must(clv_refine(labels, &d.image, NULL, NULL, &options, err)); /* as it would be otherwise */
     ck_assert_int_eq(labels[24 * SIDE + 24], labels[0]);
 }
-END_TEST
 
-START_TEST(a_labelling_without_figure_or_ground_stays)
+TEST(a_labelling_without_figure_or_ground_stays)
 {
     static struct disc d;
     uint8_t labels[SIDE * SIDE];
@@ -162,18 +158,16 @@ START_TEST(a_labelling_without_figure_or_ground_stays)
             ck_assert_int_eq(labels[p], value);
     }
 }
-END_TEST
 
-START_TEST(a_single_pixel_is_an_image)
+TEST(a_single_pixel_is_an_image)
 {
     uint8_t pixel[3] = {1, 2, 3}, label = 1;
     struct clv_image image = {1, 1, 3, pixel};
     must(clv_refine(&label, &image, NULL, NULL, NULL, err));
     ck_assert_int_eq(label, 1);
 }
-END_TEST
 
-START_TEST(unsound_arguments_are_refused_by_name_and_leave_the_labels)
+TEST(unsound_arguments_are_refused_by_name_and_leave_the_labels)
 {
     static struct disc d;
     struct clv_refine_options options;
@@ -199,9 +193,8 @@ START_TEST(unsound_arguments_are_refused_by_name_and_leave_the_labels)
     labels[2 * SIDE + 7] = 2;
     must_fail(CLV_ERR_USAGE, "pixel (7, 2) has 2", clv_refine(labels, &d.image, NULL, NULL, NULL, err));
 }
-END_TEST
 
-START_TEST(a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike)
+TEST(a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike)
 {
     int32_t nodes[] = {0, 1, 2, 0};
     float volume[] = {4, 2, 2};
@@ -216,10 +209,9 @@ START_TEST(a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike)
     must(clv_refine_prior(prior, &example, (double[]){0, 0, 0}, err));
     ck_assert_float_eq(prior[0], 0);
 }
-END_TEST
 
 /* No set of pixels gains by going over to one label: 4 x 3 pixels, every label, every one of the 4096 sets. */
-START_TEST(no_expansion_improves_refined_labels)
+TEST(no_expansion_improves_refined_labels)
 {
     struct clv_refine_options options = {.prior = 1, .rounds = 1};
     static const float zeros[12];
@@ -250,9 +242,8 @@ START_TEST(no_expansion_improves_refined_labels)
         ck_assert_double_lt(lost, least + 1e-5);
     }
 }
-END_TEST
 
-START_TEST(borders_of_three_labels_move_to_the_edges)
+TEST(borders_of_three_labels_move_to_the_edges)
 {
     static uint8_t pixels[SIDE * SIDE * 3], truth[SIDE * SIDE], labels[SIDE * SIDE];
     static float votes[3 * SIDE * SIDE];
@@ -271,9 +262,8 @@ START_TEST(borders_of_three_labels_move_to_the_edges)
     must(clv_refine_labels(labels, &image, votes, 3, NULL, err));
     ck_assert_int_le(count_different(labels, truth, SIDE * SIDE), 8);
 }
-END_TEST
 
-START_TEST(wrong_votes_are_named_and_change_nothing)
+TEST(wrong_votes_are_named_and_change_nothing)
 {
     static struct disc d;
     static float votes[2 * SIDE * SIDE];
@@ -291,24 +281,4 @@ START_TEST(wrong_votes_are_named_and_change_nothing)
     struct clv_refine_options options = {.rounds = 0};
     must_fail(CLV_ERR_USAGE, "0 rounds", clv_refine_labels(labels, &d.image, votes, 2, &options, err));
     ck_assert_mem_eq(labels, d.blocks, sizeof labels);
-}
-END_TEST
-
-Suite *refine_suite(void)
-{
-    Suite *suite = suite_create("refine");
-    TCase *tests = tcase_create("refine");
-    tcase_add_test(tests, a_blocky_border_moves_to_the_edge);
-    tcase_add_test(tests, the_result_is_the_minimum_of_the_documented_energy);
-    tcase_add_test(tests, a_prior_alone_decides_by_its_sign);
-    tcase_add_test(tests, fixed_pixels_keep_their_labels_against_everything);
-    tcase_add_test(tests, a_labelling_without_figure_or_ground_stays);
-    tcase_add_test(tests, a_single_pixel_is_an_image);
-    tcase_add_test(tests, unsound_arguments_are_refused_by_name_and_leave_the_labels);
-    tcase_add_test(tests, a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike);
-    tcase_add_test(tests, no_expansion_improves_refined_labels);
-    tcase_add_test(tests, borders_of_three_labels_move_to_the_edges);
-    tcase_add_test(tests, wrong_votes_are_named_and_change_nothing);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

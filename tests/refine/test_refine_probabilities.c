@@ -35,7 +35,7 @@ static int32_t count_wrong(const struct scene *s)
     return n;
 }
 
-START_TEST(what_a_map_knows_to_the_pixel_stays)
+TEST(what_a_map_knows_to_the_pixel_stays)
 {
     static struct scene s;
     static const double blurs[] = {0, 1};
@@ -47,9 +47,8 @@ START_TEST(what_a_map_knows_to_the_pixel_stays)
         ck_assert_int_gt(count_wrong(&s), 200);
     }
 }
-END_TEST
 
-START_TEST(a_soft_border_moves_to_the_edge)
+TEST(a_soft_border_moves_to_the_edge)
 {
     static struct scene s;
     draw(&s, 8);
@@ -64,10 +63,9 @@ START_TEST(a_soft_border_moves_to_the_edge)
     must(clv_refine_probabilities(s.labels, &s.image, s.map, 3, NULL, err));
     ck_assert_int_le(count_wrong(&s), 8);
 }
-END_TEST
 
 /* Between blurs of 2 and 5 pixels the share of colours rises. */
-START_TEST(colours_count_the_more_the_softer_the_border_is)
+TEST(colours_count_the_more_the_softer_the_border_is)
 {
     static struct scene s;
     int32_t before = N;
@@ -78,10 +76,9 @@ START_TEST(colours_count_the_more_the_softer_the_border_is)
         before = count_wrong(&s);
     }
 }
-END_TEST
 
 /* A straight edge blurred by a Gaussian: no share up to 2 pixels, all of it from 5 on. */
-START_TEST(the_share_of_colours_is_that_of_the_blur)
+TEST(the_share_of_colours_is_that_of_the_blur)
 {
     static struct scene s;
     double share;
@@ -102,10 +99,9 @@ START_TEST(the_share_of_colours_is_that_of_the_blur)
     must_fail(CLV_ERR_USAGE, "not 0x64", clv_refine_share(&share, s.map, 2, 0, SIDE, err));
     must_fail(CLV_ERR_USAGE, "256 labels", clv_refine_share(&share, s.map, 256, SIDE, SIDE, err));
 }
-END_TEST
 
 /* A staircase of 45 degrees counts as its diagonal. */
-START_TEST(the_blur_is_what_is_unsure_by_the_length_of_the_border)
+TEST(the_blur_is_what_is_unsure_by_the_length_of_the_border)
 {
     static struct scene s;
     double share, unsure = 0;
@@ -118,10 +114,9 @@ START_TEST(the_blur_is_what_is_unsure_by_the_length_of_the_border)
     double blur = unsure / ((SIDE - 1) * 1.4142135623730951 + 1) / (4 / sqrt(acos(-1)));
     ck_assert_double_eq_tol(share, (blur - 2) / 3, 0.01);
 }
-END_TEST
 
 /* A tenth of the pixels turned round in a map that is sharp. */
-START_TEST(weights_of_the_caller_count_however_sharp_the_map_is)
+TEST(weights_of_the_caller_count_however_sharp_the_map_is)
 {
     static struct scene s;
     struct clv_refine_options options;
@@ -148,11 +143,10 @@ START_TEST(weights_of_the_caller_count_however_sharp_the_map_is)
     must(clv_refine_probabilities(s.labels, &s.image, s.map, 3, &options, err));
     ck_assert_int_lt(count_wrong(&s), 20);
 }
-END_TEST
 
 /* A soft map with noise in its image: the share scales the weights of colours and couplings, of two labels and of
  * three, and the map's own stays. */
-START_TEST(a_share_of_colours_is_that_share_of_their_weights)
+TEST(a_share_of_colours_is_that_share_of_their_weights)
 {
     static struct scene s;
     uint8_t expected[N];
@@ -192,9 +186,8 @@ START_TEST(a_share_of_colours_is_that_share_of_their_weights)
         }
     }
 }
-END_TEST
 
-START_TEST(a_map_without_a_border_is_taken_as_it_is)
+TEST(a_map_without_a_border_is_taken_as_it_is)
 {
     static struct scene s;
     draw(&s, 8);
@@ -204,9 +197,8 @@ START_TEST(a_map_without_a_border_is_taken_as_it_is)
     for (int32_t p = 0; p < N; p++)
         ck_assert_int_eq(s.labels[p], 1);
 }
-END_TEST
 
-START_TEST(what_is_no_probability_is_named_and_changes_nothing)
+TEST(what_is_no_probability_is_named_and_changes_nothing)
 {
     static struct scene s;
     draw(&s, 8);
@@ -225,23 +217,4 @@ START_TEST(what_is_no_probability_is_named_and_changes_nothing)
     must_fail(CLV_ERR_USAGE, "coupling is -1", clv_refine_probabilities(s.labels, &s.image, s.map, 2, &options, err));
     for (int32_t p = 0; p < N; p++)
         ck_assert_int_eq(s.labels[p], 7);
-}
-END_TEST
-
-Suite *refine_probabilities_suite(void);
-Suite *refine_probabilities_suite(void)
-{
-    Suite *suite = suite_create("refine_probabilities");
-    TCase *tests = tcase_create("refine_probabilities");
-    tcase_add_test(tests, what_a_map_knows_to_the_pixel_stays);
-    tcase_add_test(tests, a_soft_border_moves_to_the_edge);
-    tcase_add_test(tests, colours_count_the_more_the_softer_the_border_is);
-    tcase_add_test(tests, the_share_of_colours_is_that_of_the_blur);
-    tcase_add_test(tests, the_blur_is_what_is_unsure_by_the_length_of_the_border);
-    tcase_add_test(tests, weights_of_the_caller_count_however_sharp_the_map_is);
-    tcase_add_test(tests, a_share_of_colours_is_that_share_of_their_weights);
-    tcase_add_test(tests, a_map_without_a_border_is_taken_as_it_is);
-    tcase_add_test(tests, what_is_no_probability_is_named_and_changes_nothing);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

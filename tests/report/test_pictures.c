@@ -56,7 +56,7 @@ static void check_values(const struct pictures *made, enum layer layer, const ui
     clv_indexed_image_release(&found);
 }
 
-START_TEST(every_pair_of_label_and_truth_has_its_difference)
+TEST(every_pair_of_label_and_truth_has_its_difference)
 {
     static const uint8_t expected[4][4] = {
         /* truth 0: */ {DIFFERENCE_GROUND, DIFFERENCE_FALSE_ALARM, DIFFERENCE_FALSE_ALARM, DIFFERENCE_FALSE_ALARM},
@@ -73,10 +73,9 @@ START_TEST(every_pair_of_label_and_truth_has_its_difference)
     check_values(&made, LAYER_DIFFERENCE, difference, difference_palette);
     pictures_release(&made);
 }
-END_TEST
 
 /* In the middle of blocks: as it was where labels are 0, else tinted. */
-START_TEST(the_overlay_tints_the_photo)
+TEST(the_overlay_tints_the_photo)
 {
     struct pictures made;
     must(pictures_make(&made, &item, (const uint8_t(*)[3])palette, err));
@@ -92,9 +91,8 @@ START_TEST(the_overlay_tints_the_photo)
     clv_image_release(&painted);
     pictures_release(&made);
 }
-END_TEST
 
-START_TEST(probabilities_are_greys_and_have_no_labels)
+TEST(probabilities_are_greys_and_have_no_labels)
 {
     struct pictures made;
     static uint8_t greys[256][3];
@@ -111,17 +109,5 @@ START_TEST(probabilities_are_greys_and_have_no_labels)
     ck_assert_ptr_null(made.layer[LAYER_TRUTH].bytes);
     pictures_release(&made);
 }
-END_TEST
 
-Suite *pictures_suite(void);
-Suite *pictures_suite(void)
-{
-    Suite *suite = suite_create("pictures");
-    TCase *tests = tcase_create("pictures");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, every_pair_of_label_and_truth_has_its_difference);
-    tcase_add_test(tests, the_overlay_tints_the_photo);
-    tcase_add_test(tests, probabilities_are_greys_and_have_no_labels);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_EACH(setup, teardown)

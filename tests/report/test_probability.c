@@ -13,7 +13,7 @@ static double entropy_of(double p)
     return p <= 0 || p >= 1 ? 0 : -p * log2(p) - (1 - p) * log2(1 - p);
 }
 
-START_TEST(entropy_is_in_bits)
+TEST(entropy_is_in_bits)
 {
     ck_assert_double_eq(probability_entropy(0), 0);
     ck_assert_double_eq(probability_entropy(1), 0);
@@ -23,10 +23,9 @@ START_TEST(entropy_is_in_bits)
         ck_assert_double_eq_tol(probability_entropy(v / 255.0), entropy_of(v / 255.0), 1e-12);
     ck_assert_double_eq_tol(probability_entropy(0.5), 1, 1e-12);
 }
-END_TEST
 
 /* Grey, tinted by up to 80 % where the probability is a half; a line where it crosses one half. */
-START_TEST(uncertain_pixels_are_tinted_in_their_grey_picture)
+TEST(uncertain_pixels_are_tinted_in_their_grey_picture)
 {
     struct clv_image image = {0};
     uint8_t probability[N], before[3 * N];
@@ -57,9 +56,8 @@ START_TEST(uncertain_pixels_are_tinted_in_their_grey_picture)
     ck_assert_int_ge(n_line, HEIGHT - 2);
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(means_are_those_of_share_and_entropy)
+TEST(means_are_those_of_share_and_entropy)
 {
     uint8_t probability[256];
     double share, entropy, expected = 0;
@@ -72,17 +70,4 @@ START_TEST(means_are_those_of_share_and_entropy)
     ck_assert_double_eq_tol(entropy, expected, 1e-12);
     probability_means(&share, &entropy, probability, 0);
     ck_assert(share == 0 && entropy == 0);
-}
-END_TEST
-
-Suite *probability_suite(void);
-Suite *probability_suite(void)
-{
-    Suite *suite = suite_create("probability");
-    TCase *tests = tcase_create("probability");
-    tcase_add_test(tests, entropy_is_in_bits);
-    tcase_add_test(tests, uncertain_pixels_are_tinted_in_their_grey_picture);
-    tcase_add_test(tests, means_are_those_of_share_and_entropy);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

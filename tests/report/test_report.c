@@ -104,7 +104,7 @@ static const char *decode_picture(uint8_t **bytes, size_t *size, const char *fro
 }
 
 /* The first 100 images are in the page, the pictures of later ones are files next to it. */
-START_TEST(pictures_of_many_images_lie_beside_the_page)
+TEST(pictures_of_many_images_lie_beside_the_page)
 {
     for (int n = 100; n <= 101; n++) {
         const char *folder = place(n == 100 ? "few" : "many");
@@ -132,9 +132,8 @@ START_TEST(pictures_of_many_images_lie_beside_the_page)
         clv_indexed_image_release(&mask);
     }
 }
-END_TEST
 
-START_TEST(base64_follows_the_rfc)
+TEST(base64_follows_the_rfc)
 {
     static const char *const vectors[][2] = {{"", ""},
                                              {"f", "Zg=="},
@@ -163,9 +162,8 @@ START_TEST(base64_follows_the_rfc)
     ck_assert_uint_eq(strspn(out, "/"), 13332);
     free(out);
 }
-END_TEST
 
-START_TEST(page_has_totals_cards_and_failures)
+TEST(page_has_totals_cards_and_failures)
 {
     const char *folder = place("page");
     struct clv_report *report = begin(folder);
@@ -192,9 +190,8 @@ START_TEST(page_has_totals_cards_and_failures)
     ck_assert_uint_eq(count_entries(folder), 1);
     free(page);
 }
-END_TEST
 
-START_TEST(page_refers_to_nothing_outside_itself)
+TEST(page_refers_to_nothing_outside_itself)
 {
     const char *folder = place("closed");
     struct clv_report *report = begin(folder);
@@ -207,9 +204,8 @@ START_TEST(page_refers_to_nothing_outside_itself)
     ck_assert_int_eq(count(page, "url("), 0);
     free(page);
 }
-END_TEST
 
-START_TEST(names_and_messages_are_escaped)
+TEST(names_and_messages_are_escaped)
 {
     const char *folder = place("escaped");
     struct clv_report *report = begin(folder);
@@ -227,9 +223,8 @@ START_TEST(names_and_messages_are_escaped)
     ck_assert_ptr_nonnull(strstr(page, "<dd>segment &quot;a&quot; &amp; &lt;b&gt;</dd>"));
     free(page);
 }
-END_TEST
 
-START_TEST(pictures_show_masks_and_errors_at_a_bounded_size)
+TEST(pictures_show_masks_and_errors_at_a_bounded_size)
 {
     const char *folder = place("pictures");
     struct clv_report *report = begin(folder);
@@ -265,9 +260,8 @@ START_TEST(pictures_show_masks_and_errors_at_a_bounded_size)
         clv_indexed_image_release(&labels_shown[i]);
     free(page);
 }
-END_TEST
 
-START_TEST(reports_without_truth_or_without_images_are_pages_too)
+TEST(reports_without_truth_or_without_images_are_pages_too)
 {
     const char *folder = place("plain");
     struct clv_report *report = begin(folder);
@@ -284,9 +278,8 @@ START_TEST(reports_without_truth_or_without_images_are_pages_too)
     ck_assert_ptr_nonnull(strstr(page, "There were no images."));
     free(page);
 }
-END_TEST
 
-START_TEST(histogram_holds_every_score)
+TEST(histogram_holds_every_score)
 {
     const char *folder = place("histogram");
     struct clv_report *report = begin(folder);
@@ -306,7 +299,6 @@ START_TEST(histogram_holds_every_score)
     ck_assert_int_le(bars, 25);
     free(page);
 }
-END_TEST
 
 /* The page of images with these scores; free() it. */
 static char *page_of_scores(const char *name, const double *scores, int n)
@@ -320,7 +312,7 @@ static char *page_of_scores(const char *name, const double *scores, int n)
 }
 
 /* Eight bars of half a percent at least, 25 at most; the highest one is as high as the chart. */
-START_TEST(bars_have_their_place_and_height)
+TEST(bars_have_their_place_and_height)
 {
     static const double scores[] = {0.01, 0.03, 0.01, 0.0149, 0.01};
     char *page = page_of_scores("bars", scores, 5);
@@ -339,10 +331,9 @@ START_TEST(bars_have_their_place_and_height)
         free(page);
     }
 }
-END_TEST
 
 /* Ten columns: three of figure, of which two are true, and the last one is left out. */
-START_TEST(an_item_is_told_in_numbers_and_words)
+TEST(an_item_is_told_in_numbers_and_words)
 {
     static const char *const parts[] = {
         "data-name=\"a/b.jpg\" data-score=\"0.123457\"",
@@ -379,9 +370,8 @@ START_TEST(an_item_is_told_in_numbers_and_words)
     clv_image_release(&image);
     free(page);
 }
-END_TEST
 
-START_TEST(a_page_of_probabilities_explains_their_colours)
+TEST(a_page_of_probabilities_explains_their_colours)
 {
     for (int is_probable = 0; is_probable < 2; is_probable++) {
         const char *folder = place(is_probable ? "probable" : "labels");
@@ -402,10 +392,9 @@ START_TEST(a_page_of_probabilities_explains_their_colours)
         free(page);
     }
 }
-END_TEST
 
 /* Bars are drawn against the highest score of the page, which is a share: what is above 1 counts as 1. */
-START_TEST(the_highest_score_is_the_scale_of_all)
+TEST(the_highest_score_is_the_scale_of_all)
 {
     static const struct {
         double scores[3];
@@ -420,9 +409,8 @@ START_TEST(the_highest_score_is_the_scale_of_all)
         free(page);
     }
 }
-END_TEST
 
-START_TEST(abandoned_reports_leave_nothing)
+TEST(abandoned_reports_leave_nothing)
 {
     const char *folder = place("abandoned");
     struct clv_report *report = begin(folder);
@@ -440,9 +428,8 @@ START_TEST(abandoned_reports_leave_nothing)
     free(page);
     clv_report_abandon(NULL);
 }
-END_TEST
 
-START_TEST(unwritable_places_and_full_disks_are_told)
+TEST(unwritable_places_and_full_disks_are_told)
 {
     struct clv_report *report;
     const char *file = formatted("%s/file", temporary_folder());
@@ -458,9 +445,8 @@ START_TEST(unwritable_places_and_full_disks_are_told)
     add(report, "one.jpg", 8, 8, 4, 4, 0);
     must_fail(CLV_ERR_IO, "index.html", clv_report_finish(report, err));
 }
-END_TEST
 
-START_TEST(items_that_are_no_pictures_are_refused_and_the_report_goes_on)
+TEST(items_that_are_no_pictures_are_refused_and_the_report_goes_on)
 {
     const char *folder = place("refused");
     struct clv_report *report = begin(folder);
@@ -477,28 +463,5 @@ START_TEST(items_that_are_no_pictures_are_refused_and_the_report_goes_on)
     ck_assert_int_eq(count(page, "<article"), 1);
     free(page);
 }
-END_TEST
 
-Suite *report_suite(void)
-{
-    Suite *suite = suite_create("report");
-    TCase *tests = tcase_create("report");
-    tcase_add_checked_fixture(tests, make_labels, release_labels);
-    tcase_add_test(tests, pictures_of_many_images_lie_beside_the_page);
-    tcase_add_test(tests, base64_follows_the_rfc);
-    tcase_add_test(tests, page_has_totals_cards_and_failures);
-    tcase_add_test(tests, page_refers_to_nothing_outside_itself);
-    tcase_add_test(tests, names_and_messages_are_escaped);
-    tcase_add_test(tests, pictures_show_masks_and_errors_at_a_bounded_size);
-    tcase_add_test(tests, reports_without_truth_or_without_images_are_pages_too);
-    tcase_add_test(tests, histogram_holds_every_score);
-    tcase_add_test(tests, a_page_of_probabilities_explains_their_colours);
-    tcase_add_test(tests, bars_have_their_place_and_height);
-    tcase_add_test(tests, an_item_is_told_in_numbers_and_words);
-    tcase_add_test(tests, the_highest_score_is_the_scale_of_all);
-    tcase_add_test(tests, abandoned_reports_leave_nothing);
-    tcase_add_test(tests, unwritable_places_and_full_disks_are_told);
-    tcase_add_test(tests, items_that_are_no_pictures_are_refused_and_the_report_goes_on);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_EACH(make_labels, release_labels)

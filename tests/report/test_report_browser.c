@@ -50,7 +50,7 @@ static const char focus[] = "document.activeElement.dataset.name";
 
 #define expect(browser, value, expression) ck_assert_str_eq(browser_evaluate(browser, expression), value)
 
-START_TEST(sorting_reorders_the_cards)
+TEST(sorting_reorders_the_cards)
 {
     struct browser *browser = browser_open("sorting_reorders_the_cards", make_report());
     if (!browser)
@@ -66,9 +66,8 @@ START_TEST(sorting_reorders_the_cards)
     ck_assert_str_eq(browser_problems(browser), "");
     browser_close(browser);
 }
-END_TEST
 
-START_TEST(keys_move_the_focus)
+TEST(keys_move_the_focus)
 {
     struct browser *browser = browser_open("keys_move_the_focus", make_report());
     if (!browser)
@@ -85,9 +84,8 @@ START_TEST(keys_move_the_focus)
     ck_assert_str_eq(browser_problems(browser), "");
     browser_close(browser);
 }
-END_TEST
 
-START_TEST(large_view_switches_layers_and_walks_the_images)
+TEST(large_view_switches_layers_and_walks_the_images)
 {
     struct browser *browser = browser_open("large_view_switches_layers_and_walks_the_images", make_report());
     if (!browser)
@@ -126,7 +124,6 @@ START_TEST(large_view_switches_layers_and_walks_the_images)
     ck_assert_str_eq(browser_problems(browser), "");
     browser_close(browser);
 }
-END_TEST
 
 /* A report of 250 images whose scores fall with their number, and a failure. */
 static const char *make_long_report(void)
@@ -158,7 +155,7 @@ static const char *make_long_report(void)
     return formatted("%s/index.html", folder);
 }
 
-START_TEST(a_long_list_is_in_the_page_part_by_part)
+TEST(a_long_list_is_in_the_page_part_by_part)
 {
     struct browser *browser = browser_open("a_long_list_is_in_the_page_part_by_part", make_long_report());
     if (!browser)
@@ -191,9 +188,8 @@ START_TEST(a_long_list_is_in_the_page_part_by_part)
     ck_assert_str_eq(browser_problems(browser), "");
     browser_close(browser);
 }
-END_TEST
 
-START_TEST(a_click_on_a_picture_shows_it_large)
+TEST(a_click_on_a_picture_shows_it_large)
 {
     struct browser *browser = browser_open("a_click_on_a_picture_shows_it_large", make_report());
     if (!browser)
@@ -211,9 +207,8 @@ START_TEST(a_click_on_a_picture_shows_it_large)
     ck_assert_str_eq(browser_problems(browser), "");
     browser_close(browser);
 }
-END_TEST
 
-START_TEST(filter_hides_what_does_not_match)
+TEST(filter_hides_what_does_not_match)
 {
     struct browser *browser = browser_open("filter_hides_what_does_not_match", make_report());
     if (!browser)
@@ -231,9 +226,8 @@ START_TEST(filter_hides_what_does_not_match)
     ck_assert_str_eq(browser_problems(browser), "");
     browser_close(browser);
 }
-END_TEST
 
-START_TEST(every_picture_decodes_and_markup_in_names_stays_text)
+TEST(every_picture_decodes_and_markup_in_names_stays_text)
 {
     struct browser *browser = browser_open("every_picture_decodes_and_markup_in_names_stays_text", make_report());
     if (!browser)
@@ -248,20 +242,4 @@ START_TEST(every_picture_decodes_and_markup_in_names_stays_text)
     expect(browser, "Test </title><script>alert(1)</script>", "document.title");
     ck_assert_str_eq(browser_problems(browser), "");
     browser_close(browser);
-}
-END_TEST
-
-Suite *report_browser_suite(void)
-{
-    Suite *suite = suite_create("report_browser");
-    TCase *tests = tcase_create("report_browser");
-    tcase_add_test(tests, sorting_reorders_the_cards);
-    tcase_add_test(tests, keys_move_the_focus);
-    tcase_add_test(tests, large_view_switches_layers_and_walks_the_images);
-    tcase_add_test(tests, filter_hides_what_does_not_match);
-    tcase_add_test(tests, a_long_list_is_in_the_page_part_by_part);
-    tcase_add_test(tests, a_click_on_a_picture_shows_it_large);
-    tcase_add_test(tests, every_picture_decodes_and_markup_in_names_stays_text);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -21,7 +21,7 @@ static bool sees_two(const uint8_t *labels, int x, int y, int radius)
     return false;
 }
 
-START_TEST(pixels_stay_that_see_two_labels_within_the_radius)
+TEST(pixels_stay_that_see_two_labels_within_the_radius)
 {
     int n_kept = 0, n_void = 0;
     for (uint64_t t = 0; t < 120; t++) {
@@ -41,15 +41,4 @@ START_TEST(pixels_stay_that_see_two_labels_within_the_radius)
         }
     }
     ck_assert(n_kept > 500 && n_void > 500);
-}
-END_TEST
-
-Suite *band_suite(void);
-Suite *band_suite(void)
-{
-    Suite *suite = suite_create("band");
-    TCase *tcase = tcase_create("band");
-    tcase_add_test(tcase, pixels_stay_that_see_two_labels_within_the_radius);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -42,7 +42,7 @@ static struct clv_image_score score_by_definition(int32_t n_labels, const uint8_
                                     (uint64_t)counted};
 }
 
-START_TEST(measures_equal_their_definitions_on_random_maps)
+TEST(measures_equal_their_definitions_on_random_maps)
 {
     enum { N = 997 };
     uint8_t truth[N], prediction[N];
@@ -63,9 +63,8 @@ START_TEST(measures_equal_their_definitions_on_random_maps)
         ck_assert_double_eq_tol(fast.mean_iou, slow.mean_iou, 1e-12);
     }
 }
-END_TEST
 
-START_TEST(weighted_hamming_of_figure_and_ground_is_the_balanced_error)
+TEST(weighted_hamming_of_figure_and_ground_is_the_balanced_error)
 {
     /* 4 foreground pixels of which 1 is missed, 6 background pixels of which 3 are false alarms */
     const uint8_t truth[] = {1, 1, 1, 1, 0, 0, 0, 0, 0, 0}, prediction[] = {1, 1, 1, 0, 1, 1, 1, 0, 0, 0};
@@ -74,9 +73,8 @@ START_TEST(weighted_hamming_of_figure_and_ground_is_the_balanced_error)
     ck_assert_double_eq_tol(score.hamming, 0.4, 1e-15);
     ck_assert_double_eq_tol(score.mean_iou, 3 / 7.0, 1e-15);
 }
-END_TEST
 
-START_TEST(an_absent_side_contributes_nothing_and_the_other_weighs_one)
+TEST(an_absent_side_contributes_nothing_and_the_other_weighs_one)
 {
     const uint8_t ground[] = {0, 0, 0, 0}, figure[] = {1, 1, 1, 1}, mixed[] = {0, 0, 0, 1};
     ck_assert_double_eq(score_of(2, ground, mixed, 4).weighted_hamming, 0.25);
@@ -84,9 +82,8 @@ START_TEST(an_absent_side_contributes_nothing_and_the_other_weighs_one)
     ck_assert_double_eq(score_of(2, ground, ground, 4).mean_iou, 1); /* no foreground anywhere */
     ck_assert_double_eq(score_of(2, ground, mixed, 4).mean_iou, 0);  /* an invented one */
 }
-END_TEST
 
-START_TEST(void_truth_never_counts_and_void_predictions_are_wrong)
+TEST(void_truth_never_counts_and_void_predictions_are_wrong)
 {
     const uint8_t truth[] = {CLV_VOID, CLV_VOID, 0, 1}, prediction[] = {0, 1, CLV_VOID, 1};
     struct clv_image_score score = score_of(2, truth, prediction, 4);
@@ -98,9 +95,8 @@ START_TEST(void_truth_never_counts_and_void_predictions_are_wrong)
     ck_assert_uint_eq(none.n_pixels, 0);
     ck_assert(isnan(none.weighted_hamming) && isnan(none.hamming) && isnan(none.mean_iou));
 }
-END_TEST
 
-START_TEST(per_label_measures_are_nan_for_absent_labels)
+TEST(per_label_measures_are_nan_for_absent_labels)
 {
     const uint8_t truth[] = {0, 0, 1, 1}, prediction[] = {0, 2, 1, 1};
     struct clv_confusion confusion;
@@ -116,9 +112,8 @@ START_TEST(per_label_measures_are_nan_for_absent_labels)
     ck_assert_uint_eq(clv_confusion_score(&confusion).n_pixels, 0);
     clv_confusion_release(&confusion);
 }
-END_TEST
 
-START_TEST(parts_merge_into_the_whole)
+TEST(parts_merge_into_the_whole)
 {
     uint8_t truth[64], prediction[64];
     for (uint32_t i = 0; i < 64; i++) {
@@ -141,28 +136,11 @@ START_TEST(parts_merge_into_the_whole)
     clv_confusion_release(&total);
     clv_confusion_release(&part);
 }
-END_TEST
 
-START_TEST(impossible_label_counts_are_refused)
+TEST(impossible_label_counts_are_refused)
 {
     struct clv_confusion confusion;
     must_fail(CLV_ERR_USAGE, "0 labels", clv_confusion_init(&confusion, 0, err));
     must_fail(CLV_ERR_USAGE, "256 labels", clv_confusion_init(&confusion, 256, err));
     ck_assert_ptr_null(confusion.counts);
-}
-END_TEST
-
-Suite *score_suite(void)
-{
-    Suite *suite = suite_create("score");
-    TCase *tests = tcase_create("score");
-    tcase_add_test(tests, measures_equal_their_definitions_on_random_maps);
-    tcase_add_test(tests, weighted_hamming_of_figure_and_ground_is_the_balanced_error);
-    tcase_add_test(tests, an_absent_side_contributes_nothing_and_the_other_weighs_one);
-    tcase_add_test(tests, void_truth_never_counts_and_void_predictions_are_wrong);
-    tcase_add_test(tests, per_label_measures_are_nan_for_absent_labels);
-    tcase_add_test(tests, parts_merge_into_the_whole);
-    tcase_add_test(tests, impossible_label_counts_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

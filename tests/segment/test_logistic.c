@@ -54,7 +54,7 @@ static void residuals(double mean[K + 1], const struct drawn *drawn, const doubl
         mean[k] /= total;
 }
 
-START_TEST(the_minimum_is_found)
+TEST(the_minimum_is_found)
 {
     static struct drawn drawn;
     static const bool any[K] = {false, false, false};
@@ -69,9 +69,8 @@ START_TEST(the_minimum_is_found)
     ck_assert_double_lt(w[1], 0);
     ck_assert(!(w[2] > 0 || w[2] < 0));
 }
-END_TEST
 
-START_TEST(weights_stay_in_range_where_a_column_hardly_varies)
+TEST(weights_stay_in_range_where_a_column_hardly_varies)
 {
     static struct drawn drawn, without;
     static const bool any[K] = {false, false, false};
@@ -94,9 +93,8 @@ START_TEST(weights_stay_in_range_where_a_column_hardly_varies)
     ck_assert_double_le(fabs(bias), LOGISTIC_LARGEST);
     ck_assert_double_eq(w[2], 0);
 }
-END_TEST
 
-START_TEST(weights_that_may_not_be_negative_are_left_out_and_the_others_fitted_without_them)
+TEST(weights_that_may_not_be_negative_are_left_out_and_the_others_fitted_without_them)
 {
     static struct drawn drawn;
     static const bool positive[K] = {true, true, true};
@@ -110,9 +108,8 @@ START_TEST(weights_that_may_not_be_negative_are_left_out_and_the_others_fitted_w
     ck_assert_double_eq_tol(mean[K], 0, 1e-5);
     ck_assert_double_gt(mean[1], 1e-3); /* it would like to be negative */
 }
-END_TEST
 
-START_TEST(a_ridge_keeps_weights_finite_where_columns_separate_the_labels)
+TEST(a_ridge_keeps_weights_finite_where_columns_separate_the_labels)
 {
     static struct drawn drawn;
     static const bool any[K] = {false, false, false};
@@ -127,10 +124,9 @@ START_TEST(a_ridge_keeps_weights_finite_where_columns_separate_the_labels)
     ck_assert_double_gt(w[0][0], w[1][0]);
     ck_assert_double_gt(w[1][0], 0);
 }
-END_TEST
 
 /* A ridge r pulls weights in units of their columns' deviations: residuals are -r w times the variance. */
-START_TEST(a_ridge_is_in_units_of_the_columns)
+TEST(a_ridge_is_in_units_of_the_columns)
 {
     static struct drawn drawn;
     static const bool any[K] = {false, false, false};
@@ -151,9 +147,8 @@ START_TEST(a_ridge_is_in_units_of_the_columns)
         ck_assert_double_gt(fabs(mean[k]), 1e-3);
     }
 }
-END_TEST
 
-START_TEST(nothing_to_learn_from_is_refused)
+TEST(nothing_to_learn_from_is_refused)
 {
     static struct drawn drawn;
     static const bool any[K] = {false, false, false};
@@ -166,19 +161,4 @@ START_TEST(nothing_to_learn_from_is_refused)
     for (int i = 0; i < N; i++)
         drawn.weight[i] = 0;
     must_fail(CLV_ERR_USAGE, "no row has a weight", logistic_fit(w, &bias, &data, any, 0, err));
-}
-END_TEST
-
-Suite *logistic_suite(void)
-{
-    Suite *suite = suite_create("logistic");
-    TCase *tests = tcase_create("logistic");
-    tcase_add_test(tests, the_minimum_is_found);
-    tcase_add_test(tests, weights_stay_in_range_where_a_column_hardly_varies);
-    tcase_add_test(tests, weights_that_may_not_be_negative_are_left_out_and_the_others_fitted_without_them);
-    tcase_add_test(tests, a_ridge_keeps_weights_finite_where_columns_separate_the_labels);
-    tcase_add_test(tests, a_ridge_is_in_units_of_the_columns);
-    tcase_add_test(tests, nothing_to_learn_from_is_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -156,7 +156,7 @@ static double imbalance(struct lessons *self, const struct refining *refining)
     return sum / size;
 }
 
-START_TEST(scores_are_level_between_missed_pixels_and_those_too_many)
+TEST(scores_are_level_between_missed_pixels_and_those_too_many)
 {
     static struct lessons lessons;
     static const double weights[] = {0, 1};
@@ -169,9 +169,8 @@ START_TEST(scores_are_level_between_missed_pixels_and_those_too_many)
     }
     end(&lessons);
 }
-END_TEST
 
-START_TEST(of_the_couplings_the_best_is_learned)
+TEST(of_the_couplings_the_best_is_learned)
 {
     static struct lessons lessons;
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
@@ -203,7 +202,6 @@ START_TEST(of_the_couplings_the_best_is_learned)
     ck_assert_double_eq(refining.options.coupling, best);
     end(&lessons);
 }
-END_TEST
 
 static struct refining learned_votes(struct lessons *self, const struct refining_example *examples, size_t n)
 {
@@ -244,7 +242,7 @@ static double votes_loss(struct lessons *self, const struct refining *refining, 
     return sum;
 }
 
-START_TEST(searching_votes_ends_at_the_best_coupling)
+TEST(searching_votes_ends_at_the_best_coupling)
 {
     static struct lessons lessons;
     static const double couplings[] = {1, 1.5, 2, 3, 4, 6, 8};
@@ -260,10 +258,9 @@ START_TEST(searching_votes_ends_at_the_best_coupling)
     }
     end(&lessons);
 }
-END_TEST
 
 /* 16 of 32: four images again and again, and between them two others, which alone would tell something else. */
-START_TEST(of_many_examples_every_other_one_is_looked_at)
+TEST(of_many_examples_every_other_one_is_looked_at)
 {
     static struct lessons lessons;
     struct refining_example many[32];
@@ -276,9 +273,8 @@ START_TEST(of_many_examples_every_other_one_is_looked_at)
     ck_assert(!is_same(&some, &others));
     end(&lessons);
 }
-END_TEST
 
-START_TEST(examples_are_labelled_under_their_own_weights)
+TEST(examples_are_labelled_under_their_own_weights)
 {
     static struct lessons lessons;
     begin(&lessons, 0.25);
@@ -295,10 +291,9 @@ START_TEST(examples_are_labelled_under_their_own_weights)
     ck_assert_double_eq(wrong.options.prior, 0); /* may not be negative */
     end(&lessons);
 }
-END_TEST
 
 /* Each image's nodes show their labels in features that no other image has: whoever learned from the image would trust them. */
-START_TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
+TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
 {
     static struct lessons lessons;
     static int64_t row[1000];
@@ -339,10 +334,9 @@ START_TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     clv_dataset_free(dataset);
     end(&lessons);
 }
-END_TEST
 
 /* Without couplings the cut is where scores change their sign: colours of the whole image are in the scores already. */
-START_TEST(scores_alone_decide_where_nothing_is_coupled)
+TEST(scores_alone_decide_where_nothing_is_coupled)
 {
     static struct lessons lessons;
     struct labelled_image labelled;
@@ -367,7 +361,6 @@ START_TEST(scores_alone_decide_where_nothing_is_coupled)
     labelled_image_release(&labelled);
     end(&lessons);
 }
-END_TEST
 
 /* The variance across the image of what a term says of a map with one bright column in its middle. */
 struct spread {
@@ -392,7 +385,7 @@ static void measure_spread(void *context, int32_t term, const float *plane)
 }
 
 /* In pixels of an image of 256 x 256: standard deviations of 3 and 20. */
-START_TEST(maps_are_blurred_by_shares_of_the_images_side)
+TEST(maps_are_blurred_by_shares_of_the_images_side)
 {
     static struct lessons lessons;
     struct labelled_image labelled;
@@ -417,7 +410,6 @@ START_TEST(maps_are_blurred_by_shares_of_the_images_side)
     labelled_image_release(&labelled);
     end(&lessons);
 }
-END_TEST
 
 struct nearby_term {
     float *plane;
@@ -431,7 +423,7 @@ static void keep_nearby(void *context, int32_t term, const float *plane)
         memcpy(self->plane, plane, self->n * sizeof *plane);
 }
 
-START_TEST(colours_nearby_are_those_around_each_pixel)
+TEST(colours_nearby_are_those_around_each_pixel)
 {
     static struct lessons lessons;
     struct labelled_image labelled;
@@ -453,23 +445,4 @@ START_TEST(colours_nearby_are_those_around_each_pixel)
     free(term.plane);
     labelled_image_release(&labelled);
     end(&lessons);
-}
-END_TEST
-
-Suite *refining_suite(void);
-Suite *refining_suite(void)
-{
-    Suite *suite = suite_create("refining");
-    TCase *tests = tcase_create("refining");
-    tcase_add_test(tests, scores_are_level_between_missed_pixels_and_those_too_many);
-    tcase_add_test(tests, of_the_couplings_the_best_is_learned);
-    tcase_add_test(tests, searching_votes_ends_at_the_best_coupling);
-    tcase_add_test(tests, of_many_examples_every_other_one_is_looked_at);
-    tcase_add_test(tests, examples_are_labelled_under_their_own_weights);
-    tcase_add_test(tests, refining_learns_from_what_models_say_of_images_they_have_not_seen);
-    tcase_add_test(tests, scores_alone_decide_where_nothing_is_coupled);
-    tcase_add_test(tests, maps_are_blurred_by_shares_of_the_images_side);
-    tcase_add_test(tests, colours_nearby_are_those_around_each_pixel);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -46,7 +46,7 @@ static void expect_the_commands_masks(const char *manifest, const char *model_pa
     clv_model_release(&model);
 }
 
-START_TEST(labels_are_the_commands_masks)
+TEST(labels_are_the_commands_masks)
 {
     const char *folder = temporary_folder(), *set = sample_set(), *manifest = formatted("%s/manifest.tsv", set);
     struct clv_segment_options options;
@@ -63,10 +63,9 @@ START_TEST(labels_are_the_commands_masks)
     ck_assert(!same_bytes(formatted("%s/plain", folder), formatted("%s/refined", folder)));
     clv_oracle_free(options.oracle);
 }
-END_TEST
 
 /* The sample's masks, and a third label where the animal is in the image's left half. */
-START_TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
+TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
 {
     const char *folder = temporary_folder();
     struct clv_set set = {0};
@@ -97,10 +96,9 @@ START_TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
     expect_the_commands_masks(manifest, formatted("%s/three.cleave", folder), formatted("%s/refined3", folder),
                               &options);
 }
-END_TEST
 
 /* Two labels whose model is not decoded by a cut, so that there are no margins. */
-START_TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
+TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
 {
     const char *folder = temporary_folder();
     char manifest[512], path[512];
@@ -144,7 +142,6 @@ START_TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
     clv_model_release(&model);
     clv_set_release(&set);
 }
-END_TEST
 
 /* What a thread of a caller's does with a model of its own. */
 struct caller {
@@ -173,7 +170,7 @@ static void *segment_all_images(void *context)
     return NULL;
 }
 
-START_TEST(two_models_segment_in_two_threads_at_once)
+TEST(two_models_segment_in_two_threads_at_once)
 {
     struct caller callers[3] = {0}; /* two at once, then one alone that repeats the first */
     pthread_t threads[2];
@@ -201,9 +198,8 @@ START_TEST(two_models_segment_in_two_threads_at_once)
         free(callers[i].labels);
     }
 }
-END_TEST
 
-START_TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
+TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
 {
     struct clv_model model = {0}, empty = {0};
     struct clv_image image = {0}, grey = {0}, none = {0};
@@ -230,18 +226,5 @@ START_TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
     clv_image_release(&image);
     clv_image_release(&grey);
 }
-END_TEST
 
-Suite *segment_suite(void)
-{
-    Suite *suite = suite_create("segment");
-    TCase *tests = tcase_create("segment");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, labels_are_the_commands_masks);
-    tcase_add_test(tests, labels_of_patches_and_more_than_two_are_the_commands_masks);
-    tcase_add_test(tests, hidden_models_of_patches_are_painted_by_votes_and_refined);
-    tcase_add_test(tests, two_models_segment_in_two_threads_at_once);
-    tcase_add_test(tests, what_cannot_be_segmented_is_refused_and_labels_stay);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

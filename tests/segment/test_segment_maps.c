@@ -123,7 +123,7 @@ static void expect_the_librarys_labels(const char *folder)
     clv_model_release(&model);
 }
 
-START_TEST(probabilities_of_three_labels_draw_the_borders)
+TEST(probabilities_of_three_labels_draw_the_borders)
 {
     int wrong[2];
     make_set(3, 3, probability);
@@ -131,9 +131,8 @@ START_TEST(probabilities_of_three_labels_draw_the_borders)
     ck_assert_int_lt(wrong[1], wrong[0] / 2);
     expect_the_librarys_labels("refined");
 }
-END_TEST
 
-START_TEST(features_draw_borders_as_the_model_weighs_them)
+TEST(features_draw_borders_as_the_model_weighs_them)
 {
     int wrong[2];
     make_set(3, 4, feature);
@@ -146,9 +145,8 @@ START_TEST(features_draw_borders_as_the_model_weighs_them)
     ck_assert_int_lt(wrong[1], wrong[0] - 100);
     expect_the_librarys_labels("refined");
 }
-END_TEST
 
-START_TEST(probabilities_of_two_labels_come_as_one_channel_or_two)
+TEST(probabilities_of_two_labels_come_as_one_channel_or_two)
 {
     int one[2], two[2], votes[2];
     make_set(2, 2, probability);
@@ -161,14 +159,13 @@ START_TEST(probabilities_of_two_labels_come_as_one_channel_or_two)
     segment_both(one, 2, "--learner ssvm --superpixels 30 --passes 10");
     ck_assert_int_lt(one[1], one[0] / 20);
 }
-END_TEST
 
 static float log_odds(int c, int y)
 {
     return c == y ? 9 : -7; /* beyond what counts */
 }
 
-START_TEST(logits_of_three_labels_are_clipped_and_draw_the_borders)
+TEST(logits_of_three_labels_are_clipped_and_draw_the_borders)
 {
     int wrong[2];
     make_set(3, 3, log_odds);
@@ -176,20 +173,18 @@ START_TEST(logits_of_three_labels_are_clipped_and_draw_the_borders)
     ck_assert_int_lt(wrong[1], wrong[0] / 2);
     expect_the_librarys_labels("refined");
 }
-END_TEST
 
 /* One channel does not tell three labels apart: nodes alone decide. */
-START_TEST(probabilities_of_other_labels_draw_no_border)
+TEST(probabilities_of_other_labels_draw_no_border)
 {
     int wrong[2];
     make_set(3, 1, of_figure);
     segment_both(wrong, 3, "--learner independent --superpixels 30 --passes 10");
     ck_assert_int_ge(wrong[1], wrong[0] - wrong[0] / 10);
 }
-END_TEST
 
 /* The numbers that a model refines by are checked before they are used. */
-START_TEST(what_a_model_has_learned_of_refining_is_bounded)
+TEST(what_a_model_has_learned_of_refining_is_bounded)
 {
     static const struct {
         double values[10];
@@ -237,9 +232,8 @@ START_TEST(what_a_model_has_learned_of_refining_is_bounded)
     clv_image_release(&image);
     clv_map_release(&map);
 }
-END_TEST
 
-START_TEST(labels_stay_as_they_are_when_memory_runs_out)
+TEST(labels_stay_as_they_are_when_memory_runs_out)
 {
     struct clv_model model = {0};
     struct clv_segment_options options;
@@ -264,20 +258,4 @@ START_TEST(labels_stay_as_they_are_when_memory_runs_out)
     clv_model_release(&model);
     clv_image_release(&image);
     clv_map_release(&map);
-}
-END_TEST
-
-Suite *segment_maps_suite(void)
-{
-    Suite *suite = suite_create("segment_maps");
-    TCase *tests = tcase_create("segment_maps");
-    tcase_add_test(tests, probabilities_of_three_labels_draw_the_borders);
-    tcase_add_test(tests, logits_of_three_labels_are_clipped_and_draw_the_borders);
-    tcase_add_test(tests, features_draw_borders_as_the_model_weighs_them);
-    tcase_add_test(tests, probabilities_of_two_labels_come_as_one_channel_or_two);
-    tcase_add_test(tests, probabilities_of_other_labels_draw_no_border);
-    tcase_add_test(tests, what_a_model_has_learned_of_refining_is_bounded);
-    tcase_add_test(tests, labels_stay_as_they_are_when_memory_runs_out);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

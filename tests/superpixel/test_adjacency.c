@@ -35,7 +35,7 @@ static void check_adjacency(const struct clv_superpixels *superpixels)
     free(length);
 }
 
-START_TEST(edges_are_those_of_a_plain_count)
+TEST(edges_are_those_of_a_plain_count)
 {
     for (uint64_t round = 0; round < 80; round++) {
         int32_t width = 1 + (int32_t)rng_below(4, RNG_TEST, 2 * round, 50);
@@ -46,9 +46,8 @@ START_TEST(edges_are_those_of_a_plain_count)
         free(labels);
     }
 }
-END_TEST
 
-START_TEST(superpixels_of_a_picture_have_the_neighbours_of_a_plain_count)
+TEST(superpixels_of_a_picture_have_the_neighbours_of_a_plain_count)
 {
     struct clv_image image = picture(90, 70, 50);
     struct clv_superpixels superpixels = {0};
@@ -57,16 +56,14 @@ START_TEST(superpixels_of_a_picture_have_the_neighbours_of_a_plain_count)
     clv_superpixels_release(&superpixels);
     free(image.pixels);
 }
-END_TEST
 
-START_TEST(a_single_superpixel_has_no_edges)
+TEST(a_single_superpixel_has_no_edges)
 {
     int32_t label = 0;
     check_adjacency(&(struct clv_superpixels){1, 1, 1, &label});
 }
-END_TEST
 
-START_TEST(labels_out_of_range_are_refused)
+TEST(labels_out_of_range_are_refused)
 {
     int32_t labels[6] = {0, 1, 2, 1, 0, 3};
     struct clv_superpixels superpixels = {3, 2, 3, labels};
@@ -75,17 +72,4 @@ START_TEST(labels_out_of_range_are_refused)
     labels[5] = -4;
     must_fail(CLV_ERR_USAGE, "label -4", clv_adjacency_build(&adjacency, &superpixels, err));
     ck_assert_ptr_null(adjacency.edges);
-}
-END_TEST
-
-Suite *adjacency_suite(void)
-{
-    Suite *suite = suite_create("adjacency");
-    TCase *tests = tcase_create("adjacency");
-    tcase_add_test(tests, edges_are_those_of_a_plain_count);
-    tcase_add_test(tests, superpixels_of_a_picture_have_the_neighbours_of_a_plain_count);
-    tcase_add_test(tests, a_single_superpixel_has_no_edges);
-    tcase_add_test(tests, labels_out_of_range_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -57,7 +57,7 @@ static double distance_of(const struct scene *scene, size_t t, int32_t i, int32_
     return sum;
 }
 
-START_TEST(every_pixel_gets_its_nearest_candidate)
+TEST(every_pixel_gets_its_nearest_candidate)
 {
     static const size_t numbers[] = {1, 2, 5, 16, 17, 64, 65, 200, MAX_CENTRES};
     for (int noise = 0; noise < 200; noise += 90) {
@@ -81,9 +81,8 @@ START_TEST(every_pixel_gets_its_nearest_candidate)
         scene_release(&scene);
     }
 }
-END_TEST
 
-START_TEST(the_vector_width_does_not_show)
+TEST(the_vector_width_does_not_show)
 {
     struct scene scene = scene_new(40);
     for (size_t n = 1; n <= MAX_CENTRES; n += 13)
@@ -97,9 +96,8 @@ START_TEST(the_vector_width_does_not_show)
         }
     scene_release(&scene);
 }
-END_TEST
 
-START_TEST(equal_centres_leave_the_first_and_changes_are_told)
+TEST(equal_centres_leave_the_first_and_changes_are_told)
 {
     struct scene scene = scene_new(0);
     for (int k = 1; k < MAX_CENTRES; k++)
@@ -116,9 +114,8 @@ START_TEST(equal_centres_leave_the_first_and_changes_are_told)
     }
     scene_release(&scene);
 }
-END_TEST
 
-START_TEST(tiles_hold_rounded_lab_values_and_repeat_the_edge)
+TEST(tiles_hold_rounded_lab_values_and_repeat_the_edge)
 {
     struct clv_image image = picture(13, 10, 30);
     float *lab = malloc(13 * 10 * 3 * sizeof *lab);
@@ -140,17 +137,4 @@ START_TEST(tiles_hold_rounded_lab_values_and_repeat_the_edge)
     tiles_release(&tiles);
     free(lab);
     free(image.pixels);
-}
-END_TEST
-
-Suite *assign_suite(void)
-{
-    Suite *suite = suite_create("assign");
-    TCase *tests = tcase_create("assign");
-    tcase_add_test(tests, every_pixel_gets_its_nearest_candidate);
-    tcase_add_test(tests, the_vector_width_does_not_show);
-    tcase_add_test(tests, equal_centres_leave_the_first_and_changes_are_told);
-    tcase_add_test(tests, tiles_hold_rounded_lab_values_and_repeat_the_edge);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

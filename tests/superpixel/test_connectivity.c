@@ -22,7 +22,7 @@ static void check_drawn(const char *before, const char *after, int32_t width)
     free(expected);
 }
 
-START_TEST(a_fragment_joins_the_region_it_shares_most_border_with)
+TEST(a_fragment_joins_the_region_it_shares_most_border_with)
 {
     check_drawn("11122"
                 "13122" /* 3 is a region of its own */
@@ -46,10 +46,9 @@ START_TEST(a_fragment_joins_the_region_it_shares_most_border_with)
                 "0011",
                 4);
 }
-END_TEST
 
 /* Border is counted in pixels, not in places where pieces meet. */
-START_TEST(one_long_border_outweighs_many_short_ones)
+TEST(one_long_border_outweighs_many_short_ones)
 {
     check_drawn("2333332" /* 3 meets 1 along five pixels at once, 2 in two places of one pixel each */
                 "2111112"
@@ -61,7 +60,6 @@ START_TEST(one_long_border_outweighs_many_short_ones)
                 "2222222",
                 7);
 }
-END_TEST
 
 /* Fails unless the piece, all of whose neighbours are regions, became the one that it shares most pixel pairs with, the
  * lower label among equals; returns whether it is such a piece. */
@@ -87,7 +85,7 @@ static bool check_joined(int32_t piece, const int32_t *old, const int32_t *piece
     return true;
 }
 
-START_TEST(a_fragment_within_fragments_follows_those_around_it)
+TEST(a_fragment_within_fragments_follows_those_around_it)
 {
     check_drawn("3333333"
                 "3222223"
@@ -115,9 +113,8 @@ START_TEST(a_fragment_within_fragments_follows_those_around_it)
                 "1111222",
                 7);
 }
-END_TEST
 
-START_TEST(the_largest_piece_of_each_label_stays)
+TEST(the_largest_piece_of_each_label_stays)
 {
     int n_joined = 0;
     for (uint64_t round = 0; round < 60; round++) {
@@ -168,7 +165,6 @@ START_TEST(the_largest_piece_of_each_label_stays)
     }
     ck_assert_int_gt(n_joined, 10);
 }
-END_TEST
 
 /* Pixel pairs between piece p and what belongs to each label. */
 static void measure_borders(int32_t *length, int32_t n_labels, int32_t p, const int32_t *pieces, const int32_t *owner,
@@ -186,7 +182,7 @@ static void measure_borders(int32_t *length, int32_t n_labels, int32_t p, const 
 
 /* Pixel by pixel: loose pieces one after the other, in raster order, go to the label that they share the longest border
  * with, the lowest of equals. Only maps in which all of them touch one that stays. */
-START_TEST(loose_pieces_go_by_length_of_border_in_their_order)
+TEST(loose_pieces_go_by_length_of_border_in_their_order)
 {
     enum { MOST = 20 * 16, LABELS = 6 };
     int n_maps = 0, n_joined = 0;
@@ -241,9 +237,8 @@ START_TEST(loose_pieces_go_by_length_of_border_in_their_order)
     ck_assert_int_gt(n_maps, 100);
     ck_assert_int_gt(n_joined, 200);
 }
-END_TEST
 
-START_TEST(a_spiral_and_a_chessboard_are_handled)
+TEST(a_spiral_and_a_chessboard_are_handled)
 {
     enum { SIDE = 201 };
     int32_t *labels = calloc(SIDE * SIDE, sizeof *labels), n, x = 0, y = 0, dx = 1, dy = 0;
@@ -265,19 +260,4 @@ START_TEST(a_spiral_and_a_chessboard_are_handled)
     ck_assert_int_eq(n, 2);
     check_partition(&(struct clv_superpixels){SIDE, SIDE, n, labels}, SIDE, SIDE);
     free(labels);
-}
-END_TEST
-
-Suite *connectivity_suite(void)
-{
-    Suite *suite = suite_create("connectivity");
-    TCase *tests = tcase_create("connectivity");
-    tcase_add_test(tests, a_fragment_joins_the_region_it_shares_most_border_with);
-    tcase_add_test(tests, one_long_border_outweighs_many_short_ones);
-    tcase_add_test(tests, a_fragment_within_fragments_follows_those_around_it);
-    tcase_add_test(tests, the_largest_piece_of_each_label_stays);
-    tcase_add_test(tests, loose_pieces_go_by_length_of_border_in_their_order);
-    tcase_add_test(tests, a_spiral_and_a_chessboard_are_handled);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -51,7 +51,7 @@ static double plain_recall(const struct clv_superpixels *superpixels, const uint
     return all > 0 ? found / all : 1;
 }
 
-START_TEST(measures_agree_with_their_definitions)
+TEST(measures_agree_with_their_definitions)
 {
     for (uint64_t round = 0; round < 40; round++) {
         int32_t width = 1 + (int32_t)rng_below(6, RNG_TEST, 2 * round, 24);
@@ -80,9 +80,8 @@ START_TEST(measures_agree_with_their_definitions)
         free(labels);
     }
 }
-END_TEST
 
-START_TEST(nothing_to_find_is_all_found)
+TEST(nothing_to_find_is_all_found)
 {
     int32_t labels[4] = {0, 0, 1, 1};
     uint8_t flat[4] = {255, 255, 255, 255};
@@ -94,9 +93,8 @@ START_TEST(nothing_to_find_is_all_found)
     must(clv_boundary_recall(&value, &superpixels, flat, 2, err));
     ck_assert_double_eq(value, 1);
 }
-END_TEST
 
-START_TEST(bad_arguments_of_measures_are_named)
+TEST(bad_arguments_of_measures_are_named)
 {
     int32_t labels[4] = {0, 0, 1, 1};
     uint8_t truth[4] = {0, 1, 0, 1};
@@ -106,16 +104,4 @@ START_TEST(bad_arguments_of_measures_are_named)
     superpixels.n = 1;
     must_fail(CLV_ERR_USAGE, "label 1, not in 0..0", clv_achievable_accuracy(&value, &superpixels, truth, -1, err));
     ck_assert_double_eq(value, 7);
-}
-END_TEST
-
-Suite *measures_suite(void)
-{
-    Suite *suite = suite_create("measures");
-    TCase *tests = tcase_create("measures");
-    tcase_add_test(tests, measures_agree_with_their_definitions);
-    tcase_add_test(tests, nothing_to_find_is_all_found);
-    tcase_add_test(tests, bad_arguments_of_measures_are_named);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

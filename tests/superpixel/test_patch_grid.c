@@ -1,7 +1,7 @@
 /* Patch grids: their numbers, their edges, labels painted by the nearest centre. */
 #include "superpixel/partition.h"
 
-START_TEST(patches_lie_inside_and_as_many_as_fit)
+TEST(patches_lie_inside_and_as_many_as_fit)
 {
     struct clv_patch_grid grid;
     must(clv_patch_grid_init(&grid, 320, 213, 20, 10, err));
@@ -20,9 +20,8 @@ START_TEST(patches_lie_inside_and_as_many_as_fit)
                 ck_assert_int_eq(grid.n_rows, fitting[1] ? fitting[1] : 1);
             }
 }
-END_TEST
 
-START_TEST(bad_grids_are_named)
+TEST(bad_grids_are_named)
 {
     struct clv_patch_grid grid = {.n_rows = 77};
     must_fail(CLV_ERR_USAGE, "size is 0", clv_patch_grid_init(&grid, 10, 10, 0, 5, err));
@@ -31,7 +30,6 @@ START_TEST(bad_grids_are_named)
     must_fail(CLV_ERR_USAGE, "2^31", clv_patch_grid_init(&grid, INT32_MAX, INT32_MAX, 1, 1, err));
     ck_assert_int_eq(grid.n_rows, 77);
 }
-END_TEST
 
 /* The patch whose centre is nearest to a pixel, the first of equals, by comparing with every one. */
 static int32_t nearest(const struct clv_patch_grid *grid, int32_t x, int32_t y)
@@ -51,7 +49,7 @@ static int32_t nearest(const struct clv_patch_grid *grid, int32_t x, int32_t y)
     return best;
 }
 
-START_TEST(pixels_belong_to_the_nearest_centre)
+TEST(pixels_belong_to_the_nearest_centre)
 {
     static const int32_t shapes[][4] = {{53, 41, 20, 10}, {64, 30, 7, 3}, {9, 40, 20, 10}, {5, 5, 20, 10},
                                         {40, 40, 4, 9},   {33, 33, 1, 1}, {1, 1, 1, 1},    {30, 20, 6, 5}};
@@ -68,9 +66,8 @@ START_TEST(pixels_belong_to_the_nearest_centre)
         clv_superpixels_release(&pixels);
     }
 }
-END_TEST
 
-START_TEST(grid_edges_are_those_between_painted_patches)
+TEST(grid_edges_are_those_between_painted_patches)
 {
     static const int32_t shapes[][4] = {
         {53, 41, 20, 10}, {64, 30, 7, 3}, {9, 40, 20, 10}, {5, 5, 20, 10}, {40, 40, 4, 9}};
@@ -93,17 +90,4 @@ START_TEST(grid_edges_are_those_between_painted_patches)
         clv_adjacency_release(&of_pixels);
         free(painted.labels);
     }
-}
-END_TEST
-
-Suite *patch_grid_suite(void)
-{
-    Suite *suite = suite_create("patch_grid");
-    TCase *tests = tcase_create("patch_grid");
-    tcase_add_test(tests, patches_lie_inside_and_as_many_as_fit);
-    tcase_add_test(tests, bad_grids_are_named);
-    tcase_add_test(tests, pixels_belong_to_the_nearest_centre);
-    tcase_add_test(tests, grid_edges_are_those_between_painted_patches);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -113,7 +113,7 @@ static void open_slow(struct slow *self, const struct clv_image *image, int32_t 
     }
 }
 
-START_TEST(superpixels_are_those_of_the_definition)
+TEST(superpixels_are_those_of_the_definition)
 {
     static const struct {
         int32_t width, height, n;
@@ -142,10 +142,9 @@ START_TEST(superpixels_are_those_of_the_definition)
         free(image.pixels);
     }
 }
-END_TEST
 
 /* Two regions of 4 x 2 pixels: 0 0 1 1 over 0 1 1 1. */
-START_TEST(sums_of_a_region_are_over_its_pixels)
+TEST(sums_of_a_region_are_over_its_pixels)
 {
     static int32_t labels[] = {0, 0, 1, 1, 0, 1, 1, 1};
     const struct clv_superpixels map = {4, 2, 2, labels};
@@ -175,16 +174,4 @@ START_TEST(sums_of_a_region_are_over_its_pixels)
         ck_assert_float_eq_tol(places[2 * r], r < 2 ? (float)(sums[r].x / sums[r].n / sqrt(8)) : 0, 1e-6F);
         ck_assert_float_eq_tol(places[2 * r + 1], r < 2 ? (float)(sums[r].y / sums[r].n / sqrt(8)) : 0, 1e-6F);
     }
-}
-END_TEST
-
-Suite *slic_steps_suite(void);
-Suite *slic_steps_suite(void)
-{
-    Suite *suite = suite_create("slic_steps");
-    TCase *tests = tcase_create("slic_steps");
-    tcase_add_test(tests, superpixels_are_those_of_the_definition);
-    tcase_add_test(tests, sums_of_a_region_are_over_its_pixels);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

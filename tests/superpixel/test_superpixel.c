@@ -7,7 +7,7 @@
 
 #include "superpixel/partition.h"
 
-START_TEST(every_superpixel_is_one_piece_and_numbered_by_first_pixel)
+TEST(every_superpixel_is_one_piece_and_numbered_by_first_pixel)
 {
     static const int32_t sizes[][2] = {{1, 1}, {1, 50}, {50, 1}, {2, 3}, {7, 200}, {8, 8}, {97, 61}, {160, 120}};
     static const int32_t wanted[] = {1, 2, 9, 100, 1000, INT32_MAX};
@@ -27,9 +27,8 @@ START_TEST(every_superpixel_is_one_piece_and_numbered_by_first_pixel)
             free(image.pixels);
         }
 }
-END_TEST
 
-START_TEST(a_long_narrow_image_is_shared_out_along_its_length)
+TEST(a_long_narrow_image_is_shared_out_along_its_length)
 {
     for (int tall = 0; tall < 2; tall++) {
         struct clv_image image = picture(tall ? 2 : 3000, tall ? 3000 : 2, 0);
@@ -42,9 +41,8 @@ START_TEST(a_long_narrow_image_is_shared_out_along_its_length)
         free(image.pixels);
     }
 }
-END_TEST
 
-START_TEST(a_flat_image_falls_into_the_wanted_number_of_like_sizes)
+TEST(a_flat_image_falls_into_the_wanted_number_of_like_sizes)
 {
     struct clv_image image = {203, 151, 3, calloc(203 * 151, 3)};
     static const int32_t wanted[] = {1, 2, 3, 7, 50, 200, 601};
@@ -66,9 +64,8 @@ START_TEST(a_flat_image_falls_into_the_wanted_number_of_like_sizes)
     }
     free(image.pixels);
 }
-END_TEST
 
-START_TEST(two_colours_are_told_apart_at_their_border)
+TEST(two_colours_are_told_apart_at_their_border)
 {
     struct clv_image image = {120, 90, 3, calloc(120 * 90, 3)};
     uint8_t *truth = calloc(120 * 90, 1);
@@ -89,9 +86,8 @@ START_TEST(two_colours_are_told_apart_at_their_border)
     free(truth);
     free(image.pixels);
 }
-END_TEST
 
-START_TEST(a_recipe_begins_with_the_defaults_of_slic)
+TEST(a_recipe_begins_with_the_defaults_of_slic)
 {
     struct clv_recipe recipe;
     struct clv_slic_options slic;
@@ -102,9 +98,8 @@ START_TEST(a_recipe_begins_with_the_defaults_of_slic)
     ck_assert_mem_eq(&recipe.slic, &slic, sizeof slic);
     ck_assert(slic.n_superpixels == 600 && slic.compactness == 10 && slic.n_iterations == 10);
 }
-END_TEST
 
-START_TEST(the_same_image_gives_the_same_superpixels)
+TEST(the_same_image_gives_the_same_superpixels)
 {
     struct clv_image image = picture(161, 119, 60);
     struct clv_superpixels first = {0}, second = {0}, defaults = {0}, spelt_out = {0};
@@ -123,9 +118,8 @@ START_TEST(the_same_image_gives_the_same_superpixels)
     clv_superpixels_release(&spelt_out);
     free(image.pixels);
 }
-END_TEST
 
-START_TEST(bad_options_are_named)
+TEST(bad_options_are_named)
 {
     struct clv_image image = picture(10, 10, 0);
     struct clv_superpixels superpixels = {0};
@@ -155,7 +149,6 @@ START_TEST(bad_options_are_named)
     ck_assert_ptr_null(superpixels.labels);
     free(image.pixels);
 }
-END_TEST
 
 struct quality {
     double accuracy, recall, count;
@@ -198,7 +191,7 @@ static struct clv_superpixels vlfeat_slic(const struct clv_image *image, int32_t
     return superpixels;
 }
 
-START_TEST(real_horses_keep_their_outlines)
+TEST(real_horses_keep_their_outlines)
 {
     const char *manifest = real_data("real_horses_keep_their_outlines", "horses/manifest.tsv");
     if (!manifest)
@@ -238,23 +231,4 @@ START_TEST(real_horses_keep_their_outlines)
     ck_assert_double_ge(ours.recall / n, 0.94);
     ck_assert_double_ge(ours.accuracy / n, vlfeat.accuracy / n - 0.0005);
     ck_assert_double_ge(ours.recall / n, vlfeat.recall / n - 0.002);
-}
-END_TEST
-
-Suite *superpixel_suite(void)
-{
-    Suite *suite = suite_create("superpixel");
-    TCase *tests = tcase_create("slic");
-    tcase_add_test(tests, every_superpixel_is_one_piece_and_numbered_by_first_pixel);
-    tcase_add_test(tests, a_long_narrow_image_is_shared_out_along_its_length);
-    tcase_add_test(tests, a_flat_image_falls_into_the_wanted_number_of_like_sizes);
-    tcase_add_test(tests, two_colours_are_told_apart_at_their_border);
-    tcase_add_test(tests, a_recipe_begins_with_the_defaults_of_slic);
-    tcase_add_test(tests, the_same_image_gives_the_same_superpixels);
-    tcase_add_test(tests, bad_options_are_named);
-    suite_add_tcase(suite, tests);
-    TCase *real = tcase_create("real images");
-    tcase_add_test(real, real_horses_keep_their_outlines);
-    suite_add_tcase(suite, real);
-    return suite;
 }

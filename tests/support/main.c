@@ -1,4 +1,4 @@
-/* The one test runner: every tests/<area>/test_<name>.c contributes <name>_suite(). CK_RUN_SUITE picks one.
+/* The one test runner: every tests/<area>/test_<name>.c is the suite <name>. CK_RUN_SUITE picks one.
  *
  * Suites run side by side in processes of their own, one a processor (CLEAVE_TEST_JOBS says otherwise), each taking the
  * next that nobody has. What a suite prints is shown as it ends, in one piece; Check's closing line counts all of them. A
@@ -14,24 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/registry.h"
 #include "support/support.h"
 #include "task/options.h"
 
 enum { MAX_JOBS = 64 };
-
-#define SUITE(name) Suite *name##_suite(void);
-#include "suites.h"
-#undef SUITE
-
-static const struct {
-    const char *name;
-    Suite *(*suite)(void);
-} suites[] = {
-#define SUITE(name) {#name, name##_suite},
-#include "suites.h"
-#undef SUITE
-};
-enum { N_SUITES = sizeof suites / sizeof *suites };
 
 /* Shared by all processes. */
 struct tally {
@@ -62,7 +49,7 @@ static void show(int to, int from)
 
 static void run_suite(struct tally *tally, int index)
 {
-    SRunner *runner = srunner_create(suites[index].suite());
+    SRunner *runner = srunner_create(registered_suite(index));
     srunner_run_all(runner, CK_SILENT);
     TestResult **results = srunner_results(runner);
     int checks = srunner_ntests_run(runner);
@@ -75,7 +62,7 @@ static void run_suite(struct tally *tally, int index)
     free(results);
     tally->checks += checks;
     if (checks)
-        printf(" %s\n", suites[index].name);
+        printf(" %s\n", registered_name(index));
     if (srunner_ntests_failed(runner))
         srunner_print(runner, CK_NORMAL);
     fflush(stdout);
@@ -88,7 +75,7 @@ static void work(struct tally *tally, const struct worker *self)
     int screen = dup(STDOUT_FILENO), index;
     if (screen < 0 || dup2(self->shown, STDOUT_FILENO) < 0 || dup2(self->shown, STDERR_FILENO) < 0)
         _Exit(EXIT_FAILURE);
-    while ((index = tally->next++) < N_SUITES) {
+    while ((index = tally->next++) < n_suites_registered()) {
         *self->at = index;
         if (ftruncate(self->shown, 0) || lseek(self->shown, 0, SEEK_SET) < 0)
             _Exit(EXIT_FAILURE);
@@ -110,13 +97,15 @@ static long job_count(void)
 /* Whether CK_RUN_SUITE is a suite; names those that are near. */
 static bool is_known(const char *asked)
 {
-    const char *names[N_SUITES];
-    for (int i = 0; i < N_SUITES; i++)
-        if (strcmp(names[i] = suites[i].name, asked) == 0)
+    enum { MOST = 512 };
+    const char *names[MOST];
+    int n = n_suites_registered();
+    for (int i = 0; i < n; i++)
+        if (strcmp(names[i] = registered_name(i), asked) == 0)
             return true;
-    const char *near = suggest(asked, names, N_SUITES);
+    const char *near = suggest(asked, names, (size_t)n);
     printf("no suite is named \"%s\"\n", asked);
-    for (int i = 0; i < N_SUITES; i++)
+    for (int i = 0; i < n; i++)
         if (names[i] == near || strstr(names[i], asked) || strstr(asked, names[i]))
             printf("near: %s\n", names[i]);
     return false;
@@ -131,12 +120,13 @@ int main(void)
     setenv("CK_DEFAULT_TIMEOUT", IS_SANITIZED ? "3600" : "600", 0);
     if (getenv("CLEAVE_TEST_COMMA") && (!setlocale(LC_NUMERIC, "") || strcmp(localeconv()->decimal_point, ",") != 0))
         return EXIT_FAILURE; /* test_comma.c asked for it */
+    int n_suites = n_suites_registered();
     struct worker workers[MAX_JOBS];
     struct tally *tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED)
         return EXIT_FAILURE;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    printf("Running %d suites\n", (int)N_SUITES);
+    printf("Running %d suites\n", n_suites);
     fflush(stdout);
     bool died = false;
     long jobs = job_count();
@@ -155,16 +145,16 @@ int main(void)
         if (workers[i].process < 0 || waitpid(workers[i].process, &status, 0) < 0 || status == 0)
             continue;
         died = true;
-        printf("the runner's process ended early, in suite %s (%s %d):\n", suites[*workers[i].at].name,
+        printf("the runner's process ended early, in suite %s (%s %d):\n", registered_name(*workers[i].at),
                WIFSIGNALED(status) ? "signal" : "status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         fflush(stdout);
         show(STDOUT_FILENO, workers[i].shown);
     }
-    if (died || tally->ended < N_SUITES)
-        printf("%d of %d suites ran\n", (int)tally->ended, (int)N_SUITES);
+    if (died || tally->ended < n_suites)
+        printf("%d of %d suites ran\n", (int)tally->ended, n_suites);
     int bad = tally->failures + tally->errors;
     printf("%d%%: Checks: %d, Failures: %d, Errors: %d\n",
            tally->checks ? 100 * (tally->checks - bad) / tally->checks : 100, (int)tally->checks, (int)tally->failures,
            (int)tally->errors);
-    return bad || died || tally->ended < N_SUITES ? EXIT_FAILURE : EXIT_SUCCESS;
+    return bad || died || tally->ended < n_suites ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -10,6 +10,35 @@
 
 #include "cleave.h"
 
+/* A test, which belongs to the suite NAME of its file test_NAME.c and registers itself; TESTS is run for _i from `begin`
+ * to below `end`. */
+#define TEST(name) TESTS(name, 0, 1)
+#define TESTS(name, begin, end)                                                                                        \
+    static void name##_fn(int _i);                                                                                     \
+    static const TTest name##_test = {#name, name##_fn, __FILE__, __LINE__};                                           \
+    __attribute__((constructor)) static void name##_registers(void)                                                    \
+    {                                                                                                                  \
+        register_test(&name##_test, begin, end);                                                                       \
+    }                                                                                                                  \
+    static void name##_fn(__attribute__((unused)) int _i)
+
+/* What is done before and after the file's suite, or each of its tests; either may be NULL. Seconds that a test may take. */
+#define SETUP_ONCE(setup, teardown) SETUP_(setup, teardown, true)
+#define SETUP_EACH(setup, teardown) SETUP_(setup, teardown, false)
+#define SETUP_(setup, teardown, is_once)                                                                               \
+    __attribute__((constructor)) static void setup##_registers(void)                                                   \
+    {                                                                                                                  \
+        register_setup(__FILE__, setup, teardown, is_once);                                                            \
+    }
+#define TIMEOUT(seconds)                                                                                               \
+    __attribute__((constructor)) static void timeout_registers(void)                                                   \
+    {                                                                                                                  \
+        register_timeout(__FILE__, seconds);                                                                           \
+    }
+void register_test(const TTest *test, int begin, int end);
+void register_setup(const char *file, SFun setup, SFun teardown, bool is_once);
+void register_timeout(const char *file, double seconds);
+
 #undef fail /* Check's deprecated macro; cleave has a function of that name */
 
 /* Every check fails by this: one within a helper is reported at the line of the test that called it, and says where it is. */

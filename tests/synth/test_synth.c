@@ -54,7 +54,7 @@ static size_t count_files(const char *folder)
     return n;
 }
 
-START_TEST(set_is_complete_and_its_boxes_are_tight)
+TEST(set_is_complete_and_its_boxes_are_tight)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "set");
@@ -102,9 +102,8 @@ START_TEST(set_is_complete_and_its_boxes_are_tight)
     free(boxes);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
+TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
 {
     struct clv_synth_options options = small_set(12);
     uint64_t digests[3];
@@ -123,9 +122,8 @@ START_TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
     must(clv_synth_animals(other, &options, 2, NULL, err));
     ck_assert_uint_ne(digest_of(other), digests[0]);
 }
-END_TEST
 
-START_TEST(a_picture_does_not_depend_on_how_many_follow)
+TEST(a_picture_does_not_depend_on_how_many_follow)
 {
     char few_path[256], many_path[256];
     const char *few = inside(few_path, "few"), *many = inside(many_path, "many");
@@ -141,9 +139,8 @@ START_TEST(a_picture_does_not_depend_on_how_many_follow)
     free(a);
     free(b);
 }
-END_TEST
 
-START_TEST(the_smallest_pictures_still_hold_an_animal)
+TEST(the_smallest_pictures_still_hold_an_animal)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "tiny");
@@ -162,9 +159,8 @@ START_TEST(the_smallest_pictures_still_hold_an_animal)
     }
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(folders_with_something_in_them_are_refused_and_left_alone)
+TEST(folders_with_something_in_them_are_refused_and_left_alone)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "used");
@@ -182,9 +178,8 @@ START_TEST(folders_with_something_in_them_are_refused_and_left_alone)
     must_fail(CLV_ERR_CREATE, file, clv_synth_animals(file, &options, 1, NULL, err));
     must_fail(CLV_ERR_CREATE, "/proc/", clv_synth_animals("/proc/cleave/x", &options, 1, NULL, err));
 }
-END_TEST
 
-START_TEST(options_out_of_range_are_named)
+TEST(options_out_of_range_are_named)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "never");
@@ -201,7 +196,6 @@ START_TEST(options_out_of_range_are_named)
     must_fail(CLV_ERR_USAGE, "1.5", clv_synth_animals(folder, &options, 1, NULL, err));
     ck_assert(!path_exists(folder));
 }
-END_TEST
 
 static void stop_after_three(void *context, const char *what, size_t done, size_t total, const char *note)
 {
@@ -212,7 +206,7 @@ static void stop_after_three(void *context, const char *what, size_t done, size_
         *(volatile int *)context = 1;
 }
 
-START_TEST(an_interrupted_run_leaves_nothing)
+TEST(an_interrupted_run_leaves_nothing)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "stopped");
@@ -227,7 +221,6 @@ START_TEST(an_interrupted_run_leaves_nothing)
     ck_assert(path_is_folder(folder));
     ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
 /* What a classifier can know that sees one number per pixel: how often figure and ground fall into each of its bins. */
 #define N_BINS 512
@@ -282,7 +275,7 @@ static double balanced_error(const struct clv_set *set, bin_function *bin_of)
     return wrong;
 }
 
-START_TEST(neither_colour_nor_position_alone_solves_it)
+TEST(neither_colour_nor_position_alone_solves_it)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "hard");
@@ -294,21 +287,4 @@ START_TEST(neither_colour_nor_position_alone_solves_it)
     ck_assert_msg(colour > 0.25, "colour alone errs on %.3f", colour);
     ck_assert_msg(position > 0.25, "position alone errs on %.3f", position);
     clv_set_release(&set);
-}
-END_TEST
-
-Suite *synth_suite(void)
-{
-    Suite *suite = suite_create("synth");
-    TCase *tests = tcase_create("synth");
-    tcase_add_test(tests, set_is_complete_and_its_boxes_are_tight);
-    tcase_add_test(tests, same_seed_gives_the_same_bytes_at_any_thread_count);
-    tcase_add_test(tests, a_picture_does_not_depend_on_how_many_follow);
-    tcase_add_test(tests, the_smallest_pictures_still_hold_an_animal);
-    tcase_add_test(tests, folders_with_something_in_them_are_refused_and_left_alone);
-    tcase_add_test(tests, options_out_of_range_are_named);
-    tcase_add_test(tests, an_interrupted_run_leaves_nothing);
-    tcase_add_test(tests, neither_colour_nor_position_alone_solves_it);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -23,7 +23,7 @@ static struct chain_crf_options small_chains(void)
 }
 
 /* Over many chains, labels and pairs come up as often as their exact probabilities given x say. */
-START_TEST(gibbs_sweeps_reach_the_fields_distribution)
+TEST(gibbs_sweeps_reach_the_fields_distribution)
 {
     struct chain_crf_options options = small_chains();
     struct clv_dataset *train, *test;
@@ -59,9 +59,8 @@ START_TEST(gibbs_sweeps_reach_the_fields_distribution)
     clv_dataset_free(train);
     clv_dataset_free(test);
 }
-END_TEST
 
-START_TEST(members_of_a_group_are_alike)
+TEST(members_of_a_group_are_alike)
 {
     struct chain_crf_options options = small_chains();
     struct clv_dataset *train, *test;
@@ -85,9 +84,8 @@ START_TEST(members_of_a_group_are_alike)
     clv_dataset_free(train);
     clv_dataset_free(test);
 }
-END_TEST
 
-START_TEST(chain_k_is_the_same_at_any_thread_count_and_size_of_set)
+TEST(chain_k_is_the_same_at_any_thread_count_and_size_of_set)
 {
     struct chain_crf_options options = small_chains();
     struct clv_dataset *train[2], *test[2];
@@ -105,9 +103,8 @@ START_TEST(chain_k_is_the_same_at_any_thread_count_and_size_of_set)
         clv_dataset_free(test[k]);
     }
 }
-END_TEST
 
-START_TEST(chain_options_out_of_range_are_refused_by_name)
+TEST(chain_options_out_of_range_are_refused_by_name)
 {
     struct chain_crf_options options = small_chains();
     struct clv_dataset *train, *test;
@@ -121,10 +118,9 @@ START_TEST(chain_options_out_of_range_are_refused_by_name)
     must_fail(CLV_ERR_USAGE, "group noise is -1", simulate_chain_crf(&train, &test, NULL, &options, 1, NULL, err));
     ck_assert_ptr_null(train);
 }
-END_TEST
 
 /* Every learner of chains takes the sets that the command writes, and the field itself scores them. */
-START_TEST(chains_of_the_program_train_sparse_models)
+TEST(chains_of_the_program_train_sparse_models)
 {
     static const char *const learners[] = {"m3n", "lapmedn --lambda 100 --C 1", "l1m3n --radius 10"};
     char folder[512];
@@ -163,18 +159,4 @@ START_TEST(chains_of_the_program_train_sparse_models)
         ck_assert_ptr_nonnull(strstr(output, "mean loss"));
         free(output);
     }
-}
-END_TEST
-
-Suite *chain_crf_suite(void)
-{
-    Suite *suite = suite_create("chain_crf");
-    TCase *tests = tcase_create("chain_crf");
-    tcase_add_test(tests, gibbs_sweeps_reach_the_fields_distribution);
-    tcase_add_test(tests, members_of_a_group_are_alike);
-    tcase_add_test(tests, chain_k_is_the_same_at_any_thread_count_and_size_of_set);
-    tcase_add_test(tests, chain_options_out_of_range_are_refused_by_name);
-    tcase_add_test(tests, chains_of_the_program_train_sparse_models);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

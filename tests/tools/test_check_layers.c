@@ -58,16 +58,15 @@ static void expect_refused(const char *rule, const char *first, const char *seco
     free(output);
 }
 
-START_TEST(a_sound_source_passes)
+TEST(a_sound_source_passes)
 {
     add_sound_source();
     char *output = check(0);
     ck_assert_str_eq(output, "");
     free(output);
 }
-END_TEST
 
-START_TEST(a_circle_through_a_function_table_is_named)
+TEST(a_circle_through_a_function_table_is_named)
 {
     add_sound_source();
     add("middle/table.h", "extern int (*const table[1])(void);\nint one(void);\n");
@@ -75,42 +74,37 @@ START_TEST(a_circle_through_a_function_table_is_named)
     add("middle/one.c", "#include \"middle/table.h\"\nint one(void) { return table[0] == 0; }\n");
     expect_refused("files in a circle, by symbols", "src/middle/table.c\n", "src/middle/one.c\n");
 }
-END_TEST
 
-START_TEST(a_circle_of_headers_is_named)
+TEST(a_circle_of_headers_is_named)
 {
     add_sound_source();
     add("middle/hen.h", "#ifndef HEN\n#define HEN\n#include \"middle/egg.h\"\n#endif\n");
     add("middle/egg.h", "#ifndef EGG\n#define EGG\n#include \"hen.h\"\n#endif\n");
     expect_refused("files in a circle, by includes", "src/middle/hen.h\n", "src/middle/egg.h\n");
 }
-END_TEST
 
-START_TEST(an_include_of_an_upper_floor_is_refused)
+TEST(an_include_of_an_upper_floor_is_refused)
 {
     add_sound_source();
     add("base/list.c", "#include \"base/list.h\"\n#include \"upper/run.h\"\nint list_size(void) { return RUNS; }\n");
     expect_refused("src/base/list.c (base) uses upper/run.h of upper", "", "");
 }
-END_TEST
 
-START_TEST(a_call_of_an_upper_floor_is_refused_without_an_include)
+TEST(a_call_of_an_upper_floor_is_refused_without_an_include)
 {
     add_sound_source();
     add("base/call.c", "int run(void);\nint call(void) { return run(); }\n");
     expect_refused("src/base/call.c (base) uses run of upper", "", "");
 }
-END_TEST
 
-START_TEST(a_lower_room_of_a_family_does_not_know_the_upper_one)
+TEST(a_lower_room_of_a_family_does_not_know_the_upper_one)
 {
     add_sound_source();
     add("middle/part/more.c", "#include \"middle/plan.h\"\n");
     expect_refused("src/middle/part/more.c (middle/part) uses middle/plan.h of middle", "", "");
 }
-END_TEST
 
-START_TEST(a_folder_of_more_than_20_files_is_refused)
+TEST(a_folder_of_more_than_20_files_is_refused)
 {
     add_sound_source();
     for (int i = 1; i < 20; i++)
@@ -119,17 +113,15 @@ START_TEST(a_folder_of_more_than_20_files_is_refused)
     add("base/file20.c", "");
     expect_refused("src/base holds 21 .c files (at most 20)", "", "");
 }
-END_TEST
 
-START_TEST(a_folder_on_no_floor_is_refused)
+TEST(a_folder_on_no_floor_is_refused)
 {
     add_sound_source();
     add("lost/alone.c", "int alone(void) { return 0; }\n"); /* uses nothing, is used by nobody */
     expect_refused("src/lost stands on no floor", "", "");
 }
-END_TEST
 
-START_TEST(an_external_library_is_known_to_one_file)
+TEST(an_external_library_is_known_to_one_file)
 {
     add_sound_source();
     add("base/picture.c", "#include <png.h>\n");
@@ -137,9 +129,8 @@ START_TEST(an_external_library_is_known_to_one_file)
     add("base/other.c", "#include <png.h>\n");
     expect_refused("png.h is also included by base/", "", "");
 }
-END_TEST
 
-START_TEST(objects_that_are_missing_are_told)
+TEST(objects_that_are_missing_are_told)
 {
     char *output;
     add_sound_source();
@@ -148,23 +139,4 @@ START_TEST(objects_that_are_missing_are_told)
                      1);
     ck_assert_msg(strstr(output, "objects are missing") != NULL, "%s", output);
     free(output);
-}
-END_TEST
-
-Suite *check_layers_suite(void)
-{
-    Suite *suite = suite_create("check_layers");
-    TCase *rules = tcase_create("rules");
-    tcase_add_test(rules, a_sound_source_passes);
-    tcase_add_test(rules, a_circle_through_a_function_table_is_named);
-    tcase_add_test(rules, a_circle_of_headers_is_named);
-    tcase_add_test(rules, an_include_of_an_upper_floor_is_refused);
-    tcase_add_test(rules, a_call_of_an_upper_floor_is_refused_without_an_include);
-    tcase_add_test(rules, a_lower_room_of_a_family_does_not_know_the_upper_one);
-    tcase_add_test(rules, a_folder_of_more_than_20_files_is_refused);
-    tcase_add_test(rules, a_folder_on_no_floor_is_refused);
-    tcase_add_test(rules, an_external_library_is_known_to_one_file);
-    tcase_add_test(rules, objects_that_are_missing_are_told);
-    suite_add_tcase(suite, rules);
-    return suite;
 }

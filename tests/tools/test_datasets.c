@@ -72,7 +72,7 @@ static char *make_horseseg(void)
     return root;
 }
 
-START_TEST(horseseg_becomes_a_manifest_with_splits_and_boxes)
+TEST(horseseg_becomes_a_manifest_with_splits_and_boxes)
 {
     char *root = make_horseseg();
     char *said = expect_success("%s %s", converter("horseseg"), root);
@@ -98,9 +98,8 @@ START_TEST(horseseg_becomes_a_manifest_with_splits_and_boxes)
     free(boxes);
     free(root);
 }
-END_TEST
 
-START_TEST(what_horseseg_becomes_can_be_learned_from)
+TEST(what_horseseg_becomes_can_be_learned_from)
 {
     char *root = make_horseseg();
     free(expect_success("%s %s", converter("horseseg"), root));
@@ -112,9 +111,8 @@ START_TEST(what_horseseg_becomes_can_be_learned_from)
     ck_assert_int_eq(count_files(formatted("%s/out", root)), 2);
     free(root);
 }
-END_TEST
 
-START_TEST(horseseg_without_images_or_annotations_is_refused)
+TEST(horseseg_without_images_or_annotations_is_refused)
 {
     char *root = make_horseseg(), *said;
     ck_assert_int_eq(run_command(&said, "%s %s DogSeg", converter("horseseg"), root), 66);
@@ -132,7 +130,6 @@ START_TEST(horseseg_without_images_or_annotations_is_refused)
     free(said);
     free(root);
 }
-END_TEST
 
 /* A 24-bit bitmap of two colours, rgb[0] left of column `edge`. */
 static void write_bitmap(const char *path, int32_t width, int32_t height, const uint8_t rgb[2][3], int32_t edge)
@@ -175,7 +172,7 @@ static void expect_labels(const char *path, int32_t width, int32_t edge, int lef
     clv_indexed_image_release(&mask);
 }
 
-START_TEST(msrc_colours_become_labels)
+TEST(msrc_colours_become_labels)
 {
     char *root = make_msrc(), *out = strdup(formatted("%s/out", temporary_folder()));
     char *said = expect_success("%s %s %s", converter("msrc"), root, out);
@@ -207,9 +204,8 @@ START_TEST(msrc_colours_become_labels)
     free(root);
     free(out);
 }
-END_TEST
 
-START_TEST(msrc_files_that_are_wrong_are_named)
+TEST(msrc_files_that_are_wrong_are_named)
 {
     static const uint8_t odd[2][3] = {{1, 2, 3}, {0, 128, 0}}, cow[2][3] = {{0, 0, 128}, {0, 128, 0}};
     char *root = make_msrc(), *said;
@@ -242,18 +238,4 @@ START_TEST(msrc_files_that_are_wrong_are_named)
     free(said);
     free(bytes);
     free(root);
-}
-END_TEST
-
-Suite *datasets_suite(void)
-{
-    Suite *suite = suite_create("datasets");
-    TCase *tests = tcase_create("datasets");
-    tcase_add_test(tests, horseseg_becomes_a_manifest_with_splits_and_boxes);
-    tcase_add_test(tests, what_horseseg_becomes_can_be_learned_from);
-    tcase_add_test(tests, horseseg_without_images_or_annotations_is_refused);
-    tcase_add_test(tests, msrc_colours_become_labels);
-    tcase_add_test(tests, msrc_files_that_are_wrong_are_named);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

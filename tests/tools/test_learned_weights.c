@@ -9,7 +9,7 @@
 #include "click/click_features.h"
 #include "support/support.h"
 
-START_TEST(weights_too_small_to_count_are_written_as_zero)
+TEST(weights_too_small_to_count_are_written_as_zero)
 {
     static const struct network network = {.n_inputs = 2, .n_hidden = 1};
     static const float weights[] = {0.5F, -1.2e-39F, 9e-31F, -1.1e-30F, -9e-31F};
@@ -20,7 +20,6 @@ START_TEST(weights_too_small_to_count_are_written_as_zero)
     ck_assert_str_eq(text, "    .linear = { 0.5F, 0.0F,},\n    .output = { 0.0F,},\n"
                            "    .hidden = {\n        { -1.1e-30F, 0.0F,},\n    },\n");
 }
-END_TEST
 
 static void expect_none_small(const char *name, const float *weights, size_t n)
 {
@@ -28,15 +27,14 @@ static void expect_none_small(const char *name, const float *weights, size_t n)
         ck_assert_msg(weights[i] == 0 || fabsf(weights[i]) >= 1e-30F, "%s: number %zu is %g", name, i, weights[i]);
 }
 
-START_TEST(no_weight_of_the_source_is_denormal)
+TEST(no_weight_of_the_source_is_denormal)
 {
     expect_none_small("clicks", (const float *)click_weights, sizeof click_weights / sizeof(float));
     expect_none_small("boxes", (const float *)&box_weights, sizeof box_weights / sizeof(float));
 }
-END_TEST
 
 /* 124084 has another number there. */
-START_TEST(photos_that_are_in_grabcut_50_are_known)
+TEST(photos_that_are_in_grabcut_50_are_known)
 {
     static const char *const names[] = {"124084-0", "21077-0", "388016-0", "124080-0", "21078-0", "210770-0"};
     for (int i = 0; i < 6; i++) {
@@ -45,9 +43,8 @@ START_TEST(photos_that_are_in_grabcut_50_are_known)
         ck_assert_msg(box_is_of_grabcut_50(&object) == (i < 3), "%s", names[i]);
     }
 }
-END_TEST
 
-START_TEST(of_berkeleys_objects_17_are_in_grabcut_50)
+TEST(of_berkeleys_objects_17_are_in_grabcut_50)
 {
     struct box_objects objects;
     size_t n = 0;
@@ -59,17 +56,4 @@ START_TEST(of_berkeleys_objects_17_are_in_grabcut_50)
     ck_assert_uint_eq(n, 17);
     ck_assert_uint_eq(objects.n, 100);
     box_objects_release(&objects);
-}
-END_TEST
-
-Suite *learned_weights_suite(void)
-{
-    Suite *suite = suite_create("learned_weights");
-    TCase *tests = tcase_create("learned_weights");
-    tcase_add_test(tests, weights_too_small_to_count_are_written_as_zero);
-    tcase_add_test(tests, no_weight_of_the_source_is_denormal);
-    tcase_add_test(tests, photos_that_are_in_grabcut_50_are_known);
-    tcase_add_test(tests, of_berkeleys_objects_17_are_in_grabcut_50);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

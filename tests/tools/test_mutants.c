@@ -17,7 +17,7 @@ static int count_lines(const char *text, const char *wanted)
     return n;
 }
 
-START_TEST(every_mutant_is_of_one_line_and_names_suites_that_exist)
+TEST(every_mutant_is_of_one_line_and_names_suites_that_exist)
 {
     char *table = slurp("tools/mutants.tsv", NULL), *rest = strchr(table, '\n') + 1, *row;
     char *suites;
@@ -41,9 +41,8 @@ START_TEST(every_mutant_is_of_one_line_and_names_suites_that_exist)
     free(suites);
     free(table);
 }
-END_TEST
 
-START_TEST(areas_and_equivalent_mutants_are_of_folders_files_and_suites_that_exist)
+TEST(areas_and_equivalent_mutants_are_of_folders_files_and_suites_that_exist)
 {
     char *output;
     ck_assert_int_eq(run_command(&output, "%s",
@@ -61,9 +60,8 @@ START_TEST(areas_and_equivalent_mutants_are_of_folders_files_and_suites_that_exi
     ck_assert_str_eq(output, "");
     free(output);
 }
-END_TEST
 
-START_TEST(a_seed_draws_the_same_mutants_again_and_another_one_others)
+TEST(a_seed_draws_the_same_mutants_again_and_another_one_others)
 {
     char *drawn[3];
     if (run_command(NULL, "command -v python3") != 0) {
@@ -82,17 +80,4 @@ START_TEST(a_seed_draws_the_same_mutants_again_and_another_one_others)
     }
     for (int i = 0; i < 3; i++)
         free(drawn[i]);
-}
-END_TEST
-
-Suite *mutants_suite(void);
-Suite *mutants_suite(void)
-{
-    Suite *suite = suite_create("mutants");
-    TCase *tcase = tcase_create("table");
-    tcase_add_test(tcase, every_mutant_is_of_one_line_and_names_suites_that_exist);
-    tcase_add_test(tcase, areas_and_equivalent_mutants_are_of_folders_files_and_suites_that_exist);
-    tcase_add_test(tcase, a_seed_draws_the_same_mutants_again_and_another_one_others);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -7,7 +7,7 @@
 #include "data/small_letters.h"
 #include "support/support.h"
 
-START_TEST(letters_have_a_table_of_one_fold_and_one_learner)
+TEST(letters_have_a_table_of_one_fold_and_one_learner)
 {
     char *output;
     const char *folder = temporary_folder(), *build = getenv("CLEAVE_BUILD");
@@ -23,9 +23,8 @@ START_TEST(letters_have_a_table_of_one_fold_and_one_learner)
     ck_assert_msg(letters > 0 && letters < 50, "%s", output); /* guessing has 96 % wrong */
     free(output);
 }
-END_TEST
 
-START_TEST(every_reproduction_is_listed_by_make_help_with_its_data_and_time)
+TEST(every_reproduction_is_listed_by_make_help_with_its_data_and_time)
 {
     char *names, *help;
     ck_assert_int_eq(run_command(&names, "ls -p tools/reproduce | grep -v -e README.md -e /"), 0);
@@ -38,16 +37,4 @@ START_TEST(every_reproduction_is_listed_by_make_help_with_its_data_and_time)
     }
     free(names);
     free(help);
-}
-END_TEST
-
-Suite *reproduce_suite(void);
-Suite *reproduce_suite(void)
-{
-    Suite *suite = suite_create("reproduce");
-    TCase *tcase = tcase_create("tables");
-    tcase_add_test(tcase, letters_have_a_table_of_one_fold_and_one_learner);
-    tcase_add_test(tcase, every_reproduction_is_listed_by_make_help_with_its_data_and_time);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -74,7 +74,7 @@ static const char *failure_of(int *line, const TTest *test)
     return message;
 }
 
-START_TEST(a_check_that_fails_in_a_helper_is_reported_at_the_test_s_line)
+TEST(a_check_that_fails_in_a_helper_is_reported_at_the_test_s_line)
 {
     int line;
     const char *message = failure_of(&line, fails_in_a_helper);
@@ -85,18 +85,16 @@ START_TEST(a_check_that_fails_in_a_helper_is_reported_at_the_test_s_line)
     ck_assert_int_eq(line, test_line);
     ck_assert_msg(strstr(message, "test_runner.c:13, called at tests/tools/test_runner.c:19)"), "%s", message);
 }
-END_TEST
 
-START_TEST(a_check_that_fails_in_the_test_is_reported_as_it_is)
+TEST(a_check_that_fails_in_the_test_is_reported_as_it_is)
 {
     int line;
     const char *message = failure_of(&line, fails_by_itself);
     ck_assert_int_eq(line, plain_line);
     ck_assert_msg(!strstr(message, "checked at"), "%s", message);
 }
-END_TEST
 
-START_TEST(a_digest_that_differs_names_the_stage_and_by_how_much)
+TEST(a_digest_that_differs_names_the_stage_and_by_how_much)
 {
     int line;
     const char *message = failure_of(&line, differs_from_the_record);
@@ -104,9 +102,8 @@ START_TEST(a_digest_that_differs_names_the_stage_and_by_how_much)
                       strstr(message, "features (absolute sum 0.26, was 0.25)") && !strstr(message, "mask"),
                   "%s", message);
 }
-END_TEST
 
-START_TEST(a_suite_that_does_not_exist_fails_and_names_near_ones)
+TEST(a_suite_that_does_not_exist_fails_and_names_near_ones)
 {
     char self[512] = "", *output;
     ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof self - 1), 0);
@@ -120,18 +117,4 @@ START_TEST(a_suite_that_does_not_exist_fails_and_names_near_ones)
     ck_assert_int_eq(run_command(&output, "CK_RUN_SUITE=forms '%s'", self), 1);
     ck_assert_msg(strstr(output, "near: boxes_forms\n"), "%s", output);
     free(output);
-}
-END_TEST
-
-Suite *runner_suite(void);
-Suite *runner_suite(void)
-{
-    Suite *suite = suite_create("runner");
-    TCase *tcase = tcase_create("runner");
-    tcase_add_test(tcase, a_check_that_fails_in_a_helper_is_reported_at_the_test_s_line);
-    tcase_add_test(tcase, a_check_that_fails_in_the_test_is_reported_as_it_is);
-    tcase_add_test(tcase, a_digest_that_differs_names_the_stage_and_by_how_much);
-    tcase_add_test(tcase, a_suite_that_does_not_exist_fails_and_names_near_ones);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -88,20 +88,18 @@ static void expect_sampler_of_the_model(const struct hidden_options *options, in
     hidden_model_release(&model);
 }
 
-START_TEST(chains_are_sampled_exactly)
+TEST(chains_are_sampled_exactly)
 {
     struct hidden_options options = small_field(HIDDEN_CHAIN);
     expect_sampler_of_the_model(&options, 0, 40000);
 }
-END_TEST
 
-START_TEST(gibbs_sweeps_reach_the_distribution_of_chains_and_grids)
+TEST(gibbs_sweeps_reach_the_distribution_of_chains_and_grids)
 {
     struct hidden_options chain = small_field(HIDDEN_CHAIN), grid = small_field(HIDDEN_GRID);
     expect_sampler_of_the_model(&chain, 40, 10000);
     expect_sampler_of_the_model(&grid, 40, 10000);
 }
-END_TEST
 
 /* The model's weights in the shape of its problems: W[s] of the indicator of x = r is w[r, s] + w[s] (what w[r] adds is
  * the same for all s), P[s][t] of edge e its table. */
@@ -159,7 +157,7 @@ static void expect_problems_of_the_model(const struct hidden_options *options)
     clv_dataset_free(test);
 }
 
-START_TEST(a_problems_score_under_the_true_weights_is_the_models)
+TEST(a_problems_score_under_the_true_weights_is_the_models)
 {
     for (int shared = 0; shared < 2; shared++)
         for (int32_t size = 2; size < 6; size++) {
@@ -170,9 +168,8 @@ START_TEST(a_problems_score_under_the_true_weights_is_the_models)
             expect_problems_of_the_model(&grid);
         }
 }
-END_TEST
 
-START_TEST(edges_join_neighbours_of_a_checkerboard)
+TEST(edges_join_neighbours_of_a_checkerboard)
 {
     struct hidden_options options = small_field(HIDDEN_GRID);
     struct hidden_model model;
@@ -185,9 +182,8 @@ START_TEST(edges_join_neighbours_of_a_checkerboard)
     ck_assert_mem_eq(model.edges, expected, sizeof expected);
     hidden_model_release(&model);
 }
-END_TEST
 
-START_TEST(sigma_is_a_variance_or_a_deviation)
+TEST(sigma_is_a_variance_or_a_deviation)
 {
     for (int reading = 0; reading < 2; reading++) {
         struct hidden_options options = small_field(HIDDEN_CHAIN);
@@ -205,7 +201,6 @@ START_TEST(sigma_is_a_variance_or_a_deviation)
         hidden_model_release(&model);
     }
 }
-END_TEST
 
 static void expect_same_sets(const struct clv_dataset *a, const struct clv_dataset *b, size_t n)
 {
@@ -216,7 +211,7 @@ static void expect_same_sets(const struct clv_dataset *a, const struct clv_datas
     }
 }
 
-START_TEST(problem_k_is_the_same_at_any_thread_count_and_size_of_set)
+TEST(problem_k_is_the_same_at_any_thread_count_and_size_of_set)
 {
     struct hidden_options options = small_field(HIDDEN_GRID);
     struct clv_dataset *sets[6];
@@ -235,9 +230,8 @@ START_TEST(problem_k_is_the_same_at_any_thread_count_and_size_of_set)
     for (int i = 0; i < 6; i++)
         clv_dataset_free(sets[i]);
 }
-END_TEST
 
-START_TEST(simulated_sets_read_back_from_their_files)
+TEST(simulated_sets_read_back_from_their_files)
 {
     struct hidden_options options = small_field(HIDDEN_CHAIN);
     struct clv_dataset *train, *test, *read;
@@ -253,9 +247,8 @@ START_TEST(simulated_sets_read_back_from_their_files)
     clv_dataset_free(test);
     clv_dataset_free(read);
 }
-END_TEST
 
-START_TEST(noisy_images_have_the_noise_and_the_missing_labels_asked_for)
+TEST(noisy_images_have_the_noise_and_the_missing_labels_asked_for)
 {
     struct noisy_options options;
     struct clv_dataset *sets[2];
@@ -288,9 +281,8 @@ START_TEST(noisy_images_have_the_noise_and_the_missing_labels_asked_for)
     clv_dataset_free(sets[0]);
     clv_dataset_free(sets[1]);
 }
-END_TEST
 
-START_TEST(options_out_of_range_are_refused_by_name)
+TEST(options_out_of_range_are_refused_by_name)
 {
     struct hidden_options hidden = small_field(HIDDEN_CHAIN);
     struct noisy_options noisy;
@@ -311,9 +303,8 @@ START_TEST(options_out_of_range_are_refused_by_name)
     hidden = small_field(HIDDEN_GRID);
     must_fail(CLV_ERR_INTERRUPTED, "interrupted", simulate_hidden(&train, &test, &hidden, 2, &progress, err));
 }
-END_TEST
 
-START_TEST(the_program_writes_sets_that_train)
+TEST(the_program_writes_sets_that_train)
 {
     static const char *const kinds[] = {"hidden-chain --train 3 --test 2 --nodes 4",
                                         "hidden-grid --train 3 --test 2 --side 2 --sweeps 5 --shared-weights",
@@ -327,23 +318,4 @@ START_TEST(the_program_writes_sets_that_train)
                                      folder, folder, folder),
                          0);
     }
-}
-END_TEST
-
-Suite *simulate_suite(void)
-{
-    Suite *suite = suite_create("simulate");
-    TCase *tests = tcase_create("simulate");
-    tcase_add_test(tests, chains_are_sampled_exactly);
-    tcase_add_test(tests, gibbs_sweeps_reach_the_distribution_of_chains_and_grids);
-    tcase_add_test(tests, a_problems_score_under_the_true_weights_is_the_models);
-    tcase_add_test(tests, edges_join_neighbours_of_a_checkerboard);
-    tcase_add_test(tests, sigma_is_a_variance_or_a_deviation);
-    tcase_add_test(tests, problem_k_is_the_same_at_any_thread_count_and_size_of_set);
-    tcase_add_test(tests, simulated_sets_read_back_from_their_files);
-    tcase_add_test(tests, noisy_images_have_the_noise_and_the_missing_labels_asked_for);
-    tcase_add_test(tests, options_out_of_range_are_refused_by_name);
-    tcase_add_test(tests, the_program_writes_sets_that_train);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

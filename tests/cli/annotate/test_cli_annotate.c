@@ -33,7 +33,7 @@ static void setup(void)
         folder));
 }
 
-START_TEST(training_predicting_and_scoring_agree)
+TEST(training_predicting_and_scoring_agree)
 {
     char *json = expect_success("cd %s && \"$CLEAVE\" annotate score -m m.cleave --data test.svm --json", folder);
     double exact, hamming;
@@ -65,9 +65,8 @@ START_TEST(training_predicting_and_scoring_agree)
     free(again);
     free(table);
 }
-END_TEST
 
-START_TEST(predictions_come_as_json_and_to_a_file)
+TEST(predictions_come_as_json_and_to_a_file)
 {
     free(expect_success("cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data test.svm --json --scores -o out.json",
                         folder));
@@ -80,10 +79,9 @@ START_TEST(predictions_come_as_json_and_to_a_file)
     ck_assert_ptr_nonnull(strstr(json, "\"nodes\":1}"));
     free(json);
 }
-END_TEST
 
 /* The mean and the most of what predictions tell. */
-START_TEST(scores_tell_how_many_nodes_were_searched)
+TEST(scores_tell_how_many_nodes_were_searched)
 {
     char *json = expect_success("cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data test.svm --json", folder);
     char *score = expect_success("cd %s && \"$CLEAVE\" annotate score -m m.cleave --data test.svm --json", folder);
@@ -104,10 +102,9 @@ START_TEST(scores_tell_how_many_nodes_were_searched)
     free(json);
     free(score);
 }
-END_TEST
 
 /* Percentages to read are the numbers of the JSON document. */
-START_TEST(scores_to_read_are_those_of_the_document)
+TEST(scores_to_read_are_those_of_the_document)
 {
     static const struct {
         const char *line, *key;
@@ -136,9 +133,8 @@ START_TEST(scores_to_read_are_those_of_the_document)
     expect_error(65, "wrong.svm: has 40 examples, the truth train.svm has 80",
                  "cd %s && \"$CLEAVE\" annotate score --pred wrong.svm --data train.svm", folder);
 }
-END_TEST
 
-START_TEST(same_seed_same_bytes_at_any_number_of_threads)
+TEST(same_seed_same_bytes_at_any_number_of_threads)
 {
     for (int t = 1; t <= 4; t += 3)
         free(expect_success("cd %s && \"$CLEAVE\" annotate train --data train.svm --kernel rbf --order-by f --cv 3 "
@@ -146,9 +142,8 @@ START_TEST(same_seed_same_bytes_at_any_number_of_threads)
                             folder, t, t));
     ck_assert(same_bytes(formatted("%s/t1.cleave", folder), formatted("%s/t4.cleave", folder)));
 }
-END_TEST
 
-START_TEST(cross_validation_is_told_and_recorded)
+TEST(cross_validation_is_told_and_recorded)
 {
     char *output = expect_success("cd %s && \"$CLEAVE\" annotate train --data train.svm --cv 4 --cv-repeats 2 "
                                   "--cv-lambda 0.001,1000 --goal f-micro -o cv.cleave",
@@ -165,9 +160,8 @@ START_TEST(cross_validation_is_told_and_recorded)
     ck_assert_ptr_eq(strstr(output, "{\"form\":\"lmsbn\",\"order\":2,\"features\":5,\"kernel\":\"linear\""), output);
     free(output);
 }
-END_TEST
 
-START_TEST(every_learner_trains_and_scores)
+TEST(every_learner_trains_and_scores)
 {
     static const char *const learners[] = {"lmsbn", "lmbm", "bc", "tsbc", "ssvm-chain", "ssvm-full"};
     for (size_t i = 0; i < 6; i++) {
@@ -182,18 +176,16 @@ START_TEST(every_learner_trains_and_scores)
         free(json);
     }
 }
-END_TEST
 
-START_TEST(models_of_the_other_kind_are_refused)
+TEST(models_of_the_other_kind_are_refused)
 {
     expect_error(65, "m.cleave: is a model of tags, for `cleave annotate'",
                  "cd %s && \"$CLEAVE\" segment -m m.cleave -o out %s/images", folder, sample_set());
     expect_error(65, "is a model for `cleave segment', not one of tags",
                  "cd %s && \"$CLEAVE\" annotate score -m %s --data test.svm", folder, sample_model());
 }
-END_TEST
 
-START_TEST(images_are_tagged_by_a_model_that_carries_their_recipe)
+TEST(images_are_tagged_by_a_model_that_carries_their_recipe)
 {
     /* Dark images are "night", bright ones "day". */
     free(expect_success("mkdir -p %s/set", folder));
@@ -233,7 +225,6 @@ START_TEST(images_are_tagged_by_a_model_that_carries_their_recipe)
     expect_error(64, "--split: test.svm is a multi-label file",
                  "cd %s && \"$CLEAVE\" annotate score -m m.cleave --data test.svm --split test", folder);
 }
-END_TEST
 
 static void expect_bad_data(const char *text, const char *part)
 {
@@ -243,7 +234,7 @@ static void expect_bad_data(const char *text, const char *part)
     ck_assert_int_ne(run_command(NULL, "test -e %s/bad.cleave", folder), 0);
 }
 
-START_TEST(bad_data_is_named_by_line_and_value)
+TEST(bad_data_is_named_by_line_and_value)
 {
     expect_bad_data("0 1:1\n4 1:1\n", "bad.svm: line 2: label 4 is out of range, must be 0 to 3");
     expect_bad_data("0 0:1\n", "bad.svm: line 1: feature 0 is out of range");
@@ -259,9 +250,8 @@ START_TEST(bad_data_is_named_by_line_and_value)
     expect_error(65, "short.svm: has 1 examples, the truth test.svm has 40",
                  "cd %s && \"$CLEAVE\" annotate score --pred short.svm --data test.svm", folder);
 }
-END_TEST
 
-START_TEST(bad_options_are_named)
+TEST(bad_options_are_named)
 {
     expect_error(64, "say what to do: train, predict or score", "\"$CLEAVE\" annotate");
     expect_error(64, "did you mean \"predict\"?", "\"$CLEAVE\" annotate pedict");
@@ -284,28 +274,7 @@ START_TEST(bad_options_are_named)
     expect_error(74, "standard output: cannot write",
                  "cd %s && \"$CLEAVE\" annotate score -m m.cleave --data test.svm --json >/dev/full", folder);
 }
-END_TEST
 
-Suite *cli_annotate_suite(void)
-{
-    Suite *suite = suite_create("cli_annotate");
-    TCase *tests = tcase_create("cli_annotate");
-    tcase_add_unchecked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, training_predicting_and_scoring_agree);
-    tcase_add_test(tests, predictions_come_as_json_and_to_a_file);
-    tcase_add_test(tests, scores_tell_how_many_nodes_were_searched);
-    tcase_add_test(tests, scores_to_read_are_those_of_the_document);
-    tcase_add_test(tests, same_seed_same_bytes_at_any_number_of_threads);
-    tcase_add_test(tests, cross_validation_is_told_and_recorded);
-    tcase_add_test(tests, every_learner_trains_and_scores);
-    tcase_add_test(tests, images_are_tagged_by_a_model_that_carries_their_recipe);
-    tcase_add_test(tests, bad_data_is_named_by_line_and_value);
-    tcase_add_test(tests, bad_options_are_named);
-    TCase *models = tcase_create("models");
-    tcase_add_unchecked_fixture(models, setup, NULL);
-    tcase_add_unchecked_fixture(models, sample_setup, NULL);
-    tcase_add_test(models, models_of_the_other_kind_are_refused);
-    suite_add_tcase(suite, tests);
-    suite_add_tcase(suite, models);
-    return suite;
-}
+SETUP_ONCE(setup, NULL)
+
+SETUP_ONCE(sample_setup, NULL)

@@ -39,7 +39,7 @@ static void write_annotations(const char *folder, const char *text)
     spill(formatted("%s/coco.json", folder), text, strlen(text));
 }
 
-START_TEST(outlines_become_masks_the_smaller_object_in_front)
+TEST(outlines_become_masks_the_smaller_object_in_front)
 {
     const char *folder = make_photos("a.png b.png c.png d.png");
     write_annotations(
@@ -68,9 +68,8 @@ START_TEST(outlines_become_masks_the_smaller_object_in_front)
     clv_set_release(&set);
     free(expect_success("cd %s && grep -q '^images/b.png\tdog\t1\t2\t3\t4$' set/boxes.tsv", folder));
 }
-END_TEST
 
-START_TEST(splits_are_seeded_and_keep_copies_and_folders_together)
+TEST(splits_are_seeded_and_keep_copies_and_folders_together)
 {
     char names[4096] = "", images[8192] = "", ids[32];
     for (int i = 0; i < 24; i++) {
@@ -104,9 +103,8 @@ START_TEST(splits_are_seeded_and_keep_copies_and_folders_together)
     }
     ck_assert(!same_bytes(formatted("%s/1/manifest.tsv", folder), formatted("%s/2/manifest.tsv", folder)));
 }
-END_TEST
 
-START_TEST(bad_annotations_and_outputs_are_refused)
+TEST(bad_annotations_and_outputs_are_refused)
 {
     const char *folder = make_photos("a.png b.png");
     write_annotations(folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"),
@@ -128,7 +126,6 @@ START_TEST(bad_annotations_and_outputs_are_refused)
     expect_error(73, "set: folder is not empty", "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set",
                  folder);
 }
-END_TEST
 
 /* A VOC folder: photos/ as JPEGImages, masks of 8 x 6 pixels with one pixel of value 1, and lists of the splits. */
 static void make_voc(const char *folder)
@@ -145,7 +142,7 @@ static void make_voc(const char *folder)
     }
 }
 
-START_TEST(voc_masks_keep_their_splits_and_bad_ones_are_named)
+TEST(voc_masks_keep_their_splits_and_bad_ones_are_named)
 {
     const char *folder = make_photos("a.png b.png c.png d.png");
     make_voc(folder);
@@ -162,9 +159,8 @@ START_TEST(voc_masks_keep_their_splits_and_bad_ones_are_named)
                  folder);
     free(expect_success("cd %s && test ! -e none", folder));
 }
-END_TEST
 
-START_TEST(what_an_image_lacks_costs_that_image)
+TEST(what_an_image_lacks_costs_that_image)
 {
     const char *folder = make_photos("a.png b.png c.png");
     write_annotations(folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"),
@@ -183,11 +179,10 @@ START_TEST(what_an_image_lacks_costs_that_image)
     expect_error(65, "says something of none of the 1 images in others, such as z.png; it has a.png",
                  "cd %s && \"$CLEAVE\" import coco photos/coco.json --images others -o other", folder);
 }
-END_TEST
 
 #define SIZED(id, name) "{\"id\":" id ",\"file_name\":\"" name "\",\"width\":8,\"height\":6}"
 
-START_TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
+TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
 {
     const char *folder = make_photos("a.png b.png c.png");
     write_annotations(
@@ -211,10 +206,9 @@ START_TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
     free(output);
     free(expect_success("cd %s && [ \"$(ls set/masks)\" = a.png ]", folder));
 }
-END_TEST
 
 /* A name that no image has and a thing that cannot be used are told apart. */
-START_TEST(annotations_of_which_nothing_can_be_used_do_not_claim_to_know_no_image)
+TEST(annotations_of_which_nothing_can_be_used_do_not_claim_to_know_no_image)
 {
     const char *folder = make_photos("a.png b.png");
     write_annotations(folder, COCO(SIZED("1", "a.png"), OBJECT("1", "1", "{\"size\":[60,80],\"counts\":[0,4800]}")));
@@ -222,9 +216,8 @@ START_TEST(annotations_of_which_nothing_can_be_used_do_not_claim_to_know_no_imag
                  "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
     free(expect_success("cd %s && test ! -e set", folder));
 }
-END_TEST
 
-START_TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
+TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
 {
     char names[1024] = "", images[4096] = "";
     for (int i = 0; i < 20; i++) {
@@ -255,10 +248,9 @@ START_TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
         free(count);
     }
 }
-END_TEST
 
 /* A folder of eight does not follow the first of two test images; alone it may. */
-START_TEST(a_large_folder_does_not_overfill_the_test_split)
+TEST(a_large_folder_does_not_overfill_the_test_split)
 {
     char names[256] = "a/0.png b/0.png", images[1024];
     int n_test, n_small = 0;
@@ -284,7 +276,6 @@ START_TEST(a_large_folder_does_not_overfill_the_test_split)
     }
     ck_assert(n_small > 0 && n_small < 6);
 }
-END_TEST
 
 /* photos/ of 60 pictures with a box-shaped object each, imported into reference/. */
 static const char *make_many(void)
@@ -311,7 +302,7 @@ static const char *make_many(void)
 /* Shell: waits until a file of the set in work is there, or the set itself. */
 #define UNTIL(file) "until [ -e .set.importing/" file " ] || [ -e set ]; do sleep 0.001; done; "
 
-START_TEST(an_import_that_is_killed_leaves_no_set_and_the_next_one_makes_it_whole)
+TEST(an_import_that_is_killed_leaves_no_set_and_the_next_one_makes_it_whole)
 {
     const char *folder = make_many();
     static const char *const points[] = {"masks", "masks/1.png", "masks/30.png", "images", "images/40.png"};
@@ -329,9 +320,8 @@ START_TEST(an_import_that_is_killed_leaves_no_set_and_the_next_one_makes_it_whol
     }
     ck_assert_int_ge(n_in_work, 3);
 }
-END_TEST
 
-START_TEST(an_import_that_is_asked_to_stop_leaves_nothing)
+TEST(an_import_that_is_asked_to_stop_leaves_nothing)
 {
     const char *folder = make_many();
     ck_assert_int_eq(run_command(NULL,
@@ -341,9 +331,8 @@ START_TEST(an_import_that_is_asked_to_stop_leaves_nothing)
                      143);
     free(expect_success("cd %s && [ \"$(ls -A)\" = \"coco.json\nphotos\nreference\" ]", folder));
 }
-END_TEST
 
-START_TEST(one_import_at_a_time_makes_a_set)
+TEST(one_import_at_a_time_makes_a_set)
 {
     const char *folder = make_many();
     char *output;
@@ -359,9 +348,8 @@ START_TEST(one_import_at_a_time_makes_a_set)
     expect_error(73, "set: folder is not empty (it holds ", "cd %s && " IMPORT, folder);
     expect_error(73, "; --overwrite replaces it", "cd %s && " IMPORT, folder);
 }
-END_TEST
 
-START_TEST(a_set_is_replaced_whole_and_nothing_else_is)
+TEST(a_set_is_replaced_whole_and_nothing_else_is)
 {
     const char *folder = make_photos("a.png b.png");
     write_annotations(folder, COCO(IMAGE("1", "a.png"), OBJECT("1", "1", "[[1,1,6,1,6,5]]")));
@@ -400,10 +388,9 @@ START_TEST(a_set_is_replaced_whole_and_nothing_else_is)
         "\"$CLEAVE\" import -q coco coco.json --images photos -o new/folder/ && diff -r empty new/folder",
         folder));
 }
-END_TEST
 
 /* Masks of 16384 x 16384 pixels, claimed in 130 bytes each, on an image of 107 x 51. */
-START_TEST(the_hostile_run_lengths_are_imported_or_refused)
+TEST(the_hostile_run_lengths_are_imported_or_refused)
 {
     const char *hostile = real_data("the_hostile_run_lengths_are_imported_or_refused", "hostile");
     if (!hostile)
@@ -426,28 +413,4 @@ START_TEST(the_hostile_run_lengths_are_imported_or_refused)
     for (int p = 0; p < 107 * 51; p++)
         ck_assert_int_eq(mask.values[p], 1);
     clv_indexed_image_release(&mask);
-}
-END_TEST
-
-Suite *cli_import_suite(void);
-Suite *cli_import_suite(void)
-{
-    Suite *suite = suite_create("cli_import");
-    TCase *tests = tcase_create("cli_import");
-    tcase_add_test(tests, outlines_become_masks_the_smaller_object_in_front);
-    tcase_add_test(tests, a_large_folder_does_not_overfill_the_test_split);
-    tcase_add_test(tests, splits_are_seeded_and_keep_copies_and_folders_together);
-    tcase_add_test(tests, bad_annotations_and_outputs_are_refused);
-    tcase_add_test(tests, voc_masks_keep_their_splits_and_bad_ones_are_named);
-    tcase_add_test(tests, what_an_image_lacks_costs_that_image);
-    tcase_add_test(tests, runs_of_another_size_than_the_image_are_skipped_by_name);
-    tcase_add_test(tests, annotations_of_which_nothing_can_be_used_do_not_claim_to_know_no_image);
-    tcase_add_test(tests, the_hostile_run_lengths_are_imported_or_refused);
-    tcase_add_test(tests, an_import_that_is_killed_leaves_no_set_and_the_next_one_makes_it_whole);
-    tcase_add_test(tests, an_import_that_is_asked_to_stop_leaves_nothing);
-    tcase_add_test(tests, one_import_at_a_time_makes_a_set);
-    tcase_add_test(tests, a_set_is_replaced_whole_and_nothing_else_is);
-    tcase_add_test(tests, the_share_to_train_on_and_folders_kept_together_are_chosen);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

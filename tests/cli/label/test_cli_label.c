@@ -68,7 +68,7 @@ static size_t hostile(char *bytes, size_t capacity, const struct server *server,
     return number % 11 ? n : noise(&state) % n; /* some end early */
 }
 
-START_TEST(ten_thousand_hostile_requests_change_nothing)
+TEST(ten_thousand_hostile_requests_change_nothing)
 {
     make_set();
     struct server server = start();
@@ -94,7 +94,6 @@ START_TEST(ten_thousand_hostile_requests_change_nothing)
     stop(&server);
     ck_assert_int_eq(run_command(NULL, "test -z \"$(ls %s/masks %s/strokes | grep -v :)\"", folder(), folder()), 0);
 }
-END_TEST
 
 static void close_all(const int *connections, int n)
 {
@@ -117,7 +116,7 @@ static pid_t dribble(const int *connections, int n)
     return child;
 }
 
-START_TEST(strangers_who_wait_or_dribble_keep_nobody_waiting)
+TEST(strangers_who_wait_or_dribble_keep_nobody_waiting)
 {
     make_set();
     struct server server = start();
@@ -140,9 +139,8 @@ START_TEST(strangers_who_wait_or_dribble_keep_nobody_waiting)
     close_all(connections, N_STRANGERS);
     stop(&server);
 }
-END_TEST
 
-START_TEST(headers_have_a_deadline)
+TEST(headers_have_a_deadline)
 {
     make_set();
     struct server server = start();
@@ -157,7 +155,6 @@ START_TEST(headers_have_a_deadline)
     close(connection);
     stop(&server);
 }
-END_TEST
 
 /* On a connection that stays. */
 static void ask_again(int connection, const struct server *server)
@@ -171,7 +168,7 @@ static void ask_again(int connection, const struct server *server)
     ck_assert_msg(strncmp(answer, "HTTP/1.1 200", 12) == 0, "%s", answer);
 }
 
-START_TEST(who_was_let_in_makes_way_for_no_stranger)
+TEST(who_was_let_in_makes_way_for_no_stranger)
 {
     make_set();
     struct server server = start();
@@ -191,10 +188,9 @@ START_TEST(who_was_let_in_makes_way_for_no_stranger)
     close(connection);
     stop(&server);
 }
-END_TEST
 
 /* Nor is a stranger sent away who only needs a moment. */
-START_TEST(headers_may_come_in_parts)
+TEST(headers_may_come_in_parts)
 {
     make_set();
     struct server server = start();
@@ -208,10 +204,9 @@ START_TEST(headers_may_come_in_parts)
     ck_assert_int_eq(exchange_by(connection, answer, sizeof answer, rest, strlen(rest)), 303);
     stop(&server);
 }
-END_TEST
 
 /* The answer comes although the body does not. */
-START_TEST(bodies_of_strangers_are_not_waited_for)
+TEST(bodies_of_strangers_are_not_waited_for)
 {
     make_set();
     struct server server = start();
@@ -233,10 +228,9 @@ START_TEST(bodies_of_strangers_are_not_waited_for)
     }
     stop(&server);
 }
-END_TEST
 
 /* What follows a PNG's end is no part of the image; here 64 MB. */
-START_TEST(large_photos_are_sent_from_their_file)
+TEST(large_photos_are_sent_from_their_file)
 {
     const off_t size = 64 << 20;
     make_set();
@@ -265,10 +259,9 @@ START_TEST(large_photos_are_sent_from_their_file)
     ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
     stop(&server);
 }
-END_TEST
 
 /* Whoever is let in by a tunnel names its end, not the address. */
-START_TEST(one_address_is_listened_on_under_its_name_and_as_the_end_of_a_tunnel)
+TEST(one_address_is_listened_on_under_its_name_and_as_the_end_of_a_tunnel)
 {
     make_set();
     struct server server = start_with((const char *const[]){"--no-browser", "--listen", "127.0.0.2", NULL});
@@ -285,9 +278,8 @@ START_TEST(one_address_is_listened_on_under_its_name_and_as_the_end_of_a_tunnel)
     }
     stop(&server);
 }
-END_TEST
 
-START_TEST(every_answer_says_what_browsers_must_not_do)
+TEST(every_answer_says_what_browsers_must_not_do)
 {
     static const char *const headers[] = {
         "Content-Security-Policy: default-src 'self'; img-src 'self' blob: data:; frame-ancestors 'none'; "
@@ -312,10 +304,9 @@ START_TEST(every_answer_says_what_browsers_must_not_do)
     }
     stop(&server);
 }
-END_TEST
 
 /* Where the server ends a connection, the system still keeps its port for a minute. */
-START_TEST(a_port_is_free_again_at_once)
+TEST(a_port_is_free_again_at_once)
 {
     char port[16], token[64];
     make_set();
@@ -332,9 +323,8 @@ START_TEST(a_port_is_free_again_at_once)
     ck_assert_str_ne(token, server.token);
     stop(&server);
 }
-END_TEST
 
-START_TEST(boxes_of_another_program_and_limits_of_images_reach_the_page)
+TEST(boxes_of_another_program_and_limits_of_images_reach_the_page)
 {
     static char answer[1 << 16];
     make_set();
@@ -351,7 +341,6 @@ START_TEST(boxes_of_another_program_and_limits_of_images_reach_the_page)
     ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/open/0", "{}"), 422);
     stop(&server);
 }
-END_TEST
 
 /* What a server writes until it has printed its link; with this --listen. */
 static char *noted(const char *more)
@@ -367,7 +356,7 @@ static char *noted(const char *more)
     return text;
 }
 
-START_TEST(who_listens_for_others_is_warned)
+TEST(who_listens_for_others_is_warned)
 {
     make_set();
     char *alone = noted(""), *open = noted("--listen 127.0.0.2");
@@ -376,7 +365,6 @@ START_TEST(who_listens_for_others_is_warned)
     free(alone);
     free(open);
 }
-END_TEST
 
 /* By this address as the link has it; the answer's code. */
 static int ask_at(const struct server *server, const char *host)
@@ -408,7 +396,7 @@ static int check_links(const struct server *server)
     return n;
 }
 
-START_TEST(all_addresses_of_the_machine_are_listened_on_and_printed)
+TEST(all_addresses_of_the_machine_are_listened_on_and_printed)
 {
     char answer[1 << 12];
     make_set();
@@ -422,9 +410,8 @@ START_TEST(all_addresses_of_the_machine_are_listened_on_and_printed)
     ck_assert_int_eq(exchange(answer, sizeof answer, &server, request, strlen(request)), 421);
     stop(&server);
 }
-END_TEST
 
-START_TEST(addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do)
+TEST(addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do)
 {
     if (access("/proc/net/if_inet6", F_OK) != 0) {
         skip("addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do", "there is no IPv6");
@@ -441,7 +428,6 @@ START_TEST(addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do)
     ck_assert_ptr_nonnull(strstr(server.links, formatted("http://[::1]:%d/?token=", server.port)));
     stop(&server);
 }
-END_TEST
 
 static void expect(int code, const char *part, const char *arguments)
 {
@@ -451,7 +437,7 @@ static void expect(int code, const char *part, const char *arguments)
     free(output);
 }
 
-START_TEST(what_cannot_be_served_is_told_at_once)
+TEST(what_cannot_be_served_is_told_at_once)
 {
     make_set();
     struct server server = start();
@@ -470,9 +456,8 @@ START_TEST(what_cannot_be_served_is_told_at_once)
     expect(71, "; --port names another one", formatted("--port %d %s", server.port, other));
     stop(&server);
 }
-END_TEST
 
-START_TEST(a_folder_that_may_not_be_written_to_is_refused)
+TEST(a_folder_that_may_not_be_written_to_is_refused)
 {
     make_set();
     ck_assert_int_eq(run_command(NULL, "chmod 755 %s && chmod 555 %s", temporary_folder(), folder()), 0);
@@ -482,29 +467,4 @@ START_TEST(a_folder_that_may_not_be_written_to_is_refused)
     ck_assert_msg(is == 73 && strstr(output, "cannot create"), "%d %s", is, output);
     ck_assert_int_eq(run_command(NULL, "chmod 755 %s", folder()), 0);
     free(output);
-}
-END_TEST
-
-Suite *cli_label_suite(void)
-{
-    Suite *suite = suite_create("cli_label");
-    TCase *tcase = tcase_create("cli_label");
-    tcase_add_test(tcase, ten_thousand_hostile_requests_change_nothing);
-    tcase_add_test(tcase, strangers_who_wait_or_dribble_keep_nobody_waiting);
-    tcase_add_test(tcase, headers_have_a_deadline);
-    tcase_add_test(tcase, who_was_let_in_makes_way_for_no_stranger);
-    tcase_add_test(tcase, headers_may_come_in_parts);
-    tcase_add_test(tcase, one_address_is_listened_on_under_its_name_and_as_the_end_of_a_tunnel);
-    tcase_add_test(tcase, every_answer_says_what_browsers_must_not_do);
-    tcase_add_test(tcase, a_port_is_free_again_at_once);
-    tcase_add_test(tcase, boxes_of_another_program_and_limits_of_images_reach_the_page);
-    tcase_add_test(tcase, who_listens_for_others_is_warned);
-    tcase_add_test(tcase, bodies_of_strangers_are_not_waited_for);
-    tcase_add_test(tcase, large_photos_are_sent_from_their_file);
-    tcase_add_test(tcase, all_addresses_of_the_machine_are_listened_on_and_printed);
-    tcase_add_test(tcase, addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do);
-    tcase_add_test(tcase, what_cannot_be_served_is_told_at_once);
-    tcase_add_test(tcase, a_folder_that_may_not_be_written_to_is_refused);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

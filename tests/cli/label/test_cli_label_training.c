@@ -80,7 +80,7 @@ static void expect_cross_validated(double loss, double error)
     free(summary);
 }
 
-START_TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
+TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
 {
     make_labelled_set();
     struct server server = start();
@@ -104,10 +104,9 @@ START_TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
     ck_assert_int_eq(run_command(NULL, "test ! -e %s/strokes/.lessons/accepted", folder()), 0);
     free(record);
 }
-END_TEST
 
 /* One mask beside a box, then beside strokes. */
-START_TEST(boxes_and_strokes_teach_the_model_in_the_background)
+TEST(boxes_and_strokes_teach_the_model_in_the_background)
 {
     static const char *const strokes[] = {
         "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[5,5,35,25]}",
@@ -127,9 +126,8 @@ START_TEST(boxes_and_strokes_teach_the_model_in_the_background)
     stop(&server);
     ck_assert_int_eq(run_command(NULL, "test ! -e %s/.lessons.tsv", folder()), 0);
 }
-END_TEST
 
-START_TEST(a_training_that_fails_says_why_and_leaves_no_model)
+TEST(a_training_that_fails_says_why_and_leaves_no_model)
 {
     make_labelled_set();
     struct server server = start();
@@ -144,9 +142,8 @@ START_TEST(a_training_that_fails_says_why_and_leaves_no_model)
     stop(&server);
     ck_assert_int_eq(run_command(NULL, "test ! -e %s/label.cleave", folder()), 0);
 }
-END_TEST
 
-START_TEST(notes_of_a_training_are_no_errors)
+TEST(notes_of_a_training_are_no_errors)
 {
     make_larger_set(7);
     setenv("NO_COLOR", "1", 1);
@@ -166,7 +163,6 @@ START_TEST(notes_of_a_training_are_no_errors)
                   told);
     stop(&server);
 }
-END_TEST
 
 /* That many masks, and nothing else to learn from. */
 static void expect_arguments(int n_masks, const char *cross_validation)
@@ -183,17 +179,16 @@ static void expect_arguments(int n_masks, const char *cross_validation)
     stop(&server);
 }
 
-START_TEST(masks_are_cross_validated_in_as_many_folds_as_there_are_up_to_five)
+TEST(masks_are_cross_validated_in_as_many_folds_as_there_are_up_to_five)
 {
     expect_arguments(2, "2");
     expect_arguments(4, "4");
     expect_arguments(5, "5");
     expect_arguments(7, "5");
 }
-END_TEST
 
 /* One mask and a box. */
-START_TEST(one_mask_is_not_cross_validated_and_boxes_teach_with_it)
+TEST(one_mask_is_not_cross_validated_and_boxes_teach_with_it)
 {
     make_larger_set(1);
     struct server server = start();
@@ -211,7 +206,6 @@ START_TEST(one_mask_is_not_cross_validated_and_boxes_teach_with_it)
     ck_assert_str_eq(heard, wanted);
     stop(&server);
 }
-END_TEST
 
 /* Starts a server in which some calls take long, so that others come between; a signal to nobody goes into a file. */
 static struct server start_slowly(void)
@@ -239,7 +233,7 @@ static struct server start_slowly(void)
     return server;
 }
 
-START_TEST(the_end_of_a_training_takes_nothing_from_the_next)
+TEST(the_end_of_a_training_takes_nothing_from_the_next)
 {
     if (IS_SANITIZED) {
         skip("the_end_of_a_training_takes_nothing_from_the_next", "sanitizers come first in a process");
@@ -254,9 +248,8 @@ START_TEST(the_end_of_a_training_takes_nothing_from_the_next)
     }
     stop(&server);
 }
-END_TEST
 
-START_TEST(a_training_that_has_ended_is_sent_no_signal)
+TEST(a_training_that_has_ended_is_sent_no_signal)
 {
     if (IS_SANITIZED) {
         skip("a_training_that_has_ended_is_sent_no_signal", "sanitizers come first in a process");
@@ -272,9 +265,8 @@ START_TEST(a_training_that_has_ended_is_sent_no_signal)
     stop(&server);
     ck_assert_int_ne(access(formatted("%s/nobody", temporary_folder()), F_OK), 0);
 }
-END_TEST
 
-START_TEST(a_training_is_stopped_by_the_page_and_with_the_program)
+TEST(a_training_is_stopped_by_the_page_and_with_the_program)
 {
     make_larger_set(7);
     struct server server = start();
@@ -290,7 +282,6 @@ START_TEST(a_training_is_stopped_by_the_page_and_with_the_program)
     ck_assert_int_eq(kill(child, 0), -1);
     ck_assert_int_eq(run_command(NULL, "test ! -e %s/label.cleave", folder()), 0);
 }
-END_TEST
 
 /* A desktop whose xdg-open writes what it was given into `opened`. */
 static void make_desktop(void)
@@ -318,7 +309,7 @@ static char *opened_path(void)
 }
 
 /* Everybody can read the arguments of xdg-open and of the browser. */
-START_TEST(the_browser_is_given_a_file_of_its_own_that_leads_to_the_link)
+TEST(the_browser_is_given_a_file_of_its_own_that_leads_to_the_link)
 {
     make_set();
     make_desktop();
@@ -340,9 +331,8 @@ START_TEST(the_browser_is_given_a_file_of_its_own_that_leads_to_the_link)
     free(page);
     free(mode);
 }
-END_TEST
 
-START_TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
+TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
 {
     char *output = NULL;
     make_set();
@@ -358,9 +348,8 @@ START_TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
                   "%s", output);
     free(output);
 }
-END_TEST
 
-START_TEST(a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one)
+TEST(a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one)
 {
     make_set();
     make_desktop();
@@ -373,9 +362,8 @@ START_TEST(a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one)
     ck_assert_int_eq(run_command(NULL, "rmdir %s/other", temporary_folder()), 0);
     free(path);
 }
-END_TEST
 
-START_TEST(a_desktop_of_wayland_alone_will_do)
+TEST(a_desktop_of_wayland_alone_will_do)
 {
     make_set();
     make_desktop();
@@ -385,9 +373,8 @@ START_TEST(a_desktop_of_wayland_alone_will_do)
     free(opened_path());
     stop(&server);
 }
-END_TEST
 
-START_TEST(no_browser_is_opened_without_a_desktop_or_when_none_is_wanted)
+TEST(no_browser_is_opened_without_a_desktop_or_when_none_is_wanted)
 {
     static const char *const nothing[] = {NULL}, *const no_browser[] = {"--no-browser", NULL};
     make_set();
@@ -404,9 +391,8 @@ START_TEST(no_browser_is_opened_without_a_desktop_or_when_none_is_wanted)
                          0);
     }
 }
-END_TEST
 
-START_TEST(the_link_changes_for_a_cookie)
+TEST(the_link_changes_for_a_cookie)
 {
     make_set();
     struct server server = start_with((const char *const[]){"--no-browser", "--listen", "127.0.0.1", NULL});
@@ -422,7 +408,6 @@ START_TEST(the_link_changes_for_a_cookie)
     ck_assert_ptr_nonnull(strstr(heard, "<!doctype html>"));
     stop(&server);
 }
-END_TEST
 
 static int post_large(const struct server *server, const char *path, const char *body, size_t size)
 {
@@ -438,7 +423,7 @@ static int post_large(const struct server *server, const char *path, const char 
 }
 
 /* 900 kB come in many pieces. */
-START_TEST(large_bodies_are_put_together)
+TEST(large_bodies_are_put_together)
 {
     make_set();
     struct server server = start();
@@ -453,9 +438,8 @@ START_TEST(large_bodies_are_put_together)
     stop(&server);
     free(body);
 }
-END_TEST
 
-START_TEST(bodies_without_end_are_refused)
+TEST(bodies_without_end_are_refused)
 {
     make_set();
     struct server server = start();
@@ -465,30 +449,4 @@ START_TEST(bodies_without_end_are_refused)
     ck_assert_int_eq(post_large(&server, "/api/label", body, size), 413);
     stop(&server);
     free(body);
-}
-END_TEST
-
-Suite *cli_label_training_suite(void)
-{
-    Suite *suite = suite_create("cli_label_training");
-    TCase *tcase = tcase_create("cli_label_training");
-    tcase_add_test(tcase, a_training_in_the_background_makes_the_model_that_the_page_then_has);
-    tcase_add_test(tcase, boxes_and_strokes_teach_the_model_in_the_background);
-    tcase_add_test(tcase, a_training_that_fails_says_why_and_leaves_no_model);
-    tcase_add_test(tcase, a_training_is_stopped_by_the_page_and_with_the_program);
-    tcase_add_test(tcase, notes_of_a_training_are_no_errors);
-    tcase_add_test(tcase, masks_are_cross_validated_in_as_many_folds_as_there_are_up_to_five);
-    tcase_add_test(tcase, one_mask_is_not_cross_validated_and_boxes_teach_with_it);
-    tcase_add_test(tcase, the_end_of_a_training_takes_nothing_from_the_next);
-    tcase_add_test(tcase, a_training_that_has_ended_is_sent_no_signal);
-    tcase_add_test(tcase, the_browser_is_given_a_file_of_its_own_that_leads_to_the_link);
-    tcase_add_test(tcase, a_file_for_the_browser_that_cannot_be_written_is_no_end);
-    tcase_add_test(tcase, a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one);
-    tcase_add_test(tcase, a_desktop_of_wayland_alone_will_do);
-    tcase_add_test(tcase, no_browser_is_opened_without_a_desktop_or_when_none_is_wanted);
-    tcase_add_test(tcase, the_link_changes_for_a_cookie);
-    tcase_add_test(tcase, large_bodies_are_put_together);
-    tcase_add_test(tcase, bodies_without_end_are_refused);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -36,7 +36,7 @@ static const char *make_tiny_set(const char *header)
     return folder;
 }
 
-START_TEST(json_holds_the_means_over_images)
+TEST(json_holds_the_means_over_images)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
     char *json =
@@ -59,7 +59,6 @@ START_TEST(json_holds_the_means_over_images)
     ck_assert_ptr_nonnull(strstr(text, "25.00      25.00    0.6000  images/a.png"));
     free(text);
 }
-END_TEST
 
 /* Two examples of three nodes with one feature; the last node's label is not known. */
 static void write_feature_file(const char *path, const float x[6], const float counts[6][2])
@@ -72,7 +71,7 @@ static void write_feature_file(const char *path, const float x[6], const float c
     must(clv_tensors_write(path, tensors, 3, metadata, 4, err));
 }
 
-START_TEST(known_nodes_of_a_feature_file_are_scored)
+TEST(known_nodes_of_a_feature_file_are_scored)
 {
     const char *folder = temporary_folder();
     const float x[6] = {1, -1, 2, 1, -2, 1}, other[6] = {1, 1, 2, 1, -2, 1};
@@ -91,7 +90,6 @@ START_TEST(known_nodes_of_a_feature_file_are_scored)
     expect_error(64, "-m is missing", "cd %s && \"$CLEAVE\" score --data test.safetensors", folder);
     expect_error(64, "-m and --json only", "cd %s && \"$CLEAVE\" score -m m --data test.safetensors --csv", folder);
 }
-END_TEST
 
 /* By trying all labels: log sum exp f of the labellings that have the known labels, less that of all. */
 static double log_likelihood(const struct clv_shape *shape, const double *w, const struct clv_problem *problem)
@@ -120,7 +118,7 @@ static double number_after(const char *json, const char *key)
     return strtod(at + strlen(key), NULL);
 }
 
-START_TEST(known_labels_have_an_exact_likelihood_under_the_weights)
+TEST(known_labels_have_an_exact_likelihood_under_the_weights)
 {
     static const char *const kinds[] = {"hidden-chain --nodes 6", "hidden-grid --side 2"};
     for (int k = 0; k < 2; k++) {
@@ -148,9 +146,8 @@ START_TEST(known_labels_have_an_exact_likelihood_under_the_weights)
         clv_model_release(&model);
     }
 }
-END_TEST
 
-START_TEST(likelihoods_are_refused_where_there_are_none)
+TEST(likelihoods_are_refused_where_there_are_none)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && \"$SIMULATE\" hidden-grid --labels 3 --side 20 --sweeps 2 --train 1 --test 1 . "
@@ -160,9 +157,8 @@ START_TEST(likelihoods_are_refused_where_there_are_none)
                  "cd %s && \"$CLEAVE\" score -m m --data test.safetensors --likelihood", folder);
     expect_error(64, "--likelihood: goes with a feature file", "\"$CLEAVE\" score --data x --pred y --likelihood");
 }
-END_TEST
 
-START_TEST(void_pixels_never_count_and_named_classes_have_accuracies)
+TEST(void_pixels_never_count_and_named_classes_have_accuracies)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
     const uint8_t truth[] = {0, 0, 1, 1, 2, 2, 2, 2}, prediction[] = {1, 2, 1, 2, 2, 2, 2, 2};
@@ -180,9 +176,8 @@ START_TEST(void_pixels_never_count_and_named_classes_have_accuracies)
     ck_assert_ptr_nonnull(strstr(json, "\"mean_iou\":0.65"));
     free(json);
 }
-END_TEST
 
-START_TEST(predictions_that_are_missing_or_of_another_size_are_named)
+TEST(predictions_that_are_missing_or_of_another_size_are_named)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
     const uint8_t other[6] = {0};
@@ -199,9 +194,8 @@ START_TEST(predictions_that_are_missing_or_of_another_size_are_named)
                  "set/bare.tsv --pred pred",
                  folder);
 }
-END_TEST
 
-START_TEST(nothing_is_printed_when_scoring_fails)
+TEST(nothing_is_printed_when_scoring_fails)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
     char *output;
@@ -215,9 +209,8 @@ START_TEST(nothing_is_printed_when_scoring_fails)
                  "cd %s && cp pred/b.png pred/a.png && \"$CLEAVE\" score --data set --pred pred --json >/dev/full",
                  folder);
 }
-END_TEST
 
-START_TEST(superpixel_scores_of_perfect_masks_are_perfect)
+TEST(superpixel_scores_of_perfect_masks_are_perfect)
 {
     const char *folder = temporary_folder();
     char *json = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split test --pred %s/masks -m %s --json",
@@ -234,9 +227,8 @@ START_TEST(superpixel_scores_of_perfect_masks_are_perfect)
     ck_assert_ptr_null(strstr(json, "\"superpixel\":{\"weighted_hamming\":0,"));
     free(json);
 }
-END_TEST
 
-START_TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
+TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
 {
     struct clv_set set = {0};
     const char *folder = temporary_folder();
@@ -265,11 +257,10 @@ START_TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
     ck_assert_ptr_nonnull(strstr(output, "12 of 12 masks: 0 and one other value"));
     free(output);
 }
-END_TEST
 
 /* A row of ten pixels, a border behind the fourth: within 1 pixel of it lie 2 pixels, within 2 four. A border of void counts
  * as one when both sides come within reach. */
-START_TEST(a_band_counts_pixels_near_borders_alone)
+TEST(a_band_counts_pixels_near_borders_alone)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
     uint8_t truth[10] = {0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, prediction[10] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 0};
@@ -297,9 +288,8 @@ START_TEST(a_band_counts_pixels_near_borders_alone)
     expect_error(64, "--band: goes with --pred, without -m",
                  "cd %s && \"$CLEAVE\" score --data set --pred pred -m m --band 2", folder);
 }
-END_TEST
 
-START_TEST(predictions_with_labels_of_their_own_are_matched_by_name)
+TEST(predictions_with_labels_of_their_own_are_matched_by_name)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
     const uint8_t truth[] = {0, 0, 1, 1, 2, 2, 2, 2}, prediction[] = {2, 2, 4, 4, 2, 2, 3, 7};
@@ -321,24 +311,5 @@ START_TEST(predictions_with_labels_of_their_own_are_matched_by_name)
     expect_error(64, "--pred-labels: goes with --pred, without -m",
                  "cd %s && \"$CLEAVE\" score --data set --pred pred -m m --pred-labels others.tsv", folder);
 }
-END_TEST
 
-Suite *cli_score_suite(void)
-{
-    Suite *suite = suite_create("cli_score");
-    TCase *tests = tcase_create("cli_score");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, json_holds_the_means_over_images);
-    tcase_add_test(tests, masks_of_0_and_one_other_value_are_figure_and_ground);
-    tcase_add_test(tests, known_nodes_of_a_feature_file_are_scored);
-    tcase_add_test(tests, known_labels_have_an_exact_likelihood_under_the_weights);
-    tcase_add_test(tests, likelihoods_are_refused_where_there_are_none);
-    tcase_add_test(tests, void_pixels_never_count_and_named_classes_have_accuracies);
-    tcase_add_test(tests, a_band_counts_pixels_near_borders_alone);
-    tcase_add_test(tests, predictions_with_labels_of_their_own_are_matched_by_name);
-    tcase_add_test(tests, predictions_that_are_missing_or_of_another_size_are_named);
-    tcase_add_test(tests, nothing_is_printed_when_scoring_fails);
-    tcase_add_test(tests, superpixel_scores_of_perfect_masks_are_perfect);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

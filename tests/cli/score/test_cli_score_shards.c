@@ -20,7 +20,7 @@ static void make_tables(void)
         free(expect_success("cd %s && \"$CLEAVE\" score --data set --pred out -m m --shard %d/3 >s%d", folder, i, i));
 }
 
-START_TEST(merged_tables_print_what_one_run_prints)
+TEST(merged_tables_print_what_one_run_prints)
 {
     static const char *const forms[] = {"", "--per-image", "--json --per-image", "--csv"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -43,9 +43,8 @@ START_TEST(merged_tables_print_what_one_run_prints)
     free(merged);
     free(one);
 }
-END_TEST
 
-START_TEST(tables_that_do_not_make_a_whole_are_named)
+TEST(tables_that_do_not_make_a_whole_are_named)
 {
     const char *merge = formatted("cd %s && \"$CLEAVE\" score --data set --merge", folder);
     char command[512];
@@ -62,25 +61,13 @@ START_TEST(tables_that_do_not_make_a_whole_are_named)
                  folder, command);
     expect_error(66, "nowhere", "%s nowhere", command);
 }
-END_TEST
 
-START_TEST(options_that_do_not_go_together_are_refused)
+TEST(options_that_do_not_go_together_are_refused)
 {
     expect_error(64, "no tables", "cd %s && \"$CLEAVE\" score --data set --merge", folder);
     expect_error(64, "leave out --pred", "cd %s && \"$CLEAVE\" score --data set --merge s1 --pred out", folder);
     expect_error(64, "go with --merge", "cd %s && \"$CLEAVE\" score --data set --pred out --shard 1/2 --json", folder);
     expect_error(64, "score takes no arguments", "cd %s && \"$CLEAVE\" score --data set --pred out s1", folder);
 }
-END_TEST
 
-Suite *cli_score_shards_suite(void)
-{
-    Suite *suite = suite_create("cli_score_shards");
-    TCase *tcase = tcase_create("shards");
-    tcase_add_unchecked_fixture(tcase, make_tables, NULL);
-    tcase_add_test(tcase, merged_tables_print_what_one_run_prints);
-    tcase_add_test(tcase, tables_that_do_not_make_a_whole_are_named);
-    tcase_add_test(tcase, options_that_do_not_go_together_are_refused);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
+SETUP_ONCE(make_tables, NULL)

@@ -14,7 +14,7 @@ static double json_number(const char *json, const char *key)
     return strtod(found + strlen(key) + 3, NULL);
 }
 
-START_TEST(boxes_alone_cut_out_the_figures)
+TEST(boxes_alone_cut_out_the_figures)
 {
     const char *folder = temporary_folder();
     char *output =
@@ -33,10 +33,9 @@ START_TEST(boxes_alone_cut_out_the_figures)
                         folder));
     ck_assert(same_bytes(formatted("%s/out", folder), formatted("%s/again", folder)));
 }
-END_TEST
 
 /* A report's pictures are JPEG: means of whole outlines tell bright from dark. */
-START_TEST(reports_show_boxes_by_their_outlines)
+TEST(reports_show_boxes_by_their_outlines)
 {
     enum { WIDTH = 90, HEIGHT = 60, LEFT = 20, RIGHT = 49, TOP = 10, BOTTOM = 33 };
     static const char boxes[] = "image\tx\ty\twidth\theight\n0001.png\t20\t10\t30\t24\n";
@@ -72,10 +71,9 @@ START_TEST(reports_show_boxes_by_their_outlines)
     ck_assert_double_gt(sum[3] / n[3], 75);
     clv_image_release(&image);
 }
-END_TEST
 
 /* The same boxes in every form; `awk` writes them from the table. */
-START_TEST(every_form_of_the_same_boxes_gives_the_same_masks)
+TEST(every_form_of_the_same_boxes_gives_the_same_masks)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && ln -s %s B && mkdir voc labelme yolo", folder, sample_set()));
@@ -118,12 +116,11 @@ START_TEST(every_form_of_the_same_boxes_gives_the_same_masks)
     free(annotations);
     clv_boxes_release(&boxes);
 }
-END_TEST
 
 #define HEADER "image\tmask\tlabel\tx\ty\tw\th\n"
 
 /* Two objects of one image, one of which has two boxes, beside an image whose boxes name no mask. */
-START_TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
+TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
 {
     const char *folder = temporary_folder(), *boxes = HEADER "images/0001.jpg\tm/a/x.png\to\t5\t5\t30\t30\n"
                                                              "images/0001.jpg\tm/b/y.png\to\t50\t40\t30\t30\n"
@@ -165,10 +162,9 @@ START_TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
                        "--json | grep -q '\"mean_iou\":1[,}]'",
                        folder)); /* rows that share an image are scored by their masks */
 }
-END_TEST
 
 /* A small box of one label within a large one of another, which stands later in the file. */
-START_TEST(labels_of_boxes_are_values_of_masks_the_smaller_box_in_front)
+TEST(labels_of_boxes_are_values_of_masks_the_smaller_box_in_front)
 {
     const char *folder = temporary_folder(), *labels = "value\tname\n0\tbackground\n1\tdog\n4\tbig cow\n";
     const char *boxes = HEADER "images/0001.jpg\t\tdog\t40\t30\t20\t20\n"
@@ -227,9 +223,8 @@ START_TEST(labels_of_boxes_are_values_of_masks_the_smaller_box_in_front)
     clv_indexed_image_release(&both);
     clv_indexed_image_release(&other);
 }
-END_TEST
 
-START_TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
+TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
 {
     const char *folder = temporary_folder(), *boxes = HEADER "images/0001.jpg\t\to\t5\t5\t30\t30\n"
                                                              "images/0002.jpg\t\to\t5000\t5\t30\t30\n"
@@ -251,9 +246,8 @@ START_TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
     expect_error(66, "absent.tsv", "cd %s && \"$CLEAVE\" segment B/images --boxes absent.tsv -o out2", folder);
     ck_assert_int_eq(count_files(formatted("%s/out2", folder)), 0);
 }
-END_TEST
 
-START_TEST(options_that_contradict_boxes_are_refused)
+TEST(options_that_contradict_boxes_are_refused)
 {
     expect_error(64, "--boxes: cuts boxes without a model", "\"$CLEAVE\" segment -m x -o y z --boxes b");
     expect_error(64, "--boxes: needs the images; leave out --features",
@@ -261,9 +255,8 @@ START_TEST(options_that_contradict_boxes_are_refused)
     expect_error(64, "leave out --refine", "\"$CLEAVE\" segment -o y z --boxes b --refine");
     expect_error(64, "-m is missing", "\"$CLEAVE\" segment -o y z");
 }
-END_TEST
 
-START_TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
+TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
 {
     const char *folder = temporary_folder();
     const char *const runs[] = {"-o map", "--decode own -o same", "--decode least-loss -t 1 -o one",
@@ -286,21 +279,5 @@ START_TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
     expect_error(64, "does not go with --refine", "\"$CLEAVE\" segment -m x -o y z --decode least-loss --refine");
     expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decode least-loss --boxes b");
 }
-END_TEST
 
-Suite *cli_boxes_suite(void)
-{
-    Suite *suite = suite_create("cli_boxes");
-    TCase *tests = tcase_create("cli_boxes");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, boxes_alone_cut_out_the_figures);
-    tcase_add_test(tests, reports_show_boxes_by_their_outlines);
-    tcase_add_test(tests, every_form_of_the_same_boxes_gives_the_same_masks);
-    tcase_add_test(tests, masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one);
-    tcase_add_test(tests, bad_boxes_fail_their_image_by_name_and_the_rest_goes_on);
-    tcase_add_test(tests, labels_of_boxes_are_values_of_masks_the_smaller_box_in_front);
-    tcase_add_test(tests, options_that_contradict_boxes_are_refused);
-    tcase_add_test(tests, decisions_by_marginals_are_labels_near_the_best_labelling);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

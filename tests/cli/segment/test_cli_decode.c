@@ -20,7 +20,7 @@ static const char *noisy_folder(void)
     return folder;
 }
 
-START_TEST(feature_files_are_scored_by_the_rule_asked_for)
+TEST(feature_files_are_scored_by_the_rule_asked_for)
 {
     static const char *const rules[] = {
         "", "--decode own", "--decode marginal-map", "--decode map", "--decode marginals", "--decode marginals -t 3"};
@@ -37,18 +37,16 @@ START_TEST(feature_files_are_scored_by_the_rule_asked_for)
     for (int k = 0; k < N_RULES; k++)
         free(told[k]);
 }
-END_TEST
 
-START_TEST(rules_are_refused_where_they_mean_nothing)
+TEST(rules_are_refused_where_they_mean_nothing)
 {
     expect_error(64, "--decode: \"best\"", "\"$CLEAVE\" segment -m x -o y z --decode best");
     expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decode map --boxes b");
     expect_error(64, "goes with a feature file", "\"$CLEAVE\" score --data x --pred y --decode map");
     expect_error(64, "--decode: \"least-loss\"", "\"$CLEAVE\" score -m x --data y.safetensors --decode least-loss");
 }
-END_TEST
 
-START_TEST(labels_by_any_rule_are_refined)
+TEST(labels_by_any_rule_are_refined)
 {
     static const char *const rules[] = {"own", "map", "marginals"};
     const char *folder = temporary_folder();
@@ -61,16 +59,5 @@ START_TEST(labels_by_any_rule_are_refined)
     for (int k = 0; k < 3; k++)
         ck_assert(!same_bytes(formatted("%s/plain%d", folder, k), formatted("%s/refined%d", folder, k)));
 }
-END_TEST
 
-Suite *cli_decode_suite(void)
-{
-    Suite *suite = suite_create("cli_decode");
-    TCase *tests = tcase_create("cli_decode");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, feature_files_are_scored_by_the_rule_asked_for);
-    tcase_add_test(tests, labels_by_any_rule_are_refined);
-    tcase_add_test(tests, rules_are_refused_where_they_mean_nothing);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

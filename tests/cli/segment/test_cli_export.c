@@ -84,7 +84,7 @@ static struct overlap round_trip(const char *folder, const char *options, const 
     return compare(formatted("%s/%s-set", folder, out), formatted("%s/%s", folder, out), three_names);
 }
 
-START_TEST(masks_come_back_exactly_from_run_lengths_and_voc)
+TEST(masks_come_back_exactly_from_run_lengths_and_voc)
 {
     const char *folder = temporary_folder();
     ck_assert_int_eq(round_trip(folder, "--rle", "coco", "coco.json").wrong, 0);
@@ -96,9 +96,8 @@ START_TEST(masks_come_back_exactly_from_run_lengths_and_voc)
     free(expect_success("cd %s && \"$CLEAVE\" segment %s/images --boxes voc0/voc/Annotations -o cut", folder,
                         sample_set()));
 }
-END_TEST
 
-START_TEST(polygons_come_back_within_the_tolerance)
+TEST(polygons_come_back_within_the_tolerance)
 {
     static const char *const forms[][2] = {{"coco", "coco.json"}, {"labelme", "labelme"}, {"yolo", "yolo"}};
     const char *folder = temporary_folder();
@@ -114,9 +113,8 @@ START_TEST(polygons_come_back_within_the_tolerance)
                         "diff by-yaml/labels.tsv yolo0-set/labels.tsv",
                         folder, sample_set()));
 }
-END_TEST
 
-START_TEST(other_programs_find_what_they_expect)
+TEST(other_programs_find_what_they_expect)
 {
     const char *folder = temporary_folder();
     round_trip(folder, "", "coco", "coco.json");
@@ -152,10 +150,9 @@ START_TEST(other_programs_find_what_they_expect)
     spill(formatted("%s/check.py", folder), script, sizeof script - 1);
     free(expect_success("cd %s && python3 check.py", folder));
 }
-END_TEST
 
 /* Everything below `folder` but COCO's file must be as in the undisturbed run, and that file too. */
-START_TEST(a_resumed_run_has_all_images_in_its_one_file)
+TEST(a_resumed_run_has_all_images_in_its_one_file)
 {
     const char *folder = temporary_folder();
     char command[1024];
@@ -178,9 +175,8 @@ START_TEST(a_resumed_run_has_all_images_in_its_one_file)
     free(expect_success("%s -o part --overwrite", command));
     ck_assert(same_bytes(formatted("%s/whole", folder), formatted("%s/part", folder)));
 }
-END_TEST
 
-START_TEST(shards_have_a_file_each_whose_images_add_up)
+TEST(shards_have_a_file_each_whose_images_add_up)
 {
     const char *folder = temporary_folder();
     char command[1024];
@@ -201,9 +197,8 @@ START_TEST(shards_have_a_file_each_whose_images_add_up)
         "cd %s && rm -r yolo/*.png yolo/yolo/labels && \"$CLEAVE\" segment -m %s %s/images --export yolo -o yolo",
         folder, sample_model(), sample_set());
 }
-END_TEST
 
-START_TEST(ctrl_c_leaves_a_file_of_what_is_done)
+TEST(ctrl_c_leaves_a_file_of_what_is_done)
 {
     const char *folder = temporary_folder();
     free(expect_success("mkdir %s/many && for k in $(seq 1 150); do ln %s/images/0001.jpg %s/many/$k.jpg || "
@@ -233,10 +228,9 @@ START_TEST(ctrl_c_leaves_a_file_of_what_is_done)
                         "test $(grep -c '^{\"id\":[0-9]*,\"file_name\"' stopped/coco.json) = 150",
                         folder, sample_model()));
 }
-END_TEST
 
 /* Of boxes that name masks, several objects are of one image. */
-START_TEST(objects_of_boxes_share_their_image)
+TEST(objects_of_boxes_share_their_image)
 {
     const char *folder = temporary_folder(), *boxes = "image\tmask\tlabel\tx\ty\tw\th\n"
                                                       "images/0001.jpg\tm/x.png\to\t5\t5\t30\t30\n"
@@ -250,7 +244,6 @@ START_TEST(objects_of_boxes_share_their_image)
     must(clv_image_read_size(&width, &height, formatted("%s/two/cutouts/x.png", folder), NULL, err));
     ck_assert(width <= 34 && height <= 34);
 }
-END_TEST
 
 static struct wide_samples read_rgba(const char *path)
 {
@@ -262,7 +255,7 @@ static struct wide_samples read_rgba(const char *path)
     return samples;
 }
 
-START_TEST(cut_outs_are_opaque_within_and_clear_without)
+TEST(cut_outs_are_opaque_within_and_clear_without)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && \"$CLEAVE\" segment -m %s %s/images/0001.jpg -o cut --cutout", folder, sample_model(),
@@ -291,9 +284,8 @@ START_TEST(cut_outs_are_opaque_within_and_clear_without)
     clv_indexed_image_release(&mask);
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(cut_outs_are_of_the_labels_that_are_named)
+TEST(cut_outs_are_of_the_labels_that_are_named)
 {
     const char *folder = temporary_folder();
     char command[1024];
@@ -308,9 +300,8 @@ START_TEST(cut_outs_are_of_the_labels_that_are_named)
     ck_assert(!same_bytes(formatted("%s/both/cutouts", folder), formatted("%s/left/cutouts", folder)));
     expect_error(64, "--cutout-label: \"horse\" is no label", "%s none --cutout-label horse", command);
 }
-END_TEST
 
-START_TEST(options_that_contradict_each_other_are_refused)
+TEST(options_that_contradict_each_other_are_refused)
 {
     expect_error(64, "--export: \"mscoco\"", "\"$CLEAVE\" segment -m x y -o z --export mscoco");
     expect_error(64, "--rle: goes with --export coco", "\"$CLEAVE\" segment -m x y -o z --export yolo --rle");
@@ -319,24 +310,5 @@ START_TEST(options_that_contradict_each_other_are_refused)
     expect_error(64, "leave out --export", "\"$CLEAVE\" segment -m x y -o - --export coco");
     expect_error(64, "holds no pictures", "\"$CLEAVE\" segment -m x --features y -o z --cutout");
 }
-END_TEST
 
-Suite *cli_export_suite(void);
-Suite *cli_export_suite(void)
-{
-    Suite *suite = suite_create("cli_export");
-    TCase *tests = tcase_create("export");
-    tcase_add_unchecked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, masks_come_back_exactly_from_run_lengths_and_voc);
-    tcase_add_test(tests, polygons_come_back_within_the_tolerance);
-    tcase_add_test(tests, other_programs_find_what_they_expect);
-    tcase_add_test(tests, a_resumed_run_has_all_images_in_its_one_file);
-    tcase_add_test(tests, shards_have_a_file_each_whose_images_add_up);
-    tcase_add_test(tests, ctrl_c_leaves_a_file_of_what_is_done);
-    tcase_add_test(tests, objects_of_boxes_share_their_image);
-    tcase_add_test(tests, cut_outs_are_opaque_within_and_clear_without);
-    tcase_add_test(tests, cut_outs_are_of_the_labels_that_are_named);
-    tcase_add_test(tests, options_that_contradict_each_other_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(setup, NULL)

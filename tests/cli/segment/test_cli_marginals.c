@@ -8,7 +8,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-START_TEST(maps_are_grey_and_of_the_image_s_size)
+TEST(maps_are_grey_and_of_the_image_s_size)
 {
     const char *out = formatted("%s/out", temporary_folder());
     char *output = expect_success("\"$CLEAVE\" marginals -m %s --data %s/manifest.tsv --split test -o %s --overlay",
@@ -34,7 +34,6 @@ START_TEST(maps_are_grey_and_of_the_image_s_size)
         clv_image_release(&overlay);
     }
 }
-END_TEST
 
 /* p of node i in the picture: the pixels under it all have one value. */
 static void compare_with_logistic(const struct clv_model *model, const char *image_path, const char *map_path,
@@ -74,7 +73,7 @@ static void compare_with_logistic(const struct clv_model *model, const char *ima
     clv_indexed_image_release(&map);
 }
 
-START_TEST(without_edges_a_map_is_the_logistic_function_of_the_scores)
+TEST(without_edges_a_map_is_the_logistic_function_of_the_scores)
 {
     const char *folder = temporary_folder();
     struct clv_model model = {0};
@@ -88,9 +87,8 @@ START_TEST(without_edges_a_map_is_the_logistic_function_of_the_scores)
                               formatted("%s/out/%04d.png", folder, i), 1000);
     clv_model_release(&model);
 }
-END_TEST
 
-START_TEST(the_two_labels_maps_add_up_to_one)
+TEST(the_two_labels_maps_add_up_to_one)
 {
     const char *folder = temporary_folder();
     free(
@@ -107,9 +105,8 @@ START_TEST(the_two_labels_maps_add_up_to_one)
         clv_indexed_image_release(&one);
     }
 }
-END_TEST
 
-START_TEST(same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others)
+TEST(same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others)
 {
     const char *folder = temporary_folder();
     for (int t = 1; t <= 4; t++)
@@ -121,9 +118,8 @@ START_TEST(same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_ot
         ck_assert_msg(same_bytes(formatted("%s/1", folder), formatted("%s/%d", folder, t)), "%d threads differ", t);
     ck_assert(!same_bytes(formatted("%s/1/out", folder), formatted("%s/3/out", folder)));
 }
-END_TEST
 
-START_TEST(a_report_shows_maps_and_how_uncertain_they_are)
+TEST(a_report_shows_maps_and_how_uncertain_they_are)
 {
     const char *folder = temporary_folder();
     free(expect_success(
@@ -139,7 +135,6 @@ START_TEST(a_report_shows_maps_and_how_uncertain_they_are)
     ck_assert_ptr_null(strstr(page, "alt=\"Difference of"));
     free(page);
 }
-END_TEST
 
 /* Mean probability and mean entropy, in bits, over a map's pixels. */
 static void means_of_map(double means[2], const char *path)
@@ -156,7 +151,7 @@ static void means_of_map(double means[2], const char *path)
     clv_indexed_image_release(&map);
 }
 
-START_TEST(json_tells_every_image)
+TEST(json_tells_every_image)
 {
     const char *folder = temporary_folder();
     char *json = expect_success("cd %s && \"$CLEAVE\" marginals -q -m %s --data %s/manifest.tsv --split test -o out "
@@ -179,10 +174,9 @@ START_TEST(json_tells_every_image)
     ck_assert_int_eq(n, 4);
     free(json);
 }
-END_TEST
 
 /* A map's pixels are means of those of the pictures of one label, and the labels add up to one. */
-START_TEST(maps_of_all_labels_have_the_means_of_each_label_s_own)
+TEST(maps_of_all_labels_have_the_means_of_each_label_s_own)
 {
     const char *folder = temporary_folder();
     free(expect_success(
@@ -216,9 +210,8 @@ START_TEST(maps_of_all_labels_have_the_means_of_each_label_s_own)
     }
     clv_indexed_image_release(&one);
 }
-END_TEST
 
-START_TEST(another_training_takes_the_maps_of_all_labels)
+TEST(another_training_takes_the_maps_of_all_labels)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     free(expect_success(
@@ -233,9 +226,8 @@ START_TEST(another_training_takes_the_maps_of_all_labels)
     ck_assert_int_eq(count_files(formatted("%s/maps", folder)), 12);
     ck_assert_int_eq(count_files(formatted("%s/out", folder)), 4);
 }
-END_TEST
 
-START_TEST(bad_requests_and_bad_images_are_named)
+TEST(bad_requests_and_bad_images_are_named)
 {
     const char *folder = temporary_folder();
     const char *model = sample_model();
@@ -276,9 +268,8 @@ START_TEST(bad_requests_and_bad_images_are_named)
     ck_assert_ptr_nonnull(strstr(output, "11 probability maps written into out, 1 finished before"));
     free(output);
 }
-END_TEST
 
-START_TEST(a_signal_leaves_whole_maps_only)
+TEST(a_signal_leaves_whole_maps_only)
 {
     const char *folder = temporary_folder();
     int code = run_command(NULL,
@@ -291,23 +282,5 @@ START_TEST(a_signal_leaves_whole_maps_only)
     ck_assert_str_eq(temporaries, "");
     free(temporaries);
 }
-END_TEST
 
-Suite *cli_marginals_suite(void)
-{
-    Suite *suite = suite_create("cli_marginals");
-    TCase *tests = tcase_create("cli_marginals");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, maps_are_grey_and_of_the_image_s_size);
-    tcase_add_test(tests, without_edges_a_map_is_the_logistic_function_of_the_scores);
-    tcase_add_test(tests, the_two_labels_maps_add_up_to_one);
-    tcase_add_test(tests, same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others);
-    tcase_add_test(tests, a_report_shows_maps_and_how_uncertain_they_are);
-    tcase_add_test(tests, json_tells_every_image);
-    tcase_add_test(tests, maps_of_all_labels_have_the_means_of_each_label_s_own);
-    tcase_add_test(tests, another_training_takes_the_maps_of_all_labels);
-    tcase_add_test(tests, bad_requests_and_bad_images_are_named);
-    tcase_add_test(tests, a_signal_leaves_whole_maps_only);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

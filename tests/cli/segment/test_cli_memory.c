@@ -24,7 +24,7 @@ static void check_estimate(const char *photo, const char *arguments)
 }
 
 /* Maps of 40 channels and 20 MB, which would be 80 MB of numbers. */
-START_TEST(maps_are_estimated_as_well)
+TEST(maps_are_estimated_as_well)
 {
     if (IS_SANITIZED) {
         skip("maps_are_estimated_as_well", "a sanitizer takes memory of its own");
@@ -46,9 +46,8 @@ START_TEST(maps_are_estimated_as_well)
     check_estimate(photo, "-m m --maps net=maps --no-refine");
     check_estimate(photo, "-m m --maps net=maps --refine");
 }
-END_TEST
 
-START_TEST(what_is_estimated_is_never_less_than_what_is_taken)
+TEST(what_is_estimated_is_never_less_than_what_is_taken)
 {
     if (IS_SANITIZED) {
         skip("what_is_estimated_is_never_less_than_what_is_taken", "a sanitizer takes memory of its own");
@@ -65,9 +64,8 @@ START_TEST(what_is_estimated_is_never_less_than_what_is_taken)
             check_estimate(photo, formatted("-m %s %s", sample_model(), ways[k]));
     }
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)
+TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)
 {
     const char *folder = temporary_folder();
     free(expect_success("mkdir %s/mixed", folder));
@@ -85,10 +83,9 @@ START_TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)
     expect_error(64, "--memory: \"-1G\" is no size", "\"$CLEAVE\" segment -m x -o y z --memory -1G");
     expect_error(64, "--memory: \"\" is no size", "\"$CLEAVE\" segment -m x -o y z --memory ''");
 }
-END_TEST
 
 /* With one arena, what a thread has freed is there for the next one. */
-START_TEST(images_wait_until_there_is_memory)
+TEST(images_wait_until_there_is_memory)
 {
     if (IS_SANITIZED) {
         skip("images_wait_until_there_is_memory", "a sanitizer takes memory of its own");
@@ -110,18 +107,5 @@ START_TEST(images_wait_until_there_is_memory)
     ck_assert_double_lt(peak_of(formatted("%s --memory %dM", line, megabytes + 1)), 1.5 * alone);
     ck_assert_int_eq(count_files(formatted("%s/out", folder)), 4);
 }
-END_TEST
 
-Suite *cli_memory_suite(void);
-Suite *cli_memory_suite(void)
-{
-    Suite *suite = suite_create("cli_memory");
-    TCase *tests = tcase_create("memory");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, what_is_estimated_is_never_less_than_what_is_taken);
-    tcase_add_test(tests, maps_are_estimated_as_well);
-    tcase_add_test(tests, what_does_not_fit_is_refused_by_name_and_the_rest_goes_on);
-    tcase_add_test(tests, images_wait_until_there_is_memory);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

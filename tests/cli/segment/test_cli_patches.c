@@ -67,7 +67,7 @@ static double number_after(const char *json, const char *key)
     return strtod(at + strlen(key), NULL);
 }
 
-START_TEST(categories_are_found_and_scored_by_name)
+TEST(categories_are_found_and_scored_by_name)
 {
     char *json =
         expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out -m m.cleave "
@@ -90,9 +90,8 @@ START_TEST(categories_are_found_and_scored_by_name)
     ck_assert_ptr_nonnull(strstr(text, "\npatch accuracy "));
     free(text);
 }
-END_TEST
 
-START_TEST(masks_have_the_labels_palette_and_the_report_its_legend)
+TEST(masks_have_the_labels_palette_and_the_report_its_legend)
 {
     struct clv_indexed_image mask = {0};
     must(clv_indexed_image_read(&mask, formatted("%s/out/6.png", folder), NULL, err));
@@ -111,9 +110,8 @@ START_TEST(masks_have_the_labels_palette_and_the_report_its_legend)
     ck_assert_ptr_nonnull(memmem(page, size, "red box", 7));
     free(page);
 }
-END_TEST
 
-START_TEST(overlays_have_a_legend_that_stays_true)
+TEST(overlays_have_a_legend_that_stays_true)
 {
     size_t size;
     char *legend = slurp(formatted("%s/out/overlays/legend.svg", folder), &size);
@@ -145,9 +143,8 @@ START_TEST(overlays_have_a_legend_that_stays_true)
     ck_assert_ptr_nonnull(strstr(legend, ">A &amp; B</text>"));
     free(legend);
 }
-END_TEST
 
-START_TEST(refining_brings_masks_nearer_to_the_truth)
+TEST(refining_brings_masks_nearer_to_the_truth)
 {
     free(expect_success(
         "cd %s && \"$CLEAVE\" segment -m m.cleave --data set/manifest.tsv --split test -o refined --refine "
@@ -162,9 +159,8 @@ START_TEST(refining_brings_masks_nearer_to_the_truth)
     free(plain);
     free(refined);
 }
-END_TEST
 
-START_TEST(hidden_patches_take_part_and_edges_have_full_tables)
+TEST(hidden_patches_take_part_and_edges_have_full_tables)
 {
     char *told =
         expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --learner mssvm --nodes "
@@ -194,7 +190,6 @@ START_TEST(hidden_patches_take_part_and_edges_have_full_tables)
     ck_assert_double_ge(number_after(json, "\"accuracy\":"), 0.9);
     free(json);
 }
-END_TEST
 
 /* The model's weights alone: what differs between two records is their command. */
 static char *weights_of(const char *model)
@@ -203,7 +198,7 @@ static char *weights_of(const char *model)
                           folder, model);
 }
 
-START_TEST(the_loss_counts_pixels_unless_asked_to_balance)
+TEST(the_loss_counts_pixels_unless_asked_to_balance)
 {
     static const char *const ways[][3] = {{"", "counts", "node error by pixels"},
                                           {"--loss auto", "counts", "node error by pixels"},
@@ -247,9 +242,8 @@ START_TEST(the_loss_counts_pixels_unless_asked_to_balance)
         " --loss counts -o b.cleave",
         folder);
 }
-END_TEST
 
-START_TEST(fisher_vectors_travel_with_the_model_and_are_for_patches)
+TEST(fisher_vectors_travel_with_the_model_and_are_for_patches)
 {
     free(expect_success(
         "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --learner independent --nodes "
@@ -263,10 +257,9 @@ START_TEST(fisher_vectors_travel_with_the_model_and_are_for_patches)
     expect_error(64, "surround, scene and fisher are for patches",
                  "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --blocks fisher,size -o b.cleave", folder);
 }
-END_TEST
 
 /* All labels are in all images, so that all costs are small. */
-START_TEST(what_labels_cost_is_learned_and_kept_in_the_model)
+TEST(what_labels_cost_is_learned_and_kept_in_the_model)
 {
     const char *training =
         "train --data set/manifest.tsv --split train --learner mssvm --nodes patches --seed 1 --blocks "
@@ -283,9 +276,8 @@ START_TEST(what_labels_cost_is_learned_and_kept_in_the_model)
                  "cd %s && \"$CLEAVE\" train --data set --label-costs 3 -o b.cleave", folder);
     expect_error(64, "--label-costs", "cd %s && \"$CLEAVE\" train --data set --label-costs -1 -o b.cleave", folder);
 }
-END_TEST
 
-START_TEST(labels_named_void_teach_and_count_no_more)
+TEST(labels_named_void_teach_and_count_no_more)
 {
     char *told =
         expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --validate test --void "
@@ -325,9 +317,8 @@ START_TEST(labels_named_void_teach_and_count_no_more)
     expect_error(64, "--void: v.safetensors is a feature file",
                  "cd %s && \"$CLEAVE\" train --data v.safetensors --void sky -o b.cleave", folder);
 }
-END_TEST
 
-START_TEST(images_that_are_void_throughout_are_left_out)
+TEST(images_that_are_void_throughout_are_left_out)
 {
     uint8_t mask[WIDTH * HEIGHT] = {0};
     must(clv_png_write_labels(formatted("%s/set/masks/void.png", folder), WIDTH, HEIGHT, mask, NULL, 0, err));
@@ -374,9 +365,8 @@ START_TEST(images_that_are_void_throughout_are_left_out)
         "-m e0.cleave --data none.safetensors",
         folder);
 }
-END_TEST
 
-START_TEST(any_number_of_threads_makes_the_same_bytes)
+TEST(any_number_of_threads_makes_the_same_bytes)
 {
     free(expect_success(
         "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train " PATCH_TRAINING
@@ -387,9 +377,8 @@ START_TEST(any_number_of_threads_makes_the_same_bytes)
     for (int i = 5; i < N_IMAGES; i++)
         ck_assert(same_bytes(formatted("%s/out/%d.png", folder, i), formatted("%s/out3/%d.png", folder, i)));
 }
-END_TEST
 
-START_TEST(feature_files_train_and_paint_the_same)
+TEST(feature_files_train_and_paint_the_same)
 {
     free(expect_success("cd %s && \"$CLEAVE\" features -m m.cleave --data set/manifest.tsv --split test -o "
                         "test.safetensors && \"$CLEAVE\" "
@@ -402,9 +391,8 @@ START_TEST(feature_files_train_and_paint_the_same)
     ck_assert_ptr_nonnull(strstr(told, "surround"));
     free(told);
 }
-END_TEST
 
-START_TEST(images_smaller_than_a_patch_are_segmented)
+TEST(images_smaller_than_a_patch_are_segmented)
 {
     static const int32_t sizes[][2] = {{1, 1}, {7, 40}, {25, 12}};
     for (int i = 0; i < 3; i++) {
@@ -423,9 +411,8 @@ START_TEST(images_smaller_than_a_patch_are_segmented)
         clv_indexed_image_release(&mask);
     }
 }
-END_TEST
 
-START_TEST(bad_input_is_named)
+TEST(bad_input_is_named)
 {
     uint8_t mask[WIDTH * HEIGHT];
     memset(mask, GRASS, sizeof mask);
@@ -440,28 +427,5 @@ START_TEST(bad_input_is_named)
                  folder);
     expect_error(64, "for patches", "cd %s && \"$CLEAVE\" train --data set --blocks size,scene -o b.cleave", folder);
 }
-END_TEST
 
-Suite *cli_patches_suite(void);
-Suite *cli_patches_suite(void)
-{
-    Suite *suite = suite_create("cli_patches");
-    TCase *tcase = tcase_create("patches");
-    tcase_add_unchecked_fixture(tcase, draw_set, NULL);
-    tcase_add_test(tcase, categories_are_found_and_scored_by_name);
-    tcase_add_test(tcase, masks_have_the_labels_palette_and_the_report_its_legend);
-    tcase_add_test(tcase, overlays_have_a_legend_that_stays_true);
-    tcase_add_test(tcase, refining_brings_masks_nearer_to_the_truth);
-    tcase_add_test(tcase, hidden_patches_take_part_and_edges_have_full_tables);
-    tcase_add_test(tcase, the_loss_counts_pixels_unless_asked_to_balance);
-    tcase_add_test(tcase, fisher_vectors_travel_with_the_model_and_are_for_patches);
-    tcase_add_test(tcase, what_labels_cost_is_learned_and_kept_in_the_model);
-    tcase_add_test(tcase, labels_named_void_teach_and_count_no_more);
-    tcase_add_test(tcase, images_that_are_void_throughout_are_left_out);
-    tcase_add_test(tcase, any_number_of_threads_makes_the_same_bytes);
-    tcase_add_test(tcase, feature_files_train_and_paint_the_same);
-    tcase_add_test(tcase, images_smaller_than_a_patch_are_segmented);
-    tcase_add_test(tcase, bad_input_is_named);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
+SETUP_ONCE(draw_set, NULL)

@@ -15,7 +15,7 @@ static double weighted_hamming(const char *folder, const char *masks)
     return value;
 }
 
-START_TEST(refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count)
+TEST(refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count)
 {
     const char *folder = temporary_folder();
     const char *const runs[] = {"-o plain", "--refine -t 1 -o one", "--refine --overlay --report report -t 4 -o four"};
@@ -27,7 +27,6 @@ START_TEST(refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count)
     ck_assert(same_bytes(formatted("%s/one", folder), formatted("%s/four", folder)));
     ck_assert_double_lt(weighted_hamming(folder, "one"), weighted_hamming(folder, "plain"));
 }
-END_TEST
 
 /* Mean height in pixels of the steps of a mask's left and right borders: of the runs of rows whose borders lie between
  * the same two columns. */
@@ -46,7 +45,7 @@ static double mean_step(const char *path)
     return (double)n_pixels / (double)n_runs;
 }
 
-START_TEST(images_larger_than_the_working_size_are_refined_unless_told_otherwise)
+TEST(images_larger_than_the_working_size_are_refined_unless_told_otherwise)
 {
     static const char *const runs[] = {"-o usual --report report", "--refine -o refined",
                                        "--refine --no-refine -o plain"};
@@ -65,23 +64,11 @@ START_TEST(images_larger_than_the_working_size_are_refined_unless_told_otherwise
     ck_assert(same_bytes(formatted("%s/usual", folder), formatted("%s/plain", folder)));
     ck_assert(!same_bytes(formatted("%s/usual", folder), formatted("%s/refined", folder)));
 }
-END_TEST
 
-START_TEST(what_cannot_be_refined_is_refused)
+TEST(what_cannot_be_refined_is_refused)
 {
     expect_error(64, "--refine: a feature file holds no pixels", "\"$CLEAVE\" segment -m x -o y --features z --refine");
     expect_error(64, "leave out --no-refine", "\"$CLEAVE\" segment -o y z --boxes b --no-refine");
 }
-END_TEST
 
-Suite *cli_refine_suite(void)
-{
-    Suite *suite = suite_create("cli_refine");
-    TCase *tests = tcase_create("cli_refine");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count);
-    tcase_add_test(tests, images_larger_than_the_working_size_are_refined_unless_told_otherwise);
-    tcase_add_test(tests, what_cannot_be_refined_is_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

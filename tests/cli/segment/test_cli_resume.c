@@ -87,7 +87,7 @@ static void wait_until_there(const char *path, long more_ms)
     nanosleep(&more, NULL);
 }
 
-START_TEST(a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one)
+TEST(a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one)
 {
     const char *folder = temporary_folder();
     struct path model_path = lasting(formatted("%s/killed.cleave", folder));
@@ -109,9 +109,8 @@ START_TEST(a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one)
     ck_assert(same_bytes(model, formatted("%s/whole.cleave", folder)));
     ck_assert(!path_exists(checkpoint));
 }
-END_TEST
 
-START_TEST(the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes)
+TEST(the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes)
 {
     FILE *output;
     const char *folder = temporary_folder();
@@ -136,7 +135,6 @@ START_TEST(the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_complete
     free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/straight.cleave", features(), options, folder));
     ck_assert(same_bytes(model, formatted("%s/straight.cleave", folder)));
 }
-END_TEST
 
 /* About half a second each, checkpoints after a moment. */
 static const struct {
@@ -149,7 +147,7 @@ static const struct {
     {"crf", "--penalty l1 --lambda 0.001 --tolerance 0 --passes 1200"},
 };
 
-START_TEST(every_learner_is_stopped_and_killed_and_ends_as_an_undisturbed_one)
+TESTS(every_learner_is_stopped_and_killed_and_ends_as_an_undisturbed_one, 0, sizeof others / sizeof *others)
 {
     const char *folder = temporary_folder(), *learner = others[_i].learner;
     struct path model_path = lasting(formatted("%s/%s.cleave", folder, learner)),
@@ -179,9 +177,8 @@ START_TEST(every_learner_is_stopped_and_killed_and_ends_as_an_undisturbed_one)
     ck_assert(!path_exists(checkpoint));
     ck_assert(same_bytes(model, formatted("%s/whole-%s.cleave", folder, learner)));
 }
-END_TEST
 
-START_TEST(a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75)
+TEST(a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75)
 {
     FILE *output;
     const char *folder = temporary_folder();
@@ -206,9 +203,8 @@ START_TEST(a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75)
     expect_error(64, "--requeue: m3n keeps no checkpoints", "\"$CLEAVE\" train -l m3n --data %s --requeue -o %s/s",
                  features(), folder);
 }
-END_TEST
 
-START_TEST(a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_name)
+TEST(a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_name)
 {
     FILE *output;
     const char *folder = temporary_folder();
@@ -227,10 +223,9 @@ START_TEST(a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_n
     free(text);
     memcpy(feature_path, whole.text, sizeof feature_path);
 }
-END_TEST
 
 /* Both signals are there when the process wakes up, before any step can end. */
-START_TEST(the_second_signal_ends_at_once_and_writes_no_model)
+TEST(the_second_signal_ends_at_once_and_writes_no_model)
 {
     FILE *output;
     int status;
@@ -249,9 +244,8 @@ START_TEST(the_second_signal_ends_at_once_and_writes_no_model)
     ck_assert(!path_exists(model));
     ck_assert(!path_exists(formatted("%s.checkpoint", model)));
 }
-END_TEST
 
-START_TEST(what_cross_validation_chose_is_not_chosen_again)
+TEST(what_cross_validation_chose_is_not_chosen_again)
 {
     FILE *output;
     const char *folder = temporary_folder();
@@ -268,7 +262,6 @@ START_TEST(what_cross_validation_chose_is_not_chosen_again)
     free(text);
     ck_assert(same_bytes(model, formatted("%s/cv-whole.cleave", folder)));
 }
-END_TEST
 
 /* Kills a training at its first checkpoint and resumes it: as if nothing had happened. */
 static void kill_and_resume(const char *name, const char *options)
@@ -292,16 +285,15 @@ static void kill_and_resume(const char *name, const char *options)
     ck_assert(same_bytes(model, formatted("%s/whole-%s.cleave", folder, name)));
 }
 
-START_TEST(images_are_taken_in_again_to_the_same_features)
+TEST(images_are_taken_in_again_to_the_same_features)
 {
     kill_and_resume("images", "--learner mpmap --validate test --passes 300 --checkpoint-every 0.01");
     char *json = expect_success("\"$CLEAVE\" inspect --json %s/images.cleave", temporary_folder());
     ck_assert_ptr_nonnull(strstr(json, "\"curve\":\"pass objective dual train_loss validation_loss; "));
     free(json);
 }
-END_TEST
 
-START_TEST(images_without_masks_are_guessed_again_to_the_same_labels)
+TEST(images_without_masks_are_guessed_again_to_the_same_labels)
 {
     struct path only_path = lasting(formatted("%s/only.txt", temporary_folder()));
     const char *only = only_path.text;
@@ -314,9 +306,8 @@ START_TEST(images_without_masks_are_guessed_again_to_the_same_labels)
                                        "--draws 20 --checkpoint-every 0.01",
                                        only));
 }
-END_TEST
 
-START_TEST(a_feature_file_can_validate)
+TEST(a_feature_file_can_validate)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && \"$CLEAVE\" train --data %s --learner wmpmap --passes 10 -q -o v.cleave && "
@@ -334,9 +325,8 @@ START_TEST(a_feature_file_can_validate)
                  "cd %s && \"$CLEAVE\" train --data %s --validate v.safetensors -o w.cleave", folder, features());
     expect_error(64, "--validate: ", "\"$CLEAVE\" train --data %s --validate test -o v.cleave", features());
 }
-END_TEST
 
-START_TEST(resuming_what_cannot_be_resumed_is_refused)
+TEST(resuming_what_cannot_be_resumed_is_refused)
 {
     const char *folder = temporary_folder();
     expect_error(64, "--resume: m3n keeps no checkpoints",
@@ -362,25 +352,5 @@ START_TEST(resuming_what_cannot_be_resumed_is_refused)
     ck_assert_ptr_nonnull(strstr(text, "m.cleave.checkpoint: is not there, so learning begins at the beginning"));
     free(text);
 }
-END_TEST
 
-Suite *cli_resume_suite(void)
-{
-    Suite *suite = suite_create("cli_resume");
-    TCase *tests = tcase_create("cli_resume");
-    tcase_add_unchecked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one);
-    tcase_add_test(tests, a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_name);
-    tcase_add_test(tests, the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes);
-    tcase_add_loop_test(tests, every_learner_is_stopped_and_killed_and_ends_as_an_undisturbed_one, 0,
-                        sizeof others / sizeof *others);
-    tcase_add_test(tests, a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75);
-    tcase_add_test(tests, the_second_signal_ends_at_once_and_writes_no_model);
-    tcase_add_test(tests, what_cross_validation_chose_is_not_chosen_again);
-    tcase_add_test(tests, images_are_taken_in_again_to_the_same_features);
-    tcase_add_test(tests, images_without_masks_are_guessed_again_to_the_same_labels);
-    tcase_add_test(tests, a_feature_file_can_validate);
-    tcase_add_test(tests, resuming_what_cannot_be_resumed_is_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(setup, NULL)

@@ -18,7 +18,7 @@ static double json_number(const char *json, const char *key)
     return strtod(found + strlen(key) + 3, NULL);
 }
 
-START_TEST(the_documented_lines_work_as_written)
+TEST(the_documented_lines_work_as_written)
 {
     const char *folder = temporary_folder();
     char *output =
@@ -47,9 +47,8 @@ START_TEST(the_documented_lines_work_as_written)
     ck_assert_int_eq(count_files(formatted("%s/out2/overlays", folder)), 12);
     ck_assert(path_exists(formatted("%s/report/index.html", folder)));
 }
-END_TEST
 
-START_TEST(masks_are_label_numbers_at_the_image_s_own_size)
+TEST(masks_are_label_numbers_at_the_image_s_own_size)
 {
     const char *out = formatted("%s/out", temporary_folder());
     free(expect_success("\"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o %s", sample_model(),
@@ -72,9 +71,8 @@ START_TEST(masks_are_label_numbers_at_the_image_s_own_size)
         clv_indexed_image_release(&mask);
     }
 }
-END_TEST
 
-START_TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
+TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
 {
     const char *folder = temporary_folder();
     const int threads[] = {1, 2, 8};
@@ -100,9 +98,8 @@ START_TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
         ck_assert(same_bytes(formatted("%s/out1", folder), formatted("%s/out%d", folder, t)));
     }
 }
-END_TEST
 
-START_TEST(another_seed_gives_another_model)
+TEST(another_seed_gives_another_model)
 {
     const char *model = formatted("%s/other.cleave", temporary_folder());
     free(expect_success("\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
@@ -110,9 +107,8 @@ START_TEST(another_seed_gives_another_model)
                         sample_set(), model));
     ck_assert(!same_bytes(model, sample_model()));
 }
-END_TEST
 
-START_TEST(training_on_a_feature_file_equals_training_on_its_images)
+TEST(training_on_a_feature_file_equals_training_on_its_images)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split train --seed 1 --superpixels 120 "
@@ -130,9 +126,8 @@ START_TEST(training_on_a_feature_file_equals_training_on_its_images)
     ck_assert_int_eq(count_files(formatted("%s/cached", folder)), 4);
     ck_assert(same_bytes(formatted("%s/cached", folder), formatted("%s/direct", folder)));
 }
-END_TEST
 
-START_TEST(the_record_says_how_a_model_was_made)
+TEST(the_record_says_how_a_model_was_made)
 {
     char *text = expect_success("\"$CLEAVE\" inspect %s", sample_model());
     char *json = expect_success("\"$CLEAVE\" inspect --json %s", sample_model());
@@ -147,9 +142,8 @@ START_TEST(the_record_says_how_a_model_was_made)
     free(text);
     free(json);
 }
-END_TEST
 
-START_TEST(edges_off_leaves_only_unary_weights)
+TEST(edges_off_leaves_only_unary_weights)
 {
     const char *model = formatted("%s/unary.cleave", temporary_folder());
     free(expect_success(
@@ -160,9 +154,8 @@ START_TEST(edges_off_leaves_only_unary_weights)
     free(json);
     free(expect_success("\"$CLEAVE\" segment -m %s %s/images -o %s/out", model, sample_set(), temporary_folder()));
 }
-END_TEST
 
-START_TEST(more_than_two_labels_are_learned_without_edges)
+TEST(more_than_two_labels_are_learned_without_edges)
 {
     const char *folder = temporary_folder();
     const char *labels =
@@ -193,9 +186,8 @@ START_TEST(more_than_two_labels_are_learned_without_edges)
     ck_assert_double_gt(json_number(strstr(json, "class_accuracy"), "ground"), 0.5);
     free(json);
 }
-END_TEST
 
-START_TEST(cross_validation_prints_its_losses_and_chooses)
+TEST(cross_validation_prints_its_losses_and_chooses)
 {
     char *output =
         expect_success("\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
@@ -206,18 +198,16 @@ START_TEST(cross_validation_prints_its_losses_and_chooses)
     ck_assert_ptr_nonnull(strstr(output, "test      weighted Hamming"));
     free(output);
 }
-END_TEST
 
-START_TEST(without_a_split_training_keeps_away_from_the_test_images)
+TEST(without_a_split_training_keeps_away_from_the_test_images)
 {
     char *output = expect_success("\"$CLEAVE\" train --data %s/manifest.tsv " SAMPLE_TRAINING " -o %s/m.cleave",
                                   sample_set(), temporary_folder());
     ck_assert_ptr_nonnull(strstr(output, "taking the split \"train\" (8 of 12 images)"));
     free(output);
 }
-END_TEST
 
-START_TEST(a_model_can_go_to_standard_output)
+TEST(a_model_can_go_to_standard_output)
 {
     const char *model = formatted("%s/piped.cleave", temporary_folder());
     free(expect_success("\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
@@ -225,7 +215,6 @@ START_TEST(a_model_can_go_to_standard_output)
                         sample_set(), model));
     ck_assert(same_bytes(model, sample_model()));
 }
-END_TEST
 
 /* Starts training that would go on for hours; returns once it learns. */
 static pid_t start_endless_training(const char *model, FILE **output)
@@ -254,7 +243,7 @@ static pid_t start_endless_training(const char *model, FILE **output)
     return pid;
 }
 
-START_TEST(the_first_signal_leaves_a_usable_model)
+TEST(the_first_signal_leaves_a_usable_model)
 {
     const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (int k = 0; k < 3; k++) {
@@ -273,7 +262,6 @@ START_TEST(the_first_signal_leaves_a_usable_model)
     }
     ck_assert_int_eq(count_files(temporary_folder()), 6); /* models with checkpoints, no temporaries */
 }
-END_TEST
 
 /* Fails if the output holds a control character other than line ends and tabs. */
 static void expect_no_controls(char *output)
@@ -283,7 +271,7 @@ static void expect_no_controls(char *output)
     free(output);
 }
 
-START_TEST(names_are_shown_and_never_obeyed)
+TEST(names_are_shown_and_never_obeyed)
 {
     const char *folder = temporary_folder();
     char *output = expect_success("cd %s && sed 's/background/\\\\\\\\u001b[0m/' %s > m.cleave && "
@@ -305,9 +293,8 @@ START_TEST(names_are_shown_and_never_obeyed)
     ck_assert_ptr_nonnull(strstr(output, "a\\tb\\nc\\x1b[31m.jpg\n"));
     expect_no_controls(output);
 }
-END_TEST
 
-START_TEST(a_signal_during_segmentation_leaves_no_half_file)
+TEST(a_signal_during_segmentation_leaves_no_half_file)
 {
     const char *folder = temporary_folder();
     for (int k = 0; k < 5; k++) {
@@ -329,27 +316,5 @@ START_TEST(a_signal_during_segmentation_leaves_no_half_file)
         path_list_release(&files);
     }
 }
-END_TEST
 
-Suite *cli_run_suite(void)
-{
-    Suite *suite = suite_create("cli_run");
-    TCase *tests = tcase_create("cli_run");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, the_documented_lines_work_as_written);
-    tcase_add_test(tests, masks_are_label_numbers_at_the_image_s_own_size);
-    tcase_add_test(tests, same_seed_gives_the_same_bytes_at_any_thread_count);
-    tcase_add_test(tests, another_seed_gives_another_model);
-    tcase_add_test(tests, training_on_a_feature_file_equals_training_on_its_images);
-    tcase_add_test(tests, the_record_says_how_a_model_was_made);
-    tcase_add_test(tests, edges_off_leaves_only_unary_weights);
-    tcase_add_test(tests, more_than_two_labels_are_learned_without_edges);
-    tcase_add_test(tests, cross_validation_prints_its_losses_and_chooses);
-    tcase_add_test(tests, without_a_split_training_keeps_away_from_the_test_images);
-    tcase_add_test(tests, a_model_can_go_to_standard_output);
-    tcase_add_test(tests, the_first_signal_leaves_a_usable_model);
-    tcase_add_test(tests, names_are_shown_and_never_obeyed);
-    tcase_add_test(tests, a_signal_during_segmentation_leaves_no_half_file);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

@@ -20,7 +20,7 @@ static void expect_same(const char *folder, const char *a, const char *b)
     ck_assert_msg(same_bytes(formatted("%s/%s", folder, a), formatted("%s/%s", folder, b)), "%s is not %s", a, b);
 }
 
-START_TEST(three_shards_write_the_masks_the_table_and_the_pages_of_one_run)
+TEST(three_shards_write_the_masks_the_table_and_the_pages_of_one_run)
 {
     const char *folder = temporary_folder(), *set = sample_set(), *model = sample_model();
     struct {
@@ -45,9 +45,8 @@ START_TEST(three_shards_write_the_masks_the_table_and_the_pages_of_one_run)
                         own.text));
     expect_same(own.text, "one", "three");
 }
-END_TEST
 
-START_TEST(items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty)
+TEST(items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty)
 {
     struct {
         char text[256];
@@ -64,9 +63,8 @@ START_TEST(items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_
     ck_assert_str_eq(text, "cleave: shard 2 of 9: no images in it, there are 4 in all\n0\n");
     free(text);
 }
-END_TEST
 
-START_TEST(clashes_with_other_shards_and_bad_shards_are_refused)
+TEST(clashes_with_other_shards_and_bad_shards_are_refused)
 {
     struct {
         char text[256];
@@ -83,7 +81,6 @@ START_TEST(clashes_with_other_shards_and_bad_shards_are_refused)
                      "cd %s && \"$CLEAVE\" segment -m m x -o y --shard %s", own.text, bad[i]);
     expect_error(64, "leave out --shard", "cd %s && \"$CLEAVE\" segment -m m x/a.jpg -o - --shard 1/1", own.text);
 }
-END_TEST
 
 /* Features of the sample's training images in f, in shards, and with an index. */
 static void write_feature_shards(const char *folder)
@@ -97,7 +94,7 @@ static void write_feature_shards(const char *folder)
     free(expect_success("cd %s && \"$CLEAVE\" features --index f-0000?-of-00003.safetensors -o i.json", folder));
 }
 
-START_TEST(an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_file_does)
+TEST(an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_file_does)
 {
     static const char *const files[] = {"f", "i.json", "shards"};
     struct {
@@ -130,10 +127,9 @@ START_TEST(an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_
         "diff -r staged.f staged.i.json",
         own.text));
 }
-END_TEST
 
 /* Whole files and all shards of a set may follow each other. */
-START_TEST(several_feature_files_are_taken_as_one)
+TEST(several_feature_files_are_taken_as_one)
 {
     static const char list[] =
         "f-00001-of-00003.safetensors %s f-00002-of-00003.safetensors %s f-00003-of-00003.safetensors";
@@ -165,9 +161,8 @@ START_TEST(several_feature_files_are_taken_as_one)
     ck_assert_msg(strstr(images, "\"images\":\"20\"") != NULL, "%s", images);
     free(images);
 }
-END_TEST
 
-START_TEST(feature_files_that_do_not_go_together_are_named)
+TEST(feature_files_that_do_not_go_together_are_named)
 {
     static const char *const bad[][2] = {
         {"f --data f-00001-of-00003.safetensors", "f-00001-of-00003.safetensors: is shard 1 of 3, and the next"},
@@ -197,10 +192,9 @@ START_TEST(feature_files_that_do_not_go_together_are_named)
                  own.text);
     ck_assert_int_ne(access(formatted("%s/m", own.text), F_OK), 0);
 }
-END_TEST
 
 /* The first shard learns the recipe for all of them. */
-START_TEST(a_feature_file_takes_its_recipe_from_another)
+TEST(a_feature_file_takes_its_recipe_from_another)
 {
     struct {
         char text[256];
@@ -221,9 +215,8 @@ START_TEST(a_feature_file_takes_its_recipe_from_another)
     expect_error(73, "input", "cd %s && \"$CLEAVE\" features --data set --recipe f -o f --overwrite", own.text);
     ck_assert_int_ne(access(formatted("%s/h", own.text), F_OK), 0);
 }
-END_TEST
 
-START_TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
+TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
 {
     struct {
         char text[256];
@@ -255,10 +248,9 @@ START_TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
                  "cd %s && \"$CLEAVE\" features --data set/manifest.tsv --split train --blocks size -o x --shard 1/9",
                  own.text);
 }
-END_TEST
 
 /* Each of mpirun's processes would do the same work over the same output; so would each of srun's with PMIx. */
-START_TEST(copies_that_mpirun_starts_are_refused_unless_each_has_its_shard)
+TEST(copies_that_mpirun_starts_are_refused_unless_each_has_its_shard)
 {
     static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK=0 SLURM_STEP_NUM_TASKS"};
     const char *folder = temporary_folder();
@@ -275,22 +267,5 @@ START_TEST(copies_that_mpirun_starts_are_refused_unless_each_has_its_shard)
     free(expect_success("cd %s && PMI_SIZE=2 \"$CLEAVE\" segment --shard 1/2 -m %s %s/images -o parts", folder,
                         sample_model(), sample_set()));
 }
-END_TEST
 
-Suite *cli_shards_suite(void)
-{
-    Suite *suite = suite_create("cli_shards");
-    TCase *tcase = tcase_create("shards");
-    tcase_add_unchecked_fixture(tcase, sample_setup, NULL);
-    tcase_add_test(tcase, three_shards_write_the_masks_the_table_and_the_pages_of_one_run);
-    tcase_add_test(tcase, items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty);
-    tcase_add_test(tcase, clashes_with_other_shards_and_bad_shards_are_refused);
-    tcase_add_test(tcase, an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_file_does);
-    tcase_add_test(tcase, several_feature_files_are_taken_as_one);
-    tcase_add_test(tcase, feature_files_that_do_not_go_together_are_named);
-    tcase_add_test(tcase, a_feature_file_takes_its_recipe_from_another);
-    tcase_add_test(tcase, copies_that_mpirun_starts_are_refused_unless_each_has_its_shard);
-    tcase_add_test(tcase, feature_shards_that_are_no_whole_are_named_and_nothing_is_written);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

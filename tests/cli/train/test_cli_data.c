@@ -26,7 +26,7 @@ static void expect_parts(const char *folder, const char *part, const char *other
     free(output);
 }
 
-START_TEST(a_folder_with_a_manifest_is_learned_from_by_its_split_train)
+TEST(a_folder_with_a_manifest_is_learned_from_by_its_split_train)
 {
     const char *folder = temporary_folder();
     free(expect_success("cp -r %s %s/set", sample_set(), folder));
@@ -36,9 +36,8 @@ START_TEST(a_folder_with_a_manifest_is_learned_from_by_its_split_train)
     free(expect_success("rm %s/set/manifest.tsv", folder));
     expect_parts(folder, "images    12,", "", TRAIN RECIPE "--data set");
 }
-END_TEST
 
-START_TEST(drafts_teach_only_if_they_are_asked_for)
+TEST(drafts_teach_only_if_they_are_asked_for)
 {
     const char *folder = temporary_folder();
     make_set(folder);
@@ -56,9 +55,8 @@ START_TEST(drafts_teach_only_if_they_are_asked_for)
     expect_parts(folder, "has a mask to learn from", "", "! " TRAIN RECIPE "--data set --split test");
     expect_parts(folder, "on 2 images", "", TRAIN RECIPE "--data set --validate test --drafts");
 }
-END_TEST
 
-START_TEST(drafts_are_no_truth)
+TEST(drafts_are_no_truth)
 {
     const char *folder = temporary_folder();
     make_set(folder);
@@ -68,9 +66,8 @@ START_TEST(drafts_are_no_truth)
     expect_parts(folder, "2 of 12 masks are void", "",
                  "\"$CLEAVE\" train --data f --learner perceptron --passes 1 -o m");
 }
-END_TEST
 
-START_TEST(other_commands_take_all_images_of_a_manifest)
+TEST(other_commands_take_all_images_of_a_manifest)
 {
     const char *folder = temporary_folder();
     free(expect_success("cp -r %s %s/set && cd %s && cp set/images/0001.jpg set/images/more.jpg", sample_set(), folder,
@@ -84,9 +81,8 @@ START_TEST(other_commands_take_all_images_of_a_manifest)
     expect_parts(folder, "4 images segmented", "",
                  formatted("\"$CLEAVE\" segment -m %s --data set --split test -o tested", sample_model()));
 }
-END_TEST
 
-START_TEST(a_report_tells_the_errors_that_score_does)
+TEST(a_report_tells_the_errors_that_score_does)
 {
     const char *folder = temporary_folder();
     char *table =
@@ -108,9 +104,8 @@ START_TEST(a_report_tells_the_errors_that_score_does)
     free(page);
     free(table);
 }
-END_TEST
 
-START_TEST(all_combinations_of_three_grids_are_tried)
+TEST(all_combinations_of_three_grids_are_tried)
 {
     static const char *const lambdas[] = {"0.1", "1"}, *const rates[] = {"0.5", "2"}, *const batches[] = {"1", "2"};
     const char *folder = temporary_folder();
@@ -130,21 +125,7 @@ START_TEST(all_combinations_of_three_grids_are_tried)
     }
     free(output);
 }
-END_TEST
 
-Suite *cli_data_suite(void);
-Suite *cli_data_suite(void)
-{
-    Suite *suite = suite_create("cli_data");
-    TCase *tests = tcase_create("data");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, a_folder_with_a_manifest_is_learned_from_by_its_split_train);
-    tcase_add_test(tests, drafts_teach_only_if_they_are_asked_for);
-    tcase_add_test(tests, drafts_are_no_truth);
-    tcase_add_test(tests, other_commands_take_all_images_of_a_manifest);
-    tcase_add_test(tests, a_report_tells_the_errors_that_score_does);
-    tcase_add_test(tests, all_combinations_of_three_grids_are_tried);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)
+
+TIMEOUT(300)

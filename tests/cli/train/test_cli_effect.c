@@ -10,7 +10,7 @@
 #define TRAIN "\"$CLEAVE\" train --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 -o "
 
 /* Before anything is read: there is no such set. */
-START_TEST(options_that_rule_each_other_out_are_refused_at_once)
+TEST(options_that_rule_each_other_out_are_refused_at_once)
 {
     static const char *const lines[][2] = {
         {"--learner mssvm --solver subgradient --lambda 1",
@@ -31,9 +31,8 @@ START_TEST(options_that_rule_each_other_out_are_refused_at_once)
         expect_error(64, lines[i][1], TRAIN "%s/m --data %s/absent %s", temporary_folder(), temporary_folder(),
                      lines[i][0]);
 }
-END_TEST
 
-START_TEST(features_on_demand_go_with_learners_of_single_examples_that_have_masks)
+TEST(features_on_demand_go_with_learners_of_single_examples_that_have_masks)
 {
     static const char *const lines[][2] = {
         {"--learner mssvm", "--feature-memory: mssvm needs all features in memory"},
@@ -57,7 +56,6 @@ START_TEST(features_on_demand_go_with_learners_of_single_examples_that_have_mask
     free(expect_success("%s -o %s/read --data %s --validate %s --feature-memory 1M", train, folder, file, file));
     ck_assert(same_bytes(formatted("%s/mapped", folder), formatted("%s/read", folder)));
 }
-END_TEST
 
 /* As many nodes as features, dense ones: 100 MB. */
 static void write_large(const char *path)
@@ -81,7 +79,7 @@ static void write_large(const char *path)
     free(counts);
 }
 
-START_TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
+TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
 {
     const char *folder = temporary_folder();
     static const char train[] = "\"$CLEAVE\" train --learner ssvm --passes 1 -t 1";
@@ -98,9 +96,8 @@ START_TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
                  "cd %s && ulimit -v 95000 && \"$CLEAVE\" train --learner hcrf --data large -o m", folder);
     free(told);
 }
-END_TEST
 
-START_TEST(options_that_the_data_rule_out_are_refused)
+TEST(options_that_the_data_rule_out_are_refused)
 {
     static const char *const lines[][2] = {
         {"wmpmap --kappa 2", "--kappa has no effect with --learner wmpmap: every image has a mask"},
@@ -118,10 +115,9 @@ START_TEST(options_that_the_data_rule_out_are_refused)
                  TRAIN "%s/m --data %s/bare --boxes %s/boxes.tsv --learner wmpmap --rounds 2", temporary_folder(),
                  temporary_folder(), sample_set());
 }
-END_TEST
 
 /* With masks and boxes the boxes' images are labelled by a teacher, and in a second round by what was learned. */
-START_TEST(a_second_round_labels_anew)
+TEST(a_second_round_labels_anew)
 {
     spill(formatted("%s/only", temporary_folder()), "images/0001.jpg\nimages/0002.jpg\n", 32);
     static const char *const settings[] = {"--rounds 1 --passes 4", "--rounds 2 --passes 4",
@@ -133,18 +129,16 @@ START_TEST(a_second_round_labels_anew)
     for (int i = 1; i < 3; i++)
         ck_assert(!same_bytes(formatted("%s/m0", temporary_folder()), formatted("%s/m%d", temporary_folder(), i)));
 }
-END_TEST
 
 /* A candidate of another parameter may be what gives it an effect. */
-START_TEST(a_grid_that_gives_an_option_its_effect_is_taken)
+TEST(a_grid_that_gives_an_option_its_effect_is_taken)
 {
     free(expect_success("cd %s && " TRAIN "m --data %s/manifest.tsv --split train --learner m3n --beta 2 --passes 2 "
                         "--cv 2 --cv-grid solver=0,1",
                         temporary_folder(), sample_set()));
 }
-END_TEST
 
-START_TEST(annotate_refuses_what_has_no_effect)
+TEST(annotate_refuses_what_has_no_effect)
 {
     static const char *const lines[][2] = {
         {"--gamma 1", "--gamma has no effect with --learner lmsbn: --kernel is linear"},
@@ -160,22 +154,7 @@ START_TEST(annotate_refuses_what_has_no_effect)
         expect_error(64, lines[i][1], "\"$CLEAVE\" annotate train --data absent -o %s/m %s", temporary_folder(),
                      lines[i][0]);
 }
-END_TEST
 
-Suite *cli_effect_suite(void);
-Suite *cli_effect_suite(void)
-{
-    Suite *suite = suite_create("cli_effect");
-    TCase *tcase = tcase_create("options");
-    tcase_set_timeout(tcase, 120);
-    tcase_add_unchecked_fixture(tcase, sample_setup, NULL);
-    tcase_add_test(tcase, options_that_rule_each_other_out_are_refused_at_once);
-    tcase_add_test(tcase, features_on_demand_go_with_learners_of_single_examples_that_have_masks);
-    tcase_add_test(tcase, a_feature_file_larger_than_the_address_space_is_read_with_a_note);
-    tcase_add_test(tcase, options_that_the_data_rule_out_are_refused);
-    tcase_add_test(tcase, a_second_round_labels_anew);
-    tcase_add_test(tcase, a_grid_that_gives_an_option_its_effect_is_taken);
-    tcase_add_test(tcase, annotate_refuses_what_has_no_effect);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)
+
+TIMEOUT(120)

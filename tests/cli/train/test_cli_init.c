@@ -33,7 +33,7 @@ static double first_objective(const char *model)
     return value;
 }
 
-START_TEST(a_training_of_images_goes_on_where_a_model_ended)
+TEST(a_training_of_images_goes_on_where_a_model_ended)
 {
     free(expect_success("cd %s && \"$CLEAVE\" train --data %s/manifest.tsv --split train -q -t 1 --learner subgradient "
                         "--passes 40 --init images.cleave -o warm.cleave",
@@ -46,9 +46,8 @@ START_TEST(a_training_of_images_goes_on_where_a_model_ended)
     free(a);
     free(b);
 }
-END_TEST
 
-START_TEST(models_of_other_features_are_no_start)
+TEST(models_of_other_features_are_no_start)
 {
     static const char labels[] = "value\tname\n0\tground\n1\tcow\n";
     free(expect_success("cd %s && \"$SIMULATE\" hidden-chain --train 2 --test 1 --nodes 3 chain && \"$CLEAVE\" "
@@ -77,9 +76,8 @@ START_TEST(models_of_other_features_are_no_start)
         folder);
     free(expect_success("cd %s && test ! -e x", folder));
 }
-END_TEST
 
-START_TEST(couplings_are_of_the_form_that_is_asked_for)
+TEST(couplings_are_of_the_form_that_is_asked_for)
 {
     static const char *const forms[] = {"none", "potts", "full"};
     for (int k = 0; k < 3; k++) {
@@ -92,16 +90,5 @@ START_TEST(couplings_are_of_the_form_that_is_asked_for)
     }
     expect_error(64, "--pairwise: ", "cd %s && \"$CLEAVE\" train --data features.st --pairwise all -o x", folder);
 }
-END_TEST
 
-Suite *cli_init_suite(void)
-{
-    Suite *suite = suite_create("cli_init");
-    TCase *tests = tcase_create("cli_init");
-    tcase_add_unchecked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, a_training_of_images_goes_on_where_a_model_ended);
-    tcase_add_test(tests, models_of_other_features_are_no_start);
-    tcase_add_test(tests, couplings_are_of_the_form_that_is_asked_for);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(setup, NULL)

@@ -29,7 +29,7 @@ static double error_of(const char *masks)
     return error;
 }
 
-START_TEST(maps_make_masks_better_and_any_number_of_threads_the_same_ones)
+TEST(maps_make_masks_better_and_any_number_of_threads_the_same_ones)
 {
     const char *folder = temporary_folder();
     free(expect_success("\"$CLEAVE\" train --learner ssvm " SET " --split train --only %s --seed 1 "
@@ -57,9 +57,8 @@ START_TEST(maps_make_masks_better_and_any_number_of_threads_the_same_ones)
     double without = error_of(formatted("%s/without", folder)), with = error_of(formatted("%s/with1", folder));
     ck_assert_msg(with < without - 1, "%g %% with maps, %g %% without", with, without);
 }
-END_TEST
 
-START_TEST(a_manifest_s_column_names_maps_as_the_option_does)
+TEST(a_manifest_s_column_names_maps_as_the_option_does)
 {
     const char *folder = temporary_folder();
     ck_assert_int_eq(
@@ -96,7 +95,6 @@ START_TEST(a_manifest_s_column_names_maps_as_the_option_does)
                  "--maps net=/ assets/animals/images/0030.jpg",
                  folder, folder);
 }
-END_TEST
 
 /* What another network might say of the twelve test images: everything is figure. */
 static void make_foreign_maps(const char *folder)
@@ -108,7 +106,7 @@ static void make_foreign_maps(const char *folder)
         must(clv_png_write_labels(formatted("%s/%04d.png", folder, i), 4, 4, values, NULL, 0, err));
 }
 
-START_TEST(maps_of_another_network_are_told_of_and_those_of_the_same_one_are_not)
+TEST(maps_of_another_network_are_told_of_and_those_of_the_same_one_are_not)
 {
     const char *folder = temporary_folder();
     make_foreign_maps(formatted("%s/foreign", folder));
@@ -125,9 +123,8 @@ START_TEST(maps_of_another_network_are_told_of_and_those_of_the_same_one_are_not
         free(output);
     }
 }
-END_TEST
 
-START_TEST(two_stages_over_maps_are_the_same_at_any_number_of_threads)
+TEST(two_stages_over_maps_are_the_same_at_any_number_of_threads)
 {
     const char *folder = temporary_folder();
     for (int threads = 1; threads <= 3; threads += 2)
@@ -140,9 +137,8 @@ START_TEST(two_stages_over_maps_are_the_same_at_any_number_of_threads)
     free(expect_success("\"$CLEAVE\" inspect %s/1.cleave | grep -q '^stages  *2'", folder));
     expect_error(64, "learned with maps net", "\"$CLEAVE\" segment -m %s/1.cleave " SET " -o %s/x", folder, folder);
 }
-END_TEST
 
-START_TEST(bad_options_about_maps_are_refused)
+TEST(bad_options_about_maps_are_refused)
 {
     static const struct {
         const char *options, *part;
@@ -167,18 +163,5 @@ START_TEST(bad_options_about_maps_are_refused)
     expect_error(66, "no map of images/0001.jpg in it", "\"$CLEAVE\" train " SET " --maps a=src -o %s/x.cleave",
                  temporary_folder());
 }
-END_TEST
 
-Suite *cli_maps_suite(void)
-{
-    Suite *suite = suite_create("cli_maps");
-    TCase *tests = tcase_create("cli_maps");
-    tcase_add_unchecked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, maps_make_masks_better_and_any_number_of_threads_the_same_ones);
-    tcase_add_test(tests, a_manifest_s_column_names_maps_as_the_option_does);
-    tcase_add_test(tests, maps_of_another_network_are_told_of_and_those_of_the_same_one_are_not);
-    tcase_add_test(tests, two_stages_over_maps_are_the_same_at_any_number_of_threads);
-    tcase_add_test(tests, bad_options_about_maps_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(setup, NULL)

@@ -14,7 +14,7 @@ static void train(const char *model, const char *choices, const char *more)
                         SAMPLE_TRAINING, choices, more, model));
 }
 
-START_TEST(models_remember_what_their_recipe_chose)
+TEST(models_remember_what_their_recipe_chose)
 {
     const char *folder = temporary_folder();
     char model[256], again[256];
@@ -38,9 +38,8 @@ START_TEST(models_remember_what_their_recipe_chose)
     train(again, CHOICES, "--threads 3");
     ck_assert(same_bytes(model, again));
 }
-END_TEST
 
-START_TEST(defaults_by_name_are_the_defaults)
+TEST(defaults_by_name_are_the_defaults)
 {
     const char *folder = temporary_folder(), *named = formatted("%s/named.cleave", folder);
     const char *plain = formatted("%s/plain.cleave", folder);
@@ -55,9 +54,8 @@ START_TEST(defaults_by_name_are_the_defaults)
     free(expect_success("\"$CLEAVE\" segment -q -m %s -d %s -o %s/b", named, sample_set(), folder));
     ck_assert(same_bytes(formatted("%s/a", folder), formatted("%s/b", folder)));
 }
-END_TEST
 
-START_TEST(unknown_names_are_refused_with_the_known_ones)
+TEST(unknown_names_are_refused_with_the_known_ones)
 {
     static const char *const options[][2] = {{"--sift vlfeet", "--sift: "},
                                              {"--kmeans lloyd", "--kmeans: "},
@@ -67,9 +65,8 @@ START_TEST(unknown_names_are_refused_with_the_known_ones)
         expect_error(64, options[k][1], "\"$CLEAVE\" train -d %s/manifest.tsv %s -o /dev/null", sample_set(),
                      options[k][0]);
 }
-END_TEST
 
-START_TEST(recipe_options_that_change_no_feature_are_refused)
+TEST(recipe_options_that_change_no_feature_are_refused)
 {
     static const char *const lines[][2] = {
         {"--patch-size 30", "--patch-size has no effect: --nodes is superpixels"},
@@ -89,17 +86,5 @@ START_TEST(recipe_options_that_change_no_feature_are_refused)
         expect_error(64, lines[k][1], "\"$CLEAVE\" features -d absent %s -o f", lines[k][0]);
     }
 }
-END_TEST
 
-Suite *cli_recipe_suite(void)
-{
-    Suite *suite = suite_create("cli_recipe");
-    TCase *tc = tcase_create("cli_recipe");
-    tcase_add_unchecked_fixture(tc, sample_setup, NULL);
-    tcase_add_test(tc, models_remember_what_their_recipe_chose);
-    tcase_add_test(tc, defaults_by_name_are_the_defaults);
-    tcase_add_test(tc, unknown_names_are_refused_with_the_known_ones);
-    tcase_add_test(tc, recipe_options_that_change_no_feature_are_refused);
-    suite_add_tcase(suite, tc);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

@@ -20,7 +20,7 @@ static void setup(void)
                         sample_set(), two, two));
 }
 
-START_TEST(models_of_two_stages_are_the_same_by_threads_and_from_feature_files)
+TEST(models_of_two_stages_are_the_same_by_threads_and_from_feature_files)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     free(expect_success("grep -q '^stage 1   5 folds, 102 features of context, 2 of edges' %s.summary && "
@@ -40,9 +40,8 @@ START_TEST(models_of_two_stages_are_the_same_by_threads_and_from_feature_files)
                         "a/${i#e/}; done",
                         folder, set, set));
 }
-END_TEST
 
-START_TEST(clv_segment_gives_the_commands_masks)
+TEST(clv_segment_gives_the_commands_masks)
 {
     const char *folder = temporary_folder();
     static const char *const ways[] = {"plain", "refined"};
@@ -77,10 +76,9 @@ START_TEST(clv_segment_gives_the_commands_masks)
         clv_model_release(&model);
     }
 }
-END_TEST
 
 /* A training killed in its second stage goes on to the model of one that was not. */
-START_TEST(a_resumed_second_stage_ends_in_the_same_model)
+TEST(a_resumed_second_stage_ends_in_the_same_model)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     const char *options =
@@ -93,9 +91,8 @@ START_TEST(a_resumed_second_stage_ends_in_the_same_model)
                         "[ ! -e part.checkpoint ]",
                         folder, options, options, options));
 }
-END_TEST
 
-START_TEST(inspect_marginals_and_score_take_two_stages)
+TEST(inspect_marginals_and_score_take_two_stages)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     free(expect_success("cd %s && \"$CLEAVE\" inspect %s --top 3000 >text && grep -q '^stages  *2, the first of' text "
@@ -107,9 +104,8 @@ START_TEST(inspect_marginals_and_score_take_two_stages)
                         "-o s && \"$CLEAVE\" score --data %s/manifest.tsv --split test --pred s -m %s",
                         folder, two, set, two, set, set, two));
 }
-END_TEST
 
-START_TEST(label_weights_change_the_model_and_are_kept_in_its_record)
+TEST(label_weights_change_the_model_and_are_kept_in_its_record)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     for (int k = 0; k < 2; k++)
@@ -122,9 +118,8 @@ START_TEST(label_weights_change_the_model_and_are_kept_in_its_record)
                         folder));
     expect_error(64, "--label-weights", "\"$CLEAVE\" train --label-weights 1.5 --data %s -o %s/m", set, folder);
 }
-END_TEST
 
-START_TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
+TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     free(expect_success(
@@ -141,11 +136,10 @@ START_TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
     expect_error(64, "--label-weights auto: --stages 2 is missing",
                  "\"$CLEAVE\" train --label-weights auto --data %s -o %s/m", set, folder);
 }
-END_TEST
 
 /* The mirrored set learned from by itself, after the set, is the same as --mirror: each image's features and truth are those
  * of the image turned around. */
-START_TEST(mirror_images_teach_as_images_that_were_turned_do)
+TEST(mirror_images_teach_as_images_that_were_turned_do)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     struct clv_set read = {0};
@@ -210,9 +204,8 @@ START_TEST(mirror_images_teach_as_images_that_were_turned_do)
         "%s/n",
         set, folder);
 }
-END_TEST
 
-START_TEST(what_two_stages_cannot_do_is_refused)
+TEST(what_two_stages_cannot_do_is_refused)
 {
     const char *folder = temporary_folder(), *set = sample_set();
     expect_error(64, "--stages 2 excludes --init", TRAIN "--data %s --init %s -o %s/m", set, sample_model(), folder);
@@ -223,22 +216,5 @@ START_TEST(what_two_stages_cannot_do_is_refused)
                  folder, folder);
     ck_assert_int_eq(count_files(formatted("%s/m", folder)), 0);
 }
-END_TEST
 
-Suite *cli_stages_suite(void);
-Suite *cli_stages_suite(void)
-{
-    Suite *suite = suite_create("cli_stages");
-    TCase *tcase = tcase_create("cli_stages");
-    tcase_add_unchecked_fixture(tcase, setup, NULL);
-    tcase_add_test(tcase, models_of_two_stages_are_the_same_by_threads_and_from_feature_files);
-    tcase_add_test(tcase, clv_segment_gives_the_commands_masks);
-    tcase_add_test(tcase, a_resumed_second_stage_ends_in_the_same_model);
-    tcase_add_test(tcase, inspect_marginals_and_score_take_two_stages);
-    tcase_add_test(tcase, label_weights_change_the_model_and_are_kept_in_its_record);
-    tcase_add_test(tcase, the_folds_of_two_stages_choose_label_weights_and_may_be_runs);
-    tcase_add_test(tcase, mirror_images_teach_as_images_that_were_turned_do);
-    tcase_add_test(tcase, what_two_stages_cannot_do_is_refused);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
+SETUP_ONCE(setup, NULL)

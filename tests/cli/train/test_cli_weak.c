@@ -34,7 +34,7 @@ static void spoil_other_masks(const char *folder)
         spill(formatted("%s/set/masks/%04d.png", folder, i), "no mask", 7);
 }
 
-START_TEST(only_the_named_masks_are_read)
+TEST(only_the_named_masks_are_read)
 {
     const char *folder = copy_set();
     spoil_other_masks(folder);
@@ -44,7 +44,6 @@ START_TEST(only_the_named_masks_are_read)
     ck_assert_ptr_nonnull(strstr(output, "images    3,"));
     free(output);
 }
-END_TEST
 
 /* Trains on three masks and images with nothing but `options`, twice: the second time the other masks cannot be read,
  * and the models are the same, since the digest knows the sizes of masks read and of no others. `told` is what training
@@ -75,22 +74,20 @@ static void check_masks_are_not_read(const char *options, const char *told, cons
     free(record);
 }
 
-START_TEST(unlabelled_images_teach_without_their_masks)
+TEST(unlabelled_images_teach_without_their_masks)
 {
     check_masks_are_not_read("--unlabelled-split train,test", "3 with masks, 0 with boxes, 9 unlabelled",
                              "\"unlabelled_images\":\"9\"");
 }
-END_TEST
 
-START_TEST(boxes_teach_without_their_images_masks)
+TEST(boxes_teach_without_their_images_masks)
 {
     check_masks_are_not_read("--boxes set/boxes.tsv --weak-split train,test",
                              "3 with masks, 9 with boxes, 0 unlabelled", "\"boxed_images\":\"9\"");
 }
-END_TEST
 
 /* The same model but for the record, whose digest tells other boxes apart. */
-START_TEST(boxes_alone_will_do)
+TEST(boxes_alone_will_do)
 {
     static const char *const learners[] = {"wmpmap", "ssvm"};
     const char *folder = copy_set();
@@ -112,9 +109,8 @@ START_TEST(boxes_alone_will_do)
         free(score);
     }
 }
-END_TEST
 
-START_TEST(a_box_is_one_whoever_names_it)
+TEST(a_box_is_one_whoever_names_it)
 {
     const char *folder = copy_set();
     free(expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --only only "
@@ -135,9 +131,8 @@ START_TEST(a_box_is_one_whoever_names_it)
     ck_assert(same_bytes(formatted("%s/option.json", folder), formatted("%s/column.json", folder)));
     ck_assert(!same_bytes(formatted("%s/option.json", folder), formatted("%s/wide.json", folder)));
 }
-END_TEST
 
-START_TEST(images_without_boxes_are_counted)
+TEST(images_without_boxes_are_counted)
 {
     const char *folder = copy_set();
     free(expect_success("cd %s && grep -v 0010 set/boxes.tsv >some.tsv", folder));
@@ -149,10 +144,9 @@ START_TEST(images_without_boxes_are_counted)
     ck_assert_ptr_nonnull(strstr(output, "3 with masks, 3 with boxes, 1 unlabelled"));
     free(output);
 }
-END_TEST
 
 /* Masks of which all pixels are void but those of a cross and strokes through the figure. */
-START_TEST(scribbles_teach)
+TEST(scribbles_teach)
 {
     const char *folder = copy_set();
     struct clv_labels labels = {0};
@@ -183,10 +177,9 @@ START_TEST(scribbles_teach)
     ck_assert_msg(strtod(score, NULL) < 0.4, "%s", score);
     free(score);
 }
-END_TEST
 
 /* A third of the pixels void is no scribble: nothing is guessed. */
-START_TEST(masks_that_leave_a_third_unknown_are_masks)
+TEST(masks_that_leave_a_third_unknown_are_masks)
 {
     const char *folder = copy_set();
     struct clv_labels labels = {0};
@@ -205,10 +198,9 @@ START_TEST(masks_that_leave_a_third_unknown_are_masks)
     ck_assert_msg(strstr(output, "unknown") == NULL, "%s", output);
     free(output);
 }
-END_TEST
 
 /* A folder: masks where there are some, boxes for the rest. */
-START_TEST(a_folder_with_few_masks_and_boxes_teaches_in_one_line)
+TEST(a_folder_with_few_masks_and_boxes_teaches_in_one_line)
 {
     const char *folder = copy_set();
     free(expect_success("cd %s && rm set/manifest.tsv set/masks/000[4-8].png set/masks/0009.png set/masks/001*.png && "
@@ -228,9 +220,8 @@ START_TEST(a_folder_with_few_masks_and_boxes_teaches_in_one_line)
     ck_assert_msg(strstr(output, "0 with masks, 11 with boxes, 0 unlabelled") != NULL, "%s", output);
     free(output);
 }
-END_TEST
 
-START_TEST(boxes_without_any_mask_work_whatever_the_split)
+TEST(boxes_without_any_mask_work_whatever_the_split)
 {
     static const char *const choices[] = {"--split train", "--split train --weak-split train", "--weak-split train",
                                           ""};
@@ -244,9 +235,8 @@ START_TEST(boxes_without_any_mask_work_whatever_the_split)
         free(output);
     }
 }
-END_TEST
 
-START_TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
+TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
 {
     const char *folder = copy_set();
     free(expect_success(
@@ -280,10 +270,9 @@ START_TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
                   "%s", output);
     free(output);
 }
-END_TEST
 
 /* The same file as from a set that never had the bad ones, at any number of threads, with a recipe learned or a model's. */
-START_TEST(features_are_made_without_bad_images_that_are_named)
+TEST(features_are_made_without_bad_images_that_are_named)
 {
     const char *folder = copy_set();
     free(expect_success("cd %s && grep -Ev '/000[246]' set/manifest.tsv >set/good.tsv && "
@@ -319,7 +308,6 @@ START_TEST(features_are_made_without_bad_images_that_are_named)
     ck_assert_msg(strstr(output, "can be used") != NULL, "%s", output);
     free(output);
 }
-END_TEST
 
 static void fill_masks(const char *folder, const char *which, uint8_t value)
 {
@@ -335,7 +323,7 @@ static void fill_masks(const char *folder, const char *which, uint8_t value)
     }
 }
 
-START_TEST(masks_of_one_label_are_fine_beside_boxes)
+TEST(masks_of_one_label_are_fine_beside_boxes)
 {
     static const char *const learners[] = {"wmpmap", "ssvm"};
     const char *folder = copy_set();
@@ -350,9 +338,8 @@ START_TEST(masks_of_one_label_are_fine_beside_boxes)
                         "wmpmap --superpixels 1", /* the last one counts */
                         folder));
 }
-END_TEST
 
-START_TEST(masks_that_tell_nothing_apart_draw_a_warning)
+TEST(masks_that_tell_nothing_apart_draw_a_warning)
 {
     const char *folder = copy_set();
     fill_masks(folder, "2", 0);
@@ -378,9 +365,8 @@ START_TEST(masks_that_tell_nothing_apart_draw_a_warning)
                  "\"$CLEAVE\" train --data f --learner ssvm --cv 2 --overwrite -o m.cleave",
                  folder);
 }
-END_TEST
 
-START_TEST(images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default)
+TEST(images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default)
 {
     const char *folder = copy_set();
     char *output = expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --unlabelled-split test "
@@ -389,9 +375,8 @@ START_TEST(images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default
     ck_assert_ptr_nonnull(strstr(output, "8 with masks, 0 with boxes, 4 unlabelled"));
     free(output);
 }
-END_TEST
 
-START_TEST(weak_examples_are_deterministic_at_any_thread_count)
+TEST(weak_examples_are_deterministic_at_any_thread_count)
 {
     const char *folder = copy_set();
     for (int t = 1; t <= 8; t *= 8)
@@ -400,7 +385,6 @@ START_TEST(weak_examples_are_deterministic_at_any_thread_count)
                             folder, t, t));
     ck_assert(same_bytes(formatted("%s/1.cleave", folder), formatted("%s/8.cleave", folder)));
 }
-END_TEST
 
 static void set_boxes(const char *folder, const char *rows)
 {
@@ -408,7 +392,7 @@ static void set_boxes(const char *folder, const char *rows)
     spill(formatted("%s/boxes.tsv", folder), text, strlen(text));
 }
 
-START_TEST(boxes_may_cover_all_or_almost_nothing)
+TEST(boxes_may_cover_all_or_almost_nothing)
 {
     const char *folder = copy_set();
     set_boxes(folder, "images/0009.jpg\ta\t-10\t-10\t5000\t5000\nimages/0010.jpg\ta\t3\t3\t0.01\t0.01\n"
@@ -422,7 +406,6 @@ START_TEST(boxes_may_cover_all_or_almost_nothing)
     free(
         expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave --data set/manifest.tsv --split test -o out", folder));
 }
-END_TEST
 
 static void expect_refused(const char *folder, int code, const char *part, const char *options)
 {
@@ -431,7 +414,7 @@ static void expect_refused(const char *folder, int code, const char *part, const
     ck_assert_int_ne(run_command(NULL, "ls %s | grep never", folder), 0);
 }
 
-START_TEST(choices_that_leave_nothing_to_learn_from_are_refused)
+TEST(choices_that_leave_nothing_to_learn_from_are_refused)
 {
     const char *folder = copy_set();
     expect_refused(folder, 65, "8 images without labels teach nothing", "wmpmap --unlabelled-split train");
@@ -463,31 +446,5 @@ START_TEST(choices_that_leave_nothing_to_learn_from_are_refused)
     expect_error(64, "--unlabelled-split: ",
                  "cd %s && \"$CLEAVE\" train --data set.safetensors --unlabelled-split train -o never.cleave", folder);
 }
-END_TEST
 
-Suite *cli_weak_suite(void)
-{
-    Suite *suite = suite_create("cli_weak");
-    TCase *tests = tcase_create("cli_weak");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, only_the_named_masks_are_read);
-    tcase_add_test(tests, unlabelled_images_teach_without_their_masks);
-    tcase_add_test(tests, boxes_teach_without_their_images_masks);
-    tcase_add_test(tests, boxes_alone_will_do);
-    tcase_add_test(tests, a_box_is_one_whoever_names_it);
-    tcase_add_test(tests, images_without_boxes_are_counted);
-    tcase_add_test(tests, boxes_may_cover_all_or_almost_nothing);
-    tcase_add_test(tests, scribbles_teach);
-    tcase_add_test(tests, masks_that_leave_a_third_unknown_are_masks);
-    tcase_add_test(tests, a_folder_with_few_masks_and_boxes_teaches_in_one_line);
-    tcase_add_test(tests, boxes_without_any_mask_work_whatever_the_split);
-    tcase_add_test(tests, all_bad_images_and_masks_are_named_at_once_and_can_be_skipped);
-    tcase_add_test(tests, features_are_made_without_bad_images_that_are_named);
-    tcase_add_test(tests, masks_that_tell_nothing_apart_draw_a_warning);
-    tcase_add_test(tests, masks_of_one_label_are_fine_beside_boxes);
-    tcase_add_test(tests, images_of_unlabelled_splits_keep_their_masks_to_themselves_by_default);
-    tcase_add_test(tests, weak_examples_are_deterministic_at_any_thread_count);
-    tcase_add_test(tests, choices_that_leave_nothing_to_learn_from_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

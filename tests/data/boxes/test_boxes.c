@@ -42,7 +42,7 @@ static const struct clv_image_boxes *find(const struct clv_boxes *boxes, const c
 
 #define HEADER "image\tmask\tlabel\tx\ty\tw\th\n"
 
-START_TEST(a_table_gives_boxes_by_image_in_the_order_of_its_lines)
+TEST(a_table_gives_boxes_by_image_in_the_order_of_its_lines)
 {
     struct clv_boxes boxes = read_text("boxes.tsv", "\xef\xbb\xbf" HEADER "i/b.jpg\tm/b0.png\tcow\t1\t2.5\t3\t4e1\r\n"
                                                     "./i//a.jpg\t\thorse\t0\t0\t10\t10\n\n"
@@ -66,9 +66,8 @@ START_TEST(a_table_gives_boxes_by_image_in_the_order_of_its_lines)
     clv_boxes_release(&boxes);
     clv_boxes_release(&boxes);
 }
-END_TEST
 
-START_TEST(bad_tables_are_refused_with_file_line_and_value)
+TEST(bad_tables_are_refused_with_file_line_and_value)
 {
     bad("b.tsv", "", "b.tsv: is empty");
     bad("b.tsv", HEADER, "b.tsv: holds no boxes");
@@ -85,9 +84,8 @@ START_TEST(bad_tables_are_refused_with_file_line_and_value)
     struct clv_boxes boxes = {0};
     must_fail(CLV_ERR_NO_INPUT, "absent.tsv", clv_boxes_read(&boxes, "absent.tsv", err));
 }
-END_TEST
 
-START_TEST(placed_boxes_are_cut_at_the_border_and_refused_outside)
+TEST(placed_boxes_are_cut_at_the_border_and_refused_outside)
 {
     struct clv_boxes boxes = read_text("b.tsv", HEADER "in\t\tl\t1\t2\t3\t4\n"
                                                        "in\t\tl\t-2\t-0.4\t5\t21\n"
@@ -105,9 +103,8 @@ START_TEST(placed_boxes_are_cut_at_the_border_and_refused_outside)
               clv_boxes_place(placed, &n_cut, &boxes, find(&boxes, "out"), 10, 20, err));
     clv_boxes_release(&boxes);
 }
-END_TEST
 
-START_TEST(a_box_covers_the_pixels_whose_centres_it_holds_and_at_least_one)
+TEST(a_box_covers_the_pixels_whose_centres_it_holds_and_at_least_one)
 {
     static const struct {
         struct clv_box box;
@@ -125,7 +122,6 @@ START_TEST(a_box_covers_the_pixels_whose_centres_it_holds_and_at_least_one)
                       got.end_x, got.end_y);
     }
 }
-END_TEST
 
 #define VOC(body)                                                                                                      \
     "<?xml version='1.0'?><annotation><folder>x</folder><filename>a.jpg</filename>"                                    \
@@ -134,7 +130,7 @@ END_TEST
     "<object><name>" name "</name><pose>Left</pose><bndbox><xmin>" a "</xmin><ymin>" b "</ymin><xmax>" c               \
     "</xmax><ymax>" d "</ymax></bndbox><part><name>head</name><bndbox><xmin>7</xmin></bndbox></part></object>"
 
-START_TEST(voc_corners_count_from_one_and_are_inside)
+TEST(voc_corners_count_from_one_and_are_inside)
 {
     struct clv_boxes boxes =
         read_text("note.xml", VOC(OBJECT("dog &amp; cat", "1", "1", "40", "30") OBJECT("dog", "8.5", "3", "8.5", "4")));
@@ -160,9 +156,8 @@ START_TEST(voc_corners_count_from_one_and_are_inside)
     ck_assert_uint_eq(find(&boxes, "a.jpg")->n_boxes, 0);
     clv_boxes_release(&boxes);
 }
-END_TEST
 
-START_TEST(bad_voc_is_refused_with_object_and_value)
+TEST(bad_voc_is_refused_with_object_and_value)
 {
     bad("v.xml", "", "v.xml: bad XML in line 1");
     bad("v.xml", "<annotation>\n<object></annotation>", "v.xml: bad XML in line 2, column");
@@ -187,7 +182,6 @@ START_TEST(bad_voc_is_refused_with_object_and_value)
     expect_bad("v.xml", text, size, "text of more than 4096 bytes");
     free(text);
 }
-END_TEST
 
 #define COCO(annotations)                                                                                              \
     "{\"images\":[{\"id\":7,\"file_name\":\"val/"                                                                      \
@@ -195,7 +189,7 @@ END_TEST
     "\"categories\":[{\"id\":9,\"name\":\"dog\"}],\"annotations\":[" annotations "]}"
 
 /* expat calls the end handler of an empty element even after the begin handler stopped the parser. */
-START_TEST(no_handler_does_harm_after_a_voc_file_is_refused)
+TEST(no_handler_does_harm_after_a_voc_file_is_refused)
 {
     static const size_t lengths[] = {4084, 4090, 5000, 65536, 5 << 20};
     char *text = malloc((5 << 20) + 64);
@@ -214,10 +208,9 @@ START_TEST(no_handler_does_harm_after_a_voc_file_is_refused)
     bad("v.xml", "<!DOCTYPE a><annotation><object/></annotation>", "a document type is not allowed here");
     bad("v.xml", "<other/>", "the document is a <other>");
 }
-END_TEST
 
 /* Every annotation goes to another image than the one before, under labels that return. */
-START_TEST(many_labels_and_annotations_in_any_order_are_kept_apart)
+TEST(many_labels_and_annotations_in_any_order_are_kept_apart)
 {
     enum { LABELS = 700, ROUNDS = 3 };
     char *text = malloc(1 << 20), *end = text;
@@ -245,9 +238,8 @@ START_TEST(many_labels_and_annotations_in_any_order_are_kept_apart)
     clv_boxes_release(&boxes);
     free(text);
 }
-END_TEST
 
-START_TEST(coco_annotations_find_their_images_and_categories)
+TEST(coco_annotations_find_their_images_and_categories)
 {
     struct clv_boxes boxes =
         read_text("instances.json", COCO("{\"image_id\":7,\"category_id\":9,\"bbox\":[1,2.5,3,4]},"
@@ -265,9 +257,8 @@ START_TEST(coco_annotations_find_their_images_and_categories)
     ck_assert(strstr(boxes.first_skipped, "instances.json: annotation 2 is a crowd"));
     clv_boxes_release(&boxes);
 }
-END_TEST
 
-START_TEST(bad_coco_is_refused_with_annotation_and_value)
+TEST(bad_coco_is_refused_with_annotation_and_value)
 {
     bad("c.json", "{", "c.json: bad JSON in line 1");
     bad("c.json", "{\"a\":1}", "c.json: neither COCO (\"annotations\") nor labelme (\"shapes\")");
@@ -282,14 +273,13 @@ START_TEST(bad_coco_is_refused_with_annotation_and_value)
     bad("c.json", "{\"annotations\":[],\"images\":[{\"id\":7}],\"categories\":[]}",
         "image 1: \"file_name\" is missing, or is no text");
 }
-END_TEST
 
 #define LABELME(shapes)                                                                                                \
     "{\"version\":\"5\",\"shapes\":[" shapes "],\"imagePath\":\"..\\\\pics\\\\a.jpg\",\"imageData\":null,"             \
     "\"imageHeight\":30,\"imageWidth\":40}"
 #define SHAPE(type, points) "{\"label\":\"cow\",\"points\":" points ",\"shape_type\":\"" type "\"}"
 
-START_TEST(labelme_corners_come_in_any_order)
+TEST(labelme_corners_come_in_any_order)
 {
     struct clv_boxes boxes = read_text(
         "l.json",
@@ -306,18 +296,16 @@ START_TEST(labelme_corners_come_in_any_order)
     ck_assert(strstr(boxes.first_skipped, "l.json: shape 4 is a line"));
     clv_boxes_release(&boxes);
 }
-END_TEST
 
-START_TEST(bad_labelme_is_refused_with_shape_and_value)
+TEST(bad_labelme_is_refused_with_shape_and_value)
 {
     bad("l.json", "{\"shapes\":3}", "\"shapes\" is no array");
     bad("l.json", LABELME("{\"points\":[]}"), "l.json: shape 1: \"label\" is missing, or is no text");
     bad("l.json", LABELME(SHAPE("rectangle", "[[1,2],[2,true]]")), "shape 1: point 2 is not two numbers");
     bad("l.json", "{\"shapes\":[],\"imageWidth\":\"big\"}", "\"imageWidth\" is no size");
 }
-END_TEST
 
-START_TEST(yolo_shares_become_pixels_of_the_image_at_hand)
+TEST(yolo_shares_become_pixels_of_the_image_at_hand)
 {
     struct clv_boxes boxes = read_text("a.txt", "2 0.5 0.5 0.5 1\n\n0\t0.25 0.1 0.5 0.2 0.93\r\n");
     ck_assert_int_eq(boxes.form, CLV_BOXES_YOLO);
@@ -338,9 +326,8 @@ START_TEST(yolo_shares_become_pixels_of_the_image_at_hand)
     boxes = read_text("b.tsv", "image\tx\ty\tw\th\na\t1\t1\t1\t1\n"); /* none of its business */
     clv_boxes_release(&boxes);
 }
-END_TEST
 
-START_TEST(bad_yolo_is_refused_with_line_and_value)
+TEST(bad_yolo_is_refused_with_line_and_value)
 {
     bad("y.txt", "0 0.5 0.5 0.5\n", "y.txt: line 1: 4 fields; expected class, x, y, width, height");
     bad("y.txt", "\ndog 0.5 0.5 0.5 1\n", "line 2: class \"dog\" is no number");
@@ -352,7 +339,6 @@ START_TEST(bad_yolo_is_refused_with_line_and_value)
     ck_assert_uint_eq(find(&boxes, "y.jpg")->n_boxes, 0);
     clv_boxes_release(&boxes);
 }
-END_TEST
 
 /* One object is lost, and its image is not taken for one without an object. */
 static void check_skipped(const char *name, const char *text, const char *part)
@@ -367,7 +353,7 @@ static void check_skipped(const char *name, const char *text, const char *part)
     clv_boxes_release(&boxes);
 }
 
-START_TEST(objects_without_a_usable_box_are_skipped_alone)
+TEST(objects_without_a_usable_box_are_skipped_alone)
 {
     check_skipped("b.tsv", HEADER "a\tm\tl\t1\t1\t1\t0\nb\tm\tl\t1\t1\t1\t1\n", "line 2 is 1 wide and 0 high");
     check_skipped("b.tsv", HEADER "a\tm\tl\t1\t1\t-3\t1\n", "line 2 is -3 wide");
@@ -387,9 +373,8 @@ START_TEST(objects_without_a_usable_box_are_skipped_alone)
     spill(formatted("%s/classes.txt", temporary_folder()), "dog\ncat\ncow\n", 12);
     check_skipped("y.txt", "3 0.5 0.5 0.5 1\n", "y.txt: line 1: class 3, but there are names of 3");
 }
-END_TEST
 
-START_TEST(tables_are_found_by_path_then_name_then_stem)
+TEST(tables_are_found_by_path_then_name_then_stem)
 {
     struct clv_boxes boxes = read_text("b.tsv", "image\tx\ty\tw\th\nC:\\pics\\a.jpg\t1\t1\t1\t1\ni/b.png\t2\t2\t2\t2\n"
                                                 "j/b.png\t3\t3\t3\t3\nc.jpg\t4\t4\t4\t4\n");
@@ -404,7 +389,6 @@ START_TEST(tables_are_found_by_path_then_name_then_stem)
     check_box(&entries[2]->boxes[0], 4, 4, 4, 4);
     clv_boxes_release(&boxes);
 }
-END_TEST
 
 /* The test's folder with the file written below it. */
 static const char *folder_with(const char *below, const char *text)
@@ -418,7 +402,7 @@ static const char *folder_with(const char *below, const char *text)
     return formatted("%s/set", temporary_folder());
 }
 
-START_TEST(folders_are_read_whole_and_names_told_apart_by_their_folders)
+TEST(folders_are_read_whole_and_names_told_apart_by_their_folders)
 {
     struct clv_boxes boxes = {0};
     folder_with("set/one/a.xml", VOC(OBJECT("d", "1", "1", "2", "2")));
@@ -440,9 +424,8 @@ START_TEST(folders_are_read_whole_and_names_told_apart_by_their_folders)
     must_fail(CLV_ERR_DATA, "set: holds .xml files and .json files", clv_boxes_read(&boxes, set, err));
     ck_assert(!boxes.images);
 }
-END_TEST
 
-START_TEST(folders_without_boxes_or_of_two_forms_are_refused)
+TEST(folders_without_boxes_or_of_two_forms_are_refused)
 {
     struct clv_boxes boxes = {0};
     const char *set = folder_with("set/a.png", "x");
@@ -452,9 +435,8 @@ START_TEST(folders_without_boxes_or_of_two_forms_are_refused)
     must_fail(CLV_ERR_DATA, "b.json: of another form than the files before it", clv_boxes_read(&boxes, set, err));
     ck_assert(!boxes.images);
 }
-END_TEST
 
-START_TEST(folders_of_boxes_go_on_without_what_may_not_be_read)
+TEST(folders_of_boxes_go_on_without_what_may_not_be_read)
 {
     struct clv_boxes boxes = {0};
     static const char text[] = "<annotation/>";
@@ -466,9 +448,8 @@ START_TEST(folders_of_boxes_go_on_without_what_may_not_be_read)
     ck_assert(strstr(boxes.first_skipped, "lost+found may not be read"));
     clv_boxes_release(&boxes);
 }
-END_TEST
 
-START_TEST(yolo_folders_take_their_classes_from_above)
+TEST(yolo_folders_take_their_classes_from_above)
 {
     struct clv_boxes boxes = {0};
     folder_with("classes.txt", "dog\ncat");
@@ -480,9 +461,8 @@ START_TEST(yolo_folders_take_their_classes_from_above)
     ck_assert_str_eq(boxes.labels[find(&boxes, "x/a/a.jpg")->boxes[0].label], "dog");
     clv_boxes_release(&boxes);
 }
-END_TEST
 
-START_TEST(labels_of_boxes_are_values_of_masks_by_the_order_met_or_by_name)
+TEST(labels_of_boxes_are_values_of_masks_by_the_order_met_or_by_name)
 {
     struct clv_boxes boxes = read_text("values.tsv", HEADER "a\t\tcow\t1\t1\t1\t1\na\t\tbackground\t1\t1\t1\t1\n"
                                                             "a\t\t\t1\t1\t1\t1\na\t\tdog\t1\t1\t1\t1\n");
@@ -505,9 +485,8 @@ START_TEST(labels_of_boxes_are_values_of_masks_by_the_order_met_or_by_name)
     clv_labels_release(&labels);
     clv_boxes_release(&boxes);
 }
-END_TEST
 
-START_TEST(the_real_tables_are_read)
+TEST(the_real_tables_are_read)
 {
     const char *path = real_data("the_real_tables_are_read", "boxes-berkeley/boxes.tsv");
     if (!path)
@@ -523,35 +502,4 @@ START_TEST(the_real_tables_are_read)
     must(clv_boxes_read(&boxes, real_data("the_real_tables_are_read", "horses/boxes.tsv"), err));
     check_box(&find(&boxes, "images/horse001.jpg")->boxes[0], 63, 49, 243, 155);
     clv_boxes_release(&boxes);
-}
-END_TEST
-
-Suite *boxes_suite(void)
-{
-    Suite *suite = suite_create("boxes");
-    TCase *tests = tcase_create("boxes");
-    tcase_add_test(tests, a_table_gives_boxes_by_image_in_the_order_of_its_lines);
-    tcase_add_test(tests, bad_tables_are_refused_with_file_line_and_value);
-    tcase_add_test(tests, placed_boxes_are_cut_at_the_border_and_refused_outside);
-    tcase_add_test(tests, a_box_covers_the_pixels_whose_centres_it_holds_and_at_least_one);
-    tcase_add_test(tests, voc_corners_count_from_one_and_are_inside);
-    tcase_add_test(tests, bad_voc_is_refused_with_object_and_value);
-    tcase_add_test(tests, no_handler_does_harm_after_a_voc_file_is_refused);
-    tcase_add_test(tests, many_labels_and_annotations_in_any_order_are_kept_apart);
-    tcase_add_test(tests, coco_annotations_find_their_images_and_categories);
-    tcase_add_test(tests, bad_coco_is_refused_with_annotation_and_value);
-    tcase_add_test(tests, labelme_corners_come_in_any_order);
-    tcase_add_test(tests, bad_labelme_is_refused_with_shape_and_value);
-    tcase_add_test(tests, yolo_shares_become_pixels_of_the_image_at_hand);
-    tcase_add_test(tests, objects_without_a_usable_box_are_skipped_alone);
-    tcase_add_test(tests, tables_are_found_by_path_then_name_then_stem);
-    tcase_add_test(tests, bad_yolo_is_refused_with_line_and_value);
-    tcase_add_test(tests, folders_are_read_whole_and_names_told_apart_by_their_folders);
-    tcase_add_test(tests, folders_without_boxes_or_of_two_forms_are_refused);
-    tcase_add_test(tests, folders_of_boxes_go_on_without_what_may_not_be_read);
-    tcase_add_test(tests, yolo_folders_take_their_classes_from_above);
-    tcase_add_test(tests, labels_of_boxes_are_values_of_masks_by_the_order_met_or_by_name);
-    tcase_add_test(tests, the_real_tables_are_read);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -43,7 +43,7 @@ static void check(const struct clv_boxes *boxes, const char *image, size_t index
     "</meta><image id=\"0\" name=\"a.jpg\" width=\"200\" height=\"100\">" shapes "</image><image id=\"1\" "            \
     "name=\"sub/b.jpg\" width=\"200\" height=\"100\"></image></annotations>"
 
-START_TEST(cvat_boxes_polygons_masks_and_ellipses)
+TEST(cvat_boxes_polygons_masks_and_ellipses)
 {
     struct clv_boxes boxes = read_text(
         "annotations.xml",
@@ -70,10 +70,9 @@ START_TEST(cvat_boxes_polygons_masks_and_ellipses)
     bad("c.xml", "<!DOCTYPE annotations><annotations/>", "a document type is not allowed");
     bad("c.xml", "<annotations/>", "holds no boxes");
 }
-END_TEST
 
 /* Each costs itself alone, and the first is told with its line. */
-START_TEST(cvat_shapes_that_lack_something_are_skipped_by_name)
+TEST(cvat_shapes_that_lack_something_are_skipped_by_name)
 {
     static const char *const bad_shapes[][2] = {
         {"<box label=\"cow\" xtl=\"1\" ytl=\"2\" xbr=\"3\"/>", "a box without its corners"},
@@ -105,9 +104,8 @@ START_TEST(cvat_shapes_that_lack_something_are_skipped_by_name)
         clv_boxes_release(&boxes);
     }
 }
-END_TEST
 
-START_TEST(label_studio_counts_in_percent_and_renames_uploads)
+TEST(label_studio_counts_in_percent_and_renames_uploads)
 {
     struct clv_boxes boxes = read_text(
         "ls.json",
@@ -133,9 +131,8 @@ START_TEST(label_studio_counts_in_percent_and_renames_uploads)
     bad("ls.json", "[3]", "not Label Studio's");
     bad("ls.json", "[{\"data\":{\"image\":\"a.jpg\"}},7]", "element 2 is no object");
 }
-END_TEST
 
-START_TEST(tables_are_read_by_the_names_in_use)
+TEST(tables_are_read_by_the_names_in_use)
 {
     struct clv_boxes boxes = read_text("tf.txt", "filename\twidth\theight\tclass\txmin\tymin\txmax\tymax\timage\r\n"
                                                  "a.jpg\t200\t100\tcow\t10\t20\t40\t60\ta, or \"b\".jpg\r\n");
@@ -152,9 +149,8 @@ START_TEST(tables_are_read_by_the_names_in_use)
     bad("b.tsv", "filename\txmin\tymin\txmax\tymax\na\t1\t2\t3\n", "line 2 has 4 fields, the header has 5");
     bad("b.tsv", "filename\txmin\tymin\txmax\tymax\na\t1\t2\t3\tx\n", "line 2: ymax is \"x\", which is no number");
 }
-END_TEST
 
-START_TEST(other_formats_are_refused_with_those_that_are_read)
+TEST(other_formats_are_refused_with_those_that_are_read)
 {
     bad("b.csv", "filename,xmin,ymin,xmax,ymax\na,1,2,3,\t4\n",
         "b.csv: no tabs in its first line; boxes are read as tables separated by tabs, Pascal VOC, COCO");
@@ -163,7 +159,6 @@ START_TEST(other_formats_are_refused_with_those_that_are_read)
         "createml.json: an array, but not Label Studio's (\"data\"); boxes are read as tables");
     bad("other.json", "{}", "nor Label Studio's array; boxes are read as tables");
 }
-END_TEST
 
 /* The names of a data.yaml, joined by "|", or what is said of it. */
 static void check_yaml(const char *yaml, const char *names)
@@ -186,7 +181,7 @@ static void check_yaml(const char *yaml, const char *names)
     clv_boxes_release(&boxes);
 }
 
-START_TEST(yolo_classes_are_named_by_data_yaml_in_every_spelling)
+TEST(yolo_classes_are_named_by_data_yaml_in_every_spelling)
 {
     check_yaml("train: images\nnames:\n  0: dog\n  1: 'it''s'  # two\n  2: \"a \\\"b\\\"\"\nnc: 3\n",
                "dog|it's|a \"b\"");
@@ -202,9 +197,8 @@ START_TEST(yolo_classes_are_named_by_data_yaml_in_every_spelling)
     check_yaml("names:\n  dog\n", "class 0 has no number and name");
     check_yaml("names: {0: dog, cat}", "class 1 has no number and name");
 }
-END_TEST
 
-START_TEST(yolo_corners_and_coco_segmentations_are_bounded)
+TEST(yolo_corners_and_coco_segmentations_are_bounded)
 {
     struct clv_boxes boxes = read_text("y.txt", "0 0.1 0.2 0.5 0.2 0.5 0.6 0.1 0.4\n1 0.5 0.5 0.5 1\n");
     check(&boxes, "y.jpg", 0, "0", 0.1 * 200, 0.2 * 100, (0.5 - 0.1) * 200, (0.6 - 0.2) * 100);
@@ -225,21 +219,4 @@ START_TEST(yolo_corners_and_coco_segmentations_are_bounded)
     ck_assert_uint_eq(boxes.n_skipped, 2);
     ck_assert(strstr(boxes.first_skipped, "annotation 4: runs do not sum"));
     clv_boxes_release(&boxes);
-}
-END_TEST
-
-Suite *boxes_forms_suite(void);
-Suite *boxes_forms_suite(void)
-{
-    Suite *suite = suite_create("boxes_forms");
-    TCase *tests = tcase_create("boxes_forms");
-    tcase_add_test(tests, cvat_shapes_that_lack_something_are_skipped_by_name);
-    tcase_add_test(tests, cvat_boxes_polygons_masks_and_ellipses);
-    tcase_add_test(tests, label_studio_counts_in_percent_and_renames_uploads);
-    tcase_add_test(tests, tables_are_read_by_the_names_in_use);
-    tcase_add_test(tests, other_formats_are_refused_with_those_that_are_read);
-    tcase_add_test(tests, yolo_corners_and_coco_segmentations_are_bounded);
-    tcase_add_test(tests, yolo_classes_are_named_by_data_yaml_in_every_spelling);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -40,7 +40,7 @@ static const char *taken(struct text *text)
     return string;
 }
 
-START_TEST(objects_are_labels_with_a_name_but_for_a_background_at_zero)
+TEST(objects_are_labels_with_a_name_but_for_a_background_at_zero)
 {
     struct clv_labels labels = make_labels();
     ck_assert(!export_is_object(&labels, 0) && export_is_object(&labels, 1) && !export_is_object(&labels, 3));
@@ -52,9 +52,8 @@ START_TEST(objects_are_labels_with_a_name_but_for_a_background_at_zero)
     ck_assert(export_is_object(&labels, 0) && export_is_object(&labels, 1));
     ck_assert_int_eq(export_category(&labels, 2), 3);
 }
-END_TEST
 
-START_TEST(coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be)
+TEST(coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be)
 {
     struct clv_labels labels = make_labels();
     struct contours contours = trace(&labels);
@@ -88,12 +87,11 @@ START_TEST(coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to
     text_release(&images);
     contours_release(&contours);
 }
-END_TEST
 
 /* The hole's first corner is (5, 3), the outer corner nearest to it (6, 4). */
 #define KEYHOLE "[6,1],[6,4],[5,3],[5,2],[4,2],[4,3],[5,3],[6,4],[3,4],[3,1]"
 
-START_TEST(labelme_joins_holes_to_the_nearest_corner)
+TEST(labelme_joins_holes_to_the_nearest_corner)
 {
     struct clv_labels labels = make_labels();
     struct contours contours = trace(&labels);
@@ -110,9 +108,8 @@ START_TEST(labelme_joins_holes_to_the_nearest_corner)
     text_release(&text);
     contours_release(&contours);
 }
-END_TEST
 
-START_TEST(voc_counts_corners_from_one_both_inside)
+TEST(voc_counts_corners_from_one_both_inside)
 {
     struct clv_labels labels = make_labels();
     struct contours contours = trace(&labels);
@@ -135,9 +132,8 @@ START_TEST(voc_counts_corners_from_one_both_inside)
     text_release(&text);
     contours_release(&contours);
 }
-END_TEST
 
-START_TEST(yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides)
+TEST(yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides)
 {
     struct clv_labels labels = make_labels();
     struct contours contours = trace(&labels);
@@ -157,19 +153,4 @@ START_TEST(yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides)
     ck_assert_str_eq(taken(&text), "co\"w\ndog\n");
     text_release(&text);
     contours_release(&contours);
-}
-END_TEST
-
-Suite *export_suite(void);
-Suite *export_suite(void)
-{
-    Suite *suite = suite_create("export");
-    TCase *tests = tcase_create("export");
-    tcase_add_test(tests, objects_are_labels_with_a_name_but_for_a_background_at_zero);
-    tcase_add_test(tests, coco_has_polygons_and_run_lengths_where_there_are_holes_or_all_are_to_be);
-    tcase_add_test(tests, labelme_joins_holes_to_the_nearest_corner);
-    tcase_add_test(tests, voc_counts_corners_from_one_both_inside);
-    tcase_add_test(tests, yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -19,7 +19,7 @@ static struct clv_map drawn(void)
 }
 
 /* Two pixels of a map over four of an image: centres lie at .25 and .75, and at .125, .375, .625, .875. */
-START_TEST(a_map_is_read_between_the_centres_of_its_pixels)
+TEST(a_map_is_read_between_the_centres_of_its_pixels)
 {
     static float pixels[2][2] = {{0, 1}, {4, 5}};
     static const float wanted[] = {0, 0.25F, 0.75F, 1};
@@ -32,9 +32,8 @@ START_TEST(a_map_is_read_between_the_centres_of_its_pixels)
             ck_assert_float_eq(plane[y][x], 4 * wanted[y] + wanted[x]);
     map_grid_release(&grid);
 }
-END_TEST
 
-START_TEST(a_point_spreads_by_the_asked_variances_and_what_is_even_stays)
+TEST(a_point_spreads_by_the_asked_variances_and_what_is_even_stays)
 {
     struct clv_map map = drawn();
     must(map_blur(&map, 6, 2.5, err));
@@ -53,9 +52,8 @@ START_TEST(a_point_spreads_by_the_asked_variances_and_what_is_even_stays)
     ck_assert_double_eq_tol(across, 36, 0.5);
     ck_assert_double_eq_tol(down, 6.25, 0.5);
 }
-END_TEST
 
-START_TEST(less_than_half_a_pixel_changes_nothing_and_the_border_goes_on_beyond_itself)
+TEST(less_than_half_a_pixel_changes_nothing_and_the_border_goes_on_beyond_itself)
 {
     struct clv_map map = drawn();
     must(map_blur(&map, 0.4, 0, err));
@@ -67,16 +65,4 @@ START_TEST(less_than_half_a_pixel_changes_nothing_and_the_border_goes_on_beyond_
     ck_assert_float_eq_tol(values[0][0][0], 1, 1e-5F);
     ck_assert_float_eq_tol(values[0][60][100], 0, 1e-5F);
     ck_assert_float_eq_tol(values[0][30][49] + values[0][30][50], 1, 1e-4F);
-}
-END_TEST
-
-Suite *map_blur_suite(void)
-{
-    Suite *suite = suite_create("map_blur");
-    TCase *tests = tcase_create("map_blur");
-    tcase_add_test(tests, a_map_is_read_between_the_centres_of_its_pixels);
-    tcase_add_test(tests, a_point_spreads_by_the_asked_variances_and_what_is_even_stays);
-    tcase_add_test(tests, less_than_half_a_pixel_changes_nothing_and_the_border_goes_on_beyond_itself);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

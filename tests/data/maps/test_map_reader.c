@@ -59,7 +59,7 @@ static const char *write_map(const struct order *order, size_t c, size_t y, size
     return path;
 }
 
-START_TEST(channels_of_a_large_map_are_those_of_the_whole)
+TEST(channels_of_a_large_map_are_those_of_the_whole)
 {
     float *scratch = malloc(N * sizeof *scratch);
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
@@ -85,9 +85,8 @@ START_TEST(channels_of_a_large_map_are_those_of_the_whole)
     }
     free(scratch);
 }
-END_TEST
 
-START_TEST(what_is_not_finite_is_named_by_file_channel_and_place)
+TEST(what_is_not_finite_is_named_by_file_channel_and_place)
 {
     float *scratch = malloc(N * sizeof *scratch);
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
@@ -106,10 +105,9 @@ START_TEST(what_is_not_finite_is_named_by_file_channel_and_place)
     }
     free(scratch);
 }
-END_TEST
 
 /* A small map is in memory, and its file may go. */
-START_TEST(a_small_map_is_read_at_once)
+TEST(a_small_map_is_read_at_once)
 {
     const char *path = formatted("%s/small.npy", temporary_folder());
     static const char bytes[] = "\x93NUMPY\1\0\x3b\0{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2) }\n\0\xff";
@@ -122,7 +120,6 @@ START_TEST(a_small_map_is_read_at_once)
     ck_assert(values == reader.map.values && values[0] == 0 && values[1] == 1 && reader.map.is_integer);
     map_reader_close(&reader);
 }
-END_TEST
 
 /* A file of zeros that takes no space. */
 static double memory_of(const char *type, const char *shape, double bytes)
@@ -138,7 +135,7 @@ static double memory_of(const char *type, const char *shape, double bytes)
     return map_file_memory(path, CLV_MAP_LAYOUT_AUTO, NULL);
 }
 
-START_TEST(the_memory_of_a_large_map_is_that_of_a_few_channels)
+TEST(the_memory_of_a_large_map_is_that_of_a_few_channels)
 {
     double n = 1000 * 1000, few = memory_of("<f4", "5, 1000, 1000", 20 * n), pages = (double)MAP_PAGES;
     ck_assert(few > 12 * n + pages && few < 40 * n + pages);
@@ -149,10 +146,9 @@ START_TEST(the_memory_of_a_large_map_is_that_of_a_few_channels)
     ck_assert(map_file_memory("assets/README.md", CLV_MAP_LAYOUT_AUTO, NULL) == 0);
     ck_assert(map_file_memory("nosuch.npy", CLV_MAP_LAYOUT_AUTO, NULL) == 0);
 }
-END_TEST
 
 /* Other writers' files: the header's length aligns nothing. */
-START_TEST(a_tensor_is_read_wherever_its_array_begins)
+TEST(a_tensor_is_read_wherever_its_array_begins)
 {
     static const float values[6] = {1, 2, 3, 0.25F, 5, 6};
     for (uint64_t padding = 0; padding < 8; padding++) {
@@ -176,19 +172,4 @@ START_TEST(a_tensor_is_read_wherever_its_array_begins)
         clv_map_release(&map);
         free(exact);
     }
-}
-END_TEST
-
-Suite *map_reader_suite(void);
-Suite *map_reader_suite(void)
-{
-    Suite *suite = suite_create("map_reader");
-    TCase *tests = tcase_create("map_reader");
-    tcase_add_test(tests, channels_of_a_large_map_are_those_of_the_whole);
-    tcase_add_test(tests, what_is_not_finite_is_named_by_file_channel_and_place);
-    tcase_add_test(tests, a_small_map_is_read_at_once);
-    tcase_add_test(tests, the_memory_of_a_large_map_is_that_of_a_few_channels);
-    tcase_add_test(tests, a_tensor_is_read_wherever_its_array_begins);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

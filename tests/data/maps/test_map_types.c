@@ -14,7 +14,7 @@ static const char *write_tensors(const struct clv_tensor *tensors, size_t n)
     return path;
 }
 
-START_TEST(tensors_of_every_type_are_the_same_map)
+TEST(tensors_of_every_type_are_the_same_map)
 {
     static const uint8_t bytes[6] = {0, 51, 102, 153, 204, 255};
     static const uint16_t words[6] = {0, 13107, 26214, 39321, 52428, 65535};
@@ -35,9 +35,8 @@ START_TEST(tensors_of_every_type_are_the_same_map)
         clv_map_release(&map);
     }
 }
-END_TEST
 
-START_TEST(tensors_that_are_no_map_are_refused)
+TEST(tensors_that_are_no_map_are_refused)
 {
     static const int64_t numbers[6] = {1};
     static const float values[6] = {1};
@@ -59,9 +58,8 @@ START_TEST(tensors_that_are_no_map_are_refused)
               map_parse(&map, (const unsigned char *)"\x93NUMPY\2\0\2\0\0", 11, CLV_MAP_LAYOUT_AUTO, NULL, err));
     ck_assert_ptr_null(map.values);
 }
-END_TEST
 
-START_TEST(no_map_comes_out_when_memory_runs_out)
+TEST(no_map_comes_out_when_memory_runs_out)
 {
     static const float values[6] = {1};
     struct clv_map map = {0};
@@ -75,16 +73,4 @@ START_TEST(no_map_comes_out_when_memory_runs_out)
     must_keep_when_requests_fail(clv_map_read(&map, path, CLV_MAP_LAYOUT_AUTO, NULL, err),
                                  ck_assert_ptr_null(map.values));
     clv_map_release(&map);
-}
-END_TEST
-
-Suite *map_types_suite(void)
-{
-    Suite *suite = suite_create("map_types");
-    TCase *tests = tcase_create("map_types");
-    tcase_add_test(tests, tensors_of_every_type_are_the_same_map);
-    tcase_add_test(tests, tensors_that_are_no_map_are_refused);
-    tcase_add_test(tests, no_map_comes_out_when_memory_runs_out);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

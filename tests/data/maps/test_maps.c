@@ -59,7 +59,7 @@ static void expect_numbered(struct clv_map *map)
     clv_map_release(map);
 }
 
-START_TEST(arrays_of_every_order_and_layout_are_the_same_map)
+TEST(arrays_of_every_order_and_layout_are_the_same_map)
 {
     float chw[2][3][4], hwc[3][4][2], fortran[4][3][2];
     double doubles[2][3][4];
@@ -94,10 +94,9 @@ START_TEST(arrays_of_every_order_and_layout_are_the_same_map)
     must(clv_map_read(&map, path, CLV_MAP_LAYOUT_HWC, NULL, err));
     expect_numbered(&map);
 }
-END_TEST
 
 /* Deep features have more channels than rows and columns. */
-START_TEST(channels_are_told_by_the_shape)
+TEST(channels_are_told_by_the_shape)
 {
     static const struct {
         const char *header;
@@ -118,9 +117,8 @@ START_TEST(channels_are_told_by_the_shape)
         clv_map_release(&map);
     }
 }
-END_TEST
 
-START_TEST(whole_numbers_are_fractions_and_halves_are_exact)
+TEST(whole_numbers_are_fractions_and_halves_are_exact)
 {
     static const uint8_t bytes[2][2] = {{0, 51}, {102, 255}};
     static const uint16_t words[1][2] = {{0, 65535}}, halves[1][4] = {{0x3c00, 0xc100, 0x0001, 0x7bff}};
@@ -144,10 +142,9 @@ START_TEST(whole_numbers_are_fractions_and_halves_are_exact)
     clv_map_release(&map);
     free(png);
 }
-END_TEST
 
 /* As other writers than NumPy may: blanks anywhere, double quotes, any order, no comma at the end. */
-START_TEST(headers_of_npy_are_read_however_they_are_spaced)
+TEST(headers_of_npy_are_read_however_they_are_spaced)
 {
     static const char *const headers[] = {
         "{'descr':'|u1','fortran_order':False,'shape':(2,2)}",
@@ -161,9 +158,8 @@ START_TEST(headers_of_npy_are_read_however_they_are_spaced)
         clv_map_release(&map);
     }
 }
-END_TEST
 
-START_TEST(damaged_and_hostile_maps_are_refused_by_shape)
+TEST(damaged_and_hostile_maps_are_refused_by_shape)
 {
     static const float bad[4] = {0, 1, NAN, 3};
     size_t size;
@@ -219,9 +215,8 @@ START_TEST(damaged_and_hostile_maps_are_refused_by_shape)
     must_fail(CLV_ERR_DATA, "m.npz: a .npz archive", clv_map_read(&map, path, CLV_MAP_LAYOUT_AUTO, NULL, err));
     must_fail(CLV_ERR_NO_INPUT, "none.npy", clv_map_read(&map, "none.npy", CLV_MAP_LAYOUT_AUTO, NULL, err));
 }
-END_TEST
 
-START_TEST(a_map_is_found_by_as_much_of_the_image_s_path_as_it_has)
+TEST(a_map_is_found_by_as_much_of_the_image_s_path_as_it_has)
 {
     char *path;
     const char *folder = formatted("%s/found", temporary_folder());
@@ -238,9 +233,8 @@ START_TEST(a_map_is_found_by_as_much_of_the_image_s_path_as_it_has)
     must_fail(CLV_ERR_NO_INPUT, "no map of /x/9.jpg in it", clv_map_find(&path, folder, "/x/9.jpg", err));
     ck_assert_ptr_null(path);
 }
-END_TEST
 
-START_TEST(the_real_maps_are_read)
+TEST(the_real_maps_are_read)
 {
     const char *path = real_data("the_real_maps_are_read", "maps-horses/features/horse001.npy");
     struct clv_map map = {0};
@@ -253,20 +247,4 @@ START_TEST(the_real_maps_are_read)
                       CLV_MAP_LAYOUT_AUTO, NULL, err));
     ck_assert(map.n_channels == 1 && map.width == 128 && map.is_integer);
     clv_map_release(&map);
-}
-END_TEST
-
-Suite *maps_suite(void)
-{
-    Suite *suite = suite_create("maps");
-    TCase *tests = tcase_create("maps");
-    tcase_add_test(tests, arrays_of_every_order_and_layout_are_the_same_map);
-    tcase_add_test(tests, channels_are_told_by_the_shape);
-    tcase_add_test(tests, whole_numbers_are_fractions_and_halves_are_exact);
-    tcase_add_test(tests, headers_of_npy_are_read_however_they_are_spaced);
-    tcase_add_test(tests, damaged_and_hostile_maps_are_refused_by_shape);
-    tcase_add_test(tests, a_map_is_found_by_as_much_of_the_image_s_path_as_it_has);
-    tcase_add_test(tests, the_real_maps_are_read);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -124,7 +124,7 @@ static void check_objects(const uint8_t *labels, int32_t width, int32_t height, 
     contours_release(&contours);
 }
 
-START_TEST(rings_keyholes_and_runs_are_the_objects_pixels_whatever_they_are)
+TEST(rings_keyholes_and_runs_are_the_objects_pixels_whatever_they_are)
 {
     static const int32_t sides[][2] = {{1, 1}, {1, 7}, {9, 1}, {2, 2}, {5, 4}, {16, 11}};
     uint32_t state = 3;
@@ -138,9 +138,8 @@ START_TEST(rings_keyholes_and_runs_are_the_objects_pixels_whatever_they_are)
     draw_discs(labels, 5);
     check_objects(labels, SIDE, SIDE, figure_traced);
 }
-END_TEST
 
-START_TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
+TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
 {
     static const uint8_t labels[6 * 5] = {1, 1, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0,
                                           1, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 2, 2};
@@ -160,7 +159,6 @@ START_TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
     must(contours_simplify(&contours, none, 1, err));
     contours_release(&contours);
 }
-END_TEST
 
 /* Of p to the ring points[n]. */
 static double distance_to_ring(const double p[2], const int32_t (*points)[2], size_t n)
@@ -202,7 +200,7 @@ static void draw_bars(uint8_t labels[SIDE * SIDE], uint32_t seed)
     }
 }
 
-START_TEST(simpler_rings_stay_within_the_tolerance_in_both_directions)
+TEST(simpler_rings_stay_within_the_tolerance_in_both_directions)
 {
     static const double tolerances[] = {0.5, 1, 3};
     uint8_t labels[SIDE * SIDE];
@@ -232,9 +230,8 @@ START_TEST(simpler_rings_stay_within_the_tolerance_in_both_directions)
         }
     }
 }
-END_TEST
 
-START_TEST(neighbours_keep_one_border_so_that_pixels_are_neither_lost_nor_claimed_twice)
+TEST(neighbours_keep_one_border_so_that_pixels_are_neither_lost_nor_claimed_twice)
 {
     uint8_t labels[SIDE * SIDE], claimed[SIDE * SIDE], mask[SIDE * SIDE];
     size_t n_small = 0, n_wrong = 0;
@@ -261,9 +258,8 @@ START_TEST(neighbours_keep_one_border_so_that_pixels_are_neither_lost_nor_claime
     ck_assert_uint_lt(n_small, 26);
     ck_assert_uint_le(n_wrong, 1); /* where simpler borders cross */
 }
-END_TEST
 
-START_TEST(small_and_thin_objects_do_not_collapse)
+TEST(small_and_thin_objects_do_not_collapse)
 {
     uint8_t labels[40 * 20] = {0}, mask[40 * 20] = {0};
     struct contours contours = {0};
@@ -277,19 +273,4 @@ START_TEST(small_and_thin_objects_do_not_collapse)
     for (int p = 0; p < 40 * 20; p++)
         ck_assert_int_eq(mask[p], labels[p] != 0);
     contours_release(&contours);
-}
-END_TEST
-
-Suite *contours_suite(void);
-Suite *contours_suite(void)
-{
-    Suite *suite = suite_create("contours");
-    TCase *tests = tcase_create("contours");
-    tcase_add_test(tests, rings_keyholes_and_runs_are_the_objects_pixels_whatever_they_are);
-    tcase_add_test(tests, objects_touch_by_corners_and_holes_are_rings_of_their_own);
-    tcase_add_test(tests, simpler_rings_stay_within_the_tolerance_in_both_directions);
-    tcase_add_test(tests, neighbours_keep_one_border_so_that_pixels_are_neither_lost_nor_claimed_twice);
-    tcase_add_test(tests, small_and_thin_objects_do_not_collapse);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -25,7 +25,7 @@ static const char *drawn(const uint8_t *mask, int width, int height)
     return text;
 }
 
-START_TEST(a_polygon_holds_the_pixels_whose_centres_are_inside_even_odd)
+TEST(a_polygon_holds_the_pixels_whose_centres_are_inside_even_odd)
 {
     static const double square_with_hole[][2] = {{1, 1}, {5, 1}, {5, 5}, {1, 5}, {2, 2}, {2, 4}, {4, 4}, {4, 2}};
     static const double triangle[][2] = {{0, 0}, {6, 0}, {0, 6}}, outside[][2] = {{-9, -9}, {50, -9}, {50, 2}, {-9, 2}};
@@ -44,9 +44,8 @@ START_TEST(a_polygon_holds_the_pixels_whose_centres_are_inside_even_odd)
     must(polygon_fill(mask, 6, 6, star, four, 1, 1, err));
     ck_assert_str_eq(drawn(mask, 6, 6), ".....#/#...##/##.###/##.###/#...##/.....#/");
 }
-END_TEST
 
-START_TEST(polygons_that_share_an_edge_share_no_pixel_and_leave_no_gap)
+TEST(polygons_that_share_an_edge_share_no_pixel_and_leave_no_gap)
 {
     uint32_t state = 7;
     for (int round = 0; round < 200; round++) {
@@ -66,9 +65,8 @@ START_TEST(polygons_that_share_an_edge_share_no_pixel_and_leave_no_gap)
             ck_assert_int_eq(a[i] + b[i], 1);
     }
 }
-END_TEST
 
-START_TEST(hostile_polygons_are_refused)
+TEST(hostile_polygons_are_refused)
 {
     static const size_t three[] = {3};
     double endless[][2] = {{0, 0}, {1, INFINITY}, {2, 0}};
@@ -87,9 +85,8 @@ START_TEST(hostile_polygons_are_refused)
     free(zigzag);
     free(high);
 }
-END_TEST
 
-START_TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)
+TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)
 {
     static const uint32_t counts[] = {1, 3, 2}; /* of 2 x 3 pixels */
     const struct rle_frame frame = {0, 0, 2, 3}, moved = {1, -1, 2, 3};
@@ -110,7 +107,6 @@ START_TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)
     const struct rle_frame huge = {0, 0, INT32_MAX, INT32_MAX};
     must_fail(CLV_ERR_DATA, "runs of a mask of", rle_fill(mask, 2, 3, &huge, counts, 3, RLE_BY_ROWS, 1, err));
 }
-END_TEST
 
 static uint32_t drawn_number(uint32_t *state, uint32_t limit)
 {
@@ -120,7 +116,7 @@ static uint32_t drawn_number(uint32_t *state, uint32_t limit)
 
 /* By the definition: the pixel at x, y of the frame is the (x * height + y)-th by columns, the (y * width + x)-th by
  * rows. */
-START_TEST(runs_are_drawn_where_they_lie_in_the_picture_and_nowhere_else)
+TEST(runs_are_drawn_where_they_lie_in_the_picture_and_nowhere_else)
 {
     enum { WIDTH = 7, HEIGHT = 5 };
     uint32_t state = 3;
@@ -147,10 +143,9 @@ START_TEST(runs_are_drawn_where_they_lie_in_the_picture_and_nowhere_else)
         ck_assert_str_eq(drawn(mask, WIDTH, HEIGHT), drawn(wanted, WIDTH, HEIGHT));
     }
 }
-END_TEST
 
 /* Walking all pixels that the frames claim would take days. */
-START_TEST(only_the_part_of_a_huge_frame_that_the_picture_has_costs_work)
+TEST(only_the_part_of_a_huge_frame_that_the_picture_has_costs_work)
 {
     static const struct rle_frame huge[] = {{0, 0, 16384, 16384}, {-8000, -8000, 16384, 16384}, {0, 0, 1, 1 << 28}};
     static const uint32_t most[] = {5, (1 << 28) - 10, 5};
@@ -160,9 +155,8 @@ START_TEST(only_the_part_of_a_huge_frame_that_the_picture_has_costs_work)
     for (int p = 0; p < 6; p++)
         ck_assert_int_eq(mask[p], 1);
 }
-END_TEST
 
-START_TEST(relative_points_are_shares_of_the_width_and_of_the_height)
+TEST(relative_points_are_shares_of_the_width_and_of_the_height)
 {
     static const double corners[][2] = {{0.25, 0.5}, {0.75, 0.5}, {0.75, 1}, {0.25, 1}};
     struct clv_outline *outline = outline_new();
@@ -175,11 +169,10 @@ START_TEST(relative_points_are_shares_of_the_width_and_of_the_height)
         ck_assert_int_eq(mask[p], p / 4 >= 4 && (p % 4 == 1 || p % 4 == 2));
     outline_free(outline);
 }
-END_TEST
 
 /* By pycocotools' rleToString: five bits a character from '0' on, the sixth says that more follow, differences from the
  * third on. */
-START_TEST(compressed_counts_are_read)
+TEST(compressed_counts_are_read)
 {
     uint32_t *counts;
     size_t n;
@@ -205,22 +198,4 @@ START_TEST(compressed_counts_are_read)
     must_fail(CLV_ERR_DATA, "run 2 is no number", rle_parse_numbers(&counts, &n, "1, -2", err));
     must_fail(CLV_ERR_DATA, "run 1 is no number", rle_parse_numbers(&counts, &n, "99999999999", err));
     must_fail(CLV_ERR_DATA, "run 1 is no number", rle_parse_numbers(&counts, &n, "1x", err));
-}
-END_TEST
-
-Suite *shapes_suite(void);
-Suite *shapes_suite(void)
-{
-    Suite *suite = suite_create("shapes");
-    TCase *tests = tcase_create("shapes");
-    tcase_add_test(tests, a_polygon_holds_the_pixels_whose_centres_are_inside_even_odd);
-    tcase_add_test(tests, polygons_that_share_an_edge_share_no_pixel_and_leave_no_gap);
-    tcase_add_test(tests, hostile_polygons_are_refused);
-    tcase_add_test(tests, runs_go_by_columns_in_coco_and_by_rows_in_cvat);
-    tcase_add_test(tests, runs_are_drawn_where_they_lie_in_the_picture_and_nowhere_else);
-    tcase_add_test(tests, only_the_part_of_a_huge_frame_that_the_picture_has_costs_work);
-    tcase_add_test(tests, relative_points_are_shares_of_the_width_and_of_the_height);
-    tcase_add_test(tests, compressed_counts_are_read);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

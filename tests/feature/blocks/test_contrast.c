@@ -54,7 +54,7 @@ static void draw_disc(struct clv_image *image, const uint8_t *disc, const uint8_
 
 static const uint8_t RED[3] = {200, 30, 30}, GREY[3] = {128, 128, 128};
 
-START_TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
+TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
 {
     struct fixture f = {0};
     draw_disc(&f.image, RED, GREY);
@@ -89,9 +89,8 @@ START_TEST(a_red_disc_on_grey_stands_out_in_every_measure_of_colour)
     ck_assert_int_ge(n_disc, 5);
     fixture_release(&f);
 }
-END_TEST
 
-START_TEST(a_flat_image_has_no_contrast)
+TEST(a_flat_image_has_no_contrast)
 {
     struct fixture f = {0};
     draw_disc(&f.image, GREY, GREY);
@@ -107,7 +106,6 @@ START_TEST(a_flat_image_has_no_contrast)
     }
     fixture_release(&f);
 }
-END_TEST
 
 /* measures[n][CONTRAST_WORDS] of an image cut into n regions, each of which touches the next. */
 static void measure_row(float *measures, const uint8_t *pixels, int32_t *labels, int32_t side, int32_t n)
@@ -132,7 +130,7 @@ static void measure_row(float *measures, const uint8_t *pixels, int32_t *labels,
 }
 
 /* A pixel of each side in turn. */
-START_TEST(what_lies_on_the_border_is_no_way_from_it)
+TEST(what_lies_on_the_border_is_no_way_from_it)
 {
     enum { SIDE = 12 };
     static uint8_t pixels[SIDE * SIDE * 3];
@@ -148,10 +146,9 @@ START_TEST(what_lies_on_the_border_is_no_way_from_it)
         ck_assert_float_eq(measures[CONTRAST_WORDS + CONTRAST_GEODESIC], 0);
     }
 }
-END_TEST
 
 /* Rings of one colour, the innermost first: all of them are near the border. */
-START_TEST(geodesic_distances_come_in_from_the_border_in_two_sweeps)
+TEST(geodesic_distances_come_in_from_the_border_in_two_sweeps)
 {
     enum { RINGS = 120, SIDE = 2 * RINGS };
     static uint8_t pixels[SIDE * SIDE * 3];
@@ -166,9 +163,8 @@ START_TEST(geodesic_distances_come_in_from_the_border_in_two_sweeps)
     for (int r = 0; r < RINGS; r++)
         ck_assert_float_eq(measures[r * CONTRAST_WORDS + CONTRAST_GEODESIC], 0);
 }
-END_TEST
 
-START_TEST(geodesic_distance_goes_around_walls)
+TEST(geodesic_distance_goes_around_walls)
 {
     /* A grey corridor leads from the border to the middle through a red block: the middle is near by geodesic
      * distance. */
@@ -186,9 +182,8 @@ START_TEST(geodesic_distance_goes_around_walls)
     ck_assert_float_gt(block, 0.9f);
     fixture_release(&f);
 }
-END_TEST
 
-START_TEST(pair_sums_are_those_of_the_definition)
+TEST(pair_sums_are_those_of_the_definition)
 {
     enum { N = 37 };
     struct region regions[N] = {0};
@@ -228,9 +223,8 @@ START_TEST(pair_sums_are_those_of_the_definition)
     }
     pairs_release(&pairs);
 }
-END_TEST
 
-START_TEST(weighing_regions_anew_gives_the_sums_of_that_weight)
+TEST(weighing_regions_anew_gives_the_sums_of_that_weight)
 {
     struct fixture f = {0};
     draw_disc(&f.image, RED, GREY);
@@ -253,9 +247,8 @@ START_TEST(weighing_regions_anew_gives_the_sums_of_that_weight)
     free(weights);
     fixture_release(&f);
 }
-END_TEST
 
-START_TEST(zones_compare_how_often_codes_are_met)
+TEST(zones_compare_how_often_codes_are_met)
 {
     /* Code 0 everywhere but for code 1 on a few central pixels and code 2 on a few of the border; region 0 is all. */
     enum { W = 40, H = 30 };
@@ -297,9 +290,8 @@ START_TEST(zones_compare_how_often_codes_are_met)
     ck_assert_double_eq_tol(inner[0], 0.5, 0.05);
     zones_release(&zones);
 }
-END_TEST
 
-START_TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
+TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
 {
     for (int step = 0; step <= 100; step++) {
         float measures[3];
@@ -321,9 +313,8 @@ START_TEST(a_measure_is_shared_by_two_bins_that_give_it_back)
         }
     }
 }
-END_TEST
 
-START_TEST(many_regions_are_measured_against_a_sample_of_them)
+TEST(many_regions_are_measured_against_a_sample_of_them)
 {
     struct fixture f = {0};
     draw_disc(&f.image, RED, GREY);
@@ -334,23 +325,4 @@ START_TEST(many_regions_are_measured_against_a_sample_of_them)
     ck_assert_float_lt(f.measures[middle * CONTRAST_WORDS + CONTRAST_BORDER], 0.2f);
     ck_assert_float_gt(f.measures[CONTRAST_BORDER], 0.9f);
     fixture_release(&f);
-}
-END_TEST
-
-Suite *contrast_suite(void)
-{
-    Suite *suite = suite_create("contrast");
-    TCase *tc = tcase_create("contrast");
-    tcase_add_test(tc, a_red_disc_on_grey_stands_out_in_every_measure_of_colour);
-    tcase_add_test(tc, a_flat_image_has_no_contrast);
-    tcase_add_test(tc, what_lies_on_the_border_is_no_way_from_it);
-    tcase_add_test(tc, geodesic_distances_come_in_from_the_border_in_two_sweeps);
-    tcase_add_test(tc, geodesic_distance_goes_around_walls);
-    tcase_add_test(tc, pair_sums_are_those_of_the_definition);
-    tcase_add_test(tc, weighing_regions_anew_gives_the_sums_of_that_weight);
-    tcase_add_test(tc, zones_compare_how_often_codes_are_met);
-    tcase_add_test(tc, a_measure_is_shared_by_two_bins_that_give_it_back);
-    tcase_add_test(tc, many_regions_are_measured_against_a_sample_of_them);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

@@ -110,7 +110,7 @@ static void check_definition(const float *row, const double *expected)
             ck_assert_double_eq_tol((double)row[c], fabs(expected[c]) < 1e-3 ? 0 : expected[c], 2e-5);
 }
 
-START_TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
+TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
 {
     struct clv_image image = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = pixels};
     struct clv_superpixels nodes = {0};
@@ -150,11 +150,10 @@ START_TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
     scene_release(&scene);
     clv_superpixels_release(&nodes);
 }
-END_TEST
 
 /* Descriptors are likelier under the mixture than under one Gaussian of all of them, whose log-likelihood is that of
  * its variances. */
-START_TEST(a_mixture_is_sound_and_its_weights_are_the_descriptors_shares)
+TEST(a_mixture_is_sound_and_its_weights_are_the_descriptors_shares)
 {
     struct sift_grid grid;
     struct mixture_view view;
@@ -185,10 +184,9 @@ START_TEST(a_mixture_is_sound_and_its_weights_are_the_descriptors_shares)
         ck_assert(!mixture_is_sound(bad));
     }
 }
-END_TEST
 
 /* Nothing but one grey, and a single descriptor. */
-START_TEST(mixtures_of_equal_descriptors_are_sound)
+TEST(mixtures_of_equal_descriptors_are_sound)
 {
     static const uint8_t flat[40 * CLV_DESCRIPTOR_SIZE] = {0};
     for (size_t n = 1; n <= 40; n += 39) {
@@ -198,9 +196,8 @@ START_TEST(mixtures_of_equal_descriptors_are_sound)
         array_free(mixture);
     }
 }
-END_TEST
 
-START_TEST(mixtures_and_vectors_survive_failed_requests)
+TEST(mixtures_and_vectors_survive_failed_requests)
 {
     static const uint8_t flat[40 * CLV_DESCRIPTOR_SIZE] = {0};
     float *mixture = NULL;
@@ -221,18 +218,5 @@ START_TEST(mixtures_and_vectors_survive_failed_requests)
     scene_release(&scene);
     clv_superpixels_release(&nodes);
 }
-END_TEST
 
-Suite *fisher_suite(void);
-Suite *fisher_suite(void)
-{
-    Suite *suite = suite_create("fisher");
-    TCase *tcase = tcase_create("fisher");
-    tcase_add_unchecked_fixture(tcase, setup, teardown);
-    tcase_add_test(tcase, fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny);
-    tcase_add_test(tcase, a_mixture_is_sound_and_its_weights_are_the_descriptors_shares);
-    tcase_add_test(tcase, mixtures_and_vectors_survive_failed_requests);
-    tcase_add_test(tcase, mixtures_of_equal_descriptors_are_sound);
-    suite_add_tcase(suite, tcase);
-    return suite;
-}
+SETUP_ONCE(setup, teardown)

@@ -106,7 +106,7 @@ static void reference(double *out, const double *cells, int32_t columns, int32_t
     }
 }
 
-START_TEST(cells_are_those_of_a_plain_reference)
+TEST(cells_are_those_of_a_plain_reference)
 {
     static const int32_t sizes[][2] = {{40, 24}, {67, 43}, {36, 44}, {8, 8}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -130,9 +130,8 @@ START_TEST(cells_are_those_of_a_plain_reference)
         clv_image_release(&image);
     }
 }
-END_TEST
 
-START_TEST(a_region_has_the_mean_of_its_pixels_cells)
+TEST(a_region_has_the_mean_of_its_pixels_cells)
 {
     struct clv_image image = noise(30, 21, 9);
     struct clv_superpixels stripes;
@@ -157,9 +156,8 @@ START_TEST(a_region_has_the_mean_of_its_pixels_cells)
     free(stripes.labels);
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(images_of_any_size_have_finite_cells)
+TEST(images_of_any_size_have_finite_cells)
 {
     for (int32_t width = 1; width <= 20; width += width < 5 ? 1 : 3)
         for (int32_t height = 1; height <= 20; height += height < 5 ? 1 : 3) {
@@ -181,16 +179,4 @@ START_TEST(images_of_any_size_have_finite_cells)
             free(stripes.labels);
             clv_image_release(&image);
         }
-}
-END_TEST
-
-Suite *hog_suite(void)
-{
-    Suite *suite = suite_create("hog");
-    TCase *tc = tcase_create("hog");
-    tcase_add_test(tc, cells_are_those_of_a_plain_reference);
-    tcase_add_test(tc, a_region_has_the_mean_of_its_pixels_cells);
-    tcase_add_test(tc, images_of_any_size_have_finite_cells);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

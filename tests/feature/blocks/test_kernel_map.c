@@ -40,7 +40,7 @@ static double mapped_product(const struct kernel_map *map, float h, float g)
 static const double bounds[] = {1e-6, 0.06, 0.16}; /* by enum clv_kernel_map, as kernel_map.h states them */
 
 /* The error of two histograms' kernel is at most the largest of |error| / ((h + g) / 2) over their bins. */
-START_TEST(products_of_mapped_shares_approximate_the_kernel)
+TESTS(products_of_mapped_shares_approximate_the_kernel, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION + 1)
 {
     struct kernel_map map = map_of(_i);
     double worst = 0;
@@ -52,9 +52,8 @@ START_TEST(products_of_mapped_shares_approximate_the_kernel)
         ck_assert_double_gt(worst, bounds[_i] / 2); /* the bound says something */
     kernel_map_release(&map);
 }
-END_TEST
 
-START_TEST(histograms_are_compared_by_the_kernel_asked_for)
+TESTS(histograms_are_compared_by_the_kernel_asked_for, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION + 1)
 {
     enum { BINS = 40 };
     struct kernel_map map = map_of(_i);
@@ -74,9 +73,8 @@ START_TEST(histograms_are_compared_by_the_kernel_asked_for)
     }
     kernel_map_release(&map);
 }
-END_TEST
 
-START_TEST(shares_of_nothing_and_next_to_nothing_are_zero)
+TESTS(shares_of_nothing_and_next_to_nothing_are_zero, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION + 1)
 {
     struct kernel_map map = map_of(_i);
     static const float small[] = {0, 1e-7f, 1e-30f, 1e-45f};
@@ -89,19 +87,4 @@ START_TEST(shares_of_nothing_and_next_to_nothing_are_zero)
             ck_assert_float_eq(numbers[c], 7);
     }
     kernel_map_release(&map);
-}
-END_TEST
-
-Suite *kernel_map_suite(void)
-{
-    Suite *suite = suite_create("kernel_map");
-    TCase *tc = tcase_create("kernel_map");
-    tcase_add_loop_test(tc, products_of_mapped_shares_approximate_the_kernel, CLV_KERNEL_MAP_NONE,
-                        CLV_KERNEL_MAP_INTERSECTION + 1);
-    tcase_add_loop_test(tc, histograms_are_compared_by_the_kernel_asked_for, CLV_KERNEL_MAP_NONE,
-                        CLV_KERNEL_MAP_INTERSECTION + 1);
-    tcase_add_loop_test(tc, shares_of_nothing_and_next_to_nothing_are_zero, CLV_KERNEL_MAP_NONE,
-                        CLV_KERNEL_MAP_INTERSECTION + 1);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

@@ -50,7 +50,7 @@ static void measure(double *measures, int region, int channel)
     measures[2] = sqrt(squares);
 }
 
-START_TEST(a_node_says_mean_bins_maximum_and_deviation_of_every_channel)
+TEST(a_node_says_mean_bins_maximum_and_deviation_of_every_channel)
 {
     struct map_pool pool;
     float row[64], unit;
@@ -91,11 +91,10 @@ START_TEST(a_node_says_mean_bins_maximum_and_deviation_of_every_channel)
     }
     map_pool_release(&pool);
 }
-END_TEST
 
 /* Of probabilities 1 less the largest difference, of features exp(- d^2 / (2 mean d^2)); both times the border's length
  * in sides, but for patches. */
-START_TEST(an_edge_says_how_alike_its_nodes_are)
+TEST(an_edge_says_how_alike_its_nodes_are)
 {
     int32_t pairs[][2] = {{0, 1}, {1, 2}};
     float lengths[] = {3, 5}, filled[2][4];
@@ -129,10 +128,9 @@ START_TEST(an_edge_says_how_alike_its_nodes_are)
     }
     map_pool_release(&pool);
 }
-END_TEST
 
 /* Of so many pixels that components are made one at a time, in any order, and anew after a failure. */
-START_TEST(components_of_a_large_map_are_sums_over_its_channels)
+TEST(components_of_a_large_map_are_sums_over_its_channels)
 {
     enum { SIDE = 3000 };
     static float components[] = {0.5F, -2, 3, 0.25F};
@@ -164,9 +162,8 @@ START_TEST(components_of_a_large_map_are_sums_over_its_channels)
     map_ready_release(&ready);
     free(reader.map.values);
 }
-END_TEST
 
-START_TEST(maps_without_components_take_no_memory_for_sums)
+TEST(maps_without_components_take_no_memory_for_sums)
 {
     struct map_ready ready;
     for (int m = 0; m < 2; m++) {
@@ -174,18 +171,4 @@ START_TEST(maps_without_components_take_no_memory_for_sums)
         ck_assert(ready.channel && !ready.sums);
         map_ready_release(&ready);
     }
-}
-END_TEST
-
-Suite *map_pool_suite(void);
-Suite *map_pool_suite(void)
-{
-    Suite *suite = suite_create("map_pool");
-    TCase *tests = tcase_create("map_pool");
-    tcase_add_test(tests, a_node_says_mean_bins_maximum_and_deviation_of_every_channel);
-    tcase_add_test(tests, an_edge_says_how_alike_its_nodes_are);
-    tcase_add_test(tests, components_of_a_large_map_are_sums_over_its_channels);
-    tcase_add_test(tests, maps_without_components_take_no_memory_for_sums);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

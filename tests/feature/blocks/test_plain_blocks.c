@@ -44,7 +44,7 @@ static void draw(void)
     }
 }
 
-START_TEST(surroundings_have_words_where_nodes_have_some)
+TEST(surroundings_have_words_where_nodes_have_some)
 {
     struct clv_recipe recipe;
     clv_recipe_init(&recipe);
@@ -57,9 +57,8 @@ START_TEST(surroundings_have_words_where_nodes_have_some)
                              chroma_size(&recipe) + (has_words ? 3 - first : 0) * words_size(&recipe));
     }
 }
-END_TEST
 
-START_TEST(places_are_shared_by_the_cells_around_them)
+TEST(places_are_shared_by_the_cells_around_them)
 {
     int32_t side = (int32_t)lround(sqrt(position_size()));
     draw();
@@ -76,9 +75,8 @@ START_TEST(places_are_shared_by_the_cells_around_them)
         ck_assert_float_eq_tol(size[1], (float)(regions[r].n_pixels * REGIONS) / N, 1e-6F);
     }
 }
-END_TEST
 
-START_TEST(colours_are_roots_of_shares_then_means_and_deviations)
+TEST(colours_are_roots_of_shares_then_means_and_deviations)
 {
     struct clv_recipe recipe;
     struct kernel_map none;
@@ -108,10 +106,9 @@ START_TEST(colours_are_roots_of_shares_then_means_and_deviations)
     }
     kernel_map_release(&none);
 }
-END_TEST
 
 /* exp(- d^2 / (2 mean d^2)) of colours, exp(- 2 (1 - words in common / scales)) of words. */
-START_TEST(edges_compare_colours_and_words)
+TEST(edges_compare_colours_and_words)
 {
     int32_t pairs[][2] = {{0, 1}, {1, 2}};
     float lengths[] = {4, 6}, features[2][5];
@@ -138,10 +135,9 @@ START_TEST(edges_compare_colours_and_words)
         }
     }
 }
-END_TEST
 
 /* The strip is 6 % of the side of a square of as many pixels deep, rounded up. */
-START_TEST(the_strip_lies_along_the_border)
+TEST(the_strip_lies_along_the_border)
 {
     struct zones zones;
     draw();
@@ -156,19 +152,4 @@ START_TEST(the_strip_lies_along_the_border)
         ck_assert_float_eq_tol(zones.centre[i], (float)(1 / (1 + pow(u * u + v * v, 2))), 1e-5F);
     }
     zones_release(&zones);
-}
-END_TEST
-
-Suite *plain_blocks_suite(void);
-Suite *plain_blocks_suite(void)
-{
-    Suite *suite = suite_create("plain_blocks");
-    TCase *tests = tcase_create("plain_blocks");
-    tcase_add_test(tests, surroundings_have_words_where_nodes_have_some);
-    tcase_add_test(tests, places_are_shared_by_the_cells_around_them);
-    tcase_add_test(tests, colours_are_roots_of_shares_then_means_and_deviations);
-    tcase_add_test(tests, edges_compare_colours_and_words);
-    tcase_add_test(tests, the_strip_lies_along_the_border);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -63,7 +63,7 @@ static float feature(const struct context *context, int32_t n_labels, int32_t no
     ck_abort_msg("there is no \"%s\"", wanted);
 }
 
-START_TEST(each_node_sees_its_surroundings)
+TEST(each_node_sees_its_surroundings)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][2];
@@ -104,10 +104,9 @@ START_TEST(each_node_sees_its_surroundings)
     }
     context_release(&context);
 }
-END_TEST
 
 /* Means over a node and its neighbours, taken anew from each round's means. */
-START_TEST(means_of_neighbours_are_taken_one_two_and_four_times)
+TEST(means_of_neighbours_are_taken_one_two_and_four_times)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][2], mean[N];
@@ -138,10 +137,9 @@ START_TEST(means_of_neighbours_are_taken_one_two_and_four_times)
     }
     context_release(&context);
 }
-END_TEST
 
 /* log(.9 / .1) = 2.197 lies at 5.4648 of the bins 0 to 8 over -6 to 6. */
-START_TEST(log_odds_are_shared_by_the_two_bins_around_them)
+TEST(log_odds_are_shared_by_the_two_bins_around_them)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][2];
@@ -157,12 +155,11 @@ START_TEST(log_odds_are_shared_by_the_two_bins_around_them)
                            1e-6F); /* what is certain is clipped */
     context_release(&context);
 }
-END_TEST
 
 /* Two nodes are figure and a third one may be: cubes 1, 1 and 1/8 of their probabilities weigh the centre (.05882,
  * .10588) and the spreads .05999 and .02353. The first node lies at -.9806 and -.25 of these, at row 3.15 and column
  * 2.1272 of 0 to 7. */
-START_TEST(places_are_told_in_the_figures_own_frame)
+TEST(places_are_told_in_the_figures_own_frame)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][2];
@@ -179,10 +176,9 @@ START_TEST(places_are_told_in_the_figures_own_frame)
     ck_assert_float_eq_tol(feature(&context, 2, 3, formatted(cell, 4, 3)), 0.0191F, 1e-3F);
     context_release(&context);
 }
-END_TEST
 
 /* Two nodes in one cell of .04 and one in another, all right of the first: nodes count, not cells. */
-START_TEST(means_around_are_of_nodes)
+TEST(means_around_are_of_nodes)
 {
     const float place[4][2] = {{0, 0}, {0.085F, 0}, {0.09F, 0}, {0.05F, 0}}, value[4] = {5, 1, 1, 0.25F};
     struct around around = {0};
@@ -191,9 +187,8 @@ START_TEST(means_around_are_of_nodes)
     ck_assert_float_eq_tol(around.means[0], 0.75F, 1e-6F);
     around_release(&around);
 }
-END_TEST
 
-START_TEST(many_labels_have_a_channel_each_and_sparse_rows)
+TEST(many_labels_have_a_channel_each_and_sparse_rows)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][4] = {{0}};
@@ -211,9 +206,8 @@ START_TEST(many_labels_have_a_channel_each_and_sparse_rows)
     ck_assert_ptr_eq(context.problem.edge_features, problem.edge_features);
     context_release(&context);
 }
-END_TEST
 
-START_TEST(without_places_graph_and_image_are_left)
+TEST(without_places_graph_and_image_are_left)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][2];
@@ -228,10 +222,9 @@ START_TEST(without_places_graph_and_image_are_left)
     ck_assert_float_eq(feature(&context, 2, 4, "stage 1: label 1 above, within 0.12"), 0);
     context_release(&context);
 }
-END_TEST
 
 /* Eight sectors of 45 degrees, clockwise from the right as y points down. */
-START_TEST(each_direction_is_in_its_sector)
+TEST(each_direction_is_in_its_sector)
 {
     for (int s = 0; s < AROUND_SECTORS; s++)
         for (int off = -20; off <= 20; off += 20) {
@@ -246,11 +239,10 @@ START_TEST(each_direction_is_in_its_sector)
             around_release(&around);
         }
 }
-END_TEST
 
 /* Far more nodes than cells, places far apart, one node alone. */
 /* Of two nodes and three labels. */
-START_TEST(evidence_is_log_odds_of_mean_and_most_and_the_roots_of_means)
+TEST(evidence_is_log_odds_of_mean_and_most_and_the_roots_of_means)
 {
     static const double marginals[] = {0.5, 0.3, 0.2, 0.9, 0.1, 0};
     static const double expected[] = {0.7, 0.2, 0.1, 0.9, 0.3, 0.2};
@@ -273,9 +265,8 @@ START_TEST(evidence_is_log_odds_of_mean_and_most_and_the_roots_of_means)
     evidence_row(row, evidence, 3, 0);
     ck_assert_double_eq_tol(row[1], log((1 - 1e-4) / 1e-4) / 3, 1e-9);
 }
-END_TEST
 
-START_TEST(any_places_are_taken)
+TEST(any_places_are_taken)
 {
     static float place[5000][2], value[5000];
     struct around around = {0};
@@ -295,9 +286,8 @@ START_TEST(any_places_are_taken)
         ck_assert_float_eq(around.means[s], 0);
     around_release(&around);
 }
-END_TEST
 
-START_TEST(places_are_centres_of_mass)
+TEST(places_are_centres_of_mass)
 {
     const int32_t labels[] = {0, 0, 1, 1, 0, 0, 1, 3};
     float place[4][2];
@@ -308,25 +298,4 @@ START_TEST(places_are_centres_of_mass)
     ck_assert_float_eq_tol(place[3][0], (float)(3.5 / unit), 1e-6F);
     ck_assert_float_eq_tol(place[3][1], (float)(1.5 / unit), 1e-6F);
     ck_assert_float_eq(place[2][0], 0); /* without a pixel */
-}
-END_TEST
-
-Suite *context_suite(void);
-Suite *context_suite(void)
-{
-    Suite *suite = suite_create("context");
-    TCase *tcase = tcase_create("context");
-    tcase_add_test(tcase, each_node_sees_its_surroundings);
-    tcase_add_test(tcase, means_of_neighbours_are_taken_one_two_and_four_times);
-    tcase_add_test(tcase, log_odds_are_shared_by_the_two_bins_around_them);
-    tcase_add_test(tcase, places_are_told_in_the_figures_own_frame);
-    tcase_add_test(tcase, means_around_are_of_nodes);
-    tcase_add_test(tcase, many_labels_have_a_channel_each_and_sparse_rows);
-    tcase_add_test(tcase, without_places_graph_and_image_are_left);
-    tcase_add_test(tcase, each_direction_is_in_its_sector);
-    tcase_add_test(tcase, evidence_is_log_odds_of_mean_and_most_and_the_roots_of_means);
-    tcase_add_test(tcase, any_places_are_taken);
-    tcase_add_test(tcase, places_are_centres_of_mass);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

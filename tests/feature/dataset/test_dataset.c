@@ -37,7 +37,7 @@ static struct clv_problem chain(void)
                                 .volume = volume};
 }
 
-START_TEST(added_problems_are_copied)
+TEST(added_problems_are_copied)
 {
     struct clv_dataset *dataset;
     must(clv_dataset_new(&dataset, 2, err));
@@ -68,9 +68,8 @@ START_TEST(added_problems_are_copied)
     clv_dataset_free(dataset);
     clv_dataset_free(NULL);
 }
-END_TEST
 
-START_TEST(bad_problems_are_refused_and_change_nothing)
+TEST(bad_problems_are_refused_and_change_nothing)
 {
     struct clv_dataset *dataset = (struct clv_dataset *)1;
     must_fail(CLV_ERR_USAGE, "1 labels", clv_dataset_new(&dataset, 1, err));
@@ -97,9 +96,8 @@ START_TEST(bad_problems_are_refused_and_change_nothing)
     ck_assert_uint_eq(clv_dataset_size(dataset), 1);
     clv_dataset_free(dataset);
 }
-END_TEST
 
-START_TEST(problems_without_edges_or_features_are_fine)
+TEST(problems_without_edges_or_features_are_fine)
 {
     struct clv_dataset *dataset;
     must(clv_dataset_new(&dataset, 3, err));
@@ -111,9 +109,8 @@ START_TEST(problems_without_edges_or_features_are_fine)
     ck_assert_int_eq(copy.n_edges, 0);
     clv_dataset_free(dataset);
 }
-END_TEST
 
-START_TEST(extraction_is_the_same_at_any_thread_count)
+TEST(extraction_is_the_same_at_any_thread_count)
 {
     struct clv_set set = synthetic(11); /* more than one batch of one thread */
     struct clv_recipe recipe = plain_recipe();
@@ -135,9 +132,8 @@ START_TEST(extraction_is_the_same_at_any_thread_count)
     clv_dataset_free(three);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(items_without_truth_have_no_labels)
+TEST(items_without_truth_have_no_labels)
 {
     struct clv_set set = synthetic(2);
     struct clv_recipe recipe = plain_recipe();
@@ -159,10 +155,9 @@ START_TEST(items_without_truth_have_no_labels)
     clv_dataset_free(dataset);
     clv_set_release(&set);
 }
-END_TEST
 
 /* Counted pixels weigh alike in all images, and an image's 1 on the mean. */
-START_TEST(a_loss_of_counts_weighs_every_pixel_alike)
+TEST(a_loss_of_counts_weighs_every_pixel_alike)
 {
     struct clv_set set = synthetic(3);
     struct clv_recipe recipe = plain_recipe();
@@ -186,9 +181,8 @@ START_TEST(a_loss_of_counts_weighs_every_pixel_alike)
     clv_set_release(&set);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(the_first_bad_item_fails_the_extraction_by_name)
+TEST(the_first_bad_item_fails_the_extraction_by_name)
 {
     struct clv_set set = synthetic(12);
     struct clv_recipe recipe = plain_recipe();
@@ -207,7 +201,6 @@ START_TEST(the_first_bad_item_fails_the_extraction_by_name)
     must_fail(CLV_ERR_USAGE, "n_superpixels is 0", clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
     clv_set_release(&set);
 }
-END_TEST
 
 struct witness {
     size_t reports;
@@ -225,7 +218,7 @@ static void stop_at_three(void *context, const char *what, size_t done, size_t t
         witness->stop = 1;
 }
 
-START_TEST(extraction_reports_and_stops_when_asked)
+TEST(extraction_reports_and_stops_when_asked)
 {
     struct clv_set set = synthetic(6);
     struct clv_recipe recipe = plain_recipe();
@@ -237,7 +230,6 @@ START_TEST(extraction_reports_and_stops_when_asked)
     ck_assert_uint_eq(witness.reports, 3);
     clv_set_release(&set);
 }
-END_TEST
 
 /* Bytes of what a dataset keeps of an item. */
 static double bytes_of(const struct clv_problem *p, int32_t n_labels)
@@ -259,7 +251,7 @@ static struct clv_recipe learned_recipe(const struct clv_set *set, int32_t nodes
     return recipe;
 }
 
-START_TEST(memory_for_features_is_known_beforehand)
+TEST(memory_for_features_is_known_beforehand)
 {
     static const int32_t kinds[] = {CLV_NODES_SUPERPIXELS, CLV_NODES_PATCHES};
     struct clv_set set = synthetic(3);
@@ -283,10 +275,9 @@ START_TEST(memory_for_features_is_known_beforehand)
     clv_image_release(&image);
     clv_set_release(&set);
 }
-END_TEST
 
 /* Twenty thousand images of a million superpixels are twelve thousand gigabytes. */
-START_TEST(features_that_do_not_fit_into_memory_are_refused_before_any_is_made)
+TEST(features_that_do_not_fit_into_memory_are_refused_before_any_is_made)
 {
     enum { MANY = 20000 };
     const char *path = formatted("%s/wide.png", temporary_folder());
@@ -323,7 +314,6 @@ START_TEST(features_that_do_not_fit_into_memory_are_refused_before_any_is_made)
     clv_recipe_release(&recipe);
     clv_set_release(&set);
 }
-END_TEST
 
 /* Bytes of mapped files that count as this process's. */
 static size_t mapped_resident(void)
@@ -338,7 +328,7 @@ static size_t mapped_resident(void)
     return kilobytes * 1024;
 }
 
-START_TEST(pages_of_a_large_file_are_given_back_after_a_while)
+TEST(pages_of_a_large_file_are_given_back_after_a_while)
 {
     enum { NODES = 40000, D = 100 };
     const size_t size = (size_t)NODES * D * sizeof(float);
@@ -364,24 +354,4 @@ START_TEST(pages_of_a_large_file_are_given_back_after_a_while)
     ck_assert_uint_ge(mapped_resident() + size / 8, before);
     clv_dataset_free(file);
     free(x);
-}
-END_TEST
-
-Suite *dataset_suite(void)
-{
-    Suite *suite = suite_create("dataset");
-    TCase *tests = tcase_create("dataset");
-    tcase_add_test(tests, added_problems_are_copied);
-    tcase_add_test(tests, bad_problems_are_refused_and_change_nothing);
-    tcase_add_test(tests, problems_without_edges_or_features_are_fine);
-    tcase_add_test(tests, extraction_is_the_same_at_any_thread_count);
-    tcase_add_test(tests, items_without_truth_have_no_labels);
-    tcase_add_test(tests, a_loss_of_counts_weighs_every_pixel_alike);
-    tcase_add_test(tests, the_first_bad_item_fails_the_extraction_by_name);
-    tcase_add_test(tests, memory_for_features_is_known_beforehand);
-    tcase_add_test(tests, features_that_do_not_fit_into_memory_are_refused_before_any_is_made);
-    tcase_add_test(tests, extraction_reports_and_stops_when_asked);
-    tcase_add_test(tests, pages_of_a_large_file_are_given_back_after_a_while);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -63,7 +63,7 @@ static void expect_alike(const struct clv_dataset *mapped, const struct clv_data
     held_drop(&held);
 }
 
-START_TEST(what_is_held_is_what_a_mapped_file_has)
+TEST(what_is_held_is_what_a_mapped_file_has)
 {
     for (int in_shards = 0; in_shards < 2; in_shards++) {
         const char *path = write_set(7, in_shards);
@@ -89,9 +89,8 @@ START_TEST(what_is_held_is_what_a_mapped_file_has)
         clv_dataset_free(mapped);
     }
 }
-END_TEST
 
-START_TEST(dense_features_are_read_like_sparse_ones)
+TEST(dense_features_are_read_like_sparse_ones)
 {
     const int64_t offset[] = {0, 2, 3};
     const float x[3][2] = {{1, 2}, {3, 4}, {5, 6}};
@@ -110,10 +109,9 @@ START_TEST(dense_features_are_read_like_sparse_ones)
     held_drop(&held);
     clv_dataset_free(lean);
 }
-END_TEST
 
 /* What stayed is still there; what must be read is not, and file and item are named. */
-START_TEST(a_file_that_changes_meanwhile_is_named_with_the_item)
+TEST(a_file_that_changes_meanwhile_is_named_with_the_item)
 {
     const char *path = write_set(6, true), *second = formatted("%s/f-00002-of-00003.safetensors", temporary_folder());
     for (int way = 0; way < 2; way++) {
@@ -140,7 +138,6 @@ START_TEST(a_file_that_changes_meanwhile_is_named_with_the_item)
         free(bytes);
     }
 }
-END_TEST
 
 static enum clv_status open_and_hold(const char *path, struct clv_error *err)
 {
@@ -160,12 +157,11 @@ static enum clv_status open_and_hold(const char *path, struct clv_error *err)
     return status;
 }
 
-START_TEST(failing_memory_is_no_end)
+TEST(failing_memory_is_no_end)
 {
     const char *path = write_set(3, true);
     must_survive_failed_requests(open_and_hold(path, err));
 }
-END_TEST
 
 static enum clv_status open_list(const struct path_list *paths, double memory, struct clv_error *err)
 {
@@ -178,7 +174,7 @@ static enum clv_status open_list(const struct path_list *paths, double memory, s
     return status;
 }
 
-START_TEST(failing_memory_is_no_end_of_a_list)
+TEST(failing_memory_is_no_end_of_a_list)
 {
     struct path_list paths = {0};
     char *nothing;
@@ -191,9 +187,8 @@ START_TEST(failing_memory_is_no_end_of_a_list)
     path_list_release(&paths);
     free(nothing);
 }
-END_TEST
 
-START_TEST(features_that_are_not_there_are_not_written)
+TEST(features_that_are_not_there_are_not_written)
 {
     struct clv_dataset *lean;
     must(features_open_on_demand(&lean, NULL, write_set(2, false), 1, err));
@@ -202,9 +197,8 @@ START_TEST(features_that_are_not_there_are_not_written)
     must_fail(CLV_ERR_NO_INPUT, "/absent", features_open_on_demand(&lean, NULL, "/absent", 1, err));
     ck_assert_ptr_null(lean);
 }
-END_TEST
 
-START_TEST(no_more_stays_than_memory_was_given)
+TEST(no_more_stays_than_memory_was_given)
 {
     struct demand *demand;
     void *blocks[4];
@@ -222,20 +216,4 @@ START_TEST(no_more_stays_than_memory_was_given)
     array_free(blocks[3]);
     demand_free(demand);
     demand_free(NULL);
-}
-END_TEST
-
-Suite *demand_suite(void)
-{
-    Suite *suite = suite_create("demand");
-    TCase *tests = tcase_create("demand");
-    tcase_add_test(tests, no_more_stays_than_memory_was_given);
-    tcase_add_test(tests, what_is_held_is_what_a_mapped_file_has);
-    tcase_add_test(tests, dense_features_are_read_like_sparse_ones);
-    tcase_add_test(tests, a_file_that_changes_meanwhile_is_named_with_the_item);
-    tcase_add_test(tests, failing_memory_is_no_end);
-    tcase_add_test(tests, failing_memory_is_no_end_of_a_list);
-    tcase_add_test(tests, features_that_are_not_there_are_not_written);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

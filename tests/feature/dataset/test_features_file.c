@@ -11,7 +11,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-START_TEST(features_read_back_equal_what_extraction_gives)
+TEST(features_read_back_equal_what_extraction_gives)
 {
     struct clv_set set = synthetic(10);
     struct clv_recipe recipe = plain_recipe(), read = {0};
@@ -38,7 +38,6 @@ START_TEST(features_read_back_equal_what_extraction_gives)
     clv_dataset_free(file);
     clv_set_release(&set);
 }
-END_TEST
 
 /* By the definition: counts over the mean image's known pixels, the label with most of them. */
 static void expect_counted(const struct clv_dataset *dataset)
@@ -81,7 +80,7 @@ static double odds_of_figure(double *total, const struct clv_dataset *dataset)
     return sum[1] / sum[0];
 }
 
-START_TEST(rare_labels_weigh_more_by_their_share)
+TEST(rare_labels_weigh_more_by_their_share)
 {
     struct clv_set set = synthetic(4);
     struct clv_recipe recipe = plain_recipe();
@@ -115,9 +114,8 @@ START_TEST(rare_labels_weigh_more_by_their_share)
     clv_set_release(&set);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(the_loss_is_weighed_by_balance_or_by_counts)
+TEST(the_loss_is_weighed_by_balance_or_by_counts)
 {
     struct clv_set set = synthetic(5);
     struct clv_recipe recipe = plain_recipe();
@@ -161,9 +159,8 @@ START_TEST(the_loss_is_weighed_by_balance_or_by_counts)
     clv_dataset_free(file);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(a_dataset_in_memory_reads_back_from_its_file)
+TEST(a_dataset_in_memory_reads_back_from_its_file)
 {
     struct clv_set set = synthetic(4);
     struct clv_recipe recipe = plain_recipe();
@@ -189,10 +186,9 @@ START_TEST(a_dataset_in_memory_reads_back_from_its_file)
     clv_dataset_free(file);
     clv_set_release(&set);
 }
-END_TEST
 
 /* Rows of a file's items begin where those of the items before end. */
-START_TEST(a_file_of_many_items_is_written_again_in_the_memory_of_its_entries)
+TEST(a_file_of_many_items_is_written_again_in_the_memory_of_its_entries)
 {
     enum { ITEMS = 20000, ENTRIES = 20 };
     const int64_t row[] = {0, ENTRIES};
@@ -218,9 +214,8 @@ START_TEST(a_file_of_many_items_is_written_again_in_the_memory_of_its_entries)
     ck_assert(same_bytes(path, again));
     clv_dataset_free(dataset);
 }
-END_TEST
 
-START_TEST(examples_from_a_file_paint_like_fresh_ones)
+TEST(examples_from_a_file_paint_like_fresh_ones)
 {
     struct clv_set set = synthetic(2);
     struct clv_recipe recipe = plain_recipe();
@@ -255,9 +250,8 @@ START_TEST(examples_from_a_file_paint_like_fresh_ones)
     free(b);
     free(y);
 }
-END_TEST
 
-START_TEST(the_file_is_the_same_at_any_thread_count)
+TEST(the_file_is_the_same_at_any_thread_count)
 {
     struct clv_set set = synthetic(19);
     struct clv_recipe recipe = plain_recipe();
@@ -272,9 +266,8 @@ START_TEST(the_file_is_the_same_at_any_thread_count)
     free(b);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(failures_leave_no_file)
+TEST(failures_leave_no_file)
 {
     struct clv_set set = synthetic(3);
     struct clv_recipe recipe = plain_recipe();
@@ -301,9 +294,8 @@ START_TEST(failures_leave_no_file)
     path_list_release(&left);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(real_horses_are_written_and_read)
+TEST(real_horses_are_written_and_read)
 {
     struct clv_set set = {0};
     const char *path = real_data("real_horses_are_written_and_read", "horses/manifest.tsv");
@@ -330,22 +322,4 @@ START_TEST(real_horses_are_written_and_read)
     }
     clv_dataset_free(dataset);
     clv_set_release(&set);
-}
-END_TEST
-
-Suite *features_file_suite(void)
-{
-    Suite *suite = suite_create("features_file");
-    TCase *tests = tcase_create("features_file");
-    tcase_add_test(tests, rare_labels_weigh_more_by_their_share);
-    tcase_add_test(tests, the_loss_is_weighed_by_balance_or_by_counts);
-    tcase_add_test(tests, features_read_back_equal_what_extraction_gives);
-    tcase_add_test(tests, a_dataset_in_memory_reads_back_from_its_file);
-    tcase_add_test(tests, a_file_of_many_items_is_written_again_in_the_memory_of_its_entries);
-    tcase_add_test(tests, examples_from_a_file_paint_like_fresh_ones);
-    tcase_add_test(tests, the_file_is_the_same_at_any_thread_count);
-    tcase_add_test(tests, failures_leave_no_file);
-    tcase_add_test(tests, real_horses_are_written_and_read);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

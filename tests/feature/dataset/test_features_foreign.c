@@ -74,7 +74,7 @@ static const char *write_elsewhere(const struct elsewhere *e, int last, unsigned
     return path;
 }
 
-START_TEST(dense_and_sparse_features_from_elsewhere_are_the_same_problem)
+TEST(dense_and_sparse_features_from_elsewhere_are_the_same_problem)
 {
     struct elsewhere *e = make_elsewhere();
     struct clv_dataset *dense, *sparse;
@@ -106,9 +106,8 @@ START_TEST(dense_and_sparse_features_from_elsewhere_are_the_same_problem)
     clv_dataset_free(sparse);
     free(e);
 }
-END_TEST
 
-START_TEST(optional_tensors_may_be_left_out)
+TEST(optional_tensors_may_be_left_out)
 {
     struct elsewhere *e = make_elsewhere();
     struct clv_dataset *dataset;
@@ -124,7 +123,6 @@ START_TEST(optional_tensors_may_be_left_out)
     clv_dataset_free(dataset);
     free(e);
 }
-END_TEST
 
 static void expect_bad(struct elsewhere *e, int last, unsigned without, size_t n_metadata, const char *part)
 {
@@ -153,7 +151,7 @@ static void expect_bad(struct elsewhere *e, int last, unsigned without, size_t n
         expect_bad(e, 12, 1u << X, 5, part);                                                                           \
     } while (0)
 
-START_TEST(damaged_feature_files_are_refused_with_file_and_value)
+TEST(damaged_feature_files_are_refused_with_file_and_value)
 {
     damaged(e->metadata[FORMAT][1] = "cleave model 1", "not a feature file (format \"cleave model 1\")");
     damaged(e->metadata[FORMAT][1] = "cleave features 9", "of version \"9\"");
@@ -207,9 +205,8 @@ START_TEST(damaged_feature_files_are_refused_with_file_and_value)
     damaged_sparse(e->metadata[N_FEATURES][0] = "d", "no \"n_features\"");
     damaged_sparse(e->metadata[N_FEATURES][1] = "0", "n_features is \"0\"");
 }
-END_TEST
 
-START_TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
+TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
 {
     struct elsewhere *e = make_elsewhere();
     struct clv_dataset *dataset;
@@ -238,9 +235,8 @@ START_TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
     }
     free(e);
 }
-END_TEST
 
-START_TEST(missing_tensors_are_named)
+TEST(missing_tensors_are_named)
 {
     expect_bad(make_elsewhere(), ROW, 1u << NODE_OFFSET, 5, "\"node_offset\" is missing");
     expect_bad(make_elsewhere(), ROW, 1u << EDGE_OFFSET, 5, "\"edge_offset\" is missing");
@@ -251,19 +247,4 @@ START_TEST(missing_tensors_are_named)
     expect_bad(make_elsewhere(), ROW, 1u << X, 5, "\"row\" is missing");
     expect_bad(make_elsewhere(), 12, 1u << X | 1u << INDEX, 5, "\"index\" is missing");
     expect_bad(make_elsewhere(), 12, 0, 5, "dense features (x) and sparse ones");
-}
-END_TEST
-
-Suite *features_foreign_suite(void);
-Suite *features_foreign_suite(void)
-{
-    Suite *suite = suite_create("features_foreign");
-    TCase *tests = tcase_create("features_foreign");
-    tcase_add_test(tests, dense_and_sparse_features_from_elsewhere_are_the_same_problem);
-    tcase_add_test(tests, optional_tensors_may_be_left_out);
-    tcase_add_test(tests, damaged_feature_files_are_refused_with_file_and_value);
-    tcase_add_test(tests, a_file_says_what_its_edges_and_counts_are_meant_for);
-    tcase_add_test(tests, missing_tensors_are_named);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -52,7 +52,7 @@ static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, c
     clv_recipe_release(&recipe);
 }
 
-START_TEST(a_frame_tells_the_place_in_the_box)
+TEST(a_frame_tells_the_place_in_the_box)
 {
     static const struct clv_pixel_box box = {10, 5, 50, 35};
     struct clv_dataset *dataset, *frames;
@@ -91,9 +91,8 @@ START_TEST(a_frame_tells_the_place_in_the_box)
     clv_dataset_free(dataset);
     clv_dataset_free(frames);
 }
-END_TEST
 
-START_TEST(several_boxes_share_their_image)
+TEST(several_boxes_share_their_image)
 {
     static const struct clv_pixel_box boxes[] = {{0, 0, 20, 40}, {20, 0, 60, 40}, {22, 2, 24, 4}};
     struct clv_dataset *dataset, *frames;
@@ -110,7 +109,6 @@ START_TEST(several_boxes_share_their_image)
     clv_dataset_free(dataset);
     clv_dataset_free(frames);
 }
-END_TEST
 
 /* The frame of the node by looking at every box for every pixel. */
 static void plain_frame(double row[65], const struct clv_example *example, const struct clv_pixel_box *boxes, int n,
@@ -146,7 +144,7 @@ static void plain_frame(double row[65], const struct clv_example *example, const
         row[c] *= 3 / sum;
 }
 
-START_TEST(many_boxes_tell_what_a_look_at_each_of_them_tells)
+TEST(many_boxes_tell_what_a_look_at_each_of_them_tells)
 {
     enum { BOXES = 60 };
     struct clv_pixel_box boxes[BOXES];
@@ -198,9 +196,8 @@ START_TEST(many_boxes_tell_what_a_look_at_each_of_them_tells)
     clv_image_release(&image);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_told)
+TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_told)
 {
     static const struct clv_pixel_box none[1];
     struct clv_dataset *dataset, *frames;
@@ -221,17 +218,4 @@ START_TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_told)
     ck_assert_int_eq((int)frame.row[frame.n_nodes], 0);
     clv_dataset_free(dataset);
     clv_dataset_free(frames);
-}
-END_TEST
-
-Suite *frame_suite(void)
-{
-    Suite *suite = suite_create("frame");
-    TCase *tests = tcase_create("frame");
-    tcase_add_test(tests, a_frame_tells_the_place_in_the_box);
-    tcase_add_test(tests, several_boxes_share_their_image);
-    tcase_add_test(tests, many_boxes_tell_what_a_look_at_each_of_them_tells);
-    tcase_add_test(tests, no_box_at_all_is_no_object_and_nothing_known_is_nothing_told);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

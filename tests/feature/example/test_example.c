@@ -84,7 +84,7 @@ static int32_t find_features(int32_t *count, const struct clv_recipe *recipe, co
     return first;
 }
 
-START_TEST(an_example_is_a_valid_problem_of_the_recipes_shape)
+TEST(an_example_is_a_valid_problem_of_the_recipes_shape)
 {
     struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
     struct clv_image image = disc_image(97, 61);
@@ -98,9 +98,8 @@ START_TEST(an_example_is_a_valid_problem_of_the_recipes_shape)
     clv_image_release(&image);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(tiny_thin_and_flat_images_are_examples)
+TEST(tiny_thin_and_flat_images_are_examples)
 {
     static const int32_t sizes[][2] = {{1, 1}, {2, 1}, {1, 37}, {300, 1}, {5, 5}, {13, 40}};
     struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
@@ -117,9 +116,8 @@ START_TEST(tiny_thin_and_flat_images_are_examples)
         }
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(histograms_and_positions_sum_to_one)
+TEST(histograms_and_positions_sum_to_one)
 {
     struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
     struct clv_image image = disc_image(80, 60);
@@ -153,9 +151,8 @@ START_TEST(histograms_and_positions_sum_to_one)
     clv_image_release(&image);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(extraction_is_deterministic)
+TEST(extraction_is_deterministic)
 {
     struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SUPERPIXELS);
     struct clv_image image = disc_image(120, 90);
@@ -174,7 +171,6 @@ START_TEST(extraction_is_deterministic)
     clv_image_release(&image);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
 static struct clv_mask random_mask(const struct clv_example *example, int32_t n_labels)
 {
@@ -205,7 +201,7 @@ static double pixel_loss(const uint8_t *painted, const struct clv_mask *mask, in
     return loss;
 }
 
-START_TEST(loss_of_a_node_labelling_is_the_pixel_loss_of_its_mask)
+TEST(loss_of_a_node_labelling_is_the_pixel_loss_of_its_mask)
 {
     struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
     static const int32_t sizes[][2] = {{211, 140}, {61, 40}, {97, 301}};
@@ -241,9 +237,8 @@ START_TEST(loss_of_a_node_labelling_is_the_pixel_loss_of_its_mask)
         }
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(truth_is_the_majority_by_balanced_weight)
+TEST(truth_is_the_majority_by_balanced_weight)
 {
     /* Node 0 is all void; in node 2 the rare label 1 outweighs more pixels of label 0. */
     static const float counts[4][2] = {{0, 0}, {90, 0}, {10, 4}, {0, 1}};
@@ -265,9 +260,8 @@ START_TEST(truth_is_the_majority_by_balanced_weight)
     ck_assert_float_eq(wide[0][1], 0);
     ck_assert_float_eq(wide[1][2], 0.25f);
 }
-END_TEST
 
-START_TEST(wrong_masks_and_labels_are_refused_and_change_nothing)
+TEST(wrong_masks_and_labels_are_refused_and_change_nothing)
 {
     struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
     struct clv_image image = disc_image(30, 20);
@@ -294,9 +288,8 @@ START_TEST(wrong_masks_and_labels_are_refused_and_change_nothing)
     clv_image_release(&image);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(a_node_without_known_pixels_is_unknown)
+TEST(a_node_without_known_pixels_is_unknown)
 {
     struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
     struct clv_image image = disc_image(30, 20);
@@ -315,10 +308,9 @@ START_TEST(a_node_without_known_pixels_is_unknown)
     clv_image_release(&image);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
 /* Painted back to pixels, what is given as outside never meets a box, and every other node does. */
-START_TEST(nodes_that_no_box_touches_are_given_as_background)
+TEST(nodes_that_no_box_touches_are_given_as_background)
 {
     struct clv_recipe recipe = quick_recipe(CLV_BLOCK_SIZE);
     struct clv_image image = disc_image(130, 90); /* shrunk: working pixels are not the original ones */
@@ -348,9 +340,8 @@ START_TEST(nodes_that_no_box_touches_are_given_as_background)
     clv_image_release(&image);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(recipes_out_of_range_are_refused_by_name)
+TEST(recipes_out_of_range_are_refused_by_name)
 {
     struct clv_image image = disc_image(30, 20);
     struct clv_example example = {0};
@@ -372,23 +363,4 @@ START_TEST(recipes_out_of_range_are_refused_by_name)
     image.channels = 3;
     ck_assert_ptr_null(example.row);
     clv_image_release(&image);
-}
-END_TEST
-
-Suite *example_suite(void)
-{
-    Suite *suite = suite_create("example");
-    TCase *tc = tcase_create("example");
-    tcase_add_test(tc, an_example_is_a_valid_problem_of_the_recipes_shape);
-    tcase_add_test(tc, tiny_thin_and_flat_images_are_examples);
-    tcase_add_test(tc, histograms_and_positions_sum_to_one);
-    tcase_add_test(tc, extraction_is_deterministic);
-    tcase_add_test(tc, loss_of_a_node_labelling_is_the_pixel_loss_of_its_mask);
-    tcase_add_test(tc, truth_is_the_majority_by_balanced_weight);
-    tcase_add_test(tc, wrong_masks_and_labels_are_refused_and_change_nothing);
-    tcase_add_test(tc, a_node_without_known_pixels_is_unknown);
-    tcase_add_test(tc, nodes_that_no_box_touches_are_given_as_background);
-    tcase_add_test(tc, recipes_out_of_range_are_refused_by_name);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

@@ -38,7 +38,7 @@ static float feature_of(const struct clv_problem *problem, int32_t node, int32_t
     return 0;
 }
 
-START_TEST(rows_describe_the_pixels_of_their_patch)
+TEST(rows_describe_the_pixels_of_their_patch)
 {
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_RGB);
     struct clv_image image = noisy_image(75, 48);
@@ -60,9 +60,8 @@ START_TEST(rows_describe_the_pixels_of_their_patch)
     clv_example_release(&example);
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(windows_are_clipped_at_the_image_and_scenes_are_all_of_it)
+TEST(windows_are_clipped_at_the_image_and_scenes_are_all_of_it)
 {
     struct clv_image image = noisy_image(47, 33);
     struct clv_patch_grid grid;
@@ -93,9 +92,8 @@ START_TEST(windows_are_clipped_at_the_image_and_scenes_are_all_of_it)
     clv_superpixels_release(&partition);
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(images_of_any_size_have_patches)
+TEST(images_of_any_size_have_patches)
 {
     static const int32_t sizes[][2] = {{1, 1}, {5, 30}, {19, 19}, {20, 20}, {21, 140}, {33, 20}, {64, 47}};
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_ALL & ~CLV_BLOCK_MAPS);
@@ -131,9 +129,8 @@ START_TEST(images_of_any_size_have_patches)
     }
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(a_scene_is_the_same_for_every_patch_and_the_centre_has_one_word_a_scale)
+TEST(a_scene_is_the_same_for_every_patch_and_the_centre_has_one_word_a_scale)
 {
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_SCENE | CLV_BLOCK_WORD);
     struct clv_image image = noisy_image(60, 40);
@@ -152,7 +149,6 @@ START_TEST(a_scene_is_the_same_for_every_patch_and_the_centre_has_one_word_a_sca
     clv_image_release(&image);
     clv_recipe_release(&recipe);
 }
-END_TEST
 
 /* The label with most bilinear weight among all patches, weights by the definition: hat functions about the centres. */
 static int32_t vote_of(float *most, const struct clv_example *example, const int32_t *y, int32_t n_labels, int32_t px,
@@ -175,7 +171,7 @@ static int32_t vote_of(float *most, const struct clv_example *example, const int
     return best;
 }
 
-START_TEST(the_patches_around_a_pixel_vote_by_how_near_they_are)
+TEST(the_patches_around_a_pixel_vote_by_how_near_they_are)
 {
     static const int32_t sizes[][2] = {{1, 1}, {9, 70}, {20, 33}, {64, 47}, {101, 76}};
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_SIZE);
@@ -209,9 +205,8 @@ START_TEST(the_patches_around_a_pixel_vote_by_how_near_they_are)
         clv_image_release(&image);
     }
 }
-END_TEST
 
-START_TEST(patches_that_are_mostly_void_are_hidden)
+TEST(patches_that_are_mostly_void_are_hidden)
 {
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_SIZE);
     struct clv_image image = noisy_image(30, 20); /* two patches side by side, nearest to 15 columns each */
@@ -234,9 +229,8 @@ START_TEST(patches_that_are_mostly_void_are_hidden)
     clv_example_release(&example);
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(feature_files_keep_patches)
+TEST(feature_files_keep_patches)
 {
     struct clv_set set = synthetic(3);
     struct clv_recipe recipe = patch_recipe(CLV_BLOCK_RGB | CLV_BLOCK_SIZE), read = {0};
@@ -267,9 +261,8 @@ START_TEST(feature_files_keep_patches)
     clv_image_release(&image);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(recipes_out_of_range_are_named)
+TEST(recipes_out_of_range_are_named)
 {
     struct clv_image image = noisy_image(30, 20);
     struct clv_example example = {0};
@@ -283,22 +276,4 @@ START_TEST(recipes_out_of_range_are_named)
     recipe.nodes = CLV_NODES_SUPERPIXELS;
     must_fail(CLV_ERR_USAGE, "for patches", clv_example_extract(&example, &image, &recipe, err));
     clv_image_release(&image);
-}
-END_TEST
-
-Suite *patches_suite(void);
-Suite *patches_suite(void)
-{
-    Suite *suite = suite_create("patches");
-    TCase *tcase = tcase_create("patches");
-    tcase_add_test(tcase, rows_describe_the_pixels_of_their_patch);
-    tcase_add_test(tcase, windows_are_clipped_at_the_image_and_scenes_are_all_of_it);
-    tcase_add_test(tcase, images_of_any_size_have_patches);
-    tcase_add_test(tcase, a_scene_is_the_same_for_every_patch_and_the_centre_has_one_word_a_scale);
-    tcase_add_test(tcase, the_patches_around_a_pixel_vote_by_how_near_they_are);
-    tcase_add_test(tcase, patches_that_are_mostly_void_are_hidden);
-    tcase_add_test(tcase, feature_files_keep_patches);
-    tcase_add_test(tcase, recipes_out_of_range_are_named);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -24,7 +24,7 @@ static struct clv_recipe recipe_of(int32_t nodes, int32_t sift, int32_t kernel_m
     return recipe;
 }
 
-START_TEST(features_of_images_of_any_size_are_finite)
+TESTS(features_of_images_of_any_size_are_finite, 0, 12)
 {
     static const int32_t sizes[][2] = {{1, 1}, {1, 40}, {37, 1}, {2, 3}, {9, 6}, {60, 45}};
     struct clv_recipe recipe = recipe_of(_i % 2, _i / 2 % 2, _i / 4);
@@ -44,9 +44,8 @@ START_TEST(features_of_images_of_any_size_are_finite)
     }
     clv_recipe_release(&recipe);
 }
-END_TEST
 
-START_TEST(features_are_the_same_at_any_number_of_threads)
+TEST(features_are_the_same_at_any_number_of_threads)
 {
     struct clv_set set = synthetic(3);
     struct clv_recipe recipe = recipe_of(CLV_NODES_SUPERPIXELS, CLV_SIFT_VLFEAT, CLV_KERNEL_MAP_CHI2);
@@ -62,7 +61,6 @@ START_TEST(features_are_the_same_at_any_number_of_threads)
     clv_recipe_release(&recipe);
     clv_set_release(&set);
 }
-END_TEST
 
 /* row[n_features] = a node's features. */
 static void unpack(float *row, const struct clv_problem *problem, int32_t node)
@@ -89,7 +87,7 @@ static void expect_kernel(int32_t kind, float *const plain[2], float *const mapp
     ck_assert_double_le(fabs(product / (weight * weight) - exact), kind == CLV_KERNEL_MAP_CHI2 ? 0.06 : 0.16);
 }
 
-START_TEST(rows_of_mapped_histograms_multiply_to_the_kernel)
+TESTS(rows_of_mapped_histograms_multiply_to_the_kernel, CLV_KERNEL_MAP_CHI2, CLV_KERNEL_MAP_INTERSECTION + 1)
 {
     enum { CHROMA = 256, RGB = 48, STATISTICS = 6 };
     int32_t kind = _i;
@@ -126,9 +124,8 @@ START_TEST(rows_of_mapped_histograms_multiply_to_the_kernel)
     }
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(files_tell_the_choices_and_older_ones_read_as_the_defaults)
+TEST(files_tell_the_choices_and_older_ones_read_as_the_defaults)
 {
     struct clv_recipe recipe, read = {0};
     struct text text = {0};
@@ -169,18 +166,4 @@ START_TEST(files_tell_the_choices_and_older_ones_read_as_the_defaults)
         text_release(&text);
         *choices[k] = good;
     }
-}
-END_TEST
-
-Suite *views_suite(void)
-{
-    Suite *suite = suite_create("views");
-    TCase *tc = tcase_create("views");
-    tcase_add_loop_test(tc, features_of_images_of_any_size_are_finite, 0, 12);
-    tcase_add_test(tc, features_are_the_same_at_any_number_of_threads);
-    tcase_add_loop_test(tc, rows_of_mapped_histograms_multiply_to_the_kernel, CLV_KERNEL_MAP_CHI2,
-                        CLV_KERNEL_MAP_INTERSECTION + 1);
-    tcase_add_test(tc, files_tell_the_choices_and_older_ones_read_as_the_defaults);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

@@ -20,7 +20,7 @@ static struct clv_recipe recipe_of(const char *path)
     return recipe;
 }
 
-START_TEST(features_take_no_more_than_is_estimated)
+TEST(features_take_no_more_than_is_estimated)
 {
     if (IS_SANITIZED) {
         skip("features_take_no_more_than_is_estimated", "a sanitizer takes memory of its own");
@@ -46,7 +46,6 @@ START_TEST(features_take_no_more_than_is_estimated)
         clv_recipe_release(&recipe);
     }
 }
-END_TEST
 
 /* A map of [channels][side][side] of zeros but for the first value; the file takes no space of the disk. */
 static void write_map(const char *path, int channels, int side)
@@ -63,7 +62,7 @@ static void write_map(const char *path, int channels, int side)
 }
 
 /* Maps of 64 MB, four at a time: each takes a few of its 16 channels, and what it takes is estimated. */
-START_TEST(large_maps_take_a_few_channels_each)
+TEST(large_maps_take_a_few_channels_each)
 {
     if (IS_SANITIZED) {
         skip("large_maps_take_a_few_channels_each", "a sanitizer takes memory of its own");
@@ -88,9 +87,8 @@ START_TEST(large_maps_take_a_few_channels_each)
     clv_recipe_release(&recipe);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(maps_count_where_threads_are_chosen_and_images_refused)
+TEST(maps_count_where_threads_are_chosen_and_images_refused)
 {
     if (IS_SANITIZED) {
         skip("maps_count_where_threads_are_chosen_and_images_refused", "a sanitizer takes address space of its own");
@@ -120,11 +118,10 @@ START_TEST(maps_count_where_threads_are_chosen_and_images_refused)
               memory_choose_threads(&n_threads, &set, &recipe, NULL, 4, err));
     clv_set_release(&set);
 }
-END_TEST
 
 enum { WIDTH = 3000, HEIGHT = 2400 };
 
-START_TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
+TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
 {
     if (IS_SANITIZED) {
         skip("an_image_that_does_not_fit_is_named_and_the_rest_goes_on", "a sanitizer takes memory of its own");
@@ -151,18 +148,5 @@ START_TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
     ck_assert_ptr_nonnull(strstr(told, "left out: mixed/images/0002.jpg: making its features may take"));
     free(told);
 }
-END_TEST
 
-Suite *memory_estimate_suite(void);
-Suite *memory_estimate_suite(void)
-{
-    Suite *suite = suite_create("memory_estimate");
-    TCase *tests = tcase_create("memory_estimate");
-    tcase_add_unchecked_fixture(tests, sample_setup, NULL);
-    tcase_add_test(tests, features_take_no_more_than_is_estimated);
-    tcase_add_test(tests, large_maps_take_a_few_channels_each);
-    tcase_add_test(tests, maps_count_where_threads_are_chosen_and_images_refused);
-    tcase_add_test(tests, an_image_that_does_not_fit_is_named_and_the_rest_goes_on);
-    suite_add_tcase(suite, tests);
-    return suite;
-}
+SETUP_ONCE(sample_setup, NULL)

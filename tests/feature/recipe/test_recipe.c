@@ -37,7 +37,7 @@ static void free_paths(const char *paths[N_IMAGES])
         free((char *)paths[i]);
 }
 
-START_TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memory)
+TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memory)
 {
     const char *paths[N_IMAGES];
     write_images(paths);
@@ -68,9 +68,8 @@ START_TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_an
     clv_recipe_release(&other);
     free_paths(paths);
 }
-END_TEST
 
-START_TEST(a_learned_recipe_extracts)
+TEST(a_learned_recipe_extracts)
 {
     const char *paths[N_IMAGES];
     write_images(paths);
@@ -86,9 +85,8 @@ START_TEST(a_learned_recipe_extracts)
     clv_recipe_release(&recipe);
     free_paths(paths);
 }
-END_TEST
 
-START_TEST(a_failed_learning_leaves_the_recipe_alone)
+TEST(a_failed_learning_leaves_the_recipe_alone)
 {
     const char *paths[N_IMAGES];
     write_images(paths);
@@ -110,23 +108,21 @@ START_TEST(a_failed_learning_leaves_the_recipe_alone)
     clv_recipe_release(&recipe);
     free_paths(paths);
 }
-END_TEST
 
-START_TEST(without_words_there_is_nothing_to_learn)
+TEST(without_words_there_is_nothing_to_learn)
 {
     struct clv_recipe recipe = small_recipe();
     recipe.blocks = CLV_BLOCK_SUPERPIXELS & ~CLV_BLOCK_WORDS;
     must(clv_recipe_learn(&recipe, NULL, 0, 1, 1, NULL, NULL, err));
     ck_assert_ptr_null(recipe.codebooks[0].centres);
 }
-END_TEST
 
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(a, b);
 }
 
-START_TEST(every_feature_has_a_name_of_its_own_whatever_the_blocks)
+TEST(every_feature_has_a_name_of_its_own_whatever_the_blocks)
 {
     for (int32_t blocks = 1; blocks <= CLV_BLOCK_MAPS; blocks++) {
         struct clv_recipe recipe = small_recipe();
@@ -158,9 +154,8 @@ START_TEST(every_feature_has_a_name_of_its_own_whatever_the_blocks)
     clv_recipe_feature_name(name, sizeof name, &recipe, -1);
     ck_assert_ptr_nonnull(strstr(name, "no feature"));
 }
-END_TEST
 
-START_TEST(every_edge_feature_has_a_name_of_its_own)
+TEST(every_edge_feature_has_a_name_of_its_own)
 {
     struct clv_recipe recipe = small_recipe();
     int32_t n = clv_recipe_n_edge_features(&recipe);
@@ -168,19 +163,4 @@ START_TEST(every_edge_feature_has_a_name_of_its_own)
         for (int32_t j = 0; j < k; j++)
             ck_assert_str_ne(clv_recipe_edge_feature_name(&recipe, j), clv_recipe_edge_feature_name(&recipe, k));
     ck_assert_str_eq(clv_recipe_edge_feature_name(&recipe, n), "no such edge feature");
-}
-END_TEST
-
-Suite *recipe_suite(void)
-{
-    Suite *suite = suite_create("recipe");
-    TCase *tc = tcase_create("recipe");
-    tcase_add_test(tc, the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memory);
-    tcase_add_test(tc, a_learned_recipe_extracts);
-    tcase_add_test(tc, a_failed_learning_leaves_the_recipe_alone);
-    tcase_add_test(tc, without_words_there_is_nothing_to_learn);
-    tcase_add_test(tc, every_feature_has_a_name_of_its_own_whatever_the_blocks);
-    tcase_add_test(tc, every_edge_feature_has_a_name_of_its_own);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

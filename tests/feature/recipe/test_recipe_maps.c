@@ -105,7 +105,7 @@ static struct clv_recipe recipe_of_maps(int blocks, int n_components)
     return recipe;
 }
 
-START_TEST(two_tied_channels_are_one_component)
+TEST(two_tied_channels_are_one_component)
 {
     struct clv_set set = {0};
     make_set(&set, 3, tied);
@@ -126,9 +126,8 @@ START_TEST(two_tied_channels_are_one_component)
     }
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(components_are_what_pixels_are_described_by)
+TEST(components_are_what_pixels_are_described_by)
 {
     struct clv_set set = {0};
     struct clv_map *maps;
@@ -158,9 +157,8 @@ START_TEST(components_are_what_pixels_are_described_by)
     clv_recipe_release(&recipe);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(components_that_cannot_be_are_refused)
+TEST(components_that_cannot_be_are_refused)
 {
     struct clv_set set = {0};
     make_set(&set, 3, tied);
@@ -191,9 +189,8 @@ START_TEST(components_that_cannot_be_are_refused)
     clv_recipe_release(&recipe);
     clv_set_release(&set);
 }
-END_TEST
 
-START_TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
+TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
 {
     static const struct {
         channel_value *value;
@@ -226,10 +223,9 @@ START_TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
         clv_set_release(&set);
     }
 }
-END_TEST
 
 /* Directions near one of three, which are square to each other or as far apart as they can be; or all over. */
-START_TEST(groups_are_counted_where_they_are_clear)
+TEST(groups_are_counted_where_they_are_clear)
 {
     enum { N = 40, D = 8 };
     for (int kind = 0; kind < 3; kind++) {
@@ -256,7 +252,6 @@ START_TEST(groups_are_counted_where_they_are_clear)
         ck_assert_int_eq(n_groups, 1);
     }
 }
-END_TEST
 
 /* The number of images after which the watch speaks; 0: never. */
 static size_t watched(const struct clv_recipe *recipe, const struct clv_set *set)
@@ -305,7 +300,7 @@ static void check_usual(const struct clv_recipe *recipe, const struct clv_set *s
     }
 }
 
-START_TEST(maps_unlike_those_of_training_are_told_once)
+TEST(maps_unlike_those_of_training_are_told_once)
 {
     struct clv_set set = {0}, other = {0};
     make_set(&set, MAX_CHANNELS, of_one_network);
@@ -320,19 +315,4 @@ START_TEST(maps_unlike_those_of_training_are_told_once)
     clv_recipe_release(&recipe);
     clv_set_release(&set);
     clv_set_release(&other);
-}
-END_TEST
-
-Suite *recipe_maps_suite(void)
-{
-    Suite *suite = suite_create("recipe_maps");
-    TCase *tests = tcase_create("recipe_maps");
-    tcase_add_test(tests, two_tied_channels_are_one_component);
-    tcase_add_test(tests, components_are_what_pixels_are_described_by);
-    tcase_add_test(tests, components_that_cannot_be_are_refused);
-    tcase_add_test(tests, maps_of_two_networks_are_ignored_unless_there_is_nothing_else);
-    tcase_add_test(tests, groups_are_counted_where_they_are_clear);
-    tcase_add_test(tests, maps_unlike_those_of_training_are_told_once);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

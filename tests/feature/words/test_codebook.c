@@ -39,7 +39,7 @@ static uint8_t *clustered(size_t n, uint32_t n_clusters)
     return bytes;
 }
 
-START_TEST(clusters_that_lie_apart_are_found)
+TEST(clusters_that_lie_apart_are_found)
 {
     enum { N = 600, K = 12 };
     uint8_t *descriptors = clustered(N, K);
@@ -57,9 +57,8 @@ START_TEST(clusters_that_lie_apart_are_found)
     array_free(codebook.centres);
     free(descriptors);
 }
-END_TEST
 
-START_TEST(a_word_is_the_rounded_mean_of_its_descriptors)
+TEST(a_word_is_the_rounded_mean_of_its_descriptors)
 {
     static uint8_t descriptors[3][SIZE];
     struct clv_codebook codebook = {0};
@@ -74,9 +73,8 @@ START_TEST(a_word_is_the_rounded_mean_of_its_descriptors)
         ck_assert_int_eq(codebook.centres[k], k == 0 ? 1 : k + k % 3);
     array_free(codebook.centres);
 }
-END_TEST
 
-START_TEST(words_quantise_as_well_as_those_of_vlfeat)
+TEST(words_quantise_as_well_as_those_of_vlfeat)
 {
     enum { N = 3000, K = 60 };
     uint8_t *descriptors = clustered(N, 400);
@@ -98,9 +96,8 @@ START_TEST(words_quantise_as_well_as_those_of_vlfeat)
     array_free(codebook.centres);
     free(descriptors);
 }
-END_TEST
 
-START_TEST(more_iterations_never_quantise_worse)
+TEST(more_iterations_never_quantise_worse)
 {
     uint8_t *descriptors = clustered(800, 100);
     double last = 1e30;
@@ -114,9 +111,8 @@ START_TEST(more_iterations_never_quantise_worse)
     }
     free(descriptors);
 }
-END_TEST
 
-START_TEST(fewer_descriptors_than_words_are_all_words)
+TEST(fewer_descriptors_than_words_are_all_words)
 {
     uint8_t *descriptors = clustered(5, 5);
     struct clv_codebook codebook = {0};
@@ -127,9 +123,8 @@ START_TEST(fewer_descriptors_than_words_are_all_words)
     array_free(codebook.centres);
     free(descriptors);
 }
-END_TEST
 
-START_TEST(the_same_seed_gives_the_same_words_and_another_does_not)
+TEST(the_same_seed_gives_the_same_words_and_another_does_not)
 {
     uint8_t *descriptors = clustered(500, 90);
     struct clv_codebook a = {0}, b = {0}, c = {0};
@@ -143,10 +138,9 @@ START_TEST(the_same_seed_gives_the_same_words_and_another_does_not)
     array_free(c.centres);
     free(descriptors);
 }
-END_TEST
 
 /* Both start from the same centres: what is left is the rounding of ours in every round. */
-START_TEST(codebooks_of_vlfeat_quantise_as_well_as_ours)
+TEST(codebooks_of_vlfeat_quantise_as_well_as_ours)
 {
     static const struct {
         size_t n, n_clusters;
@@ -166,9 +160,8 @@ START_TEST(codebooks_of_vlfeat_quantise_as_well_as_ours)
         free(descriptors);
     }
 }
-END_TEST
 
-START_TEST(vlfeat_is_kept_from_more_words_than_distinct_descriptors)
+TEST(vlfeat_is_kept_from_more_words_than_distinct_descriptors)
 {
     static const size_t counts[] = {1, 5, 200};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
@@ -185,9 +178,8 @@ START_TEST(vlfeat_is_kept_from_more_words_than_distinct_descriptors)
         free(descriptors);
     }
 }
-END_TEST
 
-START_TEST(vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_and_leaves_both_alone)
+TEST(vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_and_leaves_both_alone)
 {
     uint8_t *descriptors = clustered(900, 90);
     struct codebook_options options = {40, 7, CLV_KMEANS_VLFEAT, 7, RNG_CODEBOOK};
@@ -209,9 +201,8 @@ START_TEST(vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_a
     array_free(other.centres);
     free(descriptors);
 }
-END_TEST
 
-START_TEST(an_interrupted_codebook_is_left_as_it_was)
+TESTS(an_interrupted_codebook_is_left_as_it_was, CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT + 1)
 {
     uint8_t *descriptors = clustered(50, 9);
     const volatile int stop = 1;
@@ -221,23 +212,4 @@ START_TEST(an_interrupted_codebook_is_left_as_it_was)
               learn_by(_i, &codebook, NULL, descriptors, 50, 5, 20, 1, &progress, err));
     ck_assert_ptr_null(codebook.centres);
     free(descriptors);
-}
-END_TEST
-
-Suite *codebook_suite(void)
-{
-    Suite *suite = suite_create("codebook");
-    TCase *tc = tcase_create("codebook");
-    tcase_add_test(tc, clusters_that_lie_apart_are_found);
-    tcase_add_test(tc, a_word_is_the_rounded_mean_of_its_descriptors);
-    tcase_add_test(tc, words_quantise_as_well_as_those_of_vlfeat);
-    tcase_add_test(tc, more_iterations_never_quantise_worse);
-    tcase_add_test(tc, fewer_descriptors_than_words_are_all_words);
-    tcase_add_test(tc, the_same_seed_gives_the_same_words_and_another_does_not);
-    tcase_add_test(tc, codebooks_of_vlfeat_quantise_as_well_as_ours);
-    tcase_add_test(tc, vlfeat_is_kept_from_more_words_than_distinct_descriptors);
-    tcase_add_test(tc, vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_and_leaves_both_alone);
-    tcase_add_loop_test(tc, an_interrupted_codebook_is_left_as_it_was, CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT + 1);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

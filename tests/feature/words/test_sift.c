@@ -109,7 +109,7 @@ static void expect_agreement(const struct agreement *of)
     ck_assert_double_gt(of->mean_cosine_at_border, 0.85);
 }
 
-START_TEST(descriptors_are_those_of_vlfeat_up_to_rounding)
+TEST(descriptors_are_those_of_vlfeat_up_to_rounding)
 {
     uint8_t *rgb = textured(200, 150);
     static const int32_t bins[] = {1, 2, 3, 4, 6, 12, 24};
@@ -122,9 +122,8 @@ START_TEST(descriptors_are_those_of_vlfeat_up_to_rounding)
         }
     free(rgb);
 }
-END_TEST
 
-START_TEST(descriptors_of_real_images_are_those_of_vlfeat)
+TEST(descriptors_of_real_images_are_those_of_vlfeat)
 {
     const char *path = real_data("descriptors_of_real_images_are_those_of_vlfeat", "horses/images/horse001.jpg");
     if (!path)
@@ -137,9 +136,8 @@ START_TEST(descriptors_of_real_images_are_those_of_vlfeat)
     }
     clv_image_release(&image);
 }
-END_TEST
 
-START_TEST(a_ramp_points_one_way)
+TESTS(a_ramp_points_one_way, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
 {
     /* Brighter to the right: orientation 0 only. Brighter downwards: orientation 2 (90 degrees, y down). */
     uint8_t right[60 * 40 * 3], down[60 * 40 * 3];
@@ -158,9 +156,8 @@ START_TEST(a_ramp_points_one_way)
     sift_grid_release(&a);
     sift_grid_release(&b);
 }
-END_TEST
 
-START_TEST(every_cell_of_any_image_has_a_descriptor)
+TESTS(every_cell_of_any_image_has_a_descriptor, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
 {
     static const int32_t sizes[][2] = {{1, 1}, {1, 50}, {50, 1}, {2, 3}, {17, 5}, {40, 31}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
@@ -179,9 +176,8 @@ START_TEST(every_cell_of_any_image_has_a_descriptor)
             sift_grid_release(&grid);
         }
 }
-END_TEST
 
-START_TEST(flat_images_have_zero_descriptors)
+TESTS(flat_images_have_zero_descriptors, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1)
 {
     uint8_t rgb[30 * 20 * 3];
     memset(rgb, 200, sizeof rgb);
@@ -190,9 +186,8 @@ START_TEST(flat_images_have_zero_descriptors)
         ck_assert_int_eq(grid.values[k], 0);
     sift_grid_release(&grid);
 }
-END_TEST
 
-START_TEST(the_largest_windows_of_the_strongest_gradients_do_not_overflow)
+TEST(the_largest_windows_of_the_strongest_gradients_do_not_overflow)
 {
     /* Stripes of 2 black, 2 white pixels have the largest gradient everywhere. A wrapped sum would break the
      * symmetry. */
@@ -211,9 +206,8 @@ START_TEST(the_largest_windows_of_the_strongest_gradients_do_not_overflow)
     sift_grid_release(&grid);
     free(rgb);
 }
-END_TEST
 
-START_TEST(large_windows_do_not_depend_on_what_lies_elsewhere)
+TEST(large_windows_do_not_depend_on_what_lies_elsewhere)
 {
     /* Running sums wrap around many times over a large noisy image; cells far from a change must not notice it. */
     enum { W = 900, H = 700 };
@@ -230,20 +224,4 @@ START_TEST(large_windows_do_not_depend_on_what_lies_elsewhere)
     sift_grid_release(&before);
     sift_grid_release(&after);
     free(rgb);
-}
-END_TEST
-
-Suite *sift_suite(void)
-{
-    Suite *suite = suite_create("sift");
-    TCase *tc = tcase_create("sift");
-    tcase_add_test(tc, descriptors_are_those_of_vlfeat_up_to_rounding);
-    tcase_add_test(tc, descriptors_of_real_images_are_those_of_vlfeat);
-    tcase_add_loop_test(tc, a_ramp_points_one_way, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1);
-    tcase_add_loop_test(tc, every_cell_of_any_image_has_a_descriptor, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1);
-    tcase_add_loop_test(tc, flat_images_have_zero_descriptors, CLV_SIFT_CLEAVE, CLV_SIFT_VLFEAT + 1);
-    tcase_add_test(tc, the_largest_windows_of_the_strongest_gradients_do_not_overflow);
-    tcase_add_test(tc, large_windows_do_not_depend_on_what_lies_elsewhere);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

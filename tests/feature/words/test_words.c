@@ -49,7 +49,7 @@ static void check_all_levels(const struct clv_codebook *codebook, const uint8_t 
     free(word);
 }
 
-START_TEST(words_are_the_nearest_centres_at_every_level_and_size)
+TEST(words_are_the_nearest_centres_at_every_level_and_size)
 {
     static const int32_t sizes[] = {1, 2, 7, 8, 15, 16, 17, 33, 500};
     static const uint32_t ranges[] = {2, 60, 256};
@@ -64,9 +64,8 @@ START_TEST(words_are_the_nearest_centres_at_every_level_and_size)
             free(codebook.centres);
         }
 }
-END_TEST
 
-START_TEST(extreme_descriptors_do_not_overflow)
+TEST(extreme_descriptors_do_not_overflow)
 {
     struct clv_codebook codebook = {18, calloc(18, SIZE)};
     memset(codebook.centres + 3 * SIZE, 255, SIZE);
@@ -79,9 +78,8 @@ START_TEST(extreme_descriptors_do_not_overflow)
     check_all_levels(&codebook, descriptors, 4);
     free(codebook.centres);
 }
-END_TEST
 
-START_TEST(ties_go_to_the_lowest_word)
+TEST(ties_go_to_the_lowest_word)
 {
     struct clv_codebook codebook = {40, random_bytes(40, 256, 3)};
     for (int w = 0; w < 40; w++) /* 8 different centres, five times each, in reverse */
@@ -97,9 +95,8 @@ START_TEST(ties_go_to_the_lowest_word)
     free(descriptors);
     free(codebook.centres);
 }
-END_TEST
 
-START_TEST(words_are_those_of_vlfeat)
+TEST(words_are_those_of_vlfeat)
 {
     enum { N = 2000, K = 100 };
     struct clv_codebook codebook = {K, random_bytes(K, 4, 5)}; /* a narrow range makes ties frequent */
@@ -123,26 +120,11 @@ START_TEST(words_are_those_of_vlfeat)
     free(descriptors);
     free(codebook.centres);
 }
-END_TEST
 
-START_TEST(an_empty_codebook_is_refused)
+TEST(an_empty_codebook_is_refused)
 {
     struct clv_codebook codebook = {0};
     uint8_t descriptor[SIZE] = {0};
     int32_t word;
     must_fail(CLV_ERR_USAGE, "codebook is empty", words_assign(&word, &codebook, descriptor, 1, err));
-}
-END_TEST
-
-Suite *words_suite(void)
-{
-    Suite *suite = suite_create("words");
-    TCase *tc = tcase_create("words");
-    tcase_add_test(tc, words_are_the_nearest_centres_at_every_level_and_size);
-    tcase_add_test(tc, extreme_descriptors_do_not_overflow);
-    tcase_add_test(tc, ties_go_to_the_lowest_word);
-    tcase_add_test(tc, words_are_those_of_vlfeat);
-    tcase_add_test(tc, an_empty_codebook_is_refused);
-    suite_add_tcase(suite, tc);
-    return suite;
 }

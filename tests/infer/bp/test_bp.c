@@ -2,7 +2,7 @@
 #include "support/exhaustive.h"
 #include "support/requests.h"
 
-START_TEST(marginals_and_log_partition_are_exact_on_trees)
+TEST(marginals_and_log_partition_are_exact_on_trees)
 {
     struct clv_bp *bp = new_bp();
     const double temperatures[] = {1, 0.25, 3};
@@ -30,7 +30,6 @@ START_TEST(marginals_and_log_partition_are_exact_on_trees)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
 /* values[n_nodes][n_labels]: the largest score with that label there, minus the largest of all; returns that. */
 static double enumerate_max_marginals(double *values, const struct clv_field *field)
@@ -50,7 +49,7 @@ static double enumerate_max_marginals(double *values, const struct clv_field *fi
     return best;
 }
 
-START_TEST(max_product_finds_the_map_on_trees_ties_included)
+TEST(max_product_finds_the_map_on_trees_ties_included)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 300; t++) {
@@ -73,9 +72,8 @@ START_TEST(max_product_finds_the_map_on_trees_ties_included)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(weak_loops_have_one_fixed_point_near_the_truth)
+TEST(weak_loops_have_one_fixed_point_near_the_truth)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 100; t++) {
@@ -104,11 +102,10 @@ START_TEST(weak_loops_have_one_fixed_point_near_the_truth)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
 /* The fixed points of sum-product are the stationary points of the Bethe free energy, so that its derivative by a
  * unary score is the belief, on loops as well, where neither is exact. */
-START_TEST(bethe_derivatives_are_the_beliefs_on_loops)
+TEST(bethe_derivatives_are_the_beliefs_on_loops)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 60; t++) {
@@ -136,11 +133,10 @@ START_TEST(bethe_derivatives_are_the_beliefs_on_loops)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
 /* Scores of every size, so that the linear domain lasts for all of a run, some of it or none; any damping keeps out of
  * it. */
-START_TEST(the_linear_and_the_log_domain_agree)
+TEST(the_linear_and_the_log_domain_agree)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 600; t++) {
@@ -172,9 +168,8 @@ START_TEST(the_linear_and_the_log_domain_agree)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(large_scores_stay_exact)
+TEST(large_scores_stay_exact)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 120; t++) {
@@ -196,9 +191,8 @@ START_TEST(large_scores_stay_exact)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(frustrated_loops_are_reported_as_not_converged)
+TEST(frustrated_loops_are_reported_as_not_converged)
 {
     int32_t edges[3][2] = {{0, 1}, {1, 2}, {0, 2}};
     double unary[3] = {0.1, -0.2, 0.3}, table[12];
@@ -225,9 +219,8 @@ START_TEST(frustrated_loops_are_reported_as_not_converged)
         ck_assert_double_eq_tol(beliefs[2 * i] + beliefs[2 * i + 1], 1, 1e-12);
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(fields_without_edges_are_softmax_of_each_node)
+TEST(fields_without_edges_are_softmax_of_each_node)
 {
     double unary[9] = {0, 1, 2, 5, 5, 0, -3, -3, -2}, beliefs[9], log_partition = 0;
     int32_t y[3];
@@ -253,9 +246,8 @@ START_TEST(fields_without_edges_are_softmax_of_each_node)
     ck_assert(y[0] == 2 && y[1] == 0 && y[2] == 2); /* the lowest at ties */
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(runs_are_the_same_bytes_whatever_was_run_before)
+TEST(runs_are_the_same_bytes_whatever_was_run_before)
 {
     struct clv_bp *used = new_bp();
     for (uint64_t t = 0; t < 60; t++) {
@@ -281,9 +273,8 @@ START_TEST(runs_are_the_same_bytes_whatever_was_run_before)
     }
     clv_bp_free(used);
 }
-END_TEST
 
-START_TEST(bad_fields_are_refused_by_node_and_edge)
+TEST(bad_fields_are_refused_by_node_and_edge)
 {
     int32_t edges[2][2] = {{0, 1}, {2, 1}}, y[3] = {7, 7, 7};
     double unary[9] = {0}, pairwise[18] = {0}, beliefs[9] = {7};
@@ -324,9 +315,8 @@ START_TEST(bad_fields_are_refused_by_node_and_edge)
     clv_bp_free(bp);
     clv_bp_free(NULL);
 }
-END_TEST
 
-START_TEST(bad_options_are_refused_by_value)
+TEST(bad_options_are_refused_by_value)
 {
     double unary[2] = {1, 2};
     uint8_t is_visible[2] = {1, 2};
@@ -365,9 +355,8 @@ START_TEST(bad_options_are_refused_by_value)
 #undef REFUSED
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(one_label_is_no_choice)
+TEST(one_label_is_no_choice)
 {
     int32_t edges[2][2] = {{0, 1}, {1, 2}}, y[3] = {7, 7, 7};
     double unary[3] = {1, 2, 4}, tables[2] = {8, 16}, beliefs[3], pairs[2];
@@ -393,9 +382,8 @@ START_TEST(one_label_is_no_choice)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(pair_beliefs_are_the_marginals_of_edges_and_agree_with_the_nodes)
+TEST(pair_beliefs_are_the_marginals_of_edges_and_agree_with_the_nodes)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 120; t++) {
@@ -431,9 +419,8 @@ START_TEST(pair_beliefs_are_the_marginals_of_edges_and_agree_with_the_nodes)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(loss_augmented_maxima_are_exact_on_trees)
+TEST(loss_augmented_maxima_are_exact_on_trees)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 80; t++) {
@@ -460,9 +447,8 @@ START_TEST(loss_augmented_maxima_are_exact_on_trees)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(failed_requests_leave_outputs_alone_and_the_next_run_right)
+TEST(failed_requests_leave_outputs_alone_and_the_next_run_right)
 {
     struct sample s;
     struct clv_bp *bp = NULL;
@@ -479,28 +465,4 @@ START_TEST(failed_requests_leave_outputs_alone_and_the_next_run_right)
     exhaustive(NULL, NULL, NULL, after, &s.field);
     assert_near(before, after, s.field.n_nodes * s.field.n_labels, 1e-9);
     clv_bp_free(bp);
-}
-END_TEST
-
-Suite *bp_suite(void)
-{
-    Suite *suite = suite_create("bp");
-    TCase *tests = tcase_create("bp");
-    tcase_add_test(tests, marginals_and_log_partition_are_exact_on_trees);
-    tcase_add_test(tests, max_product_finds_the_map_on_trees_ties_included);
-    tcase_add_test(tests, weak_loops_have_one_fixed_point_near_the_truth);
-    tcase_add_test(tests, bethe_derivatives_are_the_beliefs_on_loops);
-    tcase_add_test(tests, the_linear_and_the_log_domain_agree);
-    tcase_add_test(tests, large_scores_stay_exact);
-    tcase_add_test(tests, frustrated_loops_are_reported_as_not_converged);
-    tcase_add_test(tests, fields_without_edges_are_softmax_of_each_node);
-    tcase_add_test(tests, runs_are_the_same_bytes_whatever_was_run_before);
-    tcase_add_test(tests, one_label_is_no_choice);
-    tcase_add_test(tests, pair_beliefs_are_the_marginals_of_edges_and_agree_with_the_nodes);
-    tcase_add_test(tests, loss_augmented_maxima_are_exact_on_trees);
-    tcase_add_test(tests, failed_requests_leave_outputs_alone_and_the_next_run_right);
-    tcase_add_test(tests, bad_fields_are_refused_by_node_and_edge);
-    tcase_add_test(tests, bad_options_are_refused_by_value);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -33,7 +33,7 @@ static struct clv_field draw_grid(int32_t k, enum clv_pairwise form, double scal
                               .pairwise = tables};
 }
 
-START_TEST(any_number_of_labels_agrees_with_the_log_domain)
+TEST(any_number_of_labels_agrees_with_the_log_domain)
 {
     struct clv_bp *bp = new_bp();
     double linear[N * MOST], logarithmic[N * MOST];
@@ -60,10 +60,9 @@ START_TEST(any_number_of_labels_agrees_with_the_log_domain)
         }
     clv_bp_free(bp);
 }
-END_TEST
 
 /* The same bytes, labels given and tables that change from run to run included. */
-START_TEST(one_table_of_all_edges_is_that_table_at_each)
+TEST(one_table_of_all_edges_is_that_table_at_each)
 {
     struct clv_bp *bp = new_bp();
     double shared[N * MOST], own[N * MOST], pairs[2][M * 9 * 9];
@@ -93,10 +92,9 @@ START_TEST(one_table_of_all_edges_is_that_table_at_each)
         }
     clv_bp_free(bp);
 }
-END_TEST
 
 /* Messages that nothing new has reached are not sent again; a score that changes reaches all of them, however. */
-START_TEST(maxima_that_have_settled_follow_scores_that_change)
+TEST(maxima_that_have_settled_follow_scores_that_change)
 {
     struct clv_bp *lazy = new_bp(), *logarithmic = new_bp();
     double one[N * MOST], two[N * MOST];
@@ -126,16 +124,4 @@ START_TEST(maxima_that_have_settled_follow_scores_that_change)
         }
     clv_bp_free(lazy);
     clv_bp_free(logarithmic);
-}
-END_TEST
-
-Suite *bp_lanes_suite(void)
-{
-    Suite *suite = suite_create("bp_lanes");
-    TCase *tests = tcase_create("bp_lanes");
-    tcase_add_test(tests, any_number_of_labels_agrees_with_the_log_domain);
-    tcase_add_test(tests, one_table_of_all_edges_is_that_table_at_each);
-    tcase_add_test(tests, maxima_that_have_settled_follow_scores_that_change);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

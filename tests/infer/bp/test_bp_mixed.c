@@ -48,7 +48,7 @@ static double hidden_sum(const struct clv_field *field, const uint8_t *is_visibl
 
 /* Nodes join earlier ones, so that with the first few visible, hidden ones hang off one visible node each: leaves,
  * chains, trees. */
-START_TEST(mixed_product_is_exact_where_hidden_nodes_hang_off_visible_trees)
+TEST(mixed_product_is_exact_where_hidden_nodes_hang_off_visible_trees)
 {
     struct clv_bp *bp = new_bp();
     int n_hidden = 0, differs_from_map = 0;
@@ -94,9 +94,8 @@ START_TEST(mixed_product_is_exact_where_hidden_nodes_hang_off_visible_trees)
     ck_assert_int_ge(differs_from_map, 5);
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(mixed_with_one_kind_of_node_is_that_mode)
+TEST(mixed_with_one_kind_of_node_is_that_mode)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 60; t++) {
@@ -117,7 +116,6 @@ START_TEST(mixed_with_one_kind_of_node_is_that_mode)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
 /* An A-B tree: with the first few nodes visible and each other joining one before, hidden ones hang off one visible
  * node each. */
@@ -130,7 +128,7 @@ static int32_t draw_mixed(struct sample *s, uint8_t *is_visible, uint64_t t)
     return n_visible;
 }
 
-START_TEST(two_temperatures_equal_elimination_on_such_trees)
+TEST(two_temperatures_equal_elimination_on_such_trees)
 {
     struct clv_bp *bp = new_bp();
     struct clv_forest *forest;
@@ -168,9 +166,8 @@ START_TEST(two_temperatures_equal_elimination_on_such_trees)
     clv_forest_free(forest);
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(equal_temperatures_are_sum_product_on_loops_too)
+TEST(equal_temperatures_are_sum_product_on_loops_too)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 80; t++) {
@@ -198,10 +195,9 @@ START_TEST(equal_temperatures_are_sum_product_on_loops_too)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
 /* In every mode and form, against the field with the labels' scores made overwhelming. */
-START_TEST(given_labels_equal_overwhelming_scores)
+TEST(given_labels_equal_overwhelming_scores)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 180; t++) {
@@ -246,18 +242,4 @@ START_TEST(given_labels_equal_overwhelming_scores)
                 assert_near(&beliefs[0][i * k], &beliefs[1][i * k], k, 1e-8);
     }
     clv_bp_free(bp);
-}
-END_TEST
-
-Suite *bp_mixed_suite(void)
-{
-    Suite *suite = suite_create("bp_mixed");
-    TCase *tests = tcase_create("bp_mixed");
-    tcase_add_test(tests, mixed_product_is_exact_where_hidden_nodes_hang_off_visible_trees);
-    tcase_add_test(tests, mixed_with_one_kind_of_node_is_that_mode);
-    tcase_add_test(tests, two_temperatures_equal_elimination_on_such_trees);
-    tcase_add_test(tests, equal_temperatures_are_sum_product_on_loops_too);
-    tcase_add_test(tests, given_labels_equal_overwhelming_scores);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

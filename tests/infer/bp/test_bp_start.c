@@ -1,7 +1,7 @@
 /* What belief propagation starts from: nothing, the messages before, or a labelling. */
 #include "infer/random_field.h"
 
-START_TEST(a_warm_start_goes_on_from_the_messages_before)
+TEST(a_warm_start_goes_on_from_the_messages_before)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 40; t++) {
@@ -25,10 +25,9 @@ START_TEST(a_warm_start_goes_on_from_the_messages_before)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
 /* Undamped sum-product stays out of the log domain, damped runs are in it. */
-START_TEST(a_warm_start_goes_on_from_one_domain_to_the_other)
+TEST(a_warm_start_goes_on_from_one_domain_to_the_other)
 {
     struct clv_bp *bp = new_bp();
     for (uint64_t t = 0; t < 40; t++) {
@@ -53,11 +52,10 @@ START_TEST(a_warm_start_goes_on_from_one_domain_to_the_other)
     }
     clv_bp_free(bp);
 }
-END_TEST
 
 /* A grid whose neighbours agree and whose nodes know nothing: as many fixed points as labels, and a start in the
  * middle finds none of them. */
-START_TEST(the_fixed_point_near_a_labelling_is_found)
+TEST(the_fixed_point_near_a_labelling_is_found)
 {
     enum { SIDE = 6, N = SIDE * SIDE, K = 3 };
     double unary[N * K] = {0}, coupling[2 * N];
@@ -96,16 +94,4 @@ START_TEST(the_fixed_point_near_a_labelling_is_found)
                 ck_assert_double_gt(beliefs[i * K + label], 0.8);
         }
     clv_bp_free(bp);
-}
-END_TEST
-
-Suite *bp_start_suite(void)
-{
-    Suite *suite = suite_create("bp_start");
-    TCase *tests = tcase_create("bp_start");
-    tcase_add_test(tests, a_warm_start_goes_on_from_the_messages_before);
-    tcase_add_test(tests, a_warm_start_goes_on_from_one_domain_to_the_other);
-    tcase_add_test(tests, the_fixed_point_near_a_labelling_is_found);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -12,7 +12,7 @@ static void draw_loops(struct sample *s, uint8_t *is_visible, uint64_t index)
         is_visible[i] = rng_below(SEED, 1, index * 100 + (uint64_t)i, 3) > 0;
 }
 
-START_TEST(the_best_labelling_is_missed_seldom_and_never_beaten)
+TEST(the_best_labelling_is_missed_seldom_and_never_beaten)
 {
     struct loopy loopy = {0};
     int n_best[2] = {0}, n_drawn = 0;
@@ -36,9 +36,8 @@ START_TEST(the_best_labelling_is_missed_seldom_and_never_beaten)
     ck_assert_int_gt(n_best[1], n_drawn * 97 / 100);
     loopy_release(&loopy);
 }
-END_TEST
 
-START_TEST(marginals_choose_mostly_the_most_probable_labels)
+TEST(marginals_choose_mostly_the_most_probable_labels)
 {
     struct loopy loopy = {0};
     int n_right = 0, n_nodes = 0;
@@ -63,9 +62,8 @@ START_TEST(marginals_choose_mostly_the_most_probable_labels)
     ck_assert_int_gt(n_right, n_nodes * 94 / 100);
     loopy_release(&loopy);
 }
-END_TEST
 
-START_TEST(failed_requests_are_survived_and_bad_fields_refused)
+TEST(failed_requests_are_survived_and_bad_fields_refused)
 {
     struct sample s;
     struct loopy loopy = {0};
@@ -84,9 +82,8 @@ START_TEST(failed_requests_are_survived_and_bad_fields_refused)
     }
     loopy_release(&loopy);
 }
-END_TEST
 
-START_TEST(what_was_released_decodes_again_and_may_be_released_twice)
+TEST(what_was_released_decodes_again_and_may_be_released_twice)
 {
     struct sample s;
     struct loopy loopy = {0};
@@ -100,17 +97,4 @@ START_TEST(what_was_released_decodes_again_and_may_be_released_twice)
         loopy_release(&loopy);
     }
     ck_assert_mem_eq(y[0], y[1], (size_t)s.field.n_nodes * sizeof *y[0]);
-}
-END_TEST
-
-Suite *loopy_suite(void)
-{
-    Suite *suite = suite_create("loopy");
-    TCase *tests = tcase_create("loopy");
-    tcase_add_test(tests, the_best_labelling_is_missed_seldom_and_never_beaten);
-    tcase_add_test(tests, marginals_choose_mostly_the_most_probable_labels);
-    tcase_add_test(tests, failed_requests_are_survived_and_bad_fields_refused);
-    tcase_add_test(tests, what_was_released_decodes_again_and_may_be_released_twice);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -11,7 +11,7 @@ static const struct clv_bp_options *within(double tolerance, int32_t max_iterati
     return &options;
 }
 
-START_TEST(trees_are_solved_and_the_bound_is_tight)
+TEST(trees_are_solved_and_the_bound_is_tight)
 {
     struct clv_bp *bp = new_bp();
     int n_at_once = 0;
@@ -32,10 +32,9 @@ START_TEST(trees_are_solved_and_the_bound_is_tight)
     ck_assert_int_gt(n_at_once, 100); /* nothing more is done where bound and labelling meet */
     clv_bp_free(bp);
 }
-END_TEST
 
 /* Runs of 1, 2, 3.. iterations are the beginnings of one run. */
-START_TEST(the_bound_never_rises_and_never_falls_below_the_maximum)
+TEST(the_bound_never_rises_and_never_falls_below_the_maximum)
 {
     struct clv_bp *bp = new_bp();
     int n_gaps = 0, n_exact = 0;
@@ -61,9 +60,8 @@ START_TEST(the_bound_never_rises_and_never_falls_below_the_maximum)
     ck_assert_int_gt(n_exact, 120);
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(supermodular_fields_of_two_labels_have_a_tight_bound)
+TEST(supermodular_fields_of_two_labels_have_a_tight_bound)
 {
     struct clv_bp *bp = new_bp();
     struct clv_oracle *oracle;
@@ -91,10 +89,9 @@ START_TEST(supermodular_fields_of_two_labels_have_a_tight_bound)
     clv_oracle_free(oracle);
     clv_bp_free(bp);
 }
-END_TEST
 
 /* From the messages of other scores on, and with some labels given. */
-START_TEST(bounds_hold_from_any_messages_on)
+TEST(bounds_hold_from_any_messages_on)
 {
     struct clv_bp *bp = new_bp();
     int n_exact = 0;
@@ -135,9 +132,8 @@ START_TEST(bounds_hold_from_any_messages_on)
     ck_assert_int_gt(n_exact, 170);
     clv_bp_free(bp);
 }
-END_TEST
 
-START_TEST(bad_requests_are_refused_and_failed_requests_survived)
+TEST(bad_requests_are_refused_and_failed_requests_survived)
 {
     struct sample s;
     struct clv_bp *bp = NULL;
@@ -153,18 +149,4 @@ START_TEST(bad_requests_are_refused_and_failed_requests_survived)
     must_fail(CLV_ERR_DATA, "edge 0", clv_bp_trws(bp, y, &result, &s.field, within(1, 1), err));
     ck_assert_int_eq(result.n_iterations, 7);
     clv_bp_free(bp);
-}
-END_TEST
-
-Suite *trws_suite(void)
-{
-    Suite *suite = suite_create("trws");
-    TCase *tests = tcase_create("trws");
-    tcase_add_test(tests, trees_are_solved_and_the_bound_is_tight);
-    tcase_add_test(tests, the_bound_never_rises_and_never_falls_below_the_maximum);
-    tcase_add_test(tests, supermodular_fields_of_two_labels_have_a_tight_bound);
-    tcase_add_test(tests, bounds_hold_from_any_messages_on);
-    tcase_add_test(tests, bad_requests_are_refused_and_failed_requests_survived);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -64,7 +64,7 @@ static void compare_pairs(const double *pairs, const struct clv_field *field, do
         ck_assert_double_eq_tol(pairs[c], exact[c], 1e-10);
 }
 
-START_TEST(chains_equal_enumeration)
+TEST(chains_equal_enumeration)
 {
     for (uint64_t t = 0; t < 300; t++) {
         struct sample s;
@@ -83,10 +83,9 @@ START_TEST(chains_equal_enumeration)
             ck_assert_double_eq_tol(marginals[c], exact[c], 1e-10);
     }
 }
-END_TEST
 
 /* Every witness is looked for among all labellings. */
-START_TEST(max_marginals_and_counts_of_their_witnesses_equal_enumeration)
+TEST(max_marginals_and_counts_of_their_witnesses_equal_enumeration)
 {
     for (uint64_t t = 1; t < 200; t += 2) { /* no ties */
         struct sample s;
@@ -112,10 +111,9 @@ START_TEST(max_marginals_and_counts_of_their_witnesses_equal_enumeration)
         must(clv_chain_max_marginals(NULL, NULL, &s.chain, err));
     }
 }
-END_TEST
 
 /* A lexicographic rule, last node first, by enumeration on whole numbers. */
-START_TEST(ties_go_to_the_least_label_of_the_last_node_first)
+TEST(ties_go_to_the_least_label_of_the_last_node_first)
 {
     for (uint64_t t = 0; t < 100; t += 2) {
         struct sample s;
@@ -132,10 +130,9 @@ START_TEST(ties_go_to_the_least_label_of_the_last_node_first)
         ck_assert_mem_eq(y, first, (size_t)s.chain.n_nodes * sizeof *y);
     }
 }
-END_TEST
 
 /* Every row count that the loops treat apart, against the plain recursion. */
-START_TEST(any_number_of_labels_gives_the_plain_recursion_s_values)
+TEST(any_number_of_labels_gives_the_plain_recursion_s_values)
 {
     enum { N = 3, K = 70 };
     static double unary[N * K], table[K * K];
@@ -160,10 +157,9 @@ START_TEST(any_number_of_labels_gives_the_plain_recursion_s_values)
         ck_assert_double_eq_tol(log_partition, log(sum), 1e-10);
     }
 }
-END_TEST
 
 /* Scores of every size, so that most chains stay out of the log domain, some leave it, and some are forced out. */
-START_TEST(large_scores_keep_marginals_exact)
+TEST(large_scores_keep_marginals_exact)
 {
     for (uint64_t t = 1; t < 200; t += 2) {
         struct sample s;
@@ -185,9 +181,8 @@ START_TEST(large_scores_keep_marginals_exact)
         compare_pairs(pairs, &s.field, exact_log);
     }
 }
-END_TEST
 
-START_TEST(long_chains_with_large_scores_stay_finite)
+TEST(long_chains_with_large_scores_stay_finite)
 {
     enum { LENGTH = 5000 };
     static double unary[LENGTH * 2], marginals[LENGTH * 2];
@@ -198,9 +193,8 @@ START_TEST(long_chains_with_large_scores_stay_finite)
     ck_assert_double_eq_tol(log_partition, 1000 + 900.0 * (LENGTH - 1), 1e-6);
     ck_assert_double_eq_tol(marginals[2 * LENGTH - 2], 1, 1e-12);
 }
-END_TEST
 
-START_TEST(unsound_chains_are_refused_by_name)
+TEST(unsound_chains_are_refused_by_name)
 {
     double unary[4] = {0, 0, NAN, 0}, table[4] = {0}, score;
     int32_t y[2];
@@ -216,20 +210,4 @@ START_TEST(unsound_chains_are_refused_by_name)
     must_fail(CLV_ERR_DATA, "node 1", clv_chain_marginals(NULL, NULL, &score, &chain, err));
     chain.n_labels = 257;
     must_fail(CLV_ERR_USAGE, "257 labels", clv_chain_map(y, &score, &chain, err));
-}
-END_TEST
-
-Suite *chain_suite(void)
-{
-    Suite *suite = suite_create("chain");
-    TCase *tests = tcase_create("chain");
-    tcase_add_test(tests, chains_equal_enumeration);
-    tcase_add_test(tests, max_marginals_and_counts_of_their_witnesses_equal_enumeration);
-    tcase_add_test(tests, ties_go_to_the_least_label_of_the_last_node_first);
-    tcase_add_test(tests, any_number_of_labels_gives_the_plain_recursion_s_values);
-    tcase_add_test(tests, large_scores_keep_marginals_exact);
-    tcase_add_test(tests, long_chains_with_large_scores_stay_finite);
-    tcase_add_test(tests, unsound_chains_are_refused_by_name);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

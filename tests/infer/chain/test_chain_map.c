@@ -60,7 +60,7 @@ static double slow_best(int32_t *y, const struct clv_field *field, int32_t node,
     return best;
 }
 
-START_TEST(map_of_a_chain_equals_enumeration_ties_included)
+TEST(map_of_a_chain_equals_enumeration_ties_included)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -75,10 +75,9 @@ START_TEST(map_of_a_chain_equals_enumeration_ties_included)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
 /* In any order of questions, since what lies behind a node is found when first asked for. */
-START_TEST(clamped_optima_of_a_chain_equal_enumeration)
+TEST(clamped_optima_of_a_chain_equal_enumeration)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -101,9 +100,8 @@ START_TEST(clamped_optima_of_a_chain_equal_enumeration)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(a_shared_table_is_the_same_as_copies_of_it)
+TEST(a_shared_table_is_the_same_as_copies_of_it)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -134,9 +132,8 @@ START_TEST(a_shared_table_is_the_same_as_copies_of_it)
     clv_bp_free(bp);
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(unsound_chains_and_clamps_are_refused_by_name)
+TEST(unsound_chains_and_clamps_are_refused_by_name)
 {
     struct clv_oracle *oracle;
     struct sample s;
@@ -161,17 +158,4 @@ START_TEST(unsound_chains_and_clamps_are_refused_by_name)
     must_fail(CLV_ERR_USAGE, "to label", clv_oracle_clamp(oracle, y, NULL, &s.field, 0, s.field.n_labels, err));
     must_fail(CLV_ERR_USAGE, "two-label", clv_oracle_margins(oracle, s.unary, y, err));
     clv_oracle_free(oracle);
-}
-END_TEST
-
-Suite *chain_map_suite(void)
-{
-    Suite *suite = suite_create("chain_map");
-    TCase *tests = tcase_create("chain_map");
-    tcase_add_test(tests, map_of_a_chain_equals_enumeration_ties_included);
-    tcase_add_test(tests, clamped_optima_of_a_chain_equal_enumeration);
-    tcase_add_test(tests, a_shared_table_is_the_same_as_copies_of_it);
-    tcase_add_test(tests, unsound_chains_and_clamps_are_refused_by_name);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -108,7 +108,7 @@ static void read_dimacs(struct network *net, const char *path)
     free(in);
 }
 
-START_TEST(real_instances_reach_their_known_flow_and_minimal_source_set)
+TEST(real_instances_reach_their_known_flow_and_minimal_source_set)
 {
     const char *table =
         real_data("real_instances_reach_their_known_flow_and_minimal_source_set", "maxflow/optimal.txt");
@@ -138,7 +138,6 @@ START_TEST(real_instances_reach_their_known_flow_and_minimal_source_set)
     maxflow_release(&graph);
     ck_assert_int_eq(done, 7);
 }
-END_TEST
 
 /* Capacities of many kinds: zero, ties everywhere, wide, at the limit. */
 static int32_t draw_capacity(uint64_t *at, int kind)
@@ -199,7 +198,7 @@ static void check_by_enumeration(const struct network *net, const uint8_t *label
     ck_assert_int_eq(ones, fewest);
 }
 
-START_TEST(small_graphs_equal_enumeration)
+TEST(small_graphs_equal_enumeration)
 {
     struct network net = {0};
     struct maxflow graph;
@@ -214,7 +213,6 @@ START_TEST(small_graphs_equal_enumeration)
     release_network(&net);
     maxflow_release(&graph);
 }
-END_TEST
 
 #if WITH_BK
 static double *as_doubles(const int32_t *values, int32_t n)
@@ -225,7 +223,7 @@ static double *as_doubles(const int32_t *values, int32_t n)
     return copy;
 }
 
-START_TEST(random_graphs_equal_libmaxflow_in_flow_and_labels)
+TEST(random_graphs_equal_libmaxflow_in_flow_and_labels)
 {
     struct network net = {0};
     struct maxflow graph;
@@ -251,9 +249,8 @@ START_TEST(random_graphs_equal_libmaxflow_in_flow_and_labels)
     release_network(&net);
     maxflow_release(&graph);
 }
-END_TEST
 
-START_TEST(the_shim_refuses_what_libmaxflow_would_swallow)
+TEST(the_shim_refuses_what_libmaxflow_would_swallow)
 {
     int32_t edges[1][2] = {{0, 1}}, loop[1][2] = {{1, 1}}, culprit = -1;
     double terminal[2] = {1, -2}, capacity[1] = {3}, flow;
@@ -285,9 +282,8 @@ START_TEST(the_shim_refuses_what_libmaxflow_would_swallow)
     ck_assert(bk_on_source_side(bk, 0) && bk_on_source_side(bk, 1)); /* 5 against 2: the sink arc is what is cut */
     bk_free(bk);
 }
-END_TEST
 
-START_TEST(the_shims_flow_stays_exact_over_many_solves)
+TEST(the_shims_flow_stays_exact_over_many_solves)
 {
     int32_t edges[1][2] = {{0, 1}};
     double terminal[2] = {0x1p50, -0x1p50}, capacity[1] = {0x1p50 - 1}, flow;
@@ -299,7 +295,6 @@ START_TEST(the_shims_flow_stays_exact_over_many_solves)
     }
     bk_free(bk);
 }
-END_TEST
 #endif
 
 /* The network with node i forced to `label`, by a terminal weight that nothing outweighs. */
@@ -370,7 +365,7 @@ static int32_t check_clamps(uint64_t seed, struct network *net, struct maxflow *
     return net->n;
 }
 
-START_TEST(clamps_equal_solving_from_scratch_with_ties)
+TEST(clamps_equal_solving_from_scratch_with_ties)
 {
     struct network net = {0};
     struct maxflow graph, forced;
@@ -383,7 +378,6 @@ START_TEST(clamps_equal_solving_from_scratch_with_ties)
     maxflow_release(&graph);
     maxflow_release(&forced);
 }
-END_TEST
 
 static uint64_t scatter(uint64_t value)
 {
@@ -418,7 +412,7 @@ static uint64_t everything(struct maxflow *graph, const struct network *net, int
     return digest;
 }
 
-START_TEST(machines_without_vector_instructions_give_the_same)
+TEST(machines_without_vector_instructions_give_the_same)
 {
     struct network net = {0};
     struct maxflow graph;
@@ -431,10 +425,9 @@ START_TEST(machines_without_vector_instructions_give_the_same)
     release_network(&net);
     maxflow_release(&graph);
 }
-END_TEST
 
 /* Sixteen networks that differ in their terminal weights only, ties and zero capacities included. */
-START_TEST(lanes_equal_the_same_problems_one_by_one)
+TEST(lanes_equal_the_same_problems_one_by_one)
 {
     struct network net = {0};
     struct maxflow graph;
@@ -474,9 +467,8 @@ START_TEST(lanes_equal_the_same_problems_one_by_one)
     maxflow_release(&graph);
     batch_release(&batch);
 }
-END_TEST
 
-START_TEST(graphs_without_edges_or_nodes_are_solved)
+TEST(graphs_without_edges_or_nodes_are_solved)
 {
     struct maxflow graph;
     maxflow_init(&graph);
@@ -487,24 +479,4 @@ START_TEST(graphs_without_edges_or_nodes_are_solved)
     solve(&graph, &apart);
     ck_assert(graph.label[0] == 1 && graph.label[1] == 0 && graph.label[2] == 0 && graph.label[3] == 1);
     maxflow_release(&graph);
-}
-END_TEST
-
-Suite *maxflow_suite(void)
-{
-    Suite *suite = suite_create("maxflow");
-    TCase *tests = tcase_create("maxflow");
-    tcase_add_test(tests, real_instances_reach_their_known_flow_and_minimal_source_set);
-    tcase_add_test(tests, small_graphs_equal_enumeration);
-#if WITH_BK
-    tcase_add_test(tests, random_graphs_equal_libmaxflow_in_flow_and_labels);
-    tcase_add_test(tests, the_shim_refuses_what_libmaxflow_would_swallow);
-    tcase_add_test(tests, the_shims_flow_stays_exact_over_many_solves);
-#endif
-    tcase_add_test(tests, clamps_equal_solving_from_scratch_with_ties);
-    tcase_add_test(tests, machines_without_vector_instructions_give_the_same);
-    tcase_add_test(tests, lanes_equal_the_same_problems_one_by_one);
-    tcase_add_test(tests, graphs_without_edges_or_nodes_are_solved);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

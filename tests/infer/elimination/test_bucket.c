@@ -6,7 +6,7 @@
 
 static const double temperatures[][2] = {{0, 0}, {0, 1}, {1, 1}, {0.5, 0.5}, {0.3, 0.9}};
 
-START_TEST(values_and_marginals_are_the_definitions_on_any_graph)
+TEST(values_and_marginals_are_the_definitions_on_any_graph)
 {
     struct bucket bucket = {0};
     for (uint64_t index = 0; index < 150; index++) {
@@ -39,9 +39,8 @@ START_TEST(values_and_marginals_are_the_definitions_on_any_graph)
     }
     bucket_release(&bucket);
 }
-END_TEST
 
-START_TEST(graphs_too_wide_are_left_alone)
+TEST(graphs_too_wide_are_left_alone)
 {
     enum { SIDE = 6, N = SIDE * SIDE };
     struct bucket bucket = {0};
@@ -63,7 +62,6 @@ START_TEST(graphs_too_wide_are_left_alone)
     }
     bucket_release(&bucket);
 }
-END_TEST
 
 static enum clv_status once(const struct clv_field *field, struct clv_error *err)
 {
@@ -78,23 +76,11 @@ static enum clv_status once(const struct clv_field *field, struct clv_error *err
     return status;
 }
 
-START_TEST(bad_scores_and_lack_of_memory_are_told)
+TEST(bad_scores_and_lack_of_memory_are_told)
 {
     struct sample s;
     draw_sample(&s, 3, CLV_PAIRWISE_FULL, 3, 1, 1);
     must_survive_failed_requests(once(&s.field, err));
     s.pairwise[2] = INFINITY;
     must_fail(CLV_ERR_DATA, "edge 0", once(&s.field, err));
-}
-END_TEST
-
-Suite *bucket_suite(void)
-{
-    Suite *suite = suite_create("bucket");
-    TCase *tests = tcase_create("bucket");
-    tcase_add_test(tests, values_and_marginals_are_the_definitions_on_any_graph);
-    tcase_add_test(tests, graphs_too_wide_are_left_alone);
-    tcase_add_test(tests, bad_scores_and_lack_of_memory_are_told);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

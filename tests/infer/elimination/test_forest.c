@@ -31,7 +31,7 @@ static int compare(struct clv_forest *forest, const struct clv_field *field, con
     return 1;
 }
 
-START_TEST(one_temperature_gives_sums_and_maxima)
+TEST(one_temperature_gives_sums_and_maxima)
 {
     struct clv_forest *forest = new_forest();
     const double temperatures[] = {1, 0, 0.25, 3};
@@ -44,7 +44,6 @@ START_TEST(one_temperature_gives_sums_and_maxima)
     }
     clv_forest_free(forest);
 }
-END_TEST
 
 /* Largest number of visible nodes that hidden ones hanging together touch. */
 static int most_joined(const struct clv_field *field, const uint8_t *is_visible)
@@ -70,7 +69,7 @@ static int most_joined(const struct clv_field *field, const uint8_t *is_visible)
     return most;
 }
 
-START_TEST(two_temperatures_are_exact_where_hidden_nodes_join_two_visible_ones_and_refused_elsewhere)
+TEST(two_temperatures_are_exact_where_hidden_nodes_join_two_visible_ones_and_refused_elsewhere)
 {
     struct clv_forest *forest = new_forest();
     const double pairs[][2] = {{0, 1}, {0, 0.5}, {1, 0.5}, {0.3, 0.7}, {0.5, 0}, {2, 1}};
@@ -96,9 +95,8 @@ START_TEST(two_temperatures_are_exact_where_hidden_nodes_join_two_visible_ones_a
     ck_assert_int_gt(n_refused, 20);
     clv_forest_free(forest);
 }
-END_TEST
 
-START_TEST(given_labels_are_kept_and_split_the_forest)
+TEST(given_labels_are_kept_and_split_the_forest)
 {
     struct clv_forest *forest = new_forest();
     int n_run = 0;
@@ -121,9 +119,8 @@ START_TEST(given_labels_are_kept_and_split_the_forest)
     ck_assert_int_gt(n_run, 350);
     clv_forest_free(forest);
 }
-END_TEST
 
-START_TEST(small_temperatures_reach_the_maximum)
+TEST(small_temperatures_reach_the_maximum)
 {
     struct clv_forest *forest = new_forest();
     for (uint64_t t = 0; t < 60; t++) {
@@ -146,9 +143,8 @@ START_TEST(small_temperatures_reach_the_maximum)
     }
     clv_forest_free(forest);
 }
-END_TEST
 
-START_TEST(a_long_chain_equals_the_chain_s_own_routine)
+TEST(a_long_chain_equals_the_chain_s_own_routine)
 {
     enum { N = 3000, K = 4 };
     static double unary[N * K], table[K * K], tables[(N - 1) * K * K], marginals[N * K], other[N * K];
@@ -185,10 +181,9 @@ START_TEST(a_long_chain_equals_the_chain_s_own_routine)
     ck_assert_mem_eq(y, map, sizeof y);
     clv_forest_free(forest);
 }
-END_TEST
 
 /* The same field with its table written out at every edge. */
-START_TEST(a_shared_table_counts_at_every_edge)
+TEST(a_shared_table_counts_at_every_edge)
 {
     struct clv_forest *forest = new_forest();
     struct clv_bp *bp;
@@ -212,9 +207,8 @@ START_TEST(a_shared_table_counts_at_every_edge)
     clv_bp_free(bp);
     clv_forest_free(forest);
 }
-END_TEST
 
-START_TEST(loops_and_bad_options_are_refused_by_name)
+TEST(loops_and_bad_options_are_refused_by_name)
 {
     int32_t edges[3][2] = {{0, 1}, {1, 2}, {2, 0}}, label[3] = {0, -1, 2};
     uint8_t is_visible[3] = {1, 0, 2};
@@ -251,9 +245,8 @@ START_TEST(loops_and_bad_options_are_refused_by_name)
     clv_forest_free(forest);
     clv_forest_free(NULL);
 }
-END_TEST
 
-START_TEST(failed_requests_leave_the_next_run_right)
+TEST(failed_requests_leave_the_next_run_right)
 {
     struct sample s;
     uint8_t is_visible[MAX_NODES] = {1, 0, 1, 0, 1, 0, 1, 0};
@@ -268,21 +261,4 @@ START_TEST(failed_requests_leave_the_next_run_right)
     must_survive_failed_requests(clv_forest_run(forest, &value, NULL, NULL, NULL, &s.field, &options, err));
     ck_assert_int_eq(compare(forest, &s.field, &options), 1);
     clv_forest_free(forest);
-}
-END_TEST
-
-Suite *forest_suite(void)
-{
-    Suite *suite = suite_create("forest");
-    TCase *tests = tcase_create("forest");
-    tcase_add_test(tests, one_temperature_gives_sums_and_maxima);
-    tcase_add_test(tests, two_temperatures_are_exact_where_hidden_nodes_join_two_visible_ones_and_refused_elsewhere);
-    tcase_add_test(tests, given_labels_are_kept_and_split_the_forest);
-    tcase_add_test(tests, small_temperatures_reach_the_maximum);
-    tcase_add_test(tests, a_long_chain_equals_the_chain_s_own_routine);
-    tcase_add_test(tests, a_shared_table_counts_at_every_edge);
-    tcase_add_test(tests, loops_and_bad_options_are_refused_by_name);
-    tcase_add_test(tests, failed_requests_leave_the_next_run_right);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

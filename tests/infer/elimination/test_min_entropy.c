@@ -48,7 +48,7 @@ static double entropy_score(const struct clv_field *field, const int32_t *y, con
 static const double temperatures[] = {0, 0.2, 0.5, 0.999, 1};
 #define N_TEMPERATURES (sizeof temperatures / sizeof *temperatures)
 
-START_TEST(labels_have_the_least_entropy_of_all)
+TEST(labels_have_the_least_entropy_of_all)
 {
     struct sample s;
     struct clv_oracle *oracle;
@@ -72,9 +72,8 @@ START_TEST(labels_have_the_least_entropy_of_all)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(scores_and_their_slopes_are_those_of_enumeration)
+TEST(scores_and_their_slopes_are_those_of_enumeration)
 {
     struct sample s;
     struct min_entropy workspace = {0};
@@ -113,9 +112,8 @@ START_TEST(scores_and_their_slopes_are_those_of_enumeration)
     }
     min_entropy_release(&workspace);
 }
-END_TEST
 
-START_TEST(what_has_no_such_score_is_refused_by_name)
+TEST(what_has_no_such_score_is_refused_by_name)
 {
     struct sample s;
     struct clv_oracle *oracle;
@@ -142,16 +140,4 @@ START_TEST(what_has_no_such_score_is_refused_by_name)
     must_fail(CLV_ERR_USAGE, "1.5 is not in 0 to 1",
               clv_oracle_decode(oracle, y, &s.field, is_visible, &decoding, err));
     clv_oracle_free(oracle);
-}
-END_TEST
-
-Suite *min_entropy_suite(void)
-{
-    Suite *suite = suite_create("min_entropy");
-    TCase *tests = tcase_create("min_entropy");
-    tcase_add_test(tests, labels_have_the_least_entropy_of_all);
-    tcase_add_test(tests, scores_and_their_slopes_are_those_of_enumeration);
-    tcase_add_test(tests, what_has_no_such_score_is_refused_by_name);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

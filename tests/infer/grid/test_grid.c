@@ -57,7 +57,7 @@ static void solve_as_field(int32_t *y, struct clv_oracle *oracle, const struct c
     must(clv_oracle_map(oracle, y, NULL, &field, err));
 }
 
-START_TEST(grids_equal_the_general_oracle_with_ties)
+TEST(grids_equal_the_general_oracle_with_ties)
 {
     static struct sample s;
     struct clv_oracle *oracle;
@@ -76,11 +76,10 @@ START_TEST(grids_equal_the_general_oracle_with_ties)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
 /* Figure and ground scores in patches of their own, walls of weak couplings here and there: flow has far to go, and
  * coarser grids are misled. */
-START_TEST(grids_with_long_ways_equal_the_general_oracle)
+TEST(grids_with_long_ways_equal_the_general_oracle)
 {
     static struct sample s;
     static uint8_t labels[MAX_PIXELS];
@@ -103,9 +102,8 @@ START_TEST(grids_with_long_ways_equal_the_general_oracle)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(extreme_grids_are_cut_without_overflow)
+TEST(extreme_grids_are_cut_without_overflow)
 {
     static struct sample s;
     float scales[] = {1e30f, 1e-30f, 3e38f};
@@ -123,7 +121,6 @@ START_TEST(extreme_grids_are_cut_without_overflow)
             ck_assert_int_eq(labels[p], 1);
     }
 }
-END_TEST
 
 /* The labelling of most score, of those the one with the fewest 1s, as bits. */
 static int best_by_enumeration(const struct clv_grid *grid)
@@ -150,7 +147,7 @@ static int best_by_enumeration(const struct clv_grid *grid)
     return best;
 }
 
-START_TEST(a_seed_of_any_size_leaves_tiny_grids_exact)
+TEST(a_seed_of_any_size_leaves_tiny_grids_exact)
 {
     static struct sample s;
     for (uint64_t t = 0; t < 280; t++) {
@@ -166,9 +163,8 @@ START_TEST(a_seed_of_any_size_leaves_tiny_grids_exact)
             ck_assert_msg(labels[p] == (best >> p & 1), "sample %d: pixel %d is %d", (int)t, p, labels[p]);
     }
 }
-END_TEST
 
-START_TEST(unsound_grids_are_refused_by_pixel)
+TEST(unsound_grids_are_refused_by_pixel)
 {
     static struct sample s;
     uint8_t labels[MAX_PIXELS];
@@ -191,18 +187,4 @@ START_TEST(unsound_grids_are_refused_by_pixel)
     s.grid.width = 1 << 20;
     s.grid.height = 65;
     must_fail(CLV_ERR_USAGE, "1048576x65 pixels: must have 1 to 67108864", clv_grid_map(labels, &s.grid, err));
-}
-END_TEST
-
-Suite *grid_suite(void)
-{
-    Suite *suite = suite_create("grid");
-    TCase *tests = tcase_create("grid");
-    tcase_add_test(tests, grids_equal_the_general_oracle_with_ties);
-    tcase_add_test(tests, grids_with_long_ways_equal_the_general_oracle);
-    tcase_add_test(tests, extreme_grids_are_cut_without_overflow);
-    tcase_add_test(tests, a_seed_of_any_size_leaves_tiny_grids_exact);
-    tcase_add_test(tests, unsound_grids_are_refused_by_pixel);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

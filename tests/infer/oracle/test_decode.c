@@ -10,7 +10,7 @@ static void assert_most_probable(const struct clv_field *field, const int32_t *y
             ck_assert_double_ge(marginals[i * field->n_labels + y[i]], marginals[i * field->n_labels + a] - 1e-9);
 }
 
-START_TEST(every_rule_is_exact_on_trees)
+TEST(every_rule_is_exact_on_trees)
 {
     struct sample s;
     struct clv_oracle *oracle;
@@ -47,9 +47,8 @@ START_TEST(every_rule_is_exact_on_trees)
     ck_assert_int_gt(n_marginal, 10);
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(chains_of_many_labels_take_the_most_probable_ones)
+TEST(chains_of_many_labels_take_the_most_probable_ones)
 {
     struct sample s;
     struct clv_oracle *oracle;
@@ -71,9 +70,8 @@ START_TEST(chains_of_many_labels_take_the_most_probable_ones)
     ck_assert_int_gt(n_chains, 10);
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(the_oracles_rule_is_its_map)
+TEST(the_oracles_rule_is_its_map)
 {
     struct sample s;
     struct clv_oracle *oracle;
@@ -90,9 +88,8 @@ START_TEST(the_oracles_rule_is_its_map)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(every_rule_is_exact_on_narrow_graphs)
+TEST(every_rule_is_exact_on_narrow_graphs)
 {
     struct sample s;
     struct clv_oracle *oracle;
@@ -117,10 +114,9 @@ START_TEST(every_rule_is_exact_on_narrow_graphs)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
 /* A grid too wide for elimination; every third node is only told by its neighbours. */
-START_TEST(wide_graphs_are_decoded_by_belief_propagation)
+TEST(wide_graphs_are_decoded_by_belief_propagation)
 {
     enum { SIDE = 16, N = SIDE * SIDE, K = 3 };
     static double unary[N * K], coupling[2 * N];
@@ -148,9 +144,8 @@ START_TEST(wide_graphs_are_decoded_by_belief_propagation)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(rules_and_temperatures_out_of_range_are_refused)
+TEST(rules_and_temperatures_out_of_range_are_refused)
 {
     struct sample s;
     struct clv_oracle *oracle;
@@ -166,19 +161,4 @@ START_TEST(rules_and_temperatures_out_of_range_are_refused)
     decoding.rule = CLV_DECODE_MAP;
     must_fail(CLV_ERR_DATA, "node 0", clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
     clv_oracle_free(oracle);
-}
-END_TEST
-
-Suite *decode_suite(void)
-{
-    Suite *suite = suite_create("decode");
-    TCase *tests = tcase_create("decode");
-    tcase_add_test(tests, every_rule_is_exact_on_trees);
-    tcase_add_test(tests, chains_of_many_labels_take_the_most_probable_ones);
-    tcase_add_test(tests, the_oracles_rule_is_its_map);
-    tcase_add_test(tests, every_rule_is_exact_on_narrow_graphs);
-    tcase_add_test(tests, wide_graphs_are_decoded_by_belief_propagation);
-    tcase_add_test(tests, rules_and_temperatures_out_of_range_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

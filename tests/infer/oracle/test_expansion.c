@@ -60,7 +60,7 @@ static double best_move(const struct clv_field *field, const int32_t *y)
     return best;
 }
 
-START_TEST(no_expansion_improves_the_answer)
+TEST(no_expansion_improves_the_answer)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -80,7 +80,6 @@ START_TEST(no_expansion_improves_the_answer)
     ck_assert_int_ge(exact, total * 9 / 10);
     clv_oracle_free(oracle);
 }
-END_TEST
 
 /* The best labelling that one swap of any two labels can make of y, by enumeration. */
 static double best_swap(const struct clv_field *field, const int32_t *y)
@@ -97,7 +96,7 @@ static double best_swap(const struct clv_field *field, const int32_t *y)
     return best;
 }
 
-START_TEST(no_swap_improves_the_answer_semi_metrics_included)
+TEST(no_swap_improves_the_answer_semi_metrics_included)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -119,9 +118,8 @@ START_TEST(no_swap_improves_the_answer_semi_metrics_included)
     ck_assert_int_ge(n_not_metric, 1); /* what expansion cannot do */
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(with_two_labels_both_are_the_minimum_cut)
+TEST(with_two_labels_both_are_the_minimum_cut)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -141,9 +139,8 @@ START_TEST(with_two_labels_both_are_the_minimum_cut)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(tables_that_no_cut_can_move_are_refused)
+TEST(tables_that_no_cut_can_move_are_refused)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -171,9 +168,8 @@ START_TEST(tables_that_no_cut_can_move_are_refused)
     must_fail(CLV_ERR_DATA, "node 1", clv_oracle_expand(oracle, y, NULL, &field, err));
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(failed_requests_leave_the_labelling_alone)
+TEST(failed_requests_leave_the_labelling_alone)
 {
     struct sample s;
     struct clv_oracle *oracle;
@@ -198,18 +194,4 @@ START_TEST(failed_requests_leave_the_labelling_alone)
             ck_assert(!is_done || request > 3);
             clv_oracle_free(oracle);
         }
-}
-END_TEST
-
-Suite *expansion_suite(void)
-{
-    Suite *suite = suite_create("expansion");
-    TCase *tests = tcase_create("expansion");
-    tcase_add_test(tests, no_expansion_improves_the_answer);
-    tcase_add_test(tests, no_swap_improves_the_answer_semi_metrics_included);
-    tcase_add_test(tests, with_two_labels_both_are_the_minimum_cut);
-    tcase_add_test(tests, failed_requests_leave_the_labelling_alone);
-    tcase_add_test(tests, tables_that_no_cut_can_move_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

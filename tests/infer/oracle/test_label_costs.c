@@ -71,7 +71,7 @@ static double best_of(const struct sample *s, int set)
     return best;
 }
 
-START_TEST(no_label_given_up_improves_the_answer)
+TEST(no_label_given_up_improves_the_answer)
 {
     const struct clv_decoding rule = {.rule = CLV_DECODE_MAP};
     struct clv_oracle *oracle;
@@ -97,9 +97,8 @@ START_TEST(no_label_given_up_improves_the_answer)
     ck_assert_int_ge(n_given_up, total / 4);
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(labels_that_cost_nothing_change_nothing)
+TEST(labels_that_cost_nothing_change_nothing)
 {
     static const double nothing[MAX_LABELS] = {0};
     struct clv_oracle *oracle;
@@ -116,9 +115,8 @@ START_TEST(labels_that_cost_nothing_change_nothing)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(one_table_of_all_edges_is_that_table_at_each)
+TEST(one_table_of_all_edges_is_that_table_at_each)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -143,10 +141,9 @@ START_TEST(one_table_of_all_edges_is_that_table_at_each)
     ck_assert_int_gt(n_given_up, 30);
     clv_oracle_free(oracle);
 }
-END_TEST
 
 /* Two of three nodes are a little better as 1 and as 2, which is not worth the cost: 0 is nearly as good. */
-START_TEST(a_label_of_few_nodes_is_not_worth_a_high_cost_whatever_the_rule)
+TEST(a_label_of_few_nodes_is_not_worth_a_high_cost_whatever_the_rule)
 {
     static double unary[9] = {5, 0, 0, 0, 2, 0, 0, 0, 2};
     const double cost[3] = {0, 10, 1};
@@ -165,9 +162,8 @@ START_TEST(a_label_of_few_nodes_is_not_worth_a_high_cost_whatever_the_rule)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(costs_out_of_range_are_refused_by_name)
+TEST(costs_out_of_range_are_refused_by_name)
 {
     static double unary[6] = {0};
     const struct clv_decoding rule = {.rule = CLV_DECODE_MAP};
@@ -185,9 +181,8 @@ START_TEST(costs_out_of_range_are_refused_by_name)
     ck_assert_int_eq(y[0], 7);
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(labels_stay_where_memory_runs_out)
+TEST(labels_stay_where_memory_runs_out)
 {
     for (uint64_t t = 0; t < 9; t++) { /* two to four labels of each form */
         const struct clv_decoding rule = {.rule = CLV_DECODE_MAP};
@@ -208,20 +203,4 @@ START_TEST(labels_stay_where_memory_runs_out)
         clv_oracle_free(oracle);
         clv_oracle_free(fresh);
     }
-}
-END_TEST
-
-Suite *label_costs_suite(void);
-Suite *label_costs_suite(void)
-{
-    Suite *suite = suite_create("label_costs");
-    TCase *tcase = tcase_create("label_costs");
-    tcase_add_test(tcase, no_label_given_up_improves_the_answer);
-    tcase_add_test(tcase, labels_that_cost_nothing_change_nothing);
-    tcase_add_test(tcase, one_table_of_all_edges_is_that_table_at_each);
-    tcase_add_test(tcase, a_label_of_few_nodes_is_not_worth_a_high_cost_whatever_the_rule);
-    tcase_add_test(tcase, labels_stay_where_memory_runs_out);
-    tcase_add_test(tcase, costs_out_of_range_are_refused_by_name);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -95,24 +95,22 @@ static void check_against_enumeration(enum clv_engine engine, enum clv_pairwise 
     clv_oracle_free(oracle);
 }
 
-START_TEST(cuts_equal_enumeration_with_ties)
+TEST(cuts_equal_enumeration_with_ties)
 {
     check_against_enumeration(CLV_ENGINE_DEFAULT, CLV_PAIRWISE_POTTS);
     if (clv_has_bk())
         check_against_enumeration(CLV_ENGINE_BK, CLV_PAIRWISE_POTTS);
 }
-END_TEST
 
-START_TEST(supermodular_tables_are_cut_exactly)
+TEST(supermodular_tables_are_cut_exactly)
 {
     check_against_enumeration(CLV_ENGINE_DEFAULT, CLV_PAIRWISE_FULL);
     if (clv_has_bk())
         check_against_enumeration(CLV_ENGINE_BK, CLV_PAIRWISE_FULL);
 }
-END_TEST
 
 /* P[a][b] = u_a + v_b couples nothing, whatever rounding makes of it. */
-START_TEST(tables_that_are_sums_are_no_couplings)
+TEST(tables_that_are_sums_are_no_couplings)
 {
     int32_t edges[1][2] = {{0, 1}}, y[2];
     double unary[2], table[4];
@@ -140,9 +138,8 @@ START_TEST(tables_that_are_sums_are_no_couplings)
     ck_assert_int_gt(n_below, 10);
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(fields_without_edges_take_each_nodes_best_label)
+TEST(fields_without_edges_take_each_nodes_best_label)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -162,9 +159,8 @@ START_TEST(fields_without_edges_take_each_nodes_best_label)
     ck_assert_double_eq(score, 0);
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(extreme_values_are_cut_without_overflow)
+TEST(extreme_values_are_cut_without_overflow)
 {
     double scales[] = {1, 0x1p-1074, 0x1p-1000, 1e300, 0x1p29, 0x1p30, 1 - 0x1p-53, 0.999999999999};
     int32_t edges[3][2] = {{0, 1}, {0, 1}, {1, 2}};
@@ -193,9 +189,8 @@ START_TEST(extreme_values_are_cut_without_overflow)
         clv_oracle_free(oracle);
     }
 }
-END_TEST
 
-START_TEST(unsound_fields_are_refused_by_name)
+TEST(unsound_fields_are_refused_by_name)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -242,7 +237,6 @@ START_TEST(unsound_fields_are_refused_by_name)
     if (!clv_has_bk())
         must_fail(CLV_ERR_USAGE, "WITH_BK=0", clv_oracle_new(&oracle, CLV_ENGINE_BK, err));
 }
-END_TEST
 
 /* Everything that takes a field with two labels. */
 static enum clv_status call_entry(int entry, struct clv_oracle *oracle, int32_t *y, double *score,
@@ -303,7 +297,7 @@ static void check_entry(int entry, enum clv_engine engine)
     clv_oracle_free(oracle);
 }
 
-START_TEST(every_entry_point_refuses_unsound_fields_by_name)
+TEST(every_entry_point_refuses_unsound_fields_by_name)
 {
     for (int entry = 0; entry < 5; entry++) {
         check_entry(entry, CLV_ENGINE_DEFAULT);
@@ -311,7 +305,6 @@ START_TEST(every_entry_point_refuses_unsound_fields_by_name)
             check_entry(entry, CLV_ENGINE_BK);
     }
 }
-END_TEST
 
 /* Best score with node i forced, by enumeration; y gets the canonical one. */
 static double forced_optimum(int32_t *y, const struct clv_field *field, int32_t i, int32_t label)
@@ -372,7 +365,7 @@ static void check_clamps(struct clv_oracle *oracle, const struct clv_field *fiel
     }
 }
 
-START_TEST(witnesses_and_margins_equal_forced_enumeration)
+TEST(witnesses_and_margins_equal_forced_enumeration)
 {
     for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
         if (engine == CLV_ENGINE_BK && !clv_has_bk())
@@ -389,9 +382,8 @@ START_TEST(witnesses_and_margins_equal_forced_enumeration)
         clv_oracle_free(oracle);
     }
 }
-END_TEST
 
-START_TEST(a_seed_of_any_size_leaves_labels_scores_and_margins_exact)
+TEST(a_seed_of_any_size_leaves_labels_scores_and_margins_exact)
 {
     for (int engine = CLV_ENGINE_DEFAULT; engine <= CLV_ENGINE_CLEAVE; engine++) {
         if (engine == CLV_ENGINE_BK && !clv_has_bk())
@@ -413,9 +405,8 @@ START_TEST(a_seed_of_any_size_leaves_labels_scores_and_margins_exact)
         clv_oracle_free(oracle);
     }
 }
-END_TEST
 
-START_TEST(a_seed_of_any_size_reaches_the_end_of_a_chain)
+TEST(a_seed_of_any_size_reaches_the_end_of_a_chain)
 {
     enum { N = 6 };
     int32_t edges[N - 1][2], y[N];
@@ -451,9 +442,8 @@ START_TEST(a_seed_of_any_size_reaches_the_end_of_a_chain)
         clv_oracle_free(oracle);
     }
 }
-END_TEST
 
-START_TEST(without_couplings_a_seed_leaves_the_signs_of_the_others)
+TEST(without_couplings_a_seed_leaves_the_signs_of_the_others)
 {
     int32_t edges[2][2] = {{0, 1}, {1, 2}}, y[3];
     double unary[3] = {0, 0.3, -0.3}, coupling[2] = {0, 0}, margin[3];
@@ -477,9 +467,8 @@ START_TEST(without_couplings_a_seed_leaves_the_signs_of_the_others)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(witnesses_need_a_solution_and_nodes_in_range)
+TEST(witnesses_need_a_solution_and_nodes_in_range)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -494,9 +483,8 @@ START_TEST(witnesses_need_a_solution_and_nodes_in_range)
     must_fail(CLV_ERR_USAGE, "before", clv_oracle_witnesses(oracle, NULL, 0, check_witness, NULL, err));
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(perturbed_scores_bound_the_partition_function)
+TEST(perturbed_scores_bound_the_partition_function)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -525,9 +513,8 @@ START_TEST(perturbed_scores_bound_the_partition_function)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(the_bound_and_its_standard_error_are_those_of_the_sample)
+TEST(the_bound_and_its_standard_error_are_those_of_the_sample)
 {
     enum { DRAWS = 21 };
     struct clv_oracle *oracle;
@@ -550,9 +537,8 @@ START_TEST(the_bound_and_its_standard_error_are_those_of_the_sample)
     }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(draws_in_lanes_equal_draws_one_by_one)
+TEST(draws_in_lanes_equal_draws_one_by_one)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -583,9 +569,8 @@ START_TEST(draws_in_lanes_equal_draws_one_by_one)
     must_fail(CLV_ERR_USAGE, "0 draws", clv_perturbed_map(oracle, y, NULL, &bad, 1, 0, 0, err));
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
+TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
 {
     enum { N = 17000 };
     struct clv_oracle *oracle;
@@ -618,9 +603,8 @@ START_TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
     array_free(coupling);
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(noise_depends_on_seed_draw_node_and_label_only)
+TEST(noise_depends_on_seed_draw_node_and_label_only)
 {
     double two[3] = {0}, more[3] = {1, 2, 3}, other[3] = {0}, wide[9] = {0};
     clv_gumbel_add(two, 3, 2, 7, 5);
@@ -633,9 +617,8 @@ START_TEST(noise_depends_on_seed_draw_node_and_label_only)
     }
     ck_assert_double_eq_tol(wide[1] - wide[0], two[0], 1e-12);
 }
-END_TEST
 
-START_TEST(enumeration_gives_partition_and_marginals)
+TEST(enumeration_gives_partition_and_marginals)
 {
     int32_t edges[1][2] = {{0, 1}}, y[2];
     double unary[6] = {0.5, 1, -1, 0, 0.25, 2}, table[9] = {1, 0, 2, -1, 0.5, 0, 0, 0, 1}, z = 0, shares[6] = {0};
@@ -660,31 +643,4 @@ START_TEST(enumeration_gives_partition_and_marginals)
     ck_assert_double_eq_tol(log_partition, log(z), 1e-12);
     for (int k = 0; k < 6; k++)
         ck_assert_double_eq_tol(marginals[k], shares[k] / z, 1e-12);
-}
-END_TEST
-
-Suite *oracle_suite(void)
-{
-    Suite *suite = suite_create("oracle");
-    TCase *tests = tcase_create("oracle");
-    tcase_add_test(tests, cuts_equal_enumeration_with_ties);
-    tcase_add_test(tests, supermodular_tables_are_cut_exactly);
-    tcase_add_test(tests, tables_that_are_sums_are_no_couplings);
-    tcase_add_test(tests, fields_without_edges_take_each_nodes_best_label);
-    tcase_add_test(tests, extreme_values_are_cut_without_overflow);
-    tcase_add_test(tests, unsound_fields_are_refused_by_name);
-    tcase_add_test(tests, every_entry_point_refuses_unsound_fields_by_name);
-    tcase_add_test(tests, witnesses_and_margins_equal_forced_enumeration);
-    tcase_add_test(tests, a_seed_of_any_size_leaves_labels_scores_and_margins_exact);
-    tcase_add_test(tests, a_seed_of_any_size_reaches_the_end_of_a_chain);
-    tcase_add_test(tests, without_couplings_a_seed_leaves_the_signs_of_the_others);
-    tcase_add_test(tests, witnesses_need_a_solution_and_nodes_in_range);
-    tcase_add_test(tests, perturbed_scores_bound_the_partition_function);
-    tcase_add_test(tests, draws_in_lanes_equal_draws_one_by_one);
-    tcase_add_test(tests, the_bound_and_its_standard_error_are_those_of_the_sample);
-    tcase_add_test(tests, fields_too_large_for_lanes_are_drawn_all_the_same);
-    tcase_add_test(tests, noise_depends_on_seed_draw_node_and_label_only);
-    tcase_add_test(tests, enumeration_gives_partition_and_marginals);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

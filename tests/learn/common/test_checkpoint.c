@@ -82,7 +82,7 @@ static void must_be_same(const struct clv_training_result *a, const struct clv_t
     ck_assert(!memcmp(a->validation_loss, b->validation_loss, a->n_curve * sizeof(double)));
 }
 
-START_TEST(a_training_that_stops_after_any_step_goes_on_to_the_same_bytes)
+TEST(a_training_that_stops_after_any_step_goes_on_to_the_same_bytes)
 {
     for (int l = 0; l < 3; l++)
         for (int variant = 0; variant < 3; variant++) {
@@ -112,9 +112,8 @@ START_TEST(a_training_that_stops_after_any_step_goes_on_to_the_same_bytes)
             toy_release(&semi.toy);
         }
 }
-END_TEST
 
-START_TEST(many_stops_in_one_training_add_up)
+TEST(many_stops_in_one_training_add_up)
 {
     struct semi semi;
     semi_open(&semi, "wmpmap", true);
@@ -132,9 +131,8 @@ START_TEST(many_stops_in_one_training_add_up)
     clv_training_result_release(&part);
     toy_release(&semi.toy);
 }
-END_TEST
 
-START_TEST(checkpoints_are_written_as_often_as_asked_for)
+TEST(checkpoints_are_written_as_often_as_asked_for)
 {
     struct semi semi;
     semi_open(&semi, "mpmap", false);
@@ -153,9 +151,8 @@ START_TEST(checkpoints_are_written_as_often_as_asked_for)
     clv_training_result_release(&result);
     toy_release(&semi.toy);
 }
-END_TEST
 
-START_TEST(without_resume_a_checkpoint_is_not_read)
+TEST(without_resume_a_checkpoint_is_not_read)
 {
     struct semi semi;
     semi_open(&semi, "wmpmap", false);
@@ -169,7 +166,6 @@ START_TEST(without_resume_a_checkpoint_is_not_read)
     clv_training_result_release(&again);
     toy_release(&semi.toy);
 }
-END_TEST
 
 static void refuse(const struct semi *semi, const char *learner, enum clv_status status, const char *message)
 {
@@ -178,7 +174,7 @@ static void refuse(const struct semi *semi, const char *learner, enum clv_status
     ck_assert_ptr_null(result.w);
 }
 
-START_TEST(what_differs_from_the_stopped_training_is_named)
+TEST(what_differs_from_the_stopped_training_is_named)
 {
     struct semi semi;
     semi_open(&semi, "wmpmap", true);
@@ -214,9 +210,8 @@ START_TEST(what_differs_from_the_stopped_training_is_named)
     clv_training_result_release(&rest);
     toy_release(&semi.toy);
 }
-END_TEST
 
-START_TEST(damaged_checkpoints_are_refused)
+TEST(damaged_checkpoints_are_refused)
 {
     struct semi semi;
     semi_open(&semi, "wmpmap", false);
@@ -252,9 +247,8 @@ START_TEST(damaged_checkpoints_are_refused)
     free(damaged);
     toy_release(&semi.toy);
 }
-END_TEST
 
-START_TEST(a_checkpoint_that_the_disk_does_not_tell_of_is_not_begun_anew)
+TEST(a_checkpoint_that_the_disk_does_not_tell_of_is_not_begun_anew)
 {
     struct semi semi;
     semi_open(&semi, "wmpmap", false);
@@ -267,7 +261,6 @@ START_TEST(a_checkpoint_that_the_disk_does_not_tell_of_is_not_begun_anew)
     disk_fails_at = NULL;
     toy_release(&semi.toy);
 }
-END_TEST
 
 /* The checkpoint again, with another number k of its place. */
 static void move_place(const char *path, const char *bytes, size_t size, int k, int64_t number)
@@ -296,7 +289,7 @@ static void move_place(const char *path, const char *bytes, size_t size, int k, 
     clv_tensors_close(tensors);
 }
 
-START_TEST(checkpoints_at_a_place_that_the_training_does_not_have_are_refused)
+TEST(checkpoints_at_a_place_that_the_training_does_not_have_are_refused)
 {
     static const int64_t numbers[] = {INT64_MIN, -1, 1, 5, 8, 1000000, INT64_MAX};
     struct semi semi;
@@ -317,9 +310,8 @@ START_TEST(checkpoints_at_a_place_that_the_training_does_not_have_are_refused)
     free(bytes);
     toy_release(&semi.toy);
 }
-END_TEST
 
-START_TEST(learners_without_checkpoints_say_so)
+TEST(learners_without_checkpoints_say_so)
 {
     struct semi semi;
     semi_open(&semi, "wmpmap", false);
@@ -335,9 +327,8 @@ START_TEST(learners_without_checkpoints_say_so)
     }
     toy_release(&semi.toy);
 }
-END_TEST
 
-START_TEST(the_curve_s_validation_loss_is_that_of_its_weights)
+TEST(the_curve_s_validation_loss_is_that_of_its_weights)
 {
     struct semi semi;
     double loss;
@@ -350,23 +341,4 @@ START_TEST(the_curve_s_validation_loss_is_that_of_its_weights)
     ck_assert_double_ne(result.validation_loss[1], result.curve[1].train_loss); /* of 9 problems, not of 5 */
     clv_training_result_release(&result);
     toy_release(&semi.toy);
-}
-END_TEST
-
-Suite *checkpoint_suite(void)
-{
-    Suite *suite = suite_create("checkpoint");
-    TCase *tests = tcase_create("checkpoint");
-    tcase_add_test(tests, a_training_that_stops_after_any_step_goes_on_to_the_same_bytes);
-    tcase_add_test(tests, many_stops_in_one_training_add_up);
-    tcase_add_test(tests, checkpoints_are_written_as_often_as_asked_for);
-    tcase_add_test(tests, without_resume_a_checkpoint_is_not_read);
-    tcase_add_test(tests, what_differs_from_the_stopped_training_is_named);
-    tcase_add_test(tests, damaged_checkpoints_are_refused);
-    tcase_add_test(tests, a_checkpoint_that_the_disk_does_not_tell_of_is_not_begun_anew);
-    tcase_add_test(tests, checkpoints_at_a_place_that_the_training_does_not_have_are_refused);
-    tcase_add_test(tests, learners_without_checkpoints_say_so);
-    tcase_add_test(tests, the_curve_s_validation_loss_is_that_of_its_weights);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

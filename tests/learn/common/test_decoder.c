@@ -24,7 +24,7 @@ static struct clv_problem problem_of(const int32_t *label, const float *theta)
                                 .theta = theta};
 }
 
-START_TEST(hidden_nodes_are_summed_over_where_the_rule_says_so)
+TEST(hidden_nodes_are_summed_over_where_the_rule_says_so)
 {
     static const int32_t hidden[] = {0, CLV_UNKNOWN}, known[] = {0, 1};
     struct decoder *decoder;
@@ -40,9 +40,8 @@ START_TEST(hidden_nodes_are_summed_over_where_the_rule_says_so)
     ck_assert(decoder->y[0] == 0 && decoder->y[1] == 0);
     decoders_free(decoder, 1);
 }
-END_TEST
 
-START_TEST(losses_count_known_nodes_alone)
+TEST(losses_count_known_nodes_alone)
 {
     static const int32_t hidden[] = {0, CLV_UNKNOWN}, known[] = {0, 1}, y[] = {1, 0};
     static const float theta[] = {2, 0.5F, 4, 8};
@@ -50,16 +49,4 @@ START_TEST(losses_count_known_nodes_alone)
     ck_assert_double_eq(known_loss(&some, 2, y), 2);
     ck_assert_double_eq(known_loss(&all, 2, y), 2 + 8);
     ck_assert_double_eq(known_loss(&all, 2, known), 0.5 + 4);
-}
-END_TEST
-
-Suite *decoder_suite(void);
-Suite *decoder_suite(void)
-{
-    Suite *suite = suite_create("decoder");
-    TCase *tests = tcase_create("decoder");
-    tcase_add_test(tests, hidden_nodes_are_summed_over_where_the_rule_says_so);
-    tcase_add_test(tests, losses_count_known_nodes_alone);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -128,7 +128,7 @@ static bool kill_at(struct case_of *self, const struct clv_learner *learner, int
     return status != CLV_OK;
 }
 
-START_TEST(a_training_that_is_killed_after_any_step_goes_on_to_the_same_bytes)
+TESTS(a_training_that_is_killed_after_any_step_goes_on_to_the_same_bytes, 0, N_VARIANTS)
 {
     const struct variant *variant = &variants[_i];
     const struct clv_learner *learner = clv_learner_find(variant->learner);
@@ -147,7 +147,6 @@ START_TEST(a_training_that_is_killed_after_any_step_goes_on_to_the_same_bytes)
     clv_training_result_release(&whole);
     toy_release(&self.toy);
 }
-END_TEST
 
 static volatile int stop;
 
@@ -158,7 +157,7 @@ static void on_alarm(int number)
 }
 
 /* Also in the middle of a step, and of a look at all examples. */
-START_TEST(a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes)
+TESTS(a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes, 0, N_VARIANTS)
 {
     const struct variant *variant = &variants[_i];
     const struct clv_progress progress = {NULL, NULL, &stop, NULL};
@@ -186,7 +185,6 @@ START_TEST(a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes)
     clv_training_result_release(&part);
     toy_release(&self.toy);
 }
-END_TEST
 
 /* The checkpoint again, with another number in the k-th place of an array, or one number less. */
 static void spoil(const char *path, const char *bytes, size_t size, const char *name, size_t k, double number, bool cut)
@@ -237,7 +235,7 @@ static void must_end(struct case_of *self, const char *learner, const char *name
 }
 
 /* Numbers that are none in any array of numbers, places that are far off, and arrays that are too short. */
-START_TEST(states_that_no_training_has_are_refused)
+TESTS(states_that_no_training_has_are_refused, 0, N_VARIANTS)
 {
     static const double far[] = {-0x1p63, -7, 1e9, 0x1p63};
     const struct variant *variant = &variants[_i];
@@ -274,10 +272,9 @@ START_TEST(states_that_no_training_has_are_refused)
     free(bytes);
     toy_release(&self.toy);
 }
-END_TEST
 
 /* Weights to start from are part of what a resumed training must share. */
-START_TEST(other_weights_to_start_from_are_told)
+TEST(other_weights_to_start_from_are_told)
 {
     struct case_of self;
     struct clv_training_result result = {0};
@@ -287,17 +284,4 @@ START_TEST(other_weights_to_start_from_are_told)
     self.start[2] += 1e-9;
     must_fail(CLV_ERR_USAGE, "examples was", clv_train(&result, clv_learner_find("ssvm"), &self.training, err));
     toy_release(&self.toy);
-}
-END_TEST
-
-Suite *resume_suite(void)
-{
-    Suite *suite = suite_create("resume");
-    TCase *tests = tcase_create("resume");
-    tcase_add_loop_test(tests, a_training_that_is_killed_after_any_step_goes_on_to_the_same_bytes, 0, N_VARIANTS);
-    tcase_add_loop_test(tests, a_training_that_is_stopped_again_and_again_goes_on_to_the_same_bytes, 0, N_VARIANTS);
-    tcase_add_loop_test(tests, states_that_no_training_has_are_refused, 0, N_VARIANTS);
-    tcase_add_test(tests, other_weights_to_start_from_are_told);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -131,7 +131,7 @@ static void check_objective(const struct toy *toy, const double *w)
     close_objective(&opened);
 }
 
-START_TEST(objective_and_gradient_are_those_of_all_labellings)
+TEST(objective_and_gradient_are_those_of_all_labellings)
 {
     const struct clv_shape *shapes[] = {&chain_shape, &two, &rich, &apart};
     for (uint64_t seed = 0; seed < 32; seed++) {
@@ -143,10 +143,9 @@ START_TEST(objective_and_gradient_are_those_of_all_labellings)
         toy_release(&toy);
     }
 }
-END_TEST
 
 /* No chain, though first ends rise: two edges that cross. */
-START_TEST(edges_that_skip_nodes_are_no_chain)
+TEST(edges_that_skip_nodes_are_no_chain)
 {
     static struct random_problem r;
     struct toy toy;
@@ -165,9 +164,8 @@ START_TEST(edges_that_skip_nodes_are_no_chain)
     check_objective(&toy, w);
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(gradient_is_the_objective_s_slope)
+TEST(gradient_is_the_objective_s_slope)
 {
     struct toy toy;
     struct opened opened;
@@ -187,10 +185,9 @@ START_TEST(gradient_is_the_objective_s_slope)
     close_objective(&opened);
     toy_release(&toy);
 }
-END_TEST
 
 /* Exponentials of the scores, of nodes or of tables, that are not all numbers. */
-START_TEST(scores_of_any_size_are_summed)
+TEST(scores_of_any_size_are_summed)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct toy toy;
@@ -205,7 +202,6 @@ START_TEST(scores_of_any_size_are_summed)
         toy_release(&toy);
     }
 }
-END_TEST
 
 /* --- the optimum --- */
 
@@ -226,7 +222,7 @@ static struct clv_training crf_training(const struct toy *toy, int penalty, doub
     return training;
 }
 
-START_TEST(squares_end_where_the_gradient_is_nothing)
+TEST(squares_end_where_the_gradient_is_nothing)
 {
     for (uint64_t seed = 0; seed < 4; seed++) {
         struct toy toy;
@@ -248,11 +244,10 @@ START_TEST(squares_end_where_the_gradient_is_nothing)
         toy_release(&toy);
     }
 }
-END_TEST
 
 /* F is 2 lambda-strongly convex: F* >= F - |F'|^2 / (4 lambda), and that is what the curve says. The training ends with the
  * first ten steps that lower F by less than the tolerance. */
-START_TEST(the_curve_tells_the_bound_and_why_it_ended)
+TEST(the_curve_tells_the_bound_and_why_it_ended)
 {
     for (uint64_t seed = 0; seed < 3; seed++) {
         struct toy toy;
@@ -277,10 +272,9 @@ START_TEST(the_curve_tells_the_bound_and_why_it_ended)
         toy_release(&toy);
     }
 }
-END_TEST
 
 /* Where a weight is 0, |d NLL / dw| <= lambda; elsewhere it is lambda, against the weight's sign. */
-START_TEST(absolute_values_end_where_their_conditions_hold)
+TEST(absolute_values_end_where_their_conditions_hold)
 {
     size_t n_zero = 0, n_other = 0;
     for (uint64_t seed = 0; seed < 4; seed++) {
@@ -305,10 +299,9 @@ START_TEST(absolute_values_end_where_their_conditions_hold)
     }
     ck_assert(n_zero > 20 && n_other > 20);
 }
-END_TEST
 
 /* Without a tolerance it goes on until no step leads lower. */
-START_TEST(absolute_values_survive_steps_that_lead_nowhere)
+TEST(absolute_values_survive_steps_that_lead_nowhere)
 {
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct toy toy;
@@ -324,10 +317,9 @@ START_TEST(absolute_values_survive_steps_that_lead_nowhere)
         toy_release(&toy);
     }
 }
-END_TEST
 
 /* -sum log softmax(W x), written out. */
-START_TEST(without_edges_it_is_multinomial_logistic_regression)
+TEST(without_edges_it_is_multinomial_logistic_regression)
 {
     struct toy toy;
     double slope[12] = {0}, lambda = 0.5;
@@ -357,9 +349,8 @@ START_TEST(without_edges_it_is_multinomial_logistic_regression)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(given_weights_are_where_it_starts)
+TEST(given_weights_are_where_it_starts)
 {
     struct toy toy;
     double start[CHAIN_SIZE];
@@ -383,9 +374,8 @@ START_TEST(given_weights_are_where_it_starts)
     clv_training_result_release(&warm);
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(graphs_with_loops_are_refused_by_name)
+TEST(graphs_with_loops_are_refused_by_name)
 {
     static struct random_problem r;
     struct toy toy;
@@ -398,7 +388,6 @@ START_TEST(graphs_with_loops_are_refused_by_name)
               clv_train(&result, clv_learner_find("crf"), &training, err));
     toy_release(&toy);
 }
-END_TEST
 
 static enum clv_status reopen_objective(struct opened *opened, struct clv_error *err)
 {
@@ -406,7 +395,7 @@ static enum clv_status reopen_objective(struct opened *opened, struct clv_error 
     return crf_objective_open(&opened->objective, &opened->examples, err);
 }
 
-START_TEST(lack_of_memory_is_told_at_every_request)
+TEST(lack_of_memory_is_told_at_every_request)
 {
     struct toy toy;
     struct opened opened;
@@ -416,7 +405,6 @@ START_TEST(lack_of_memory_is_told_at_every_request)
     close_objective(&opened);
     toy_release(&toy);
 }
-END_TEST
 
 static const struct clv_shape letter_shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
 
@@ -443,7 +431,7 @@ static struct clv_training letters_training(int32_t **examples, const char *path
 }
 
 /* The least of NLL + |w|^2 there is 2207.3104. */
-START_TEST(letters_reach_the_known_optimum)
+TEST(letters_reach_the_known_optimum)
 {
     const char *path = real_data("letters_reach_the_known_optimum", "letters/letter.data.gz");
     if (!path)
@@ -460,9 +448,8 @@ START_TEST(letters_reach_the_known_optimum)
     clv_dataset_free((struct clv_dataset *)(uintptr_t)training.dataset);
     free(examples);
 }
-END_TEST
 
-START_TEST(threads_leave_the_bytes_alone)
+TEST(threads_leave_the_bytes_alone)
 {
     const char *path = real_data("threads_leave_the_bytes_alone", "letters/letter.data.gz");
     if (!path)
@@ -482,27 +469,4 @@ START_TEST(threads_leave_the_bytes_alone)
     }
     clv_dataset_free((struct clv_dataset *)(uintptr_t)training.dataset);
     free(examples);
-}
-END_TEST
-
-Suite *crf_suite(void)
-{
-    Suite *suite = suite_create("crf");
-    TCase *tests = tcase_create("crf");
-    tcase_add_test(tests, objective_and_gradient_are_those_of_all_labellings);
-    tcase_add_test(tests, edges_that_skip_nodes_are_no_chain);
-    tcase_add_test(tests, the_curve_tells_the_bound_and_why_it_ended);
-    tcase_add_test(tests, gradient_is_the_objective_s_slope);
-    tcase_add_test(tests, scores_of_any_size_are_summed);
-    tcase_add_test(tests, squares_end_where_the_gradient_is_nothing);
-    tcase_add_test(tests, absolute_values_end_where_their_conditions_hold);
-    tcase_add_test(tests, absolute_values_survive_steps_that_lead_nowhere);
-    tcase_add_test(tests, without_edges_it_is_multinomial_logistic_regression);
-    tcase_add_test(tests, given_weights_are_where_it_starts);
-    tcase_add_test(tests, graphs_with_loops_are_refused_by_name);
-    tcase_add_test(tests, threads_leave_the_bytes_alone);
-    tcase_add_test(tests, lack_of_memory_is_told_at_every_request);
-    tcase_add_test(tests, letters_reach_the_known_optimum);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -97,7 +97,7 @@ static size_t run_steps(struct lbfgs *self, size_t most)
     return n_steps;
 }
 
-START_TEST(quadratics_end_at_their_minimum)
+TEST(quadratics_end_at_their_minimum)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct problem p;
@@ -117,9 +117,8 @@ START_TEST(quadratics_end_at_their_minimum)
         lbfgs_release(&self);
     }
 }
-END_TEST
 
-START_TEST(rosenbrock_s_valley_is_walked_in_few_evaluations)
+TEST(rosenbrock_s_valley_is_walked_in_few_evaluations)
 {
     for (size_t n = 2; n <= MOST; n += 38) {
         struct problem p = {.n = n};
@@ -135,10 +134,9 @@ START_TEST(rosenbrock_s_valley_is_walked_in_few_evaluations)
         lbfgs_release(&self);
     }
 }
-END_TEST
 
 /* Of min 1/2 s x^2 - b x + l1 |x|, with the sign of b and |x| = max(0, |b| - l1) / s. */
-START_TEST(absolute_values_end_at_the_known_solution)
+TEST(absolute_values_end_at_the_known_solution)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct problem p;
@@ -158,10 +156,9 @@ START_TEST(absolute_values_end_at_the_known_solution)
         lbfgs_release(&self);
     }
 }
-END_TEST
 
 /* Andrew & Gao, section 3.2: the direction is projected, so that no coordinate goes up the slope. */
-START_TEST(with_absolute_values_every_coordinate_goes_downhill)
+TEST(with_absolute_values_every_coordinate_goes_downhill)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct problem p;
@@ -182,9 +179,8 @@ START_TEST(with_absolute_values_every_coordinate_goes_downhill)
         lbfgs_release(&self);
     }
 }
-END_TEST
 
-START_TEST(absolute_values_of_variables_that_work_together_fulfil_their_conditions)
+TEST(absolute_values_of_variables_that_work_together_fulfil_their_conditions)
 {
     for (uint64_t seed = 0; seed < 12; seed++) {
         struct problem p;
@@ -203,9 +199,8 @@ START_TEST(absolute_values_of_variables_that_work_together_fulfil_their_conditio
         lbfgs_release(&self);
     }
 }
-END_TEST
 
-START_TEST(steps_into_what_is_no_number_are_shortened)
+TEST(steps_into_what_is_no_number_are_shortened)
 {
     struct problem p;
     struct lbfgs self;
@@ -220,7 +215,6 @@ START_TEST(steps_into_what_is_no_number_are_shortened)
     ck_assert_uint_eq(run_steps(&self, 10), 0);
     lbfgs_release(&self);
 }
-END_TEST
 
 static void copy_state(struct lbfgs *to, const struct lbfgs *from)
 {
@@ -234,7 +228,7 @@ static void copy_state(struct lbfgs *to, const struct lbfgs *from)
     to->next = from->next;
 }
 
-START_TEST(a_state_that_is_put_back_goes_on_with_the_same_bytes)
+TEST(a_state_that_is_put_back_goes_on_with_the_same_bytes)
 {
     for (size_t n_steps = 0; n_steps < 15; n_steps++)
         for (int l1 = 0; l1 < 2; l1++) {
@@ -255,9 +249,8 @@ START_TEST(a_state_that_is_put_back_goes_on_with_the_same_bytes)
             lbfgs_release(&rest);
         }
 }
-END_TEST
 
-START_TEST(states_that_no_steps_lead_to_are_refused)
+TEST(states_that_no_steps_lead_to_are_refused)
 {
     struct problem p;
     struct lbfgs self;
@@ -278,10 +271,9 @@ START_TEST(states_that_no_steps_lead_to_are_refused)
     ck_assert(!lbfgs_resume(&self));
     lbfgs_release(&self);
 }
-END_TEST
 
 /* Whichever evaluation fails, the state is that before the step, from which the same step follows. */
-START_TEST(an_evaluation_that_fails_leaves_the_state_alone)
+TEST(an_evaluation_that_fails_leaves_the_state_alone)
 {
     for (int l1 = 0; l1 < 2; l1++)
         for (size_t fails_at = 2; fails_at < 40; fails_at++) {
@@ -308,7 +300,6 @@ START_TEST(an_evaluation_that_fails_leaves_the_state_alone)
             lbfgs_release(&self);
         }
 }
-END_TEST
 
 /* The first two functions of Moré and Thuente (1994) that searches are tested by: their minima are sqrt(2) and 1.596. */
 static enum clv_status more_thuente(struct line_point *point, void *context, struct clv_error *err)
@@ -326,7 +317,7 @@ static enum clv_status more_thuente(struct line_point *point, void *context, str
     return CLV_OK;
 }
 
-START_TEST(searches_end_where_both_conditions_hold)
+TEST(searches_end_where_both_conditions_hold)
 {
     for (int which = 0; which < 2; which++)
         for (double step = 1e-3; step < 1e4; step *= 10) {
@@ -340,23 +331,4 @@ START_TEST(searches_end_where_both_conditions_hold)
                           "function %d from %g: step %g, slope %g of %g, %d trials", which, step, found.step,
                           found.slope, start.slope, n_tried);
         }
-}
-END_TEST
-
-Suite *lbfgs_suite(void)
-{
-    Suite *suite = suite_create("lbfgs");
-    TCase *tests = tcase_create("lbfgs");
-    tcase_add_test(tests, quadratics_end_at_their_minimum);
-    tcase_add_test(tests, searches_end_where_both_conditions_hold);
-    tcase_add_test(tests, rosenbrock_s_valley_is_walked_in_few_evaluations);
-    tcase_add_test(tests, absolute_values_end_at_the_known_solution);
-    tcase_add_test(tests, with_absolute_values_every_coordinate_goes_downhill);
-    tcase_add_test(tests, absolute_values_of_variables_that_work_together_fulfil_their_conditions);
-    tcase_add_test(tests, steps_into_what_is_no_number_are_shortened);
-    tcase_add_test(tests, a_state_that_is_put_back_goes_on_with_the_same_bytes);
-    tcase_add_test(tests, states_that_no_steps_lead_to_are_refused);
-    tcase_add_test(tests, an_evaluation_that_fails_leaves_the_state_alone);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

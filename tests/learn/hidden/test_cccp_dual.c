@@ -51,7 +51,7 @@ static void toy_of(struct toy *toy, const double *w)
     }
 }
 
-START_TEST(first_planes_are_below_the_free_terms_and_touch_them_where_the_truth_wins)
+TEST(first_planes_are_below_the_free_terms_and_touch_them_where_the_truth_wins)
 {
     struct toy toy;
     struct clv_training training;
@@ -77,14 +77,4 @@ START_TEST(first_planes_are_below_the_free_terms_and_touch_them_where_the_truth_
     hidden_dual_release(&dual);
     hidden_release(&hidden);
     toy_release(&toy);
-}
-END_TEST
-
-Suite *cccp_dual_suite(void)
-{
-    Suite *suite = suite_create("cccp_dual");
-    TCase *tests = tcase_create("cccp_dual");
-    tcase_add_test(tests, first_planes_are_below_the_free_terms_and_touch_them_where_the_truth_wins);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

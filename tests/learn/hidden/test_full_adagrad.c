@@ -18,7 +18,7 @@ static void draw_gradient(double *gradient, uint64_t step)
     }
 }
 
-START_TEST(steps_solve_their_equation)
+TEST(steps_solve_their_equation)
 {
     struct full_adagrad full;
     double products[N * N] = {0};
@@ -50,10 +50,9 @@ START_TEST(steps_solve_their_equation)
     }
     full_adagrad_release(&full);
 }
-END_TEST
 
 /* A valley: the curvature is 1 along one diagonal and 1e-4 across it, which steps weight by weight cannot see. */
-START_TEST(narrow_valleys_are_walked_along)
+TEST(narrow_valleys_are_walked_along)
 {
     struct full_adagrad full;
     double w[2] = {3, 1}, squares[2] = {0}, other[2] = {3, 1};
@@ -75,9 +74,8 @@ START_TEST(narrow_valleys_are_walked_along)
     ck_assert_double_lt(fabs(w[0] - w[1]), 0.9 * fabs(other[0] - other[1]));
     full_adagrad_release(&full);
 }
-END_TEST
 
-START_TEST(gradients_of_zeros_lead_nowhere)
+TEST(gradients_of_zeros_lead_nowhere)
 {
     struct full_adagrad full;
     double gradient[3] = {0};
@@ -86,16 +84,4 @@ START_TEST(gradients_of_zeros_lead_nowhere)
     for (int k = 0; k < 3; k++)
         ck_assert_double_eq(gradient[k], 0);
     full_adagrad_release(&full);
-}
-END_TEST
-
-Suite *full_adagrad_suite(void)
-{
-    Suite *suite = suite_create("full_adagrad");
-    TCase *tests = tcase_create("full_adagrad");
-    tcase_add_test(tests, steps_solve_their_equation);
-    tcase_add_test(tests, narrow_valleys_are_walked_along);
-    tcase_add_test(tests, gradients_of_zeros_lead_nowhere);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

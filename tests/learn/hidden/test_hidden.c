@@ -143,7 +143,7 @@ static void compare(const struct toy *toy, struct hidden *hidden, uint64_t seed,
     ck_assert_int_gt(n_smooth, (int)hidden->size / 2);
 }
 
-START_TEST(gradients_are_those_of_the_objective_at_all_temperatures)
+TEST(gradients_are_those_of_the_objective_at_all_temperatures)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t t = 0; t < N_TEMPERATURES; t++)
@@ -160,11 +160,10 @@ START_TEST(gradients_are_those_of_the_objective_at_all_temperatures)
                 toy_release(&toy);
             }
 }
-END_TEST
 
 /* On trees where no hidden node joins two visible ones belief propagation is exact, whatever the temperatures, but for
  * its tolerance. */
-START_TEST(belief_propagation_gives_the_same_where_it_is_exact)
+TEST(belief_propagation_gives_the_same_where_it_is_exact)
 {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (size_t t = 0; t + 1 < N_TEMPERATURES; t++) {
@@ -181,9 +180,8 @@ START_TEST(belief_propagation_gives_the_same_where_it_is_exact)
             toy_release(&toy);
         }
 }
-END_TEST
 
-START_TEST(the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none)
+TEST(the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none)
 {
     struct toy toy;
     struct hidden hidden;
@@ -204,11 +202,10 @@ START_TEST(the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none)
     hidden_release(&hidden);
     toy_release(&toy);
 }
-END_TEST
 
 /* Sums of terms at small temperatures are those of what is maximised over: lssvm, mssvm. At 1, 1 without loss it is
  * hcrf's. */
-START_TEST(temperatures_reach_the_methods_in_their_limits)
+TEST(temperatures_reach_the_methods_in_their_limits)
 {
     static const double limits[][4] = {{TINY, TINY, 0, 0}, {TINY, 1, 0, 1}};
     const int32_t all[] = {0, 1, 2};
@@ -250,10 +247,9 @@ START_TEST(temperatures_reach_the_methods_in_their_limits)
     hidden_release(&hidden);
     toy_release(&toy);
 }
-END_TEST
 
 /* Lemma 1: U is at least the loss of what the annealed marginal MAP decodes. */
-START_TEST(the_objective_bounds_the_loss)
+TEST(the_objective_bounds_the_loss)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
@@ -289,26 +285,10 @@ START_TEST(the_objective_bounds_the_loss)
         }
     clv_oracle_free(oracle);
 }
-END_TEST
 
-START_TEST(steps_of_many_examples_have_more_parts)
+TEST(steps_of_many_examples_have_more_parts)
 {
     static const size_t parts[][2] = {{1, 1}, {8, 8}, {10, 8}, {575, 8}, {576, 9}, {6400, 100}, {1000000, 256}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         ck_assert_uint_eq(hidden_parts(parts[i][0]), parts[i][1]);
-}
-END_TEST
-
-Suite *hidden_suite(void)
-{
-    Suite *suite = suite_create("hidden");
-    TCase *tests = tcase_create("hidden");
-    tcase_add_test(tests, gradients_are_those_of_the_objective_at_all_temperatures);
-    tcase_add_test(tests, belief_propagation_gives_the_same_where_it_is_exact);
-    tcase_add_test(tests, the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none);
-    tcase_add_test(tests, temperatures_reach_the_methods_in_their_limits);
-    tcase_add_test(tests, the_objective_bounds_the_loss);
-    tcase_add_test(tests, steps_of_many_examples_have_more_parts);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -61,7 +61,7 @@ static void close_loops(struct hidden *hidden, struct toy *toy)
 
 /* The truth, here the best visible labels there are, whose nodes hold pixels of other labels as well, is one of the
  * labellings that are maximised over, however few the sweeps. */
-START_TEST(the_free_term_is_never_below_the_truth)
+TEST(the_free_term_is_never_below_the_truth)
 {
     int n_raised = 0;
     for (uint64_t seed = 0; seed < 3 * TRIALS; seed++) {
@@ -99,10 +99,9 @@ START_TEST(the_free_term_is_never_below_the_truth)
     }
     ck_assert_int_gt(n_raised, 0);
 }
-END_TEST
 
 /* Of mixed-product's labels and those of the joint maximum the better ones: the best there are, but for few. */
-START_TEST(the_best_visible_labels_are_found_among_small_loops)
+TEST(the_best_visible_labels_are_found_among_small_loops)
 {
     int n_found = 0, n_trials = 0;
     for (uint64_t seed = 0; seed < TRIALS; seed++) {
@@ -123,10 +122,9 @@ START_TEST(the_best_visible_labels_are_found_among_small_loops)
     }
     ck_assert_msg(n_found >= n_trials * 9 / 10, "%d of %d", n_found, n_trials);
 }
-END_TEST
 
 /* Of the fixed points from nothing and from near the truth, the one of the higher value. */
-START_TEST(sums_are_those_of_the_better_fixed_point)
+TEST(sums_are_those_of_the_better_fixed_point)
 {
     int n_differ = 0;
     struct clv_bp *bp;
@@ -162,17 +160,4 @@ START_TEST(sums_are_those_of_the_better_fixed_point)
     }
     ck_assert_int_gt(n_differ, 0);
     clv_bp_free(bp);
-}
-END_TEST
-
-Suite *hidden_loops_suite(void);
-Suite *hidden_loops_suite(void)
-{
-    Suite *suite = suite_create("hidden_loops");
-    TCase *tcase = tcase_create("loops");
-    tcase_add_test(tcase, the_free_term_is_never_below_the_truth);
-    tcase_add_test(tcase, the_best_visible_labels_are_found_among_small_loops);
-    tcase_add_test(tcase, sums_are_those_of_the_better_fixed_point);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -49,7 +49,7 @@ static double mean_square(const struct toy *toy, double *mean_known)
 }
 
 /* Algorithm 1 with C = 1: w - rate / sqrt(1 + t / 10) (w + n times the gradient). */
-START_TEST(subgradient_steps_get_shorter_as_published)
+TEST(subgradient_steps_get_shorter_as_published)
 {
     static struct walk walk;
     struct toy toy;
@@ -77,10 +77,9 @@ START_TEST(subgradient_steps_get_shorter_as_published)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* AdaGrad; after smooth passes, at temperature 1 all over, it starts again with an eighth of the rate. */
-START_TEST(adagrad_goes_on_with_shorter_steps_after_smooth_ones)
+TEST(adagrad_goes_on_with_shorter_steps_after_smooth_ones)
 {
     static struct walk walk;
     struct toy toy;
@@ -124,9 +123,8 @@ START_TEST(adagrad_goes_on_with_shorter_steps_after_smooth_ones)
     }
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(what_was_learned_is_decoded_at_its_temperatures)
+TEST(what_was_learned_is_decoded_at_its_temperatures)
 {
     static const struct {
         double visible, hidden;
@@ -145,7 +143,6 @@ START_TEST(what_was_learned_is_decoded_at_its_temperatures)
             ck_assert_double_eq(decoding.hidden_temperature, cases[i].hidden);
     }
 }
-END_TEST
 
 static bool next(int32_t *y)
 {
@@ -193,7 +190,7 @@ static double entropy_objective(const struct toy *toy, const double *w, double C
 }
 
 /* Miller et al. 2012, by enumeration; the gradient by differences. */
-START_TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
+TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
 {
     struct toy toy;
     double w[SIZE], C = 0.4, order = 4;
@@ -227,9 +224,8 @@ START_TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(m3e_tells_of_every_tenth_step_and_of_the_last)
+TEST(m3e_tells_of_every_tenth_step_and_of_the_last)
 {
     static const double told[] = {0, 10, 20, 24};
     struct toy toy;
@@ -243,10 +239,9 @@ START_TEST(m3e_tells_of_every_tenth_step_and_of_the_last)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
 /* What the entropy's order is in training, it is in decoding: temperature 1 / order. */
-START_TEST(m3e_is_decoded_at_the_order_it_learned)
+TEST(m3e_is_decoded_at_the_order_it_learned)
 {
     struct toy toy;
     toy_hidden(&toy, 4, &full3, CHAINS, 6);
@@ -258,20 +253,4 @@ START_TEST(m3e_is_decoded_at_the_order_it_learned)
     ck_assert_double_eq(result.decoding.hidden_temperature, 0.25);
     clv_training_result_release(&result);
     toy_release(&toy);
-}
-END_TEST
-
-Suite *hidden_steps_suite(void);
-Suite *hidden_steps_suite(void)
-{
-    Suite *suite = suite_create("hidden_steps");
-    TCase *tcase = tcase_create("steps");
-    tcase_add_test(tcase, subgradient_steps_get_shorter_as_published);
-    tcase_add_test(tcase, adagrad_goes_on_with_shorter_steps_after_smooth_ones);
-    tcase_add_test(tcase, what_was_learned_is_decoded_at_its_temperatures);
-    tcase_add_test(tcase, m3e_goes_down_its_objective_in_shorter_and_shorter_steps);
-    tcase_add_test(tcase, m3e_tells_of_every_tenth_step_and_of_the_last);
-    tcase_add_test(tcase, m3e_is_decoded_at_the_order_it_learned);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -6,7 +6,7 @@
 
 static const char *const learners[] = {"mssvm", "lssvm", "hcrf", "eps"};
 
-START_TEST(cccp_never_raises_its_objective)
+TEST(cccp_never_raises_its_objective)
 {
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
         for (int paper = 0; paper < 2; paper++) {
@@ -27,10 +27,9 @@ START_TEST(cccp_never_raises_its_objective)
             toy_release(&toy);
         }
 }
-END_TEST
 
 /* Table 1 of Ping, Liu & Ihler (2014): the same weights as the learners that are named there, to the bytes. */
-START_TEST(the_four_corners_of_the_objective_are_the_named_learners)
+TEST(the_four_corners_of_the_objective_are_the_named_learners)
 {
     static const struct {
         const char *learner;
@@ -60,11 +59,10 @@ START_TEST(the_four_corners_of_the_objective_are_the_named_learners)
             toy_release(&toy);
         }
 }
-END_TEST
 
 /* Both temperatures free: CCCP, whose objective never rises, and AdaGrad come to the same, and neither to that of other
  * temperatures. */
-START_TEST(both_temperatures_are_free)
+TEST(both_temperatures_are_free)
 {
     static const double cases[][2] = {{0.2, 0.8}, {0.8, 0.2}, {0, 0.4}};
     struct toy toy;
@@ -116,7 +114,6 @@ START_TEST(both_temperatures_are_free)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* P of the convex problem at w. */
 static double surrogate(struct hidden *hidden, const struct hidden_dual *dual, const double *w, const int32_t *all)
@@ -132,7 +129,7 @@ static double surrogate(struct hidden *hidden, const struct hidden_dual *dual, c
 
 /* Weak duality with every plane and at any point, and no gap left in the end: the minimum, whatever the temperatures.
  * Eleven examples: more than are looked at side by side. */
-START_TEST(the_dual_is_a_bound_that_its_passes_reach)
+TEST(the_dual_is_a_bound_that_its_passes_reach)
 {
     for (size_t t = 0; t < N_TEMPERATURES; t++)
         for (int is_potts = 0; is_potts < 2; is_potts++) {
@@ -168,9 +165,8 @@ START_TEST(the_dual_is_a_bound_that_its_passes_reach)
             toy_release(&toy);
         }
 }
-END_TEST
 
-START_TEST(every_solver_comes_near_the_best_objective)
+TEST(every_solver_comes_near_the_best_objective)
 {
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++) {
         double lowest = INFINITY, objective[5];
@@ -193,9 +189,8 @@ START_TEST(every_solver_comes_near_the_best_objective)
         toy_release(&toy);
     }
 }
-END_TEST
 
-START_TEST(same_seed_same_bytes_at_any_thread_count)
+TEST(same_seed_same_bytes_at_any_thread_count)
 {
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
         for (int graph = CHAINS; graph <= LOOPS; graph += LOOPS - CHAINS)
@@ -234,9 +229,8 @@ START_TEST(same_seed_same_bytes_at_any_thread_count)
                 toy_release(&toy);
             }
 }
-END_TEST
 
-START_TEST(sweeps_are_told_as_they_were_granted)
+TEST(sweeps_are_told_as_they_were_granted)
 {
     struct toy toy;
     toy_hidden(&toy, 11, &potts3, LOOPS, 6);
@@ -249,12 +243,11 @@ START_TEST(sweeps_are_told_as_they_were_granted)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
 /* Messages between sweeps too few for them to converge remember where they came from. */
 /* Where maxima are none there is nothing to smooth; where they are, other weights come out, and none of the last passes
  * is smooth. */
-START_TEST(a_smooth_start_is_one_of_maxima)
+TEST(a_smooth_start_is_one_of_maxima)
 {
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++) {
         struct clv_training_result result[2];
@@ -277,9 +270,8 @@ START_TEST(a_smooth_start_is_one_of_maxima)
         toy_release(&toy);
     }
 }
-END_TEST
 
-START_TEST(full_matrices_are_for_few_weights)
+TEST(full_matrices_are_for_few_weights)
 {
     static const struct clv_shape many = {3, FULL_ADAGRAD_MAX_SIZE, 2, CLV_PAIRWISE_FULL};
     struct toy toy;
@@ -295,9 +287,8 @@ START_TEST(full_matrices_are_for_few_weights)
               clv_train(&result, clv_learner_find("mssvm"), &training, err));
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(how_often_one_looks_changes_no_weight)
+TEST(how_often_one_looks_changes_no_weight)
 {
     for (size_t l = 0; l < sizeof learners / sizeof *learners; l++)
         for (int solver = 0; solver < 2; solver++) {
@@ -321,9 +312,8 @@ START_TEST(how_often_one_looks_changes_no_weight)
             toy_release(&toy);
         }
 }
-END_TEST
 
-START_TEST(weights_to_start_from_are_where_training_goes_on)
+TEST(weights_to_start_from_are_where_training_goes_on)
 {
     struct toy toy;
     double init[64];
@@ -340,11 +330,10 @@ START_TEST(weights_to_start_from_are_where_training_goes_on)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
 static int stop_now = 1;
 
-START_TEST(an_interrupted_training_returns_what_it_has)
+TEST(an_interrupted_training_returns_what_it_has)
 {
     struct toy toy;
     const struct clv_progress progress = {.stop = &stop_now};
@@ -361,9 +350,8 @@ START_TEST(an_interrupted_training_returns_what_it_has)
     }
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(lack_of_memory_is_told_at_every_request)
+TEST(lack_of_memory_is_told_at_every_request)
 {
     for (int graph = CHAINS; graph <= LOOPS; graph += LOOPS - CHAINS)
         for (int cells = 0; cells < 2; cells++) {
@@ -391,9 +379,8 @@ START_TEST(lack_of_memory_is_told_at_every_request)
             toy_release(&toy);
         }
 }
-END_TEST
 
-START_TEST(bad_parameters_are_refused)
+TEST(bad_parameters_are_refused)
 {
     static const struct {
         const char *learner, *parameter;
@@ -419,27 +406,4 @@ START_TEST(bad_parameters_are_refused)
     set(&training, "mssvm", "solver", 2);
     must_fail(CLV_ERR_USAGE, "smooth is 0.5", clv_train(&result, clv_learner_find("mssvm"), &training, err));
     toy_release(&toy);
-}
-END_TEST
-
-Suite *hidden_training_suite(void)
-{
-    Suite *suite = suite_create("hidden_training");
-    TCase *tests = tcase_create("hidden_training");
-    tcase_add_test(tests, cccp_never_raises_its_objective);
-    tcase_add_test(tests, the_four_corners_of_the_objective_are_the_named_learners);
-    tcase_add_test(tests, both_temperatures_are_free);
-    tcase_add_test(tests, the_dual_is_a_bound_that_its_passes_reach);
-    tcase_add_test(tests, every_solver_comes_near_the_best_objective);
-    tcase_add_test(tests, same_seed_same_bytes_at_any_thread_count);
-    tcase_add_test(tests, sweeps_are_told_as_they_were_granted);
-    tcase_add_test(tests, a_smooth_start_is_one_of_maxima);
-    tcase_add_test(tests, full_matrices_are_for_few_weights);
-    tcase_add_test(tests, how_often_one_looks_changes_no_weight);
-    tcase_add_test(tests, weights_to_start_from_are_where_training_goes_on);
-    tcase_add_test(tests, an_interrupted_training_returns_what_it_has);
-    tcase_add_test(tests, lack_of_memory_is_told_at_every_request);
-    tcase_add_test(tests, bad_parameters_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -41,7 +41,7 @@ static double objective_at(const char *learner, struct clv_training *training, c
     return objective;
 }
 
-START_TEST(m3e_steps_along_the_gradient_of_its_objective)
+TEST(m3e_steps_along_the_gradient_of_its_objective)
 {
     static const double orders[] = {1, 2, 5, 1e9};
     for (int o = 0; o < 4; o++) {
@@ -70,7 +70,6 @@ START_TEST(m3e_steps_along_the_gradient_of_its_objective)
         toy_release(&toy);
     }
 }
-END_TEST
 
 static double score_of(const struct clv_problem *p, const double *w, const int32_t *y)
 {
@@ -207,16 +206,15 @@ static void take_turns(int32_t n_labels)
     toy_release(&toy);
 }
 
-START_TEST(modlat_takes_its_turns_on_the_two_objectives)
+TEST(modlat_takes_its_turns_on_the_two_objectives)
 {
     take_turns(3);
     take_turns(2);
 }
-END_TEST
 
 /* With a loss that weighs next to nothing a step shrinks w by its rate, which falls to a tenth by and by: for m3e in every
  * step, for modlat in every round. */
-START_TEST(rates_fall_to_a_tenth)
+TEST(rates_fall_to_a_tenth)
 {
     enum { ROUNDS = 4, STEPS = 3 };
     double w[SIZE], m3e = 1, modlat = 1;
@@ -243,9 +241,8 @@ START_TEST(rates_fall_to_a_tenth)
     }
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(both_are_the_same_at_any_thread_count_and_lower_their_objectives)
+TEST(both_are_the_same_at_any_thread_count_and_lower_their_objectives)
 {
     static const char *const learners[] = {"m3e", "modlat"};
     for (int l = 0; l < 2; l++) {
@@ -268,9 +265,8 @@ START_TEST(both_are_the_same_at_any_thread_count_and_lower_their_objectives)
         toy_release(&toy);
     }
 }
-END_TEST
 
-START_TEST(hidden_nodes_that_are_joined_are_refused)
+TEST(hidden_nodes_that_are_joined_are_refused)
 {
     struct toy toy;
     static struct random_problem r;
@@ -284,18 +280,4 @@ START_TEST(hidden_nodes_that_are_joined_are_refused)
     must_fail(CLV_ERR_USAGE, "toy0: hidden nodes 1 and 2 are joined",
               clv_train(&result, clv_learner_find("m3e"), &training, err));
     toy_release(&toy);
-}
-END_TEST
-
-Suite *latent_suite(void)
-{
-    Suite *suite = suite_create("latent");
-    TCase *tests = tcase_create("latent");
-    tcase_add_test(tests, m3e_steps_along_the_gradient_of_its_objective);
-    tcase_add_test(tests, modlat_takes_its_turns_on_the_two_objectives);
-    tcase_add_test(tests, rates_fall_to_a_tenth);
-    tcase_add_test(tests, both_are_the_same_at_any_thread_count_and_lower_their_objectives);
-    tcase_add_test(tests, hidden_nodes_that_are_joined_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

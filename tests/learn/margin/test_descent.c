@@ -118,7 +118,7 @@ static void expect_walk(struct toy *toy, const char *learner, struct clv_trainin
         }
 }
 
-START_TEST(subgradient_takes_pegasos_steps)
+TEST(subgradient_takes_pegasos_steps)
 {
     struct toy toy;
     toy_random(&toy, 5, 8, &slow_shape, 3);
@@ -129,10 +129,9 @@ START_TEST(subgradient_takes_pegasos_steps)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* 1 / (2 beta sqrt(t)), beta = C / 200 unless it is given; by section 7.1.2 of Zhu and Xing. */
-START_TEST(m3n_takes_the_published_steps)
+TEST(m3n_takes_the_published_steps)
 {
     struct toy toy;
     toy_random(&toy, 5, 8, &slow_shape, 4);
@@ -149,9 +148,8 @@ START_TEST(m3n_takes_the_published_steps)
         }
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(l1m3n_takes_adaptive_steps_in_its_ball)
+TEST(l1m3n_takes_adaptive_steps_in_its_ball)
 {
     struct toy toy;
     toy_random(&toy, 5, 8, &slow_shape, 5);
@@ -167,10 +165,9 @@ START_TEST(l1m3n_takes_adaptive_steps_in_its_ball)
         }
     toy_release(&toy);
 }
-END_TEST
 
 /* As if a pass had led to the start; and the start is given back where the steps have found nothing better. */
-START_TEST(steps_go_on_from_given_weights)
+TEST(steps_go_on_from_given_weights)
 {
     struct toy toy;
     int n_better = 0, n_starts = 0;
@@ -203,10 +200,9 @@ START_TEST(steps_go_on_from_given_weights)
     ck_assert_msg(n_better > 2 && n_starts > 2, "%d and %d", n_better, n_starts);
     toy_release(&toy);
 }
-END_TEST
 
 /* The mean of all iterates, also of those that a labelling without mistakes leaves alone. */
-START_TEST(perceptron_is_the_mean_of_all_its_iterates)
+TEST(perceptron_is_the_mean_of_all_its_iterates)
 {
     struct toy toy;
     toy_random(&toy, 6, 5, &slow_shape, 7);
@@ -238,19 +234,4 @@ START_TEST(perceptron_is_the_mean_of_all_its_iterates)
         clv_training_result_release(&result);
     }
     toy_release(&toy);
-}
-END_TEST
-
-Suite *descent_suite(void);
-Suite *descent_suite(void)
-{
-    Suite *suite = suite_create("descent");
-    TCase *tcase = tcase_create("steps");
-    tcase_add_test(tcase, subgradient_takes_pegasos_steps);
-    tcase_add_test(tcase, m3n_takes_the_published_steps);
-    tcase_add_test(tcase, l1m3n_takes_adaptive_steps_in_its_ball);
-    tcase_add_test(tcase, steps_go_on_from_given_weights);
-    tcase_add_test(tcase, perceptron_is_the_mean_of_all_its_iterates);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -70,7 +70,7 @@ static double value_of(const struct dual *self)
 }
 
 /* The last iterate, or where that is asked for and better the average; and both bounds. */
-START_TEST(ssvm_takes_the_steps_of_algorithm_4)
+TEST(ssvm_takes_the_steps_of_algorithm_4)
 {
     int n_averages = 0;
     for (uint64_t seed = 0; seed < 10; seed++) {
@@ -110,10 +110,9 @@ START_TEST(ssvm_takes_the_steps_of_algorithm_4)
     }
     ck_assert_int_gt(n_averages, 0);
 }
-END_TEST
 
 /* The weights of labellings in a block's dual distribution; the truth's own is not kept. */
-START_TEST(support_is_the_labellings_that_have_weight)
+TEST(support_is_the_labellings_that_have_weight)
 {
     enum { N = 12, TRUTH = 5 };
     for (uint64_t seed = 0; seed < 50; seed++) {
@@ -140,7 +139,6 @@ START_TEST(support_is_the_labellings_that_have_weight)
         array_free(block.support);
     }
 }
-END_TEST
 
 /* --- one node after another --- */
 
@@ -162,7 +160,7 @@ static void update_node(double *w, double *alpha, const struct clv_problem *p, s
     }
 }
 
-START_TEST(independent_takes_the_steps_of_algorithm_1)
+TEST(independent_takes_the_steps_of_algorithm_1)
 {
     for (uint64_t seed = 1; seed < 5; seed++) {
         struct toy toy;
@@ -198,17 +196,4 @@ START_TEST(independent_takes_the_steps_of_algorithm_1)
         clv_training_result_release(&result);
         toy_release(&toy);
     }
-}
-END_TEST
-
-Suite *dual_steps_suite(void);
-Suite *dual_steps_suite(void)
-{
-    Suite *suite = suite_create("dual_steps");
-    TCase *tcase = tcase_create("steps");
-    tcase_add_test(tcase, ssvm_takes_the_steps_of_algorithm_4);
-    tcase_add_test(tcase, support_is_the_labellings_that_have_weight);
-    tcase_add_test(tcase, independent_takes_the_steps_of_algorithm_1);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

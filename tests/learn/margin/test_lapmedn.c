@@ -24,7 +24,7 @@ static void integrate(double *kl, double *mean, double *variance, double eta, do
     *kl = eta * *mean + log_ratio;
 }
 
-START_TEST(exact_posterior_is_the_integrals)
+TEST(exact_posterior_is_the_integrals)
 {
     static const double lambdas[] = {0.5, 4, 300};
     for (size_t l = 0; l < 3; l++)
@@ -39,9 +39,8 @@ START_TEST(exact_posterior_is_the_integrals)
                                     1e-4 * mean * eta + 1e-9); /* Fenchel's equality */
         }
 }
-END_TEST
 
-START_TEST(rounds_minimise_upper_bounds_that_touch)
+TEST(rounds_minimise_upper_bounds_that_touch)
 {
     for (uint64_t seed = 0; seed < 500; seed++) {
         double lambda = exp(3 * rng_normal(seed, RNG_TEST, 0)), mean = rng_normal(seed, RNG_TEST, 1);
@@ -62,9 +61,8 @@ START_TEST(rounds_minimise_upper_bounds_that_touch)
         ck_assert_double_eq_tol(mean, laplace_mean(eta, lambda) / 2, 1e-6 * fabs(mean));
     }
 }
-END_TEST
 
-START_TEST(kl_norm_nears_the_l1_norm)
+TEST(kl_norm_nears_the_l1_norm)
 {
     double before = INFINITY;
     for (double lambda = 10; lambda < 1e13; lambda *= 100) {
@@ -74,7 +72,6 @@ START_TEST(kl_norm_nears_the_l1_norm)
     }
     ck_assert_double_lt(before, 1e-4);
 }
-END_TEST
 
 /* --- all weights --- */
 
@@ -96,7 +93,7 @@ static struct clv_training_result learn(const struct toy *toy, const char *learn
 }
 
 /* Theorem 3 and Corollary 4: with a standard normal prior the posterior mean is M3N's w. */
-START_TEST(gaussian_medn_is_m3n)
+TEST(gaussian_medn_is_m3n)
 {
     static struct discrimination medn;
     for (uint64_t seed = 1; seed < 3; seed++) {
@@ -114,7 +111,6 @@ START_TEST(gaussian_medn_is_m3n)
         toy_release(&toy);
     }
 }
-END_TEST
 
 static double kl_objective(const struct discrimination *medn, const double *w)
 {
@@ -124,7 +120,7 @@ static double kl_objective(const struct discrimination *medn, const double *w)
     return value;
 }
 
-START_TEST(corollaries_6_and_7_hold_at_the_solution)
+TEST(corollaries_6_and_7_hold_at_the_solution)
 {
     static struct discrimination medn;
     static const double lambdas[] = {2, 40};
@@ -152,7 +148,6 @@ START_TEST(corollaries_6_and_7_hold_at_the_solution)
             toy_release(&toy);
         }
 }
-END_TEST
 
 static void check_rounds(const struct clv_training_result *result, size_t size)
 {
@@ -168,7 +163,7 @@ static void check_rounds(const struct clv_training_result *result, size_t size)
         ck_assert_double_gt(result->variance[k], 0);
 }
 
-START_TEST(bound_never_rises_between_rounds)
+TEST(bound_never_rises_between_rounds)
 {
     static const struct clv_shape cuts = {2, 20, 3, CLV_PAIRWISE_POTTS};
     for (int update = 0; update < 2; update++)
@@ -194,11 +189,10 @@ START_TEST(bound_never_rises_between_rounds)
                 toy_release(&toy);
             }
 }
-END_TEST
 
 /* With C in proportion to sqrt(lambda) the solution tends to that of 1/2 |w|_1 + c sum xi: its slacks are then the
  * least on the L1 ball that it reaches to, which l1m3n looks for. */
-START_TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
+TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
 {
     static struct discrimination medn;
     struct toy toy;
@@ -225,10 +219,9 @@ START_TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
     ck_assert_double_lt(excess[2], 0.003);
     toy_release(&toy);
 }
-END_TEST
 
 /* Features without any bearing on the labels get hardly any weight, and the least variance. */
-START_TEST(irrelevant_features_shrink)
+TEST(irrelevant_features_shrink)
 {
     struct toy toy;
     double w[8] = {1, 0, 0, 0, 0, 0, 0.2, 0.1};
@@ -247,7 +240,6 @@ START_TEST(irrelevant_features_shrink)
     clv_training_result_release(&m3n);
     toy_release(&toy);
 }
-END_TEST
 
 /* --- rounds --- */
 
@@ -284,7 +276,7 @@ static double value_of_step(const struct toy *toy, const double *mean, const dou
 
 /* Algorithm 1 with step 1 by another learner: under variances S it is an M3N of features multiplied by S^1/2, which
  * starts from S = I in the units of `units`. Step 2 is (12), or the mean over eta = mean / S of the exact posterior. */
-START_TEST(rounds_are_those_of_algorithm_1)
+TEST(rounds_are_those_of_algorithm_1)
 {
     static const struct clv_shape cuts = {2, 6, 2, CLV_PAIRWISE_POTTS};
     for (int trial = 0; trial < 4; trial++) {
@@ -333,10 +325,9 @@ START_TEST(rounds_are_those_of_algorithm_1)
         toy_release(&toy);
     }
 }
-END_TEST
 
 /* Nodes that hold pixels of both labels give the truth a loss, which is part of both bounds. */
-START_TEST(bounds_meet_where_the_truth_has_a_loss)
+TEST(bounds_meet_where_the_truth_has_a_loss)
 {
     for (int update = 0; update < 2; update++) {
         struct toy toy;
@@ -353,23 +344,4 @@ START_TEST(bounds_meet_where_the_truth_has_a_loss)
         clv_training_result_release(&result);
         toy_release(&toy);
     }
-}
-END_TEST
-
-Suite *lapmedn_suite(void)
-{
-    Suite *suite = suite_create("lapmedn");
-    TCase *tcase = tcase_create("lapmedn");
-    tcase_add_test(tcase, exact_posterior_is_the_integrals);
-    tcase_add_test(tcase, rounds_minimise_upper_bounds_that_touch);
-    tcase_add_test(tcase, kl_norm_nears_the_l1_norm);
-    tcase_add_test(tcase, gaussian_medn_is_m3n);
-    tcase_add_test(tcase, corollaries_6_and_7_hold_at_the_solution);
-    tcase_add_test(tcase, bound_never_rises_between_rounds);
-    tcase_add_test(tcase, lapmedn_tends_to_l1m3n_as_lambda_grows);
-    tcase_add_test(tcase, irrelevant_features_shrink);
-    tcase_add_test(tcase, rounds_are_those_of_algorithm_1);
-    tcase_add_test(tcase, bounds_meet_where_the_truth_has_a_loss);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

@@ -31,7 +31,7 @@ static void project_by_sorting(double *w, size_t n, double radius)
         w[k] = copysign(fmax(0, fabs(w[k]) - theta), w[k]);
 }
 
-START_TEST(l1_projection_is_the_one_by_sorting)
+TEST(l1_projection_is_the_one_by_sorting)
 {
     int inside = 0, cut_off = 0;
     for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -55,22 +55,20 @@ START_TEST(l1_projection_is_the_one_by_sorting)
     }
     ck_assert(inside > 100 && cut_off > 10000);
 }
-END_TEST
 
 /* Three times 0.1 is more than 0.3: no magnitude exceeds the mean. */
-START_TEST(l1_projection_onto_next_to_nothing)
+TEST(l1_projection_onto_next_to_nothing)
 {
     double w[3] = {0.1, -0.1, 0.1}, scratch[3];
     l1_ball_project(w, 3, 1e-20, scratch);
     for (size_t k = 0; k < 3; k++)
         ck_assert_double_le(fabs(w[k]), 1e-16);
 }
-END_TEST
 
 /* --- the dual in another metric --- */
 
 /* A step in the metric of S is one without it on delta S^1/2: same length, w = S^1/2 times the other w. */
-START_TEST(prior_variance_is_a_change_of_units)
+TEST(prior_variance_is_a_change_of_units)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {
         double v[13], w[13], plain_v[13], plain_w[13], delta[13], plain_delta[13], variance[13];
@@ -95,11 +93,10 @@ START_TEST(prior_variance_is_a_change_of_units)
             ck_assert_double_eq_tol(w[k], sqrt(variance[k]) * plain_w[k], 1e-10);
     }
 }
-END_TEST
 
 /* --- M3N --- */
 
-START_TEST(m3n_is_the_structured_svm_in_the_papers_units)
+TEST(m3n_is_the_structured_svm_in_the_papers_units)
 {
     struct toy toy;
     toy_chains(&toy, 12, &chain_shape, 5);
@@ -130,9 +127,8 @@ START_TEST(m3n_is_the_structured_svm_in_the_papers_units)
     }
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(m3n_by_subgradient_nears_what_frank_wolfe_brackets)
+TEST(m3n_by_subgradient_nears_what_frank_wolfe_brackets)
 {
     struct toy toy;
     toy_chains(&toy, 12, &chain_shape, 6);
@@ -152,7 +148,6 @@ START_TEST(m3n_by_subgradient_nears_what_frank_wolfe_brackets)
     clv_training_result_release(&b);
     toy_release(&toy);
 }
-END_TEST
 
 /* --- L1-M3N --- */
 
@@ -173,7 +168,7 @@ static struct clv_training l1_training(const struct toy *toy, double radius, dou
     return training;
 }
 
-START_TEST(l1m3n_stays_in_its_ball_and_couplings_stay_supermodular)
+TEST(l1m3n_stays_in_its_ball_and_couplings_stay_supermodular)
 {
     static const struct clv_shape cuts = {2, 20, 3, CLV_PAIRWISE_POTTS};
     struct toy toy;
@@ -188,7 +183,6 @@ START_TEST(l1m3n_stays_in_its_ball_and_couplings_stay_supermodular)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* The least sum of slacks on the ball, nearly: steps along the whole subgradient, all labellings enumerated, and the
  * projection by sorting. */
@@ -222,7 +216,7 @@ static double slow_l1(struct discrimination *medn, double radius)
     return best;
 }
 
-START_TEST(linear_program_brackets_what_subgradients_near)
+TEST(linear_program_brackets_what_subgradients_near)
 {
     for (uint64_t seed = 3; seed < 6; seed++) {
         struct toy toy;
@@ -250,20 +244,4 @@ START_TEST(linear_program_brackets_what_subgradients_near)
         clv_training_result_release(&b);
         toy_release(&toy);
     }
-}
-END_TEST
-
-Suite *m3n_suite(void)
-{
-    Suite *suite = suite_create("m3n");
-    TCase *tcase = tcase_create("m3n");
-    tcase_add_test(tcase, l1_projection_is_the_one_by_sorting);
-    tcase_add_test(tcase, l1_projection_onto_next_to_nothing);
-    tcase_add_test(tcase, prior_variance_is_a_change_of_units);
-    tcase_add_test(tcase, m3n_is_the_structured_svm_in_the_papers_units);
-    tcase_add_test(tcase, m3n_by_subgradient_nears_what_frank_wolfe_brackets);
-    tcase_add_test(tcase, l1m3n_stays_in_its_ball_and_couplings_stay_supermodular);
-    tcase_add_test(tcase, linear_program_brackets_what_subgradients_near);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

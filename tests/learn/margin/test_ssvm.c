@@ -31,7 +31,7 @@ static double dual_along(const struct dual_point *point, const double *delta, do
     return point->loss + t * loss_change - point->lambda / 2 * squares;
 }
 
-START_TEST(line_search_finds_the_top_of_the_dual)
+TEST(line_search_finds_the_top_of_the_dual)
 {
     double v[7], w[7], delta[7];
     struct dual_point point = {.size = 7, .free_size = 3, .v = v, .w = w};
@@ -56,9 +56,8 @@ START_TEST(line_search_finds_the_top_of_the_dual)
     }
     ck_assert(inside > 100 && at_end > 100 && at_start > 100);
 }
-END_TEST
 
-START_TEST(line_search_does_not_move_where_nothing_changes)
+TEST(line_search_does_not_move_where_nothing_changes)
 {
     double v[3] = {1, 2, -1}, w[3] = {1, 2, 0}, delta[3] = {0};
     struct dual_point point = {.size = 3, .free_size = 2, .lambda = 1, .v = v, .w = w};
@@ -68,11 +67,10 @@ START_TEST(line_search_does_not_move_where_nothing_changes)
     delta[2] = 0.5; /* moves a coupling that stays negative: w does not feel it */
     ck_assert_double_eq(dual_line_search(&point, delta, 1e-9), 1);
 }
-END_TEST
 
 /* max_y is convex: H(u) >= H(w) + <subgradient at w, u - w>, with the subgradient that learners use; and where the
  * maximiser is unique nearby, finite differences agree. */
-START_TEST(hinge_obeys_the_subgradient_inequality)
+TEST(hinge_obeys_the_subgradient_inequality)
 {
     struct toy toy;
     toy_random(&toy, 3, 7, &tiny, 4);
@@ -102,7 +100,6 @@ START_TEST(hinge_obeys_the_subgradient_inequality)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* A slow solver that shares nothing with the learner but the definition: full projected subgradient steps, all
  * labellings enumerated, 2/(lambda (t + 1)) steps and t-weighted averaging. */
@@ -131,7 +128,7 @@ static double slow_optimum(const struct toy *toy, double lambda, int n_steps, do
     return toy_objective(toy, w, lambda);
 }
 
-START_TEST(objective_is_the_optimum_of_a_slow_solver_within_the_gap)
+TEST(objective_is_the_optimum_of_a_slow_solver_within_the_gap)
 {
     int cut_off = 0;
     for (uint64_t seed = 0; seed < 4; seed++) {
@@ -160,7 +157,6 @@ START_TEST(objective_is_the_optimum_of_a_slow_solver_within_the_gap)
     }
     ck_assert_int_gt(cut_off, 0); /* the constraint was active somewhere */
 }
-END_TEST
 
 static void check_bounds(const struct clv_training_result *result)
 {
@@ -176,7 +172,7 @@ static void check_bounds(const struct clv_training_result *result)
     }
 }
 
-START_TEST(duality_gap_is_never_negative_and_shrinks_to_the_tolerance)
+TEST(duality_gap_is_never_negative_and_shrinks_to_the_tolerance)
 {
     static const struct clv_shape shapes[] = {
         {2, 20, 3, CLV_PAIRWISE_POTTS}, {2, 20, 3, CLV_PAIRWISE_NONE}, {4, 12, 1, CLV_PAIRWISE_NONE}};
@@ -200,10 +196,9 @@ START_TEST(duality_gap_is_never_negative_and_shrinks_to_the_tolerance)
             toy_release(&toy);
         }
 }
-END_TEST
 
 /* Cuts maximise rounded scores: what is told lies above the objective by its definition, and above the dual. */
-START_TEST(objective_is_a_bound_from_above_where_cuts_round)
+TEST(objective_is_a_bound_from_above_where_cuts_round)
 {
     for (uint64_t seed = 0; seed < 6; seed++) {
         struct toy toy;
@@ -223,9 +218,8 @@ START_TEST(objective_is_a_bound_from_above_where_cuts_round)
         toy_release(&toy);
     }
 }
-END_TEST
 
-START_TEST(separable_data_are_learned_without_an_error)
+TEST(separable_data_are_learned_without_an_error)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.7, 0.2};
     struct clv_shape shape = {2, 4, 2, CLV_PAIRWISE_POTTS};
@@ -240,11 +234,10 @@ START_TEST(separable_data_are_learned_without_an_error)
     clv_training_result_release(&result);
     toy_release(&toy);
 }
-END_TEST
 
 /* Without couplings H_i is a sum over nodes: the problem with every node an example of its own has the same optimum,
  * once lambda accounts for the number of examples. */
-START_TEST(without_edges_it_is_the_sum_of_per_node_svms)
+TEST(without_edges_it_is_the_sum_of_per_node_svms)
 {
     struct clv_shape shape = {2, 5, 2, CLV_PAIRWISE_POTTS};
     static struct random_problem r;
@@ -287,11 +280,10 @@ START_TEST(without_edges_it_is_the_sum_of_per_node_svms)
     toy_release(&images);
     toy_release(&nodes);
 }
-END_TEST
 
 /* Lacoste-Julien et al. 2013, Algorithm 4: rho = 2 / (k + 2) weighs the k-th iterate by k. One example, so that a pass is
  * a step. */
-START_TEST(the_average_weighs_the_kth_iterate_by_k)
+TEST(the_average_weighs_the_kth_iterate_by_k)
 {
     struct toy toy;
     double sum[8] = {0};
@@ -315,10 +307,9 @@ START_TEST(the_average_weighs_the_kth_iterate_by_k)
     ck_assert_double_ne(sum[0], 0);
     toy_release(&toy);
 }
-END_TEST
 
 /* By gaps, too: steps of a batch are of different examples. */
-START_TEST(a_batch_as_large_as_the_set_has_every_example_once)
+TEST(a_batch_as_large_as_the_set_has_every_example_once)
 {
     enum { N = 12 };
     struct toy toy;
@@ -337,23 +328,4 @@ START_TEST(a_batch_as_large_as_the_set_has_every_example_once)
     }
     bcfw_release(&bcfw);
     toy_release(&toy);
-}
-END_TEST
-
-Suite *ssvm_suite(void)
-{
-    Suite *suite = suite_create("ssvm");
-    TCase *tests = tcase_create("ssvm");
-    tcase_add_test(tests, line_search_finds_the_top_of_the_dual);
-    tcase_add_test(tests, line_search_does_not_move_where_nothing_changes);
-    tcase_add_test(tests, hinge_obeys_the_subgradient_inequality);
-    tcase_add_test(tests, objective_is_the_optimum_of_a_slow_solver_within_the_gap);
-    tcase_add_test(tests, duality_gap_is_never_negative_and_shrinks_to_the_tolerance);
-    tcase_add_test(tests, objective_is_a_bound_from_above_where_cuts_round);
-    tcase_add_test(tests, the_average_weighs_the_kth_iterate_by_k);
-    tcase_add_test(tests, a_batch_as_large_as_the_set_has_every_example_once);
-    tcase_add_test(tests, separable_data_are_learned_without_an_error);
-    tcase_add_test(tests, without_edges_it_is_the_sum_of_per_node_svms);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

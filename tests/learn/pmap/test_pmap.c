@@ -120,7 +120,7 @@ static double draw_at(struct bench *bench, double *gradient, const struct pmap_d
 
 /* For the marginal and the joint objective, with and without edges; with labels given, against what else is known of
  * them, too: the conditional likelihood of Shpakova et al. 2018, "Partial labels". */
-START_TEST(gradient_is_that_of_the_estimate_by_its_definition)
+TEST(gradient_is_that_of_the_estimate_by_its_definition)
 {
     static struct random_problem r;
     struct bench bench;
@@ -159,11 +159,10 @@ START_TEST(gradient_is_that_of_the_estimate_by_its_definition)
     ck_assert(n_compared > 100 && n_coupled > 10);
     bench_release(&bench);
 }
-END_TEST
 
 /* The same on problems of the size of images' neighbourhoods, where the estimate itself is differenced, averaged over
  * draws. */
-START_TEST(gradient_of_the_mean_over_draws_agrees_with_finite_differences)
+TEST(gradient_of_the_mean_over_draws_agrees_with_finite_differences)
 {
     static struct random_problem r;
     static const struct clv_shape wide = {2, 20, 3, CLV_PAIRWISE_POTTS};
@@ -197,10 +196,9 @@ START_TEST(gradient_of_the_mean_over_draws_agrees_with_finite_differences)
     }
     bench_release(&bench);
 }
-END_TEST
 
 /* Reduction and dynamic cuts are accelerations: the same sums in another order. With both engines. */
-START_TEST(switches_and_engines_leave_the_gradient_the_same)
+TEST(switches_and_engines_leave_the_gradient_the_same)
 {
     static struct random_problem r;
     int n_large = 0;
@@ -228,11 +226,10 @@ START_TEST(switches_and_engines_leave_the_gradient_the_same)
     }
     ck_assert_int_gt(n_large, 10);
 }
-END_TEST
 
 /* E z log-likelihoods without edges are exact, so the mean of many draws is logistic regression's value and
  * gradient. */
-START_TEST(without_edges_the_expected_gradient_is_logistic_regressions)
+TEST(without_edges_the_expected_gradient_is_logistic_regressions)
 {
     static struct random_problem r;
     struct bench bench;
@@ -268,9 +265,8 @@ START_TEST(without_edges_the_expected_gradient_is_logistic_regressions)
     }
     bench_release(&bench);
 }
-END_TEST
 
-START_TEST(several_labels_without_edges_follow_the_softmax)
+TEST(several_labels_without_edges_follow_the_softmax)
 {
     static struct random_problem r;
     static const struct clv_shape four = {4, 5, 0, CLV_PAIRWISE_NONE};
@@ -303,9 +299,8 @@ START_TEST(several_labels_without_edges_follow_the_softmax)
         ck_assert_double_eq_tol(mean[k], exact[k], 0.06);
     bench_release(&bench);
 }
-END_TEST
 
-START_TEST(published_steps_shrink_and_couplings_stay_non_negative)
+TEST(published_steps_shrink_and_couplings_stay_non_negative)
 {
     double gradient[SIZE];
     struct ascent ascent;
@@ -323,11 +318,10 @@ START_TEST(published_steps_shrink_and_couplings_stay_non_negative)
     }
     ascent_release(&ascent);
 }
-END_TEST
 
 /* A table's prior variance V is what scaling its features by sqrt(V) would do: w = sqrt(V) u, where u walks along
  * sqrt(V) g. */
-START_TEST(a_tables_variance_is_its_features_scale)
+TEST(a_tables_variance_is_its_features_scale)
 {
     const struct clv_shape shape = {3, 2, 1, CLV_PAIRWISE_FULL};
     for (int rule = STEP_PUBLISHED; rule <= STEP_ADAGRAD; rule++) {
@@ -355,7 +349,6 @@ START_TEST(a_tables_variance_is_its_features_scale)
         ascent_release(&scaled);
     }
 }
-END_TEST
 
 static double objective_of(const struct clv_training_result *result)
 {
@@ -364,7 +357,7 @@ static double objective_of(const struct clv_training_result *result)
 
 /* Logistic regression on the toy's nodes, by gradient descent: what mpmap and pmap without edges must find, their
  * objectives being the same there. */
-START_TEST(without_edges_both_steps_reach_logistic_regressions_optimum)
+TEST(without_edges_both_steps_reach_logistic_regressions_optimum)
 {
     struct toy toy;
     toy_random(&toy, 10, 20, &apart, 31);
@@ -403,7 +396,6 @@ START_TEST(without_edges_both_steps_reach_logistic_regressions_optimum)
         }
     toy_release(&toy);
 }
-END_TEST
 
 /* A problem of n nodes in a row that all have one label. */
 static void add_uniform(struct toy *toy, int32_t n_nodes, int32_t label, uint64_t seed)
@@ -418,7 +410,7 @@ static void add_uniform(struct toy *toy, int32_t n_nodes, int32_t label, uint64_
     toy_add(toy, &r.problem);
 }
 
-START_TEST(edge_cases_leave_weights_finite)
+TEST(edge_cases_leave_weights_finite)
 {
     static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
     for (int kind = 0; kind < 4; kind++) {
@@ -444,9 +436,8 @@ START_TEST(edge_cases_leave_weights_finite)
         toy_release(&toy);
     }
 }
-END_TEST
 
-START_TEST(planted_labels_are_learned)
+TEST(planted_labels_are_learned)
 {
     static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
     const double w[] = {1, -2, 0.5, 1.5, 0.7, 0.2};
@@ -466,9 +457,8 @@ START_TEST(planted_labels_are_learned)
     }
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(batches_give_the_same_bytes_at_any_thread_count)
+TEST(batches_give_the_same_bytes_at_any_thread_count)
 {
     static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
     struct toy toy;
@@ -492,9 +482,8 @@ START_TEST(batches_give_the_same_bytes_at_any_thread_count)
     }
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(full_tables_off_chains_are_refused)
+TEST(full_tables_off_chains_are_refused)
 {
     struct toy toy;
     toy_random(&toy, 2, 5, &potts, 1);
@@ -506,10 +495,9 @@ START_TEST(full_tables_off_chains_are_refused)
     ck_assert_ptr_null(result.w);
     toy_release(&toy);
 }
-END_TEST
 
 /* One step of next to no length: the same weights and noise, two lambdas. */
-START_TEST(the_curve_s_objective_has_the_penalty)
+TEST(the_curve_s_objective_has_the_penalty)
 {
     const struct clv_shape shape = {2, 5, 1, CLV_PAIRWISE_POTTS};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, 0.7}, lambda[] = {0.5, 3};
@@ -538,10 +526,9 @@ START_TEST(the_curve_s_objective_has_the_penalty)
     ck_assert_double_eq_tol((objective[1] - objective[0]) / rise, 1, 1e-5);
     toy_release(&toy);
 }
-END_TEST
 
 /* Tables far larger than unaries do not keep a node from being clamped. */
-START_TEST(clamping_anew_holds_against_strong_tables)
+TEST(clamping_anew_holds_against_strong_tables)
 {
     const struct clv_shape shape = {2, 4, 1, CLV_PAIRWISE_FULL};
     const double w[] = {0.3, -0.2, 0.1, 0.4, 20, -20, -20, 20};
@@ -560,27 +547,4 @@ START_TEST(clamping_anew_holds_against_strong_tables)
     clv_training_result_release(&results[0]);
     clv_training_result_release(&results[1]);
     toy_release(&toy);
-}
-END_TEST
-
-Suite *pmap_suite(void)
-{
-    Suite *suite = suite_create("pmap");
-    TCase *tests = tcase_create("pmap");
-    tcase_add_test(tests, gradient_is_that_of_the_estimate_by_its_definition);
-    tcase_add_test(tests, gradient_of_the_mean_over_draws_agrees_with_finite_differences);
-    tcase_add_test(tests, switches_and_engines_leave_the_gradient_the_same);
-    tcase_add_test(tests, without_edges_the_expected_gradient_is_logistic_regressions);
-    tcase_add_test(tests, several_labels_without_edges_follow_the_softmax);
-    tcase_add_test(tests, published_steps_shrink_and_couplings_stay_non_negative);
-    tcase_add_test(tests, a_tables_variance_is_its_features_scale);
-    tcase_add_test(tests, without_edges_both_steps_reach_logistic_regressions_optimum);
-    tcase_add_test(tests, edge_cases_leave_weights_finite);
-    tcase_add_test(tests, the_curve_s_objective_has_the_penalty);
-    tcase_add_test(tests, clamping_anew_holds_against_strong_tables);
-    tcase_add_test(tests, planted_labels_are_learned);
-    tcase_add_test(tests, batches_give_the_same_bytes_at_any_thread_count);
-    tcase_add_test(tests, full_tables_off_chains_are_refused);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

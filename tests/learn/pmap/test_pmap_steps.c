@@ -114,7 +114,7 @@ static void follow(struct walk *self)
     }
 }
 
-START_TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
+TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
 {
     static const double init[SLOW_MAX] = {0.5, -0.3, 0.2, 0, 0.7, -1, 0.2, 0.4};
     struct toy toy;
@@ -176,7 +176,6 @@ START_TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* --- full tables --- */
 
@@ -206,7 +205,7 @@ static double slow_value(const struct pmap_example *example, const double *w, ui
     return example->scale * value;
 }
 
-START_TEST(the_estimate_of_full_tables_and_its_gradient_are_those_by_enumeration)
+TEST(the_estimate_of_full_tables_and_its_gradient_are_those_by_enumeration)
 {
     static struct random_problem r;
     struct decoder *decoder;
@@ -237,9 +236,8 @@ START_TEST(the_estimate_of_full_tables_and_its_gradient_are_those_by_enumeration
     decoders_free(decoder, 1);
     pmap_workspace_release(&space);
 }
-END_TEST
 
-START_TEST(chains_are_decoded_by_their_marginals)
+TEST(chains_are_decoded_by_their_marginals)
 {
     struct toy toy;
     toy_chains(&toy, 4, &chain_shape, 2);
@@ -249,17 +247,4 @@ START_TEST(chains_are_decoded_by_their_marginals)
     ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MARGINALS);
     clv_training_result_release(&result);
     toy_release(&toy);
-}
-END_TEST
-
-Suite *pmap_steps_suite(void);
-Suite *pmap_steps_suite(void)
-{
-    Suite *suite = suite_create("pmap_steps");
-    TCase *tcase = tcase_create("steps");
-    tcase_add_test(tcase, rounds_and_steps_are_those_of_algorithms_2_and_3);
-    tcase_add_test(tcase, the_estimate_of_full_tables_and_its_gradient_are_those_by_enumeration);
-    tcase_add_test(tcase, chains_are_decoded_by_their_marginals);
-    suite_add_tcase(suite, tcase);
-    return suite;
 }

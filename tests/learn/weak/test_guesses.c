@@ -30,7 +30,7 @@ static struct clv_dataset *telling_frames(const struct toy *toy)
     return frames;
 }
 
-START_TEST(what_frames_tell_is_taught)
+TEST(what_frames_tell_is_taught)
 {
     static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
@@ -57,7 +57,6 @@ START_TEST(what_frames_tell_is_taught)
     clv_dataset_free(frames);
     toy_release(&toy);
 }
-END_TEST
 
 /* Frames without features; `telling`: their opinion is the truth. */
 static struct clv_dataset *bare_frames(const struct toy *toy, bool telling)
@@ -85,7 +84,7 @@ static struct clv_dataset *bare_frames(const struct toy *toy, bool telling)
     return frames;
 }
 
-START_TEST(what_box_to_cut_thinks_is_taught)
+TEST(what_box_to_cut_thinks_is_taught)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     double loss[2];
@@ -107,10 +106,9 @@ START_TEST(what_box_to_cut_thinks_is_taught)
     ck_assert_msg(loss[1] < 0.7 * loss[0], "%g, without opinion %g", loss[1], loss[0]);
     toy_release(&toy);
 }
-END_TEST
 
 /* Behind a node's own features those of its frame, then box to cut's opinion, a hat over seven bins, times two. */
-START_TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
+TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     struct toy toy;
@@ -138,10 +136,9 @@ START_TEST(a_teacher_sees_frames_and_the_opinion_of_box_to_cut)
     clv_dataset_free(frames);
     toy_release(&toy);
 }
-END_TEST
 
 /* The weights to start from are the pupil's, whose features are fewer. */
-START_TEST(a_teacher_that_sees_frames_starts_from_nothing)
+TEST(a_teacher_that_sees_frames_starts_from_nothing)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     double start[64] = {3, -3, 3, -3, 3, -3, 3, 3};
@@ -167,7 +164,6 @@ START_TEST(a_teacher_that_sees_frames_starts_from_nothing)
     clv_dataset_free(frames);
     toy_release(&toy);
 }
-END_TEST
 
 /* The share of figure in what nothing is given of. */
 static double guessed_share(const double *q, const struct clv_problem *problem, const int32_t *given)
@@ -182,7 +178,7 @@ static double guessed_share(const double *q, const struct clv_problem *problem, 
 }
 
 /* Without couplings q = 1 / (1 + e^-unary), so shares by the unaries are those of q. */
-START_TEST(boxes_are_filled_halfway_to_the_mean)
+TEST(boxes_are_filled_halfway_to_the_mean)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     double alone[3], together[3], mean = 0;
@@ -230,9 +226,8 @@ START_TEST(boxes_are_filled_halfway_to_the_mean)
     clv_dataset_free(frames);
     toy_release(&toy);
 }
-END_TEST
 
-START_TEST(what_is_given_teaches_without_any_mask)
+TEST(what_is_given_teaches_without_any_mask)
 {
     static const char *const all[] = {"wmpmap", "mpmap"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
@@ -261,7 +256,6 @@ START_TEST(what_is_given_teaches_without_any_mask)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* Frames that tell what is in the box, and box to cut taking all of it for figure. */
 static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *const *given)
@@ -291,7 +285,7 @@ static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *cons
 
 /* Without masks a box is figure at first: who sees frames then learns the box, who does not learns what differs from the
  * ground outside. */
-START_TEST(the_first_guesses_from_boxes_alone_see_no_frames)
+TEST(the_first_guesses_from_boxes_alone_see_no_frames)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     const struct clv_learner *learner = clv_learner_find("wmpmap");
@@ -326,21 +320,4 @@ START_TEST(the_first_guesses_from_boxes_alone_see_no_frames)
     guesses_release(&guesses);
     clv_dataset_free((struct clv_dataset *)training.frames);
     toy_release(&toy);
-}
-END_TEST
-
-Suite *guesses_suite(void);
-Suite *guesses_suite(void)
-{
-    Suite *suite = suite_create("guesses");
-    TCase *tests = tcase_create("guesses");
-    tcase_add_test(tests, what_frames_tell_is_taught);
-    tcase_add_test(tests, what_box_to_cut_thinks_is_taught);
-    tcase_add_test(tests, a_teacher_sees_frames_and_the_opinion_of_box_to_cut);
-    tcase_add_test(tests, a_teacher_that_sees_frames_starts_from_nothing);
-    tcase_add_test(tests, boxes_are_filled_halfway_to_the_mean);
-    tcase_add_test(tests, what_is_given_teaches_without_any_mask);
-    tcase_add_test(tests, the_first_guesses_from_boxes_alone_see_no_frames);
-    suite_add_tcase(suite, tests);
-    return suite;
 }

@@ -45,7 +45,7 @@ static void slow_map(int32_t *best_y, const struct random_problem *r, const int3
     }
 }
 
-START_TEST(marginals_count_conditional_draws)
+TEST(marginals_count_conditional_draws)
 {
     static struct random_problem r;
     struct decoder *decoder;
@@ -90,10 +90,9 @@ START_TEST(marginals_count_conditional_draws)
     ck_assert_int_gt(n_moved, 50); /* what is given tells of its neighbours */
     decoders_free(decoder, 1);
 }
-END_TEST
 
 /* However strong the couplings: what is given holds, and the others are as if nothing else had ever been possible. */
-START_TEST(given_labels_hold_against_any_coupling)
+TEST(given_labels_hold_against_any_coupling)
 {
     static struct random_problem r;
     struct decoder *decoder;
@@ -120,11 +119,10 @@ START_TEST(given_labels_hold_against_any_coupling)
     ck_assert_int_gt(n_against, 10);
     decoders_free(decoder, 1);
 }
-END_TEST
 
 /* P_i(b) = q_i(b) V_b / sum q_i V with V_b = sum_i V_i (P_i(b) + 0.01), found by bisection on V_1, and the weights of a
  * label's expected pixels sum to a half. */
-START_TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
+TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
 {
     static struct random_problem r;
     struct decoder *decoder;
@@ -171,9 +169,8 @@ START_TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
     }
     decoders_free(decoder, 1);
 }
-END_TEST
 
-START_TEST(sharper_marginals_are_their_powers)
+TEST(sharper_marginals_are_their_powers)
 {
     static struct random_problem r;
     struct decoder *decoder;
@@ -193,9 +190,8 @@ START_TEST(sharper_marginals_are_their_powers)
     }
     decoders_free(decoder, 1);
 }
-END_TEST
 
-START_TEST(given_labels_hold_for_several_labels)
+TEST(given_labels_hold_for_several_labels)
 {
     static struct random_problem r;
     static const struct clv_shape four = {4, 5, 0, CLV_PAIRWISE_NONE};
@@ -216,7 +212,6 @@ START_TEST(given_labels_hold_for_several_labels)
     }
     decoders_free(decoder, 1);
 }
-END_TEST
 
 static const char *const learners[] = {"pmap", "mpmap", "wmpmap"};
 
@@ -249,7 +244,7 @@ static void add_random(struct toy *toy, size_t n, bool spoil, uint64_t seed)
     }
 }
 
-START_TEST(masks_of_weak_examples_are_never_read)
+TEST(masks_of_weak_examples_are_never_read)
 {
     struct toy honest, spoilt;
     toy_begin(&honest, 2, 6, 2, CLV_PAIRWISE_POTTS);
@@ -273,9 +268,8 @@ START_TEST(masks_of_weak_examples_are_never_read)
     toy_release(&honest);
     toy_release(&spoilt);
 }
-END_TEST
 
-START_TEST(weak_examples_keep_bytes_at_any_thread_count)
+TEST(weak_examples_keep_bytes_at_any_thread_count)
 {
     struct toy toy;
     toy_begin(&toy, 2, 6, 2, CLV_PAIRWISE_POTTS);
@@ -297,10 +291,9 @@ START_TEST(weak_examples_keep_bytes_at_any_thread_count)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* Two masks cannot tell what the labels depend on; labels given in the other images can. */
-START_TEST(what_is_given_teaches)
+TEST(what_is_given_teaches)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     struct toy toy;
@@ -343,10 +336,9 @@ START_TEST(what_is_given_teaches)
     }
     toy_release(&toy);
 }
-END_TEST
 
 /* With everything given, MAP labels are the given ones, and their weights those of masks of the nodes' volumes. */
-START_TEST(learners_without_marginals_take_map_labels_as_masks)
+TEST(learners_without_marginals_take_map_labels_as_masks)
 {
     static const char *const others[] = {"ssvm", "perceptron", "subgradient", "independent"};
     static struct random_problem r;
@@ -380,9 +372,8 @@ START_TEST(learners_without_marginals_take_map_labels_as_masks)
     toy_release(&weak);
     toy_release(&full);
 }
-END_TEST
 
-START_TEST(weak_examples_are_checked_and_refused_by_name)
+TEST(weak_examples_are_checked_and_refused_by_name)
 {
     struct toy toy;
     toy_begin(&toy, 2, 6, 2, CLV_PAIRWISE_POTTS);
@@ -399,23 +390,4 @@ START_TEST(weak_examples_are_checked_and_refused_by_name)
     must_fail(CLV_ERR_DATA, "0 examples", clv_train(&result, clv_learner_find("wmpmap"), &training, err));
     ck_assert_ptr_null(result.w);
     toy_release(&toy);
-}
-END_TEST
-
-Suite *partial_suite(void)
-{
-    Suite *suite = suite_create("partial");
-    TCase *tests = tcase_create("partial");
-    tcase_add_test(tests, marginals_count_conditional_draws);
-    tcase_add_test(tests, given_labels_hold_against_any_coupling);
-    tcase_add_test(tests, weights_come_from_the_volumes_that_agree_with_the_marginals);
-    tcase_add_test(tests, sharper_marginals_are_their_powers);
-    tcase_add_test(tests, given_labels_hold_for_several_labels);
-    tcase_add_test(tests, masks_of_weak_examples_are_never_read);
-    tcase_add_test(tests, weak_examples_keep_bytes_at_any_thread_count);
-    tcase_add_test(tests, what_is_given_teaches);
-    tcase_add_test(tests, learners_without_marginals_take_map_labels_as_masks);
-    tcase_add_test(tests, weak_examples_are_checked_and_refused_by_name);
-    suite_add_tcase(suite, tests);
-    return suite;
 }
