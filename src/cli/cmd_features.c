@@ -58,6 +58,15 @@ static const struct clv_option features_rows[] = {
     {0},
 };
 
+static const struct option_rule of_recipes[] =
+    {
+        {"recipe", RULE_EXCLUDES, "model", "the recipe is the model's, given by -m"},
+},
+                                of_seeds[] = {
+                                    {"seed", RULE_IDLE, "model", "-m gives the recipe"},
+                                    {"seed", RULE_IDLE, "recipe", "--recipe gives the recipe"},
+};
+
 static enum clv_status parse(struct features *self, int argc, char **argv, struct clv_error *err)
 {
     const struct option_table table = {
@@ -82,7 +91,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         status = options_take_no_arguments(common, "features takes no arguments; --data names the images", err);
     if (status != CLV_OK)
         return status;
-    bool has_seed = options_given(common, "seed"), has_images = options_first_given(common, SECTION_IMAGES);
+    bool has_images = options_first_given(common, SECTION_IMAGES);
     const char *of_recipe = options_first_given(common, SECTION_FEATURES);
     if (self->index &&
         (of_recipe || options_first_given(common, SECTION_LEARN_FROM) || options_first_given(common, SECTION_RECIPE) ||
@@ -97,14 +106,15 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         return fail(err, CLV_ERR_USAGE, "features: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
-    if (self->model_path && self->recipe_path)
-        return fail(err, CLV_ERR_USAGE, "--recipe: the recipe is the model's, given by -m");
-    if ((self->model_path || self->recipe_path) && of_recipe)
-        return fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
-                    self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
-    if ((self->model_path || self->recipe_path) && has_seed)
-        return fail(err, CLV_ERR_USAGE, "--seed has no effect: %s gives the recipe",
-                    self->model_path ? "-m" : "--recipe");
+    bool is_given = self->model_path || self->recipe_path;
+    status = options_check(common, of_recipes, sizeof of_recipes / sizeof *of_recipes, err);
+    if (status == CLV_OK && is_given && of_recipe)
+        status = fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
+                      self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
+    if (status == CLV_OK)
+        status = options_check(common, of_seeds, sizeof of_seeds / sizeof *of_seeds, err);
+    if (status != CLV_OK)
+        return status;
     self->own_output = shard_path(self->output, &self->shard, false);
     if (!self->own_output)
         return fail_memory(err);

@@ -30,15 +30,16 @@ static const struct clv_option own_rows[] = {
 
 static enum clv_status run(struct segment *self, struct clv_error *err)
 {
+    static const struct option_rule rules[] = {
+        {"side", RULE_NEEDS, "all-labels", "the side of what?"},
+        {"all-labels", RULE_EXCLUDES, "label", "--label is of one label"},
+        {"all-labels", RULE_EXCLUDES, "json", "--json is of one label"},
+        {"all-labels", RULE_EXCLUDES, "overlay", "--overlay is of one label"},
+        {"all-labels", RULE_EXCLUDES, "report", "--report is of one label"},
+    };
     enum clv_status status = segment_check(self, "marginals", err);
-    if (status == CLV_OK && self->side && !self->all_labels)
-        status = fail(err, CLV_ERR_USAGE, "--side: --all-labels is missing: the side of what?");
-    if (status == CLV_OK && self->all_labels && (self->label || self->json || self->overlay || self->report))
-        status = fail(err, CLV_ERR_USAGE, "--all-labels: %s is of one label",
-                      self->label     ? "--label"
-                      : self->json    ? "--json"
-                      : self->overlay ? "--overlay"
-                                      : "--report");
+    if (status == CLV_OK)
+        status = options_check(&self->common, rules, sizeof rules / sizeof *rules, err);
     self->side = self->side ? self->side : DEFAULT_SIDE;
     if (status == CLV_OK && self->json && self->status_file && strcmp(self->status_file, "-") == 0)
         status = fail(err, CLV_ERR_USAGE, "--json and --status - both want standard output");

@@ -91,6 +91,21 @@ static bool reads_list(const struct segment *self)
     return false;
 }
 
+static const struct option_rule of_boxes[] =
+    {
+        {"boxes", RULE_EXCLUDES, "model", "cuts boxes without a model; leave out -m or --boxes"},
+        {"boxes", RULE_EXCLUDES, "features", "needs the images; leave out --features"},
+},
+                                of_inputs[] = {
+                                    {"split", RULE_NEEDS, "data", "splits of what?"},
+                                    {"maps", RULE_EXCLUDES, "features",
+                                     "goes with a model and images, not with --features, which has what they gave"},
+                                    {"maps", RULE_EXCLUDES, "boxes", "goes with a model and images, not with --boxes"},
+                                    {"features", RULE_EXCLUDES, "data", "goes with neither --data nor further inputs"},
+                                    {"overlay", RULE_EXCLUDES, "features", "a feature file holds no pictures to show"},
+                                    {"report", RULE_EXCLUDES, "features", "a feature file holds no pictures to show"},
+};
+
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err)
 {
     const struct common_options *common = &self->common;
@@ -98,14 +113,13 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "--overwrite and --resume exclude each other");
     if (!self->model_path && !self->boxes)
         return fail(err, CLV_ERR_USAGE, "%s: -m is missing: which model?", command);
-    if (self->boxes && self->model_path)
-        return fail(err, CLV_ERR_USAGE, "--boxes: cuts boxes without a model; leave out -m or --boxes");
-    if (self->boxes && (self->features || self->refine != REFINE_LARGE))
+    enum clv_status status = options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err);
+    if (status != CLV_OK)
+        return status;
+    if (self->boxes && self->refine != REFINE_LARGE)
         return fail(err, CLV_ERR_USAGE, "--boxes: %s",
-                    self->features ? "needs the images; leave out --features"
-                    : self->refine == REFINE_ALL
-                        ? "box cuts are sharpened at the pixels anyway; leave out --refine"
-                        : "box cuts are always sharpened at the pixels; leave out --no-refine");
+                    self->refine == REFINE_ALL ? "box cuts are sharpened at the pixels anyway; leave out --refine"
+                                               : "box cuts are always sharpened at the pixels; leave out --no-refine");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
     if (segment_is_piped(self) && (self->overlay || self->existing == EXISTING_RESUME || self->json))
@@ -119,20 +133,14 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "-o - and --status - both want standard output");
     if (!self->data && !self->features && !common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "%s: no images: name files or folders, or --data, or --features", command);
-    if (self->split && !self->data)
-        return fail(err, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
-    if (self->maps.n && (self->features || self->boxes))
-        return fail(err, CLV_ERR_USAGE, "--maps: goes with a model and images, not with --%s",
-                    self->features ? "features, which has what they gave" : "boxes");
-    if (self->features && (self->data || common->n_arguments))
+    status = options_check(common, of_inputs, sizeof of_inputs / sizeof *of_inputs, err);
+    if (status != CLV_OK)
+        return status;
+    if (self->features && common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");
-    if (self->features && (self->overlay || self->report))
-        return fail(err, CLV_ERR_USAGE, "%s: a feature file holds no pictures to show",
-                    self->overlay ? "--overlay" : "--report");
     if (self->ends_with_zero && (segment_is_piped(self) || !reads_list(self)))
         return fail(err, CLV_ERR_USAGE, "--null has no effect: no argument - reads a list of paths");
-    enum clv_status status =
-        common_options_check(common, self->features ? "a feature file holds no images" : NULL, err);
+    status = common_options_check(common, self->features ? "a feature file holds no images" : NULL, err);
     return status == CLV_OK && common->paths.n ? feature_paths_check(&common->paths, "--features", err) : status;
 }
 

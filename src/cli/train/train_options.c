@@ -215,13 +215,15 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
 /* Refuses what is missing, or contradicts itself. */
 static enum clv_status check(const struct train_options *self, struct clv_error *err)
 {
+    static const struct option_rule of_grid = {"cv-grid", RULE_NEEDS, "cv", "how many folds?"};
     const struct clv_train_options *task = &self->task;
     if (!task->data)
         return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
-    if (task->n_grids && !task->cv)
-        return fail(err, CLV_ERR_USAGE, "--cv-grid: --cv is missing: how many folds?");
+    enum clv_status status = options_check(&self->common, &of_grid, 1, err);
+    if (status != CLV_OK)
+        return status;
     if (task->stages > 1 && task->init)
         return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --init: which stage would start from it?");
     if (task->label_weights < 0 && task->stages < 2)
@@ -229,7 +231,7 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
     if (task->label_costs > 0 && task->stages < 2)
         return fail(err, CLV_ERR_USAGE,
                     "--label-costs: --stages 2 is missing: its first stage tells what an image has");
-    enum clv_status status = feature_paths_check(&self->common.paths, "--data", err);
+    status = feature_paths_check(&self->common.paths, "--data", err);
     bool is_file = is_tensor_file(task->data);
     if (status == CLV_OK && task->validate && is_file && !is_tensor_file(task->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", task->data);
