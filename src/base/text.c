@@ -307,3 +307,48 @@ bool text_ends_with(const char *string, const char *suffix)
     size_t length = strlen(string), tail = strlen(suffix);
     return length >= tail && strcasecmp(string + length - tail, suffix) == 0;
 }
+
+#define LONGEST_NAME 31
+
+static int min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment distance; names longer than LONGEST_NAME are as far away as they can be. */
+static int distance(const char *a, const char *b)
+{
+    int table[LONGEST_NAME + 1][LONGEST_NAME + 1], n = (int)strlen(a), m = (int)strlen(b);
+    if (n > LONGEST_NAME || m > LONGEST_NAME)
+        return LONGEST_NAME;
+    for (int i = 0; i <= n; i++) {
+        for (int j = 0; j <= m; j++) {
+            if (!i || !j) {
+                table[i][j] = i + j;
+                continue;
+            }
+            int best = min(table[i - 1][j], table[i][j - 1]) + 1;
+            best = min(best, table[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = min(best, table[i - 2][j - 2] + 1);
+            table[i][j] = best;
+        }
+    }
+    return table[n][m];
+}
+
+const char *text_nearest(const char *typed, const char *const *choices, size_t n)
+{
+    const char *nearest = NULL;
+    int least = LONGEST_NAME;
+    for (size_t i = 0; i < n; i++) {
+        /* A beginning that is typed right counts as near: "seg" means "segment". */
+        size_t length = strlen(typed);
+        int far = length >= 2 && strncmp(typed, choices[i], length) == 0 ? 1 : distance(typed, choices[i]);
+        if (far < least) {
+            least = far;
+            nearest = choices[i];
+        }
+    }
+    return nearest && least <= 2 && least < (int)strlen(nearest) - 1 ? nearest : NULL;
+}

@@ -54,4 +54,8 @@ void text_hide_controls(char *line);
 bool text_is_utf8(const char *bytes, size_t size); /* valid throughout (RFC 3629); a zero byte is a valid character */
 bool text_ends_with(const char *string, const char *suffix); /* ASCII case-insensitive */
 
+/* "Did you mean": the choice that few typing errors (insert, delete, replace, swap neighbours) turn into `typed`, or NULL
+ * when none is near. choices[n]. */
+const char *text_nearest(const char *typed, const char *const *choices, size_t n);
+
 #endif

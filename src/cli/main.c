@@ -16,7 +16,6 @@
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
 #include "cli/common/signals.h"
-#include "task/options.h"
 
 #define MAX_COMMANDS 32
 
@@ -70,7 +69,7 @@ static int unknown_command(const char *name)
     size_t n = 0;
     for (const struct command *command = commands; command->name && n < MAX_COMMANDS; command++)
         names[n++] = command->name;
-    const char *near = suggest(name, names, n);
+    const char *near = text_nearest(name, names, n);
     if (near)
         console_error("%s: no such command; did you mean \"%s\"? `cleave --help` lists them", name, near);
     else

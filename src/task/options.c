@@ -87,7 +87,7 @@ enum clv_status option_choice(int *value, const char *name, const char *typed, c
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
     }
-    const char *near = suggest(typed, choices, n);
+    const char *near = text_nearest(typed, choices, n);
     if (near)
         return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is none of %s; did you mean \"%s\"?", name, typed, list, near);
     return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is none of %s", name, typed, list);
@@ -126,49 +126,4 @@ enum clv_status clv_option_set(void *options, const struct clv_option *option, c
     else if (status == CLV_OK)
         *(int *)member = option->kind == CLV_OPTION_CHOICE ? place : place - 1;
     return status;
-}
-
-#define LONGEST 31
-
-static int min(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-/* Optimal string alignment distance; names longer than LONGEST are as far away as they can be. */
-static int distance(const char *a, const char *b)
-{
-    int table[LONGEST + 1][LONGEST + 1], n = (int)strlen(a), m = (int)strlen(b);
-    if (n > LONGEST || m > LONGEST)
-        return LONGEST;
-    for (int i = 0; i <= n; i++) {
-        for (int j = 0; j <= m; j++) {
-            if (!i || !j) {
-                table[i][j] = i + j;
-                continue;
-            }
-            int best = min(table[i - 1][j], table[i][j - 1]) + 1;
-            best = min(best, table[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                best = min(best, table[i - 2][j - 2] + 1);
-            table[i][j] = best;
-        }
-    }
-    return table[n][m];
-}
-
-const char *suggest(const char *typed, const char *const *choices, size_t n)
-{
-    const char *nearest = NULL;
-    int least = LONGEST;
-    for (size_t i = 0; i < n; i++) {
-        /* A beginning that is typed right counts as near: "seg" means "segment". */
-        size_t length = strlen(typed);
-        int far = length >= 2 && strncmp(typed, choices[i], length) == 0 ? 1 : distance(typed, choices[i]);
-        if (far < least) {
-            least = far;
-            nearest = choices[i];
-        }
-    }
-    return nearest && least <= 2 && least < (int)strlen(nearest) - 1 ? nearest : NULL;
 }

@@ -52,8 +52,4 @@ extern const struct block_name {
     int32_t block; /* of enum clv_blocks */
 } block_names[N_BLOCK_NAMES];
 
-/* The choice that few typing errors (insert, delete, replace, swap neighbours) turn into `typed`, or NULL when none is
- * near. choices[n]. */
-const char *suggest(const char *typed, const char *const *choices, size_t n);
-
 #endif

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "support/registry.h"
 #include "support/support.h"
-#include "task/options.h"
 
 enum { MAX_JOBS = 64 };
 
@@ -103,7 +103,7 @@ static bool is_known(const char *asked)
     for (int i = 0; i < n; i++)
         if (strcmp(names[i] = registered_name(i), asked) == 0)
             return true;
-    const char *near = suggest(asked, names, (size_t)n);
+    const char *near = text_nearest(asked, names, (size_t)n);
     printf("no suite is named \"%s\"\n", asked);
     for (int i = 0; i < n; i++)
         if (names[i] == near || strstr(names[i], asked) || strstr(asked, names[i]))

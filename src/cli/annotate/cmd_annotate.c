@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/annotate/annotate.h"
 #include "cli/common/command.h"
-#include "task/options.h"
 
 static const struct {
     const char *name;
@@ -48,7 +48,7 @@ enum clv_status cmd_annotate(int argc, char **argv, struct clv_error *err)
     const char *names[N_SUBCOMMANDS];
     for (size_t i = 0; i < N_SUBCOMMANDS; i++)
         names[i] = subcommands[i].name;
-    const char *near = *name ? suggest(name, names, N_SUBCOMMANDS) : NULL;
+    const char *near = *name ? text_nearest(name, names, N_SUBCOMMANDS) : NULL;
     if (near)
         return fail(err, CLV_ERR_USAGE, "annotate: \"%s\" is none of train, predict, score; did you mean \"%s\"?", name,
                     near);

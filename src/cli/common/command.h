@@ -1,9 +1,9 @@
 /* The commands of `cleave`: one table, one entry and one cmd_<name>.c each.
  *
- * This room is what the commands share. Read first: this header, then options.h (what all of them take) and outputs.h
- * (what they may replace). inputs.c lists the images asked for, training_set.c a set with its masks, recipe_options.c
- * the options of features; console.c shows notes and progress, signals.c hears Ctrl-C, record.c
- * writes a model's record, suggest.c finds the option that was meant. */
+ * This folder is what the commands share. Read first: this header, then option_table.h (how a command's options are
+ * parsed and printed as help), options.h (what all of them take) and outputs.h (what they may replace). inputs.c lists
+ * the images asked for, recipe_options.c checks the options of features; console.c shows notes and progress, signals.c
+ * hears Ctrl-C. */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 

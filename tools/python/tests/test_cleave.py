@@ -193,6 +193,26 @@ def test_training_with_maps_is_that_of_the_command(command, tmp_path):
         cleave.train([(cleave.read_image(image), np.zeros((150, 200), np.uint8))], maps={"net": folder})
 
 
+def test_options_of_training_are_those_of_the_command(command, tmp_path):
+    listed = subprocess.run([os.environ["CLEAVE_BUILD"] + "/cleave", "train", "--list-options"], check=True, capture_output=True,
+                            text=True).stdout
+    of_command = {line[2:].split("=")[0].replace("-", "_") for line in listed.splitlines() if line.startswith("--")}
+    assert cleave.options().keys() <= of_command
+    not_of_sets = {"data", "maps", "output", "learner", "cv_grid", "overwrite", "requeue", "resume", "checkpoint_every", "threads", "quiet",
+                   "max_pixels", "max_side", "max_jpeg_scans", "range", "help", "usage", "version"}
+    assert of_command - cleave.options().keys() == not_of_sets | {name.replace("-", "_") for name in cleave.learners()["ssvm"]}
+    made = cleave.train(ANIMALS / "manifest.tsv", split=["train"], blocks="words,size", sift_bins=[3, 6], no_edges=True, mirror=True,
+                        loss="counts", seed=2, words=20, passes=3, superpixels=100)
+    command("train", "-d", ANIMALS / "manifest.tsv", "--split", "train", "--blocks", "words,size", "--sift-bins", "3,6", "--no-edges",
+            "--mirror", "--loss", "counts", "--seed", 2, "--words", 20, "--passes", 3, "--superpixels", 100,
+            "-o", tmp_path / "command.cleave")
+    np.testing.assert_array_equal(made.weights, cleave.Model.load(tmp_path / "command.cleave").weights)
+    with pytest.raises(cleave.UsageError, match="mirror is 3, must be True or False"):
+        cleave.train(ANIMALS / "manifest.tsv", mirror=3)
+    with pytest.raises(cleave.UsageError, match="--loss: .even. is none of auto, balanced, counts"):
+        cleave.train(ANIMALS / "manifest.tsv", loss="even")
+
+
 @pytest.mark.parametrize("maps", [None, {"net": ROOT / "assets" / "animals-maps"}])
 def test_two_stages_are_those_of_the_command(command, tmp_path, maps):
     options = {"seed": 2, "words": 20, "passes": 3, "superpixels": 60}
@@ -227,7 +247,7 @@ def test_label_costs_are_those_of_the_command(command, pairs, tmp_path):
     np.testing.assert_array_equal(made.segment(pairs[0][0]), theirs.segment(pairs[0][0]))
     with pytest.raises(cleave.UsageError, match="two labels"):
         cleave.train(ANIMALS / "manifest.tsv", stages=2, label_costs=1, words=10, passes=1)
-    with pytest.raises(cleave.UsageError, match="stages is 3"):
+    with pytest.raises(cleave.UsageError, match="--stages: .3. is no whole number from 1 to 2"):
         cleave.train(pairs, stages=3)
     with pytest.raises(cleave.UsageError, match="need stages=2"):
         cleave.train(pairs, label_costs=3)
@@ -419,7 +439,7 @@ def test_an_interrupted_training_gives_the_model_so_far(pairs):
     """The interrupt comes once learning has begun; the passes asked for would take minutes."""
 
     def interrupt(what, done, total):
-        if what not in ("features", "sampling descriptors", "learning words") and not sent:
+        if what not in ("extracting features", "sampling descriptors", "learning words") and not sent:
             sent.append(what)
             os.kill(os.getpid(), signal.SIGINT)
 

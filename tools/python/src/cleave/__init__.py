@@ -20,9 +20,9 @@ models may be shared by threads that segment. Ctrl-C during a training ends it a
 from ._errors import DataError, Error, InputError, InternalError, OutOfMemory, OutputError, UsageError
 from ._model import Model, Problem, features, marginals, segment, version
 from ._pixels import VOID, box_cut, read_image, refine
-from ._train import learners, train
+from ._train import learners, options, train
 
 __all__ = [
     "DataError", "Error", "InputError", "InternalError", "Model", "OutOfMemory", "OutputError", "Problem", "UsageError",
-    "VOID", "box_cut", "features", "learners", "marginals", "read_image", "refine", "segment", "train", "version",
+    "VOID", "box_cut", "features", "learners", "marginals", "options", "read_image", "refine", "segment", "train", "version",
 ]

@@ -158,29 +158,63 @@ def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[st
     return keep, own, labels, held
 
 
-def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Optional[str] = None, drafts: bool = False,
-          nodes: str = "superpixels",
-          superpixels: Optional[int] = None, words: Optional[int] = None, working_pixels: Optional[int] = None,
-          labels: Optional[Sequence[str]] = None, maps: Optional[Mapping[str, Path]] = None, stages: int = 1,
-          label_costs: float = 0, seed: int = 0, threads: int = 0, progress: Optional[Progress] = None, **parameters: Any) -> Model:
+_OF_THE_COMMAND = ("data", "maps", "resume", "checkpoint_every")  # arguments of train, and files that it does not write
+
+
+def _rows() -> Dict[str, Any]:
+    """What struct clv_train_options takes by name: the keywords of train with their rows of the table."""
+    rows: Dict[str, Any] = {}
+    while lib.clv_train_option_at(len(rows)) != ffi.NULL:
+        row = lib.clv_train_option_at(len(rows))
+        rows[ffi.string(row.name).decode().replace("-", "_")] = row
+    return rows
+
+
+def options() -> Dict[str, str]:
+    """The keywords that train takes besides those of its signature and the learner's parameters, and what each is for."""
+    return {name: ffi.string(row.help).decode() for name, row in _rows().items() if name not in _OF_THE_COMMAND}
+
+
+def _typed(value: Any) -> bytes:
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return os.fsencode(value)
+    if isinstance(value, (list, tuple)):
+        return b",".join(_typed(part) for part in value)
+    return str(value).encode()
+
+
+def _set_options(native: Any, given: Mapping[str, Any]) -> Tuple[List[Any], Dict[str, Any]]:
+    """Sets what the table knows; returns what must live as long as the options, and what is left for the learner."""
+    rows, keep, rest = _rows(), [], {}
+    for name, value in given.items():
+        if name not in rows or name in _OF_THE_COMMAND:
+            rest[name] = value
+        elif value is not None and value is not False:
+            has_value = rows[name].argument != ffi.NULL
+            if has_value == (value is True):
+                raise UsageError(f"{name} is {value!r}, must be {'a value' if has_value else 'True or False'}")
+            keep.append(ffi.new("char[]", _typed(value)) if has_value else ffi.NULL)
+            call(lib.clv_option_set, native, rows[name], keep[-1])
+    return keep, rest
+
+
+def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: Optional[Sequence[str]] = None,
+          maps: Optional[Mapping[str, Path]] = None, threads: int = 0, progress: Optional[Progress] = None, **options: Any) -> Model:
     """Learns a model from images with masks.
 
     data        a folder with images/ and masks/, a manifest (.tsv), or pairs of arrays: image uint8 [height, width, 3] and mask
                 [height, width], bool or integers, of labels 0 .. n - 1, VOID (255) where nothing is known. Without `labels`, masks
                 of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning
-    learner     one of learners(); **parameters are its own: lambda_ is written `**{"lambda": 0.01}`
-    split       of a manifest: only images of these splits, "train" or "train,weak"; by default "train" where there is one
-    drafts      masks that `cleave label` has not accepted teach, too
-    nodes       "superpixels", or "patches" for many classes
-    superpixels, words, working_pixels    as the command's --superpixels, --words, --working-pixels
+    learner     one of learners()
     labels      names, for arrays; default: "background" and "foreground", or "label 0" and so on
     maps        of networks, of a folder's or a manifest's images: {name: folder}, as the command's --maps name=folder; a manifest's
                 columns maps.NAME count as well
-    stages      2: a second model sees what a first one, learned without the image, says nearby, as the command's --stages 2
-    label_costs with stages=2, of three labels or more: what a label costs by being in an image at all, as the command's --label-costs
-    seed        the same seed gives the same weights on any machine and at any number of threads
     threads     0: all processors
     progress    called as progress(stage, done, total) now and then, from other threads
+
+    **options   those of options(), which are the command's: split="train,weak", nodes="patches", superpixels=300, stages=2, drafts=True,
+                boxes=path, mirror=True, seed=1 (the same seed gives the same weights on any machine and at any number of threads).
+                And the learner's own parameters, as learners() lists them: `passes=50, **{"lambda": 0.01}`
 
     Ctrl-C ends the training at the next safe point: with the model so far (model.interrupted), or, while features are made
     and there is none, by KeyboardInterrupt. O(images) time and memory.
@@ -188,47 +222,35 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", split: Op
     chosen = lib.clv_learner_find(learner.encode())
     if chosen == ffi.NULL:
         raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
-    if stages not in (1, 2):
-        raise UsageError(f"stages is {stages!r}, must be 1 or 2")
-    if label_costs and stages < 2:
+    native = ffi.new("struct clv_train_options *")
+    lib.clv_train_defaults(native, chosen)
+    if options.get("nodes") == "patches":
+        lib.clv_recipe_init_patches(ffi.addressof(native, "recipe"))
+    keep, parameters = _set_options(native, options)
+    _set_parameters(native, chosen, parameters)
+    native.no_maps = "blocks" in options and not native.recipe.blocks & lib.CLV_BLOCK_MAPS
+    native.n_threads = threads
+    if native.label_costs and native.stages < 2:
         raise UsageError("label_costs need stages=2: its first stage tells what an image has")
-    if nodes not in ("superpixels", "patches"):
-        raise UsageError(f"nodes is {nodes!r}, must be superpixels or patches")
-    options = ffi.new("struct clv_train_options *")
-    lib.clv_train_defaults(options, chosen)
-    _set_parameters(options, chosen, parameters)
-    recipe = ffi.addressof(options, "recipe")
-    if nodes == "patches":
-        lib.clv_recipe_init_patches(recipe)
-    recipe.slic.n_superpixels = superpixels or recipe.slic.n_superpixels
-    recipe.n_words = words or recipe.n_words
-    recipe.working_pixels = working_pixels or recipe.working_pixels
-    options.seed, options.n_threads, options.stages, options.label_costs = seed, threads, stages, label_costs
-    options.drafts = drafts
     if isinstance(data, (str, bytes, os.PathLike)):
         if labels is not None:
             raise UsageError("labels are those of the set; labels.tsv names them")
-        keep: Any = [ffi.new("char[]", os.fsencode(path)) for path in (data, *(maps or {}).values())]
-        options.data = keep[0]
-        for k, name in enumerate(maps or {}):
-            if k == lib.CLV_MAX_MAPS or not 0 < len(name.encode()) <= lib.CLV_MAX_MAP_NAME:
-                raise UsageError(f"maps: at most {lib.CLV_MAX_MAPS}, with names of 1 to {lib.CLV_MAX_MAP_NAME} bytes")
-            options.maps.folders[k].name, options.maps.folders[k].folder = name.encode(), keep[1 + k]
-        options.maps.n = len(maps or {})
-        if split is not None:
-            keep.append(ffi.new("char[]", split.encode()))
-            options.split = keep[-1]
+        keep.append(ffi.new("char[]", os.fsencode(data)))
+        native.data = keep[-1]
+        for name, folder in (maps or {}).items():
+            keep.append(ffi.new("char[]", name.encode() + b"=" + os.fsencode(folder)))
+            call(lib.clv_option_set, native, _rows()["maps"], keep[-1])
     else:
-        if split is not None:
+        if native.split != ffi.NULL:
             raise UsageError("split needs a manifest")
         if maps:
             raise UsageError("maps need a folder or a manifest")
-        keep = _take_pairs(options, data, labels)
+        keep.append(_take_pairs(native, data, labels))
     work = _Work(progress)
-    options.progress = work.native
+    native.progress = work.native
     model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
     try:
-        work.run(lambda: call(lib.clv_train_set, model, options))
+        work.run(lambda: call(lib.clv_train_set, model, native))
     finally:
         del keep
         for note in work.notes:
