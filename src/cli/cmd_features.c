@@ -8,7 +8,7 @@
 #include "cleave/model.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/option_table.h"
+#include "cli/common/options.h"
 #include "cli/common/recipe_options.h"
 #include "cli/common/shard_option.h"
 #include "cli/common/signals.h"
@@ -85,8 +85,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     common_options_init(common);
     clv_train_defaults(task, clv_learner_at(0));
     enum clv_status status = options_parse(&table, argc, argv, common, err);
-    if (status == CLV_OK)
-        status = recipe_options_finish(task, common, err);
+    TRY(recipe_options_finish(task, common, err));
     if (status == CLV_OK && !self->index)
         status = options_take_no_arguments(common, "features takes no arguments; --data names the images", err);
     if (status != CLV_OK)
@@ -111,8 +110,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     if (status == CLV_OK && is_given && of_recipe)
         status = fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
                       self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
-    if (status == CLV_OK)
-        status = options_check(common, of_seeds, sizeof of_seeds / sizeof *of_seeds, err);
+    TRY(options_check(common, of_seeds, sizeof of_seeds / sizeof *of_seeds, err));
     if (status != CLV_OK)
         return status;
     self->own_output = shard_path(self->output, &self->shard, false);
@@ -139,8 +137,7 @@ static enum clv_status read_recipe(struct clv_recipe *recipe, const struct featu
     if (status == CLV_OK && !clv_recipe_n_features(found))
         status = fail(err, CLV_ERR_USAGE, "%s: %s; it has no recipe", path,
                       self->model_path ? "learned from features made elsewhere" : "its features were made elsewhere");
-    if (status == CLV_OK)
-        status = map_options_check(&self->task.maps, found, set->map_names, set->n_maps, path, err);
+    TRY(map_options_check(&self->task.maps, found, set->map_names, set->n_maps, path, err));
     if (status == CLV_OK) {
         *recipe = *found;
         *found = (struct clv_recipe){0};
@@ -163,9 +160,8 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
     self->task.recipe = (struct clv_recipe){0};
     enum clv_status status = map_options_learn(recipe, &self->task.maps, !self->task.no_maps, set,
                                                self->common.n_threads, &self->common.limits, progress, err);
-    if (status == CLV_OK)
-        status = clv_recipe_learn(recipe, images, set->n_items, self->task.seed, self->common.n_threads,
-                                  &self->common.limits, progress, err);
+    TRY(clv_recipe_learn(recipe, images, set->n_items, self->task.seed, self->common.n_threads, &self->common.limits,
+                         progress, err));
     array_free(images);
     return status;
 }
@@ -179,8 +175,7 @@ static enum clv_status look_ahead(struct features *self, struct clv_set *set, co
     if (self->task.skip_bad)
         status = usable_images_keep(set, self->task.data, recipe, self->common.n_threads, &self->common.limits,
                                     progress, err);
-    if (status == CLV_OK)
-        status = memory_choose_threads(&n_threads, set, recipe, &self->common.limits, self->common.n_threads, err);
+    TRY(memory_choose_threads(&n_threads, set, recipe, &self->common.limits, self->common.n_threads, err));
     self->common.n_threads = n_threads;
     return status;
 }
@@ -195,25 +190,20 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     enum clv_status status = training_set_read(&set, self->task.data, self->task.split, false, &check, &progress, err);
     if (status == CLV_OK && !self->task.drafts)
         training_set_drop_drafts(&set, self->task.data, DRAFTS_HINT, &progress);
-    if (status == CLV_OK)
-        status = training_set_hide(&set, self->task.voids, err);
+    TRY(training_set_hide(&set, self->task.voids, err));
     for (size_t m = 0; m < self->task.maps.n && status == CLV_OK; m++)
         status = outputs_spare(&common->outputs, self->task.maps.folders[m].folder, err);
-    if (status == CLV_OK)
-        status = map_options_add(&set, &self->task.maps, err);
+    TRY(map_options_add(&set, &self->task.maps, err));
     bool has_recipe = self->model_path || self->recipe_path;
     if (status == CLV_OK && !has_recipe)
         status = look_ahead(self, &set, &self->task.recipe, &progress, err);
-    if (status == CLV_OK)
-        status = make_recipe(&recipe, self, &set, &progress, err);
+    TRY(make_recipe(&recipe, self, &set, &progress, err));
     if (status == CLV_OK && has_recipe)
         status = look_ahead(self, &set, &recipe, &progress, err);
-    if (status == CLV_OK)
-        status =
-            self->shard.count
-                ? clv_features_write_shard(self->output, &set, &recipe, self->shard.number, self->shard.count,
-                                           common->n_threads, &common->limits, &progress, err)
-                : clv_features_write(self->output, &set, &recipe, common->n_threads, &common->limits, &progress, err);
+    TRY(self->shard.count
+            ? clv_features_write_shard(self->output, &set, &recipe, self->shard.number, self->shard.count,
+                                       common->n_threads, &common->limits, &progress, err)
+            : clv_features_write(self->output, &set, &recipe, common->n_threads, &common->limits, &progress, err));
     size_t first, n;
     shard_block(&first, &n, &self->shard, set.n_items);
     if (status == CLV_OK)
@@ -236,8 +226,7 @@ static enum clv_status write_index(const struct features *self, struct clv_error
         status = beside ? path_list_add(&shards, beside, err) : fail_memory(err);
         array_free(beside);
     }
-    if (status == CLV_OK)
-        status = features_index_write(self->output, &shards, err);
+    TRY(features_index_write(self->output, &shards, err));
     path_list_release(&shards);
     array_free(folder);
     return status;
@@ -248,8 +237,7 @@ enum clv_status cmd_features(int argc, char **argv, struct clv_error *err)
     struct features self = {0};
     enum clv_status status = parse(&self, argc, argv, err);
     signals_share();
-    if (status == CLV_OK)
-        status = self.index ? write_index(&self, err) : run(&self, err);
+    TRY(self.index ? write_index(&self, err) : run(&self, err));
     array_free(self.own_output);
     common_options_release(&self.common);
     return status;

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/option_table.h"
+#include "cli/common/options.h"
 #include "synth/synth.h"
 
 struct synth {
@@ -80,8 +80,7 @@ enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
     if (status == CLV_OK && !self.folder)
         status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
     struct clv_progress progress = console_progress(NULL);
-    if (status == CLV_OK)
-        status = clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err);
+    TRY(clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err));
     if (status == CLV_OK)
         console_note("%d images in %s", self.options.n_images, self.folder);
     common_options_release(&self.common);

@@ -132,8 +132,7 @@ static int run(const struct command *command, int argc, char **argv)
     char title[64];
     snprintf(title, sizeof title, "cleave %s", command->name);
     argv[0] = title;
-    if (status == CLV_OK)
-        status = team_agree(command->run(argc, argv, &err), &err);
+    TRY(team_agree(command->run(argc, argv, &err), &err));
     console_clear();
     if (status != CLV_OK && err.message[0])
         console_error("%s", err.message);

@@ -74,10 +74,9 @@ static enum clv_status take_map_word(void *member, const struct clv_option *opti
     struct clv_map_word word;
     const char *rest = typed;
     enum clv_status status = take_name(word.name, &rest, option, typed, err);
-    if (status == CLV_OK)
-        status = option->choices ? option_choice(&word.value, option->name, rest, option->choices,
-                                                 option_count_names(option->choices), err)
-                                 : option_int(&word.value, option->name, rest, 1, CLV_MAX_PCA_CHANNELS, err);
+    TRY(option->choices
+            ? option_choice(&word.value, option->name, rest, option->choices, option_count_names(option->choices), err)
+            : option_int(&word.value, option->name, rest, 1, CLV_MAX_PCA_CHANNELS, err));
     if (status != CLV_OK)
         return status;
     if (words->n > CLV_MAX_MAPS)

@@ -59,10 +59,8 @@ enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag
     };
     struct deciding deciding = {&made, model, search};
     enum clv_status status = made.scores && made.tags && made.results ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_tag_scores(made.scores, model, set, n_threads, err);
-    if (status == CLV_OK)
-        status = parallel_for(set->n, n_threads, decide, &deciding, err);
+    TRY(clv_tag_scores(made.scores, model, set, n_threads, err));
+    TRY(parallel_for(set->n, n_threads, decide, &deciding, err));
     if (status == CLV_OK)
         *annotation = made;
     else
@@ -108,10 +106,9 @@ static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *imag
                        : fail_memory(err);
         array_free(paths);
     }
-    if (status == CLV_OK)
-        status = clv_image_tags_extract(set, images, model ? &model->recipe : recipe,
-                                        model ? (const char *const *)model->names : NULL, model ? model->n_tags : 0,
-                                        common->n_threads, &common->limits, &progress, err);
+    TRY(clv_image_tags_extract(set, images, model ? &model->recipe : recipe,
+                               model ? (const char *const *)model->names : NULL, model ? model->n_tags : 0,
+                               common->n_threads, &common->limits, &progress, err));
     return status;
 }
 
@@ -125,8 +122,7 @@ enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, s
     if (source->split)
         return fail(err, CLV_ERR_USAGE, "--split: %s is a multi-label file, which has no splits", path);
     enum clv_status status = common_options_check(source->common, "a multi-label file holds no images", err);
-    if (status == CLV_OK)
-        status = clv_tag_set_read(set, path, model ? model->n_tags : 0, err);
+    TRY(clv_tag_set_read(set, path, model ? model->n_tags : 0, err));
     if (status == CLV_OK && model && set->n_features > model->n_features)
         console_note("%s: features %d to %d are not the model's and weigh nothing of their own", path,
                      model->n_features + 1, set->n_features);

@@ -50,12 +50,9 @@ enum clv_status annotate_record(struct clv_tag_model *model, const struct annota
         snprintf(key, sizeof key, "parameter.%s", clv_tag_parameters[i].name);
         status = note_number(model, key, i == CLV_TAG_GAMMA ? model->gamma : training->parameters[i], err);
     }
-    if (status == CLV_OK)
-        status = note_number(model, "examples", (double)training->set->n, err);
-    if (status == CLV_OK)
-        status = note_number(model, "objective", result->primal, err);
-    if (status == CLV_OK)
-        status = note_number(model, "duality_gap", result->primal - result->dual, err);
+    TRY(note_number(model, "examples", (double)training->set->n, err));
+    TRY(note_number(model, "objective", result->primal, err));
+    TRY(note_number(model, "duality_gap", result->primal - result->dual, err));
     return status;
 }
 

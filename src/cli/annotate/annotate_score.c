@@ -15,7 +15,7 @@
 #include "cli/annotate/annotate.h"
 #include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
-#include "cli/common/option_table.h"
+#include "cli/common/options.h"
 #include "report/report.h"
 
 #define JSON_MAX ((size_t)1 << 32)
@@ -157,10 +157,8 @@ static enum clv_status answer(struct annotation *annotation, struct clv_tag_mode
     if (status == CLV_OK && of_search && model->form != CLV_TAGS_LMSBN)
         status = fail(err, CLV_ERR_USAGE, "--%s has no effect: %s does not decide by branch and bound", of_search,
                       self->model_path);
-    if (status == CLV_OK)
-        status = annotate_read(set, images, NULL, &source, model, err);
-    if (status == CLV_OK)
-        status = annotate_set(annotation, model, set, &self->search, self->common.n_threads, err);
+    TRY(annotate_read(set, images, NULL, &source, model, err));
+    TRY(annotate_set(annotation, model, set, &self->search, self->common.n_threads, err));
     return status;
 }
 
@@ -197,8 +195,7 @@ static enum clv_status report_image(struct clv_report *report, const struct answ
                                           .true_tags = !item->tags      ? NULL
                                                        : texts[1].bytes ? texts[1].bytes
                                                                         : ""};
-    if (status == CLV_OK)
-        status = clv_report_add(report, &shown, err);
+    TRY(clv_report_add(report, &shown, err));
     text_release(&texts[0]);
     text_release(&texts[1]);
     clv_image_release(&image);
@@ -283,10 +280,8 @@ enum clv_status annotate_predict(int argc, char **argv, struct clv_error *err)
         status = fail(err, CLV_ERR_USAGE, "annotate predict: --data is missing: which examples?");
     if (status == CLV_OK && self.report && !annotate_is_images(self.data))
         status = fail(err, CLV_ERR_USAGE, "--report: %s is a multi-label file; there are no images to show", self.data);
-    if (status == CLV_OK)
-        status = claim_outputs(&self, err);
-    if (status == CLV_OK)
-        status = run_predict(&self, err);
+    TRY(claim_outputs(&self, err));
+    TRY(run_predict(&self, err));
     common_options_release(&self.common);
     return status;
 }
@@ -357,13 +352,11 @@ static enum clv_status score_prediction(const struct answer *self, struct clv_er
     struct clv_tag_set truth = {0}, guess = {0};
     struct clv_tag_score score;
     enum clv_status status = clv_tag_set_read(&truth, self->data, 0, err);
-    if (status == CLV_OK)
-        status = clv_tag_set_read(&guess, self->predictions, truth.n_tags, err);
+    TRY(clv_tag_set_read(&guess, self->predictions, truth.n_tags, err));
     if (status == CLV_OK && truth.n != guess.n)
         status = fail(err, CLV_ERR_DATA, "%s: has %zu examples, the truth %s has %zu", self->predictions, guess.n,
                       self->data, truth.n);
-    if (status == CLV_OK)
-        status = clv_tag_measure(&score, truth.tags, guess.tags, truth.n, truth.n_tags, err);
+    TRY(clv_tag_measure(&score, truth.tags, guess.tags, truth.n, truth.n_tags, err));
     if (status == CLV_OK && self->json)
         status = print_json(&score, truth.n, NULL, err);
     else if (status == CLV_OK)
@@ -381,8 +374,7 @@ static enum clv_status score_model(const struct answer *self, struct clv_error *
     struct annotation annotation = {0};
     struct clv_tag_score score;
     enum clv_status status = answer(&annotation, &model, &set, &images, self, err);
-    if (status == CLV_OK)
-        status = clv_tag_measure(&score, set.tags, annotation.tags, set.n, set.n_tags, err);
+    TRY(clv_tag_measure(&score, set.tags, annotation.tags, set.n, set.n_tags, err));
     if (status == CLV_OK) {
         struct effort effort = effort_of(&annotation);
         if (self->json)
@@ -419,8 +411,7 @@ enum clv_status annotate_score(int argc, char **argv, struct clv_error *err)
         status = fail(err, CLV_ERR_USAGE, "--%s has no effect with --pred, whose tags are there", of_model);
     if (status == CLV_OK && self.predictions)
         status = common_options_check(&self.common, "--pred and its truth hold no images", err);
-    if (status == CLV_OK)
-        status = self.predictions ? score_prediction(&self, err) : score_model(&self, err);
+    TRY(self.predictions ? score_prediction(&self, err) : score_model(&self, err));
     common_options_release(&self.common);
     return status;
 }

@@ -13,7 +13,7 @@
 #include "cli/annotate/annotate_inputs.h"
 #include "cli/annotate/annotate_record.h"
 #include "cli/common/console.h"
-#include "cli/common/option_table.h"
+#include "cli/common/options.h"
 #include "cli/common/signals.h"
 #include "task/options.h"
 
@@ -273,15 +273,13 @@ static enum clv_status run(struct annotate_training *self, struct clv_error *err
     fprintf(self->summary, "examples  %zu of %d features, %d tags\n", set.n, set.n_features, set.n_tags);
     if (self->n_folds)
         status = cross_validate(self, err);
-    if (status == CLV_OK)
-        status = clv_tag_train(&model, &result, training, err);
+    TRY(clv_tag_train(&model, &result, training, err));
     if (status == CLV_OK && annotate_is_images(self->data)) {
         model.recipe = recipe;
         model.has_recipe = true;
         recipe = (struct clv_recipe){0};
     }
-    if (status == CLV_OK)
-        status = annotate_record(&model, self, &images, &result, err);
+    TRY(annotate_record(&model, self, &images, &result, err));
     if (status == CLV_OK) {
         annotate_print_learning(self, &model, &result);
         status = clv_tag_model_write(self->output, &model, err);
@@ -302,8 +300,7 @@ enum clv_status annotate_train(int argc, char **argv, struct clv_error *err)
 {
     struct annotate_training self = {.n_folds = -1};
     enum clv_status status = parse(&self, argc, argv, err);
-    if (status == CLV_OK)
-        status = run(&self, err);
+    TRY(run(&self, err));
     common_options_release(&self.common);
     return status;
 }

@@ -167,8 +167,7 @@ enum clv_status inputs_add_standard(struct input_list *list, size_t max_size, st
     } while (status == CLV_OK && !feof(stdin) && !ferror(stdin));
     if (status == CLV_OK && ferror(stdin))
         status = fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read");
-    if (status == CLV_OK)
-        status = inputs_add_object(list, STANDARD_INPUT, "-", NULL, "-", err);
+    TRY(inputs_add_object(list, STANDARD_INPUT, "-", NULL, "-", err));
     if (status == CLV_OK) {
         list->items[list->n - 1].bytes = bytes;
         list->items[list->n - 1].size = size;

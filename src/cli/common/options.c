@@ -1,10 +1,14 @@
 #include "cli/common/options.h"
 
+#include <argp.h>
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "cli/common/console.h"
+#include "task/options.h"
 
 #define CANONICAL_MAX 65536
 
@@ -107,4 +111,323 @@ void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice)
     decoding->rule = rules[choice];
     if (!(decoding->hidden_temperature > 0))
         decoding->hidden_temperature = 1;
+}
+
+enum { KEY_ROWS = 0x100, KEY_USAGE = 0x1000, KEY_LIST };
+
+/* What argp calls back with. */
+struct parsing {
+    const struct option_table *table;
+    struct common_options *common;
+    struct clv_error *err;
+    enum clv_status status;
+};
+
+/* Quotes for the shell where needed. */
+static void put_word(struct text *text, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        text_put(text, word);
+        return;
+    }
+    text_put(text, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            text_put(text, "'\\''");
+        else
+            text_append(text, word, 1);
+    }
+    text_put(text, "'");
+}
+
+static void record(struct text *canonical, const struct clv_option *option, const char *typed)
+{
+    text_printf(canonical, " --%s", option->name);
+    if (!typed)
+        return;
+    text_put(canonical, " ");
+    put_word(canonical, typed);
+}
+
+static enum clv_status take(const struct option_group *group, const struct clv_option *option, const char *typed,
+                            struct common_options *common, struct clv_error *err)
+{
+    if (group->is_recorded && !(option->flags & CLV_OPTION_UNRECORDED))
+        record(&common->canonical, option, typed);
+    if (!options_given(common, option->name) && common->n_given < MAX_OPTIONS)
+        common->given[common->n_given++] = option;
+    if (option->kind != CLV_OPTION_TEXT || !(option->flags & CLV_OPTION_AGAIN))
+        return clv_option_set(group->base, option, typed, err);
+    enum clv_status status = path_list_add(&common->paths, typed, err);
+    return status == CLV_OK && common->paths.n == 1 ? clv_option_set(group->base, option, typed, err) : status;
+}
+
+static void print_and_exit(const struct parsing *self, int key, const struct argp_state *state)
+{
+    const char *next = state->argv[state->next], *command = state->name;
+    bool wants_all = next && strcmp(next, "all") == 0;
+    if (key == KEY_LIST)
+        option_help_list(stdout, self->table);
+    else if (key == KEY_USAGE)
+        printf("Usage: %s %s\n", command, self->table->usage);
+    else
+        (wants_all ? option_help_all : option_help_short)(stdout, command, self->table, self->common);
+    exit(EXIT_SUCCESS);
+}
+
+static error_t parse(int key, char *typed, struct argp_state *state)
+{
+    struct parsing *self = state->input;
+    struct common_options *common = self->common;
+    int index = KEY_ROWS;
+    switch (key) {
+    case '?':
+    case 'h':
+    case KEY_LIST:
+    case KEY_USAGE: print_and_exit(self, key, state); return 0;
+    case ARGP_KEY_ARGS:
+        common->arguments = state->argv + state->next;
+        common->n_arguments = (size_t)(state->argc - state->next);
+        return 0;
+    default: break;
+    }
+    for (const struct option_group *group = self->table->groups; group->rows; group++)
+        for (const struct clv_option *option = group->rows; option->name; option++, index++)
+            if (key == (option->short_name ? option->short_name : index)) {
+                self->status = take(group, option, typed, common, self->err);
+                return self->status == CLV_OK ? 0 : EINVAL;
+            }
+    return ARGP_ERR_UNKNOWN;
+}
+
+enum clv_status options_parse(const struct option_table *table, int argc, char **argv, struct common_options *common,
+                              struct clv_error *err)
+{
+    struct argp_option options[MAX_OPTIONS + 6] = {
+        {"help", '?', NULL, 0, NULL, 0},
+        {"usage", KEY_USAGE, NULL, 0, NULL, 0},
+        {NULL, 'h', NULL, OPTION_HIDDEN, "-h", 0},
+        {"list-options", KEY_LIST, NULL, OPTION_HIDDEN, NULL, 0},
+    };
+    const struct argp argp = {.options = options, .parser = parse};
+    struct parsing self = {table, common, err, CLV_OK};
+    size_t n = 4;
+    int index = KEY_ROWS;
+    for (const struct option_group *group = table->groups; group->rows; group++)
+        for (const struct clv_option *option = group->rows; option->name; option++, index++) {
+            if (n == MAX_OPTIONS + 4)
+                return fail(err, CLV_ERR_INTERNAL, "options: more than %d", MAX_OPTIONS);
+            options[n++] = (struct argp_option){
+                option->name, option->short_name ? option->short_name : index, option->argument, 0, NULL, 0};
+        }
+    error_t failed = argp_parse(&argp, argc, argv, 0, NULL, &self);
+    if (self.status != CLV_OK)
+        return self.status;
+    if (failed)
+        return failed == ENOMEM ? fail_memory(err) : fail(err, CLV_ERR_INTERNAL, "options: %s", strerror(failed));
+    return common->canonical.failed ? fail_memory(err) : CLV_OK;
+}
+
+enum clv_status options_check(const struct common_options *common, const struct option_rule *rules, size_t n,
+                              struct clv_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct option_rule *rule = &rules[i];
+        if (!options_given(common, rule->option) ||
+            options_given(common, rule->other) == (rule->relation == RULE_NEEDS))
+            continue;
+        switch (rule->relation) {
+        case RULE_NEEDS:
+            return fail(err, CLV_ERR_USAGE, "--%s: --%s is missing: %s", rule->option, rule->other, rule->why);
+        case RULE_EXCLUDES: return fail(err, CLV_ERR_USAGE, "--%s: %s", rule->option, rule->why);
+        case RULE_IDLE: return fail(err, CLV_ERR_USAGE, "--%s has no effect: %s", rule->option, rule->why);
+        }
+    }
+    return CLV_OK;
+}
+
+/* What --help prints. */
+
+enum { WIDTH = 100, COLUMN = 29 };
+
+/* Prints words from `column` on, in lines of at most WIDTH that begin at `indent`. */
+static void put_words(FILE *stream, const char *words, int indent, int column)
+{
+    while (*words) {
+        int n = (int)strcspn(words, " \n");
+        if (column > indent && column + 1 + n > WIDTH) {
+            fprintf(stream, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', stream);
+            column++;
+        }
+        column += fprintf(stream, "%.*s", n, words);
+        words += n;
+        words += strspn(words, " \n");
+    }
+    fputc('\n', stream);
+}
+
+/* The value that the member has, if it is one that could be given. */
+static void put_default(struct text *text, const struct clv_option *option, const void *base)
+{
+    const void *member = (const char *)base + option->offset;
+    switch (option->kind) {
+    case CLV_OPTION_INT: {
+        int32_t value = *(const int32_t *)member;
+        if (value >= option->minimum && value <= option->maximum)
+            text_printf(text, "default %d", value);
+        return;
+    }
+    case CLV_OPTION_UINT64: {
+        uint64_t value = *(const uint64_t *)member;
+        if ((double)value >= option->minimum)
+            text_printf(text, "default %llu", (unsigned long long)value);
+        return;
+    }
+    case CLV_OPTION_NUMBER: {
+        double value = *(const double *)member;
+        if (value >= option->minimum && value <= option->maximum)
+            text_printf(text, "default %g", value);
+        return;
+    }
+    case CLV_OPTION_CHOICE:
+    case CLV_OPTION_AUTO_CHOICE: {
+        int place = *(const int *)member + (option->kind == CLV_OPTION_AUTO_CHOICE);
+        text_printf(text, "default %s", option->choices[place]);
+        return;
+    }
+    case CLV_OPTION_EITHER: text_printf(text, "default %s", option->choices[*(const bool *)member]); return;
+    default: return;
+    }
+}
+
+/* The help of an option with what its row says of values, in brackets. */
+static void describe(struct text *text, const struct clv_option *option, const struct option_group *group,
+                     bool is_short, bool has_default)
+{
+    const char *end = strchr(option->help, '\n'), *open = " (";
+    text_append(text, option->help, end ? (size_t)(end - option->help) : strlen(option->help));
+    if (end && !is_short) {
+        if (end[1] != '(') /* a bracket goes on with the sentence */
+            text_put(text, ".");
+        text_put(text, end);
+    }
+    if (option->flags & CLV_OPTION_PLAIN)
+        return;
+    bool has_range = option->kind == CLV_OPTION_INT || option->kind == CLV_OPTION_NUMBER;
+    size_t before = text->size;
+    if (option->choices && !is_short)
+        for (size_t i = 0; option->choices[i]; i++, open = ", ")
+            text_printf(text, "%s%s", open, option->choices[i]);
+    if (has_range && !is_short && option->maximum < 1e8) {
+        text_printf(text, "%s%.10g..%.10g", open, option->minimum, option->maximum);
+        open = ", ";
+    }
+    struct text value;
+    text_init(&value, 256);
+    if (has_default)
+        put_default(&value, option, group->base);
+    if (value.size)
+        text_printf(text, "%s%s", text->size > before ? "; " : open, value.bytes);
+    text_release(&value);
+    if (text->size > before)
+        text_put(text, ")");
+}
+
+static void put_option(FILE *stream, const struct clv_option *option, const struct option_group *group, bool is_short,
+                       const struct common_options *common)
+{
+    struct text text;
+    text_init(&text, 4096);
+    int column = option->short_name ? fprintf(stream, "  -%c, --%s", option->short_name, option->name)
+                                    : fprintf(stream, "      --%s", option->name);
+    if (option->argument)
+        column += fprintf(stream, " %s", option->argument);
+    if (column < COLUMN - 1)
+        fprintf(stream, "%*s", COLUMN - column, "");
+    else
+        fprintf(stream, "\n%*s", COLUMN, "");
+    describe(&text, option, group, is_short, !options_given(common, option->name));
+    put_words(stream, text.bytes ? text.bytes : "", COLUMN, COLUMN);
+    text_release(&text);
+}
+
+void option_help_short(FILE *stream, const char *command, const struct option_table *table,
+                       const struct common_options *common)
+{
+    static const int flags[] = {CLV_OPTION_NEEDED, CLV_OPTION_BASIC};
+    fprintf(stream, "Usage: %s %s\n%s\n\n", command, table->usage, table->summary);
+    for (int k = 0; k < 2; k++)
+        for (const struct option_group *group = table->groups; group->rows; group++)
+            for (const struct clv_option *option = group->rows; option->name; option++)
+                if (option->flags & flags[k])
+                    put_option(stream, option, group, true, common);
+    fprintf(stream, "\nExamples:\n  cleave %s\n  cleave %s\n\n`%s --help all' lists all options.\n", table->examples[0],
+            table->examples[1], command);
+}
+
+/* Whether a section was begun by an earlier row. */
+static bool is_repeated(const struct option_table *table, const struct clv_option *option)
+{
+    for (const struct option_group *group = table->groups; group->rows; group++)
+        for (const struct clv_option *row = group->rows; row->name; row++) {
+            if (row == option)
+                return false;
+            if (!(row->flags & CLV_OPTION_HIDDEN) && strcmp(row->section, option->section) == 0)
+                return true;
+        }
+    return false;
+}
+
+static void put_section(FILE *stream, const char *section, const struct option_table *table,
+                        const struct common_options *common)
+{
+    fprintf(stream, "\n%s:\n", section);
+    for (const struct option_group *group = table->groups; group->rows; group++)
+        for (const struct clv_option *option = group->rows; option->name; option++)
+            if (!(option->flags & CLV_OPTION_HIDDEN) && strcmp(option->section, section) == 0)
+                put_option(stream, option, group, false, common);
+}
+
+void option_help_all(FILE *stream, const char *command, const struct option_table *table,
+                     const struct common_options *common)
+{
+    fprintf(stream, "Usage: %s %s\n%s\n", command, table->usage, table->summary);
+    for (const struct option_group *group = table->groups; group->rows; group++)
+        for (const struct clv_option *option = group->rows; option->name; option++)
+            if (!(option->flags & CLV_OPTION_HIDDEN) && !is_repeated(table, option))
+                put_section(stream, option->section, table, common);
+    fprintf(stream, "  -?, --help [all]           Print what most people need, or all options\n"
+                    "      --usage                Print the usage alone\n"
+                    "  -V, --version              Print version and licence\n");
+    if (table->notes) {
+        fputc('\n', stream);
+        put_words(stream, table->notes, 0, 0);
+    }
+}
+
+void option_help_list(FILE *stream, const struct option_table *table)
+{
+    static const char *const files[] = {"PATH", "FILE", "FOLDER", "MODEL"};
+    for (const struct option_group *group = table->groups; group->rows; group++)
+        for (const struct clv_option *option = group->rows; option->name; option++) {
+            if (option->flags & CLV_OPTION_HIDDEN)
+                continue;
+            bool is_file = false;
+            for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+                is_file |= option->argument && strcmp(option->argument, files[k]) == 0;
+            for (int is_long = option->short_name == 0; is_long < 2; is_long++) {
+                if (is_long)
+                    fprintf(stream, "--%s%s", option->name, option->argument ? "=" : "");
+                else
+                    fprintf(stream, "-%c%s", option->short_name, option->argument ? "=" : "");
+                for (size_t i = 0; option->choices && option->choices[i]; i++)
+                    fprintf(stream, "%s%s", i ? " " : "", option->choices[i]);
+                fputs(is_file ? "@\n" : "\n", stream);
+            }
+        }
+    fputs("--help\n--usage\n--version\n", stream);
 }

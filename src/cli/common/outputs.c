@@ -184,15 +184,12 @@ enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_s
     char *labels = path_join(set->root, "labels.tsv");
     enum clv_status status = labels ? spare_file(self, labels, err) : fail_memory(err);
     array_free(labels);
-    if (status == CLV_OK)
-        status = spare_file(self, set->manifest ? set->manifest : path, err);
+    TRY(spare_file(self, set->manifest ? set->manifest : path, err));
     for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
         const struct clv_item *item = &set->items[i];
         status = spare_file(self, item->image, err);
-        if (status == CLV_OK)
-            status = spare_file(self, item->mask, err);
-        if (status == CLV_OK)
-            status = spare_file(self, item->boxes, err);
+        TRY(spare_file(self, item->mask, err));
+        TRY(spare_file(self, item->boxes, err));
         for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
             status = spare_file(self, item->maps[m], err);
     }
@@ -203,8 +200,7 @@ enum clv_status outputs_claim(struct outputs *self, const char *path, bool may_r
                               const char *const *inputs, size_t n_inputs, struct clv_error *err)
 {
     enum clv_status status = check_creatable(path, err);
-    if (status == CLV_OK)
-        status = outputs_add(self, path, err);
+    TRY(outputs_add(self, path, err));
     outputs_sort(self);
     for (size_t i = 0; i < n_inputs && status == CLV_OK; i++)
         status = outputs_spare(self, inputs[i], err);

@@ -10,7 +10,7 @@
 #include "base/path.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/option_table.h"
+#include "cli/common/options.h"
 #include "cli/import/import.h"
 #include "data/boxes/boxes.h"
 #include "data/labels.h"
@@ -182,13 +182,11 @@ static enum clv_status take_image(struct import_set *self, const struct clv_item
         placed ? clv_image_read_size(&width, &height, item->image, &self->options->limits, err) : fail_memory(err);
     if (status == CLV_OK)
         status = clv_boxes_place(placed, NULL, boxes, entry, width, height, err); /* tells sizes that differ */
-    if (status == CLV_OK)
-        status = import_add(self, item->name, item->image, NULL, err);
+    TRY(import_add(self, item->name, item->image, NULL, err));
     if (status == CLV_OK && has_outlines(entry)) {
         mask = array_alloc((size_t)width, (size_t)height);
         status = mask ? import_draw(mask, width, height, entry, values, err) : fail_memory(err);
-        if (status == CLV_OK)
-            status = import_write_mask(self, width, height, mask, err);
+        TRY(import_write_mask(self, width, height, mask, err));
     } else if (status == CLV_OK) {
         status = add_boxes(self, boxes, placed, entry->n_boxes, err);
     }
@@ -256,8 +254,7 @@ static enum clv_status import_objects(struct import_set *self, int form, struct 
     enum clv_status status = boxes_read_outlines(&boxes, self->options->annotations, err);
     if (status == CLV_OK && (int)boxes.form != form)
         status = fail(err, CLV_ERR_DATA, "%s: is not what %s writes", self->options->annotations, self->options->form);
-    if (status == CLV_OK)
-        status = clv_set_read_folder(&images, self->options->images, err);
+    TRY(clv_set_read_folder(&images, self->options->images, err));
     if (status != CLV_OK)
         goto done;
     if (boxes.n_skipped)
@@ -269,10 +266,8 @@ static enum clv_status import_objects(struct import_set *self, int form, struct 
     status = names && entries && values ? give_values(values, self, &boxes, err) : fail_memory(err);
     for (size_t i = 0; i < images.n_items && names; i++)
         names[i] = images.items[i].name;
-    if (status == CLV_OK)
-        status = clv_boxes_find_all(entries, &boxes, names, images.n_items, err);
-    if (status == CLV_OK)
-        status = take_images(self, &images, &boxes, entries, values, err);
+    TRY(clv_boxes_find_all(entries, &boxes, names, images.n_items, err));
+    TRY(take_images(self, &images, &boxes, entries, values, err));
     if (status == CLV_OK && !self->n)
         status = fail_empty(self, &images, &boxes, entries, err);
 done:
@@ -299,17 +294,12 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
         import->options.images = beside;
         status = beside ? CLV_OK : fail_memory(err);
     }
-    if (status == CLV_OK)
-        status = import_output_begin(&output, &import->options, err);
+    TRY(import_output_begin(&output, &import->options, err));
     self.folder = output.work;
-    if (status == CLV_OK)
-        status = form < 0 ? import_voc(&self, err) : import_objects(&self, form, err);
-    if (status == CLV_OK)
-        status = import_split(&self, err);
-    if (status == CLV_OK)
-        status = import_write(&self, err);
-    if (status == CLV_OK)
-        status = import_output_finish(&output, err);
+    TRY(form < 0 ? import_voc(&self, err) : import_objects(&self, form, err));
+    TRY(import_split(&self, err));
+    TRY(import_write(&self, err));
+    TRY(import_output_finish(&output, err));
     if (status == CLV_OK) {
         size_t n_train = 0;
         for (size_t i = 0; i < self.n; i++)
@@ -330,8 +320,7 @@ enum clv_status cmd_import(int argc, char **argv, struct clv_error *err)
     struct import self = {.options = {.train_share = 0.8}};
     int form = 0;
     enum clv_status status = parse(&self, &form, argc, argv, err);
-    if (status == CLV_OK)
-        status = form == FORM_LETTERS ? import_letters(&self.options, err) : run(&self, form, err);
+    TRY(form == FORM_LETTERS ? import_letters(&self.options, err) : run(&self, form, err));
     common_options_release(&self.common);
     return status;
 }

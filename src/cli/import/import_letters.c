@@ -54,8 +54,7 @@ enum clv_status import_letters(const struct import_options *options, struct clv_
     if (status != CLV_OK)
         status = fail_within(err, status, options->annotations);
     letters_release(&letters);
-    if (status == CLV_OK)
-        status = clv_dataset_write(options->output, dataset, err);
+    TRY(clv_dataset_write(options->output, dataset, err));
     if (status == CLV_OK)
         console_note("features of %zu words in %s", clv_dataset_size(dataset), options->output);
     clv_dataset_free(dataset);

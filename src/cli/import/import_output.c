@@ -21,8 +21,7 @@ static enum clv_status find_target(char **target, const char *typed, struct clv_
     for (size_t n = path ? strlen(path) : 0; n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = 0;
     enum clv_status status = path ? outputs_make_folder(path, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = path_look(&kind, path, err);
+    TRY(path_look(&kind, path, err));
     if (status == CLV_OK && kind == PATH_FILE)
         status = fail(err, CLV_ERR_CREATE, "%s: is no folder", path);
     if (status == CLV_OK && kind == PATH_FOLDER) {
@@ -80,8 +79,7 @@ static enum clv_status check_replaced(struct import_output *self, const struct i
     }
     path_list_release(&files);
     outputs_sort(&self->outputs);
-    if (status == CLV_OK)
-        status = outputs_spare(&self->outputs, options->annotations, err);
+    TRY(outputs_spare(&self->outputs, options->annotations, err));
     return status == CLV_OK ? outputs_spare(&self->outputs, options->images, err) : status;
 }
 
@@ -122,10 +120,8 @@ enum clv_status import_output_begin(struct import_output *self, const struct imp
                                     struct clv_error *err)
 {
     enum clv_status status = find_target(&self->target, options->output, err);
-    if (status == CLV_OK)
-        status = output_locks_file(&self->outputs.locks, self->target, err);
-    if (status == CLV_OK)
-        status = check_target(self, options, err);
+    TRY(output_locks_file(&self->outputs.locks, self->target, err));
+    TRY(check_target(self, options, err));
     if (status != CLV_OK)
         return status;
     size_t size = strlen(self->target) + sizeof "..importing",
@@ -135,8 +131,7 @@ enum clv_status import_output_begin(struct import_output *self, const struct imp
         return fail_memory(err);
     snprintf(self->work, size, "%.*s.%s.importing", (int)folder, self->target, path_name(self->target));
     status = folder_remove(self->work, err); /* of a run that was killed */
-    if (status == CLV_OK)
-        status = folder_create(self->work, err);
+    TRY(folder_create(self->work, err));
     if (status == CLV_OK && self->mode && chmod(self->work, self->mode))
         status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target);
     return status;

@@ -116,19 +116,15 @@ static enum clv_status take(struct import_set *self, struct values *values, cons
     enum clv_status status = path ? find_split(&split, lists, name, err) : fail_memory(err);
     if (status == CLV_OK && !image)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: has no image in %s", path, images);
-    if (status == CLV_OK)
-        status = clv_indexed_image_read(&mask, path, &self->options->limits, err);
-    if (status == CLV_OK)
-        status = clv_image_read_size(&width, &height, image, &self->options->limits, err);
+    TRY(clv_indexed_image_read(&mask, path, &self->options->limits, err));
+    TRY(clv_image_read_size(&width, &height, image, &self->options->limits, err));
     if (status == CLV_OK && (mask.width != width || mask.height != height))
         status =
             fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, mask.width, mask.height, width, height);
     if (status == CLV_OK)
         note_values(values, &mask);
-    if (status == CLV_OK)
-        status = below ? import_add(self, below, image, split, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = import_write_mask(self, width, height, mask.values, err);
+    TRY(below ? import_add(self, below, image, split, err) : fail_memory(err));
+    TRY(import_write_mask(self, width, height, mask.values, err));
     clv_indexed_image_release(&mask);
     array_free(below);
     array_free(path);
@@ -201,15 +197,13 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     if (status == CLV_OK && has_lists && self->options->of_split)
         status = fail(err, CLV_ERR_USAGE, "--%s has no effect: %s/ImageSets has a split of its own",
                       self->options->of_split, folder);
-    if (status == CLV_OK)
-        status = read_map(&map, folder, err);
+    TRY(read_map(&map, folder, err));
     if (status == CLV_OK && !path_is_folder(masks))
         status = fail(err, CLV_ERR_NO_INPUT,
                       "%s: holds no SegmentationClass/ and JPEGImages/; boxes of VOC are read "
                       "where they are (train --boxes)",
                       folder);
-    if (status == CLV_OK)
-        status = folder_walk(&files, masks, err);
+    TRY(folder_walk(&files, masks, err));
     for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
         status = take(self, &values, &lists, masks, images, files.paths[i], err);
         if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT)

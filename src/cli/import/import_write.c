@@ -80,11 +80,9 @@ enum clv_status import_write_mask(struct import_set *self, int32_t width, int32_
     uint8_t palette[256][3];
     char *path = NULL;
     enum clv_status status = name_mask(self, item, err);
-    if (status == CLV_OK)
-        status = place(&path, self, item->mask, err);
+    TRY(place(&path, self, item->mask, err));
     clv_default_palette(palette);
-    if (status == CLV_OK)
-        status = clv_png_write_labels(path, width, height, mask, (const uint8_t(*)[3])palette, 256, err);
+    TRY(clv_png_write_labels(path, width, height, mask, (const uint8_t(*)[3])palette, 256, err));
     array_free(path);
     self->n_masks += status == CLV_OK;
     return status;
@@ -98,8 +96,7 @@ enum clv_status import_copy(const struct import_set *self, const char *from, con
     if (status != CLV_OK)
         return status;
     status = place(&path, self, below, err);
-    if (status == CLV_OK)
-        status = file_write(path, bytes, size, err);
+    TRY(file_write(path, bytes, size, err));
     array_free(bytes);
     array_free(path);
     return status;
@@ -112,8 +109,7 @@ static enum clv_status write_text(const struct import_set *self, const char *nam
     if (text->failed)
         return fail_memory(err);
     enum clv_status status = place(&path, self, name, err);
-    if (status == CLV_OK)
-        status = file_write(path, text->bytes, text->size, err);
+    TRY(file_write(path, text->bytes, text->size, err));
     array_free(path);
     return status;
 }
@@ -134,8 +130,7 @@ enum clv_status import_write(struct import_set *self, struct clv_error *err)
         const struct import_item *item = &self->items[i];
         char *below = path_join("images", item->name);
         status = below ? check_name(item->name, err) : fail_memory(err);
-        if (status == CLV_OK)
-            status = import_copy(self, item->image, below, err);
+        TRY(import_copy(self, item->image, below, err));
         if (status == CLV_OK)
             text_printf(&manifest, "%s\t%s\t%s%s%s\n", below, item->mask ? item->mask : "",
                         item->has_boxes ? "boxes.tsv" : "", self->n_boxed ? "\t" : "", item->split);
@@ -143,10 +138,8 @@ enum clv_status import_write(struct import_set *self, struct clv_error *err)
     }
     if (status == CLV_OK && self->n_boxed)
         status = write_text(self, "boxes.tsv", &self->boxes, err);
-    if (status == CLV_OK)
-        status = write_text(self, "labels.tsv", &self->labels, err);
-    if (status == CLV_OK)
-        status = write_text(self, "manifest.tsv", &manifest, err);
+    TRY(write_text(self, "labels.tsv", &self->labels, err));
+    TRY(write_text(self, "manifest.tsv", &manifest, err));
     text_release(&manifest);
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/common/command.h"
-#include "cli/common/option_table.h"
+#include "cli/common/options.h"
 #include "cli/inspect/inspect.h"
 
 struct inspect {
@@ -55,8 +55,7 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     bool is_tags = status == CLV_OK && inspect_is_tags(self.path);
     if (is_tags && options_given(common, "threshold"))
         status = fail(err, CLV_ERR_USAGE, "--threshold has no effect: %s is a model of tags", self.path);
-    if (status == CLV_OK)
-        status = is_tags ? inspect_tags(self.path, self.n_top, self.json, err) : clv_model_read(&model, self.path, err);
+    TRY(is_tags ? inspect_tags(self.path, self.n_top, self.json, err) : clv_model_read(&model, self.path, err));
     if (status == CLV_OK && !is_tags)
         status = self.json ? inspect_json(&model, self.n_top, self.threshold, err)
                            : inspect_text(&model, self.n_top, self.threshold, err);

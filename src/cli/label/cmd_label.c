@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/option_table.h"
+#include "cli/common/options.h"
 #include "cli/common/signals.h"
 #include "cli/label/label.h"
 
@@ -170,17 +170,13 @@ static enum clv_status run(struct label *self, struct clv_error *err)
     options.limits = self->common.limits;
     options.note = console_note;
     enum clv_status status = model ? make_token(options.access.token, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = label_trainer_new(&trainer, model, err);
+    TRY(label_trainer_new(&trainer, model, err));
     if (status == CLV_OK)
         view = label_trainer_view(trainer);
-    if (status == CLV_OK)
-        status = page_session_new(&session, &options, err);
-    if (status == CLV_OK)
-        status = label_server_new(&server, &links, &options.access, self->address ? self->address : "127.0.0.1",
-                                  self->port, err);
-    if (status == CLV_OK)
-        status = serve(self, server, links.bytes, session, err);
+    TRY(page_session_new(&session, &options, err));
+    TRY(label_server_new(&server, &links, &options.access, self->address ? self->address : "127.0.0.1", self->port,
+                         err));
+    TRY(serve(self, server, links.bytes, session, err));
     label_server_free(server);
     page_session_free(session);
     label_trainer_free(trainer);
@@ -193,10 +189,8 @@ enum clv_status cmd_label(int argc, char **argv, struct clv_error *err)
 {
     struct label self = {.opens_browser = 1};
     enum clv_status status = parse(&self, argc, argv, err);
-    if (status == CLV_OK)
-        status = output_locks_folder(&self.common.outputs.locks, self.folder, NULL, err);
-    if (status == CLV_OK)
-        status = run(&self, err);
+    TRY(output_locks_folder(&self.common.outputs.locks, self.folder, NULL, err));
+    TRY(run(&self, err));
     common_options_release(&self.common);
     return status;
 }

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "cli/common/command.h"
 #include "cli/common/console.h"
-#include "cli/common/option_table.h"
+#include "cli/common/options.h"
 #include "cli/common/shard_option.h"
 #include "cli/score/score_features.h"
 #include "cli/score/score_set.h"
@@ -123,10 +123,8 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
         return fail(err, CLV_ERR_USAGE, "--%s: goes with a feature file in --data",
                     self->likelihood ? "likelihood" : "decode");
     status = feature_paths_check(&self->common.paths, "--data", err);
-    if (status == CLV_OK)
-        status = check_shards(self, err);
-    if (status == CLV_OK)
-        status = check_pixels(self, err);
+    TRY(check_shards(self, err));
+    TRY(check_pixels(self, err));
     if (status != CLV_OK)
         return status;
     if (!self->data)
@@ -159,12 +157,9 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     training_set_drop_drafts(&set, self->data, "", &progress);
     size_t common = set_common_folder(&set); /* of the whole set, as segment has it */
     status = clv_set_select(&set, self->split, err);
-    if (status == CLV_OK)
-        status = training_set_hide(&set, self->voids, err);
-    if (status == CLV_OK)
-        status = training_set_require_masks(&set, self->data, &progress, err);
-    if (status == CLV_OK)
-        status = inputs_add_set(&inputs, &set, common, err);
+    TRY(training_set_hide(&set, self->voids, err));
+    TRY(training_set_require_masks(&set, self->data, &progress, err));
+    TRY(inputs_add_set(&inputs, &set, common, err));
     if (status == CLV_OK && self->model_path)
         status = clv_model_read(&model, self->model_path, err);
     if (status == CLV_OK && self->model_path && !model.has_recipe)
@@ -187,10 +182,8 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     size_t first = 0, n = 0;
     shard_block(&first, &n, &self->shard, inputs.n);
     inputs_cut(&inputs, first, n);
-    if (status == CLV_OK)
-        status = self->merge
-                     ? score_merge(&score, &inputs, &set.labels, self->common.arguments, self->common.n_arguments, err)
-                     : score_set(&score, &task, err);
+    TRY(self->merge ? score_merge(&score, &inputs, &set.labels, self->common.arguments, self->common.n_arguments, err)
+                    : score_set(&score, &task, err));
     if (status != CLV_OK)
         goto done;
     console_clear();
@@ -221,8 +214,7 @@ enum clv_status cmd_score(int argc, char **argv, struct clv_error *err)
                                            .json = self.json,
                                            .wants_likelihood = self.likelihood,
                                            .decoding = self.decoding};
-    if (status == CLV_OK)
-        status = is_tensor_file(self.data) ? score_features(&features, err) : run(&self, err);
+    TRY(is_tensor_file(self.data) ? score_features(&features, err) : run(&self, err));
     common_options_release(&self.common);
     return status;
 }

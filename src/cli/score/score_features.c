@@ -45,8 +45,7 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
     enum clv_status status = y && is_visible ? CLV_OK : fail_memory(err);
     for (size_t i = 0; status == CLV_OK && i < n; i++)
         is_visible[i] = problem.label[i] != CLV_UNKNOWN;
-    if (status == CLV_OK)
-        status = clv_model_decode(y, self->model, &problem, is_visible, self->oracles[thread], err);
+    TRY(clv_model_decode(y, self->model, &problem, is_visible, self->oracles[thread], err));
     size_t n_known = 0, n_wrong = 0;
     for (size_t i = 0; status == CLV_OK && i < n; i++)
         if (is_visible[i]) {
@@ -85,11 +84,9 @@ static enum clv_status score_examples(struct scoring *self, bool wants_likelihoo
     }
     for (int t = 0; t < n_threads && status == CLV_OK; t++) {
         status = clv_oracle_new(&self->oracles[t], CLV_ENGINE_DEFAULT, err);
-        if (status == CLV_OK)
-            status = clv_confusion_init(&self->confusions[t], self->model->shape.n_labels, err);
+        TRY(clv_confusion_init(&self->confusions[t], self->model->shape.n_labels, err));
     }
-    if (status == CLV_OK)
-        status = parallel_for(clv_dataset_size(self->dataset), n_threads, score_example, self, err);
+    TRY(parallel_for(clv_dataset_size(self->dataset), n_threads, score_example, self, err));
     for (int t = 1; t < n_threads && status == CLV_OK; t++)
         clv_confusion_merge(&self->confusions[0], &self->confusions[t]);
     for (size_t i = 0; status == CLV_OK && i < clv_dataset_size(self->dataset); i++)
@@ -202,18 +199,15 @@ enum clv_status score_features(const struct features_task *task, struct clv_erro
     struct scoring scoring = {0};
     int n_threads = parallel_threads(task->n_threads);
     enum clv_status status = clv_model_read(&model, task->model_path, err);
-    if (status == CLV_OK)
-        status = features_open_list(&dataset, NULL, task->paths, 0, err);
+    TRY(features_open_list(&dataset, NULL, task->paths, 0, err));
     if (status == CLV_OK && clv_dataset_n_labels(dataset) != model.shape.n_labels)
         status = fail(err, CLV_ERR_DATA, "%s: has %d labels, the model %d", task->paths->paths[0],
                       clv_dataset_n_labels(dataset), model.shape.n_labels);
     decoding_choose(&model.decoding, task->decoding);
     scoring.dataset = dataset;
     scoring.model = &model;
-    if (status == CLV_OK)
-        status = score_examples(&scoring, task->wants_likelihood, n_threads, err);
-    if (status == CLV_OK)
-        status = print(&scoring, task->json, err);
+    TRY(score_examples(&scoring, task->wants_likelihood, n_threads, err));
+    TRY(print(&scoring, task->json, err));
     release(&scoring, n_threads);
     clv_dataset_free(dataset);
     clv_model_release(&model);

@@ -45,8 +45,7 @@ enum clv_status set_score_init(struct set_score *score, struct clv_error *err)
 {
     size_t n = score->inputs->n, n_labels = (size_t)score->labels->n_labels;
     enum clv_status status = clv_confusion_init(&score->confusion, score->labels->n_labels, err);
-    if (status == CLV_OK)
-        status = clv_confusion_init(&score->nodes, score->labels->n_labels, err);
+    TRY(clv_confusion_init(&score->nodes, score->labels->n_labels, err));
     score->images = array_zalloc(n, sizeof *score->images);
     score->iou = array_alloc(n * n_labels, sizeof *score->iou);
     if (status == CLV_OK && (!score->images || !score->iou))
@@ -120,11 +119,9 @@ static enum clv_status score_superpixels(struct clv_image_score *score, struct c
     struct clv_example example = {0};
     int32_t *predicted = NULL;
     enum clv_status status = clv_image_read(&image, task->inputs->items[index].image, task->limits, err);
-    if (status == CLV_OK)
-        status = clv_example_extract(&example, &image, &job->nodes, err);
+    TRY(clv_example_extract(&example, &image, &job->nodes, err));
     clv_image_release(&image);
-    if (status == CLV_OK)
-        status = clv_example_set_truth(&example, prediction, n_labels, err);
+    TRY(clv_example_set_truth(&example, prediction, n_labels, err));
     if (status != CLV_OK)
         goto done;
     size_t n_nodes = (size_t)example.problem.n_nodes;
@@ -193,9 +190,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     char *path = prediction_path(task, index);
     enum clv_status status =
         path ? clv_mask_read(&truth, input->mask, task->labels, 0, 0, task->limits, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status =
-            clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err);
+    TRY(clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err));
     if (status == CLV_OK && (prediction.width != truth.width || prediction.height != truth.height))
         status = fail(err, CLV_ERR_DATA, "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width,
                       prediction.height, input->mask, truth.width, truth.height);
@@ -229,8 +224,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
 static enum clv_status tally_init(struct tally *tally, int32_t n_labels, struct clv_error *err)
 {
     enum clv_status status = clv_confusion_init(&tally->own, n_labels, err);
-    if (status == CLV_OK)
-        status = clv_confusion_init(&tally->total, n_labels, err);
+    TRY(clv_confusion_init(&tally->total, n_labels, err));
     return status == CLV_OK ? clv_confusion_init(&tally->nodes, n_labels, err) : status;
 }
 
@@ -265,8 +259,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
                               .has_patches = task->model && task->model->recipe.nodes == CLV_NODES_PATCHES};
     struct job job = {.task = task, .score = &fresh};
     enum clv_status status = check_all_there(task, err);
-    if (status == CLV_OK)
-        status = set_score_init(&fresh, err);
+    TRY(set_score_init(&fresh, err));
     for (size_t kind = 0; kind < 2 && task->keeps_counts && status == CLV_OK; kind++) {
         fresh.counts[kind] = array_zalloc(task->inputs->n, sizeof *fresh.counts[kind]);
         status = fresh.counts[kind] ? CLV_OK : fail_memory(err);
@@ -278,8 +271,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
         job.nodes = recipe_of_nodes(&task->model->recipe);
     for (int thread = 0; thread < n_threads && status == CLV_OK; thread++)
         status = tally_init(&job.tallies[thread], n_labels, err);
-    if (status == CLV_OK)
-        status = parallel_for(task->inputs->n, n_threads, score_one, &job, err);
+    TRY(parallel_for(task->inputs->n, n_threads, score_one, &job, err));
     for (int thread = 0; thread < n_threads && job.tallies; thread++) {
         if (status == CLV_OK) {
             clv_confusion_merge(&fresh.confusion, &job.tallies[thread].total);

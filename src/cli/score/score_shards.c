@@ -68,8 +68,7 @@ static enum clv_status merge_row(struct merging *self, const struct tsv *table, 
     if (status == CLV_OK && self->is_there[index])
         status = fail(err, CLV_ERR_DATA, "%s:%zu: image %zu, %s, comes twice", table->path, table->line, index + 1,
                       inputs->items[index].name);
-    if (status == CLV_OK)
-        status = score_counts_read(&self->own, table->fields[2], table->path, table->line, err);
+    TRY(score_counts_read(&self->own, table->fields[2], table->path, table->line, err));
     if (status != CLV_OK)
         return status;
     self->is_there[index] = true;
@@ -115,8 +114,7 @@ static enum clv_status merge_table(struct merging *self, const char *path, struc
     if (status != CLV_OK)
         return status;
     status = tsv_parse(&table, path, bytes, size, err);
-    if (status == CLV_OK)
-        status = check_head(self, &table, err);
+    TRY(check_head(self, &table, err));
     while (status == CLV_OK && more) {
         status = tsv_next(&more, &table, err);
         if (status == CLV_OK && more)
@@ -144,12 +142,10 @@ enum clv_status score_merge(struct set_score *score, const struct input_list *in
     struct set_score fresh = {.inputs = inputs, .labels = labels};
     struct merging self = {.score = &fresh, .is_there = array_zalloc(inputs->n, sizeof *self.is_there)};
     enum clv_status status = self.is_there ? set_score_init(&fresh, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_confusion_init(&self.own, labels->n_labels, err);
+    TRY(clv_confusion_init(&self.own, labels->n_labels, err));
     for (size_t i = 0; i < n_tables && status == CLV_OK; i++)
         status = merge_table(&self, tables[i], err);
-    if (status == CLV_OK)
-        status = check_complete(&self, err);
+    TRY(check_complete(&self, err));
     clv_confusion_release(&self.own);
     array_free(self.is_there);
     if (status == CLV_OK)

@@ -112,8 +112,7 @@ static enum clv_status find_entries(const struct clv_image_boxes ***entries, con
     for (size_t i = 0; i < inputs->n && names; i++)
         names[i] = inputs->items[i].name;
     enum clv_status status = names && *entries ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_boxes_find_all(*entries, boxes, names, inputs->n, err);
+    TRY(clv_boxes_find_all(*entries, boxes, names, inputs->n, err));
     array_free(names);
     return status;
 }
@@ -188,8 +187,7 @@ enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const
         status = fail_memory(err);
     for (size_t k = 0; k < n && status == CLV_OK; k++)
         own[k] = values[placed[k].label];
-    if (status == CLV_OK)
-        status = clv_box_cut_all(labels, image, placed, own, n, NULL, err);
+    TRY(clv_box_cut_all(labels, image, placed, own, n, NULL, err));
     array_free(placed);
     array_free(own);
     return status;

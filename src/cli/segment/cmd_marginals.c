@@ -38,8 +38,7 @@ static enum clv_status run(struct segment *self, struct clv_error *err)
         {"all-labels", RULE_EXCLUDES, "report", "--report is of one label"},
     };
     enum clv_status status = segment_check(self, "marginals", err);
-    if (status == CLV_OK)
-        status = options_check(&self->common, rules, sizeof rules / sizeof *rules, err);
+    TRY(options_check(&self->common, rules, sizeof rules / sizeof *rules, err));
     self->side = self->side ? self->side : DEFAULT_SIDE;
     if (status == CLV_OK && self->json && self->status_file && strcmp(self->status_file, "-") == 0)
         status = fail(err, CLV_ERR_USAGE, "--json and --status - both want standard output");
@@ -67,8 +66,7 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
     };
     common_options_init(&self.common);
     enum clv_status status = options_parse(&table, argc, argv, &self.common, err);
-    if (status == CLV_OK)
-        status = run(&self, err);
+    TRY(run(&self, err));
     common_options_release(&self.common);
     return status;
 }

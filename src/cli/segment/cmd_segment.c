@@ -68,10 +68,8 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     common_options_init(&self->common);
     enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
     self->cutout |= self->crop || self->cutout_labels;
-    if (status == CLV_OK)
-        status = segment_check(self, "segment", err);
-    if (status == CLV_OK)
-        status = segment_check_outputs(self, err);
+    TRY(segment_check(self, "segment", err));
+    TRY(segment_check_outputs(self, err));
     bool is_least_loss = self->decoding == DECODING_LEAST_LOSS;
     if (status == CLV_OK && self->decoding != DECODING_OWN && self->boxes)
         status = fail(err, CLV_ERR_USAGE, "--decode: does not go with --boxes");
@@ -101,10 +99,8 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
     training_set_note_manifest(&set, self->data, &progress);
     size_t common = set_common_folder(&set);
     status = outputs_spare_set(&self->common.outputs, &set, self->data, err);
-    if (status == CLV_OK)
-        status = clv_set_select(&set, self->split, err);
-    if (status == CLV_OK)
-        status = inputs_add_set(inputs, &set, common, err);
+    TRY(clv_set_select(&set, self->split, err));
+    TRY(inputs_add_set(inputs, &set, common, err));
     inputs->n_skipped += set.n_skipped;
     if (set.n_own)
         console_note(OWN_NOTE, set.n_own, set.first_own);
@@ -145,8 +141,7 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
                  : is_piped                                  ? inputs_add_standard(inputs, LARGEST_STREAM, err)
                             : inputs_add_stream(inputs, stdin, self->ends_with_zero ? 0 : '\n', err);
     inputs->skip_below = NULL;
-    if (status == CLV_OK)
-        status = inputs_name_outputs(inputs, err);
+    TRY(inputs_name_outputs(inputs, err));
     if (status == CLV_OK && inputs->n_skipped)
         note_skipped(inputs, self);
     if (status == CLV_OK && inputs->n_own)
@@ -309,26 +304,20 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     };
     bool is_leader = team_rank() == 0;
     enum clv_status status = is_leader ? segment_lock(self, err) : CLV_OK;
-    if (status == CLV_OK)
-        status = segment_claim(self, err);
-    if (status == CLV_OK)
-        status = self->boxes ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
-                             : open_model(&model, &work.label, self, err);
+    TRY(segment_claim(self, err));
+    TRY(self->boxes ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
+                    : open_model(&model, &work.label, self, err));
     work.box_values = values;
     if (status == CLV_OK && self->features)
         status = features_open_list(&dataset, NULL, &self->common.paths, 0, err);
-    if (status == CLV_OK)
-        status = mask_form_check((enum mask_form)self->mask_form, &model.labels, err);
-    if (status == CLV_OK)
-        status = cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err);
-    if (status == CLV_OK)
-        status = gather(&inputs, self, dataset, err);
+    TRY(mask_form_check((enum mask_form)self->mask_form, &model.labels, err));
+    TRY(cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err));
+    TRY(gather(&inputs, self, dataset, err));
     if (status == CLV_OK && !self->features && !self->boxes && (self->maps.n || model.recipe.n_maps))
         status = map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err);
     if (status == CLV_OK && self->boxes)
         status = box_inputs_assign(&inputs, &boxes, self->boxes, err);
-    if (status == CLV_OK)
-        status = segment_plan(&outputs, self, &inputs, err);
+    TRY(segment_plan(&outputs, self, &inputs, err));
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
     status = team_agree(status, err); /* nobody writes before all have looked */
@@ -338,8 +327,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
         status = names_file_labels(self, &model.labels, err);
     status = team_agree(status, err);
     work.dataset = dataset;
-    if (status == CLV_OK)
-        status = team_agree(run_inputs(self, &work, err), err);
+    TRY(team_agree(run_inputs(self, &work, err), err));
     output_list_release(&outputs);
     input_list_release(&inputs);
     clv_boxes_release(&boxes);
@@ -357,12 +345,10 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
     enum clv_status status = CLV_OK;
     if ((self->report && !report) || (self->status_file && !table))
         status = fail_memory(err);
-    if (status == CLV_OK)
-        status = segment_team_check(self, err);
+    TRY(segment_team_check(self, err));
     self->report = report;
     self->status_file = table;
-    if (status == CLV_OK)
-        status = segment_shard(self, err);
+    TRY(segment_shard(self, err));
     self->report = self->status_file = NULL;
     array_free(report);
     array_free(table);
@@ -374,8 +360,7 @@ enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
     struct segment self = {.n_draws = 100, .export = {.tolerance = 1}};
     clv_refine_defaults(&self.refining);
     enum clv_status status = parse(&self, argc, argv, err);
-    if (status == CLV_OK)
-        status = segment_images(&self, err);
+    TRY(segment_images(&self, err));
     common_options_release(&self.common);
     return status;
 }

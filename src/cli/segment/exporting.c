@@ -143,10 +143,8 @@ enum clv_status exporting_begin(struct exporting **self, struct segment *options
     fresh->run = run;
     text_init(&fresh->images, MAX_BYTES);
     enum clv_status status = find_first_inputs(fresh, err);
-    if (status == CLV_OK)
-        status = write_all_names(options, run, err);
-    if (status == CLV_OK)
-        status = exporting_path(&path, run->options, err);
+    TRY(write_all_names(options, run, err));
+    TRY(exporting_path(&path, run->options, err));
     if (status == CLV_OK && path)
         status = outputs_make_folder(path, err);
     if (status == CLV_OK && path)
@@ -297,18 +295,15 @@ enum clv_status exporting_write(const struct segment_run *run, const struct inpu
         uint8_t palette[256][3];
         clv_default_palette(palette);
         status = outputs_make_folder(classes, err);
-        if (status == CLV_OK)
-            status = clv_png_write_labels(classes, contours->width, contours->height, labels,
-                                          (const uint8_t(*)[3])palette, 256, err);
+        TRY(clv_png_write_labels(classes, contours->width, contours->height, labels, (const uint8_t(*)[3])palette, 256,
+                                 err));
     }
     if (status == CLV_OK && shapes) {
         struct text text;
         text_init(&text, MAX_BYTES);
         status = outputs_make_folder(shapes, err);
-        if (status == CLV_OK)
-            status = put_shapes(&text, run, input, output, contours, err);
-        if (status == CLV_OK)
-            status = file_write(shapes, text.bytes ? text.bytes : "", text.size, err);
+        TRY(put_shapes(&text, run, input, output, contours, err));
+        TRY(file_write(shapes, text.bytes ? text.bytes : "", text.size, err));
         text_release(&text);
     }
     return status;

@@ -64,8 +64,7 @@ enum clv_status input_maps_read(struct work *work, const struct segment_run *run
     const struct clv_recipe *recipe = &run->model->recipe;
     struct own_set own;
     enum clv_status status = find_all(&own, work->input, run, err);
-    if (status == CLV_OK)
-        status = item_maps_open(&work->maps, recipe, &own.set, &own.item, &run->options->common.limits, err);
+    TRY(item_maps_open(&work->maps, recipe, &own.set, &own.item, &run->options->common.limits, err));
     release(&own);
     if (status != CLV_OK || !work->maps)
         return status;

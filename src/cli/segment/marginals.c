@@ -108,9 +108,8 @@ enum clv_status marginals_map_make(struct marginals_map *map, const struct segme
     double *scratch = array_alloc(n, 2 * sizeof *scratch);
     made.values = array_alloc(n, n_labels * sizeof *made.values);
     enum clv_status status = marginals && scratch && made.values ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_model_marginals(marginals, NULL, NULL, run->model, &example->problem, oracle, run->options->seed,
-                                     (uint32_t)run->options->n_draws, err);
+    TRY(clv_model_marginals(marginals, NULL, NULL, run->model, &example->problem, oracle, run->options->seed,
+                            (uint32_t)run->options->n_draws, err));
     for (size_t y = 0; y < n_labels && status == CLV_OK; y++)
         fill(made.values + y * n, scratch, scratch + n, &made, nodes, marginals + y, n_labels);
     array_free(marginals);

@@ -247,8 +247,7 @@ static enum clv_status spare_inputs(const struct outputs *outputs, const struct 
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
         status = outputs_spare(outputs, inputs->items[i].image, err);
-        if (status == CLV_OK)
-            status = outputs_spare(outputs, inputs->items[i].mask, err);
+        TRY(outputs_spare(outputs, inputs->items[i].mask, err));
     }
     return status;
 }
@@ -293,21 +292,14 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
     enum clv_status status = path_look(&kind, folder, err);
     if (status == CLV_OK && kind == PATH_FILE)
         status = fail(err, CLV_ERR_CREATE, "%s: is not a folder", folder);
-    if (status == CLV_OK)
-        status = make_paths(&planned, inputs, folder, ending, places, err);
-    if (status == CLV_OK)
-        status = find_clashes(&planned, inputs, err);
-    if (status == CLV_OK)
-        status = find_long_names(&planned, inputs, err);
-    if (status == CLV_OK)
-        status = check_folders(&planned, inputs, err);
+    TRY(make_paths(&planned, inputs, folder, ending, places, err));
+    TRY(find_clashes(&planned, inputs, err));
+    TRY(find_long_names(&planned, inputs, err));
+    TRY(check_folders(&planned, inputs, err));
     cut_to_shard(&planned, shard);
-    if (status == CLV_OK)
-        status = add_outputs(outputs, &planned, err);
-    if (status == CLV_OK)
-        status = spare_inputs(outputs, inputs, err);
-    if (status == CLV_OK)
-        status = check_existing(&planned, existing, err);
+    TRY(add_outputs(outputs, &planned, err));
+    TRY(spare_inputs(outputs, inputs, err));
+    TRY(check_existing(&planned, existing, err));
     if (status == CLV_OK)
         *list = planned;
     else

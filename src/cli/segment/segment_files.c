@@ -83,8 +83,7 @@ enum clv_status overlay_file_write(const char *path, const struct clv_image *ima
     const struct clv_labels *own = &run->model->labels;
     overlay_palette(palette, (const uint8_t(*)[3])own->palette, own->n_labels);
     enum clv_status status = outputs_make_folder(path, err);
-    if (status == CLV_OK)
-        status = clv_image_new(&painted, image->width, image->height, image->channels, err);
+    TRY(clv_image_new(&painted, image->width, image->height, image->channels, err));
     if (status == CLV_OK) {
         memcpy(painted.pixels, image->pixels, (size_t)image->width * (size_t)image->height * (size_t)image->channels);
         if (run->options->marginals)
@@ -92,8 +91,7 @@ enum clv_status overlay_file_write(const char *path, const struct clv_image *ima
         else
             clv_overlay_draw(&painted, labels, (const uint8_t(*)[3])palette, OPACITY, outline_px(image), -1);
     }
-    if (status == CLV_OK)
-        status = clv_png_write(path, &painted, err);
+    TRY(clv_png_write(path, &painted, err));
     clv_image_release(&painted);
     return status;
 }
@@ -158,8 +156,7 @@ enum clv_status overlay_legend_write(const char *folder, const struct clv_labels
     draw(&text, labels);
     enum clv_status status = path.failed || text.failed ? fail_memory(err) : outputs_make_folder(path.bytes, err);
     enum path_kind kind = PATH_ABSENT;
-    if (status == CLV_OK)
-        status = path_look(&kind, path.bytes, err);
+    TRY(path_look(&kind, path.bytes, err));
     bool is_there = kind != PATH_ABSENT;
     if (is_there && !overwrite && !says(path.bytes, &text))
         console_note("%s is of other labels and stays as it is; --overwrite replaces it", path.bytes);
@@ -193,10 +190,8 @@ enum clv_status names_file_write(struct segment *options, const char *below, str
     if (status == CLV_OK && (kind == PATH_ABSENT || !says(path, text))) {
         if (kind != PATH_ABSENT)
             status = claim(options, path, err);
-        if (status == CLV_OK)
-            status = outputs_make_folder(path, err);
-        if (status == CLV_OK)
-            status = file_write(path, text->bytes ? text->bytes : "", text->size, err);
+        TRY(outputs_make_folder(path, err));
+        TRY(file_write(path, text->bytes ? text->bytes : "", text->size, err));
     }
     text_release(text);
     array_free(path);
@@ -259,8 +254,7 @@ enum clv_status cutout_write(const char *path, const struct clv_image *image, co
     enum clv_status status = cutout_make(&cutout, image, labels, is_object, err);
     if (status == CLV_OK && crop)
         cutout_crop(&cutout);
-    if (status == CLV_OK)
-        status = png_write_rgba(path, cutout.width, cutout.height, cutout.rgba, err);
+    TRY(png_write_rgba(path, cutout.width, cutout.height, cutout.rgba, err));
     cutout_release(&cutout);
     return status;
 }

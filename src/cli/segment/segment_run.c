@@ -19,8 +19,7 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
     struct threads *self = context;
     struct work work;
     enum clv_status status = work_do(&work, self->job, index, index, thread, err);
-    if (status == CLV_OK)
-        status = work_illustrate(&work, self->job, err);
+    TRY(work_illustrate(&work, self->job, err));
     status = work_name(&work, status, err);
     ordered_queue_enter(&self->queue, index);
     if (status != CLV_ERR_INTERRUPTED)
@@ -150,8 +149,7 @@ static enum clv_status complete(struct arrival *arrival, const struct job *job, 
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
     if (status == CLV_OK && run->options->export.form)
         status = exporting_trace(&work->contours, run, work->labels, work->width, work->height, err);
-    if (status == CLV_OK)
-        status = work_illustrate(work, job, err);
+    TRY(work_illustrate(work, job, err));
     return work_name(work, status, err);
 }
 
@@ -262,8 +260,7 @@ enum clv_status segment_team(struct job *job, struct clv_error *err)
     }
     pthread_mutex_init(&self.lock, NULL);
     status = team_deal_open(&self.deal, n, take, &self, err);
-    if (status == CLV_OK)
-        status = parallel_for((size_t)job->n_threads, job->n_threads, share, &self, err);
+    TRY(parallel_for((size_t)job->n_threads, job->n_threads, share, &self, err));
     if (status != CLV_OK && !team_rank())
         team_deal_stop(&self.deal);
     team_deal_close(&self.deal);

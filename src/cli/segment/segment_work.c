@@ -39,8 +39,7 @@ static enum clv_status draw_marginals(struct work *work, const struct segment_ru
     int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
     enum clv_status status =
         y ? marginals_of_nodes(y, &work->marginals, run, &example->problem, oracle, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_example_paint(work->labels, example, y, err);
+    TRY(clv_example_paint(work->labels, example, y, err));
     array_free(y);
     return status;
 }
@@ -93,14 +92,12 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
         if (status == CLV_OK && run->model->recipe.n_maps)
             status = input_maps_read(work, run, err);
-        if (status == CLV_OK)
-            status = example_extract(&example, &work->image, work->maps, &run->model->recipe, err);
+        TRY(example_extract(&example, &work->image, work->maps, &run->model->recipe, err));
     }
     if (status == CLV_OK && !*oracle)
         status = clv_oracle_new(oracle, run->options->engine, err);
-    if (status == CLV_OK)
-        status = run->options->all_labels ? marginals_map_make(&work->map, run, &example, *oracle, err)
-                                          : label_pixels(work, job, &example, *oracle, err);
+    TRY(run->options->all_labels ? marginals_map_make(&work->map, run, &example, *oracle, err)
+                                 : label_pixels(work, job, &example, *oracle, err));
     clv_example_release(&example);
     item_maps_close(work->maps, &run->model->recipe);
     work->maps = NULL;
@@ -127,8 +124,7 @@ static enum clv_status read_finished(struct work *work, const struct job *job, s
     enum clv_status status = CLV_OK;
     if (job->run->options->report)
         status = input_read_image(&work->image, work->input, limits, err);
-    if (status == CLV_OK)
-        status = clv_indexed_image_read(&mask, work->output->mask, limits, err);
+    TRY(clv_indexed_image_read(&mask, work->output->mask, limits, err));
     if (status == CLV_OK && job->run->options->report &&
         (mask.width != work->image.width || mask.height != work->image.height))
         status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", work->output->mask, mask.width,
@@ -318,8 +314,7 @@ enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t
     work->bytes = memory_needed(job, index);
     enum clv_status status = memory_gate_enter(&job->gate, number, work->bytes, err);
     work->bytes = status == CLV_OK ? work->bytes : 0;
-    if (status == CLV_OK)
-        status = process(work, job, index, thread, err);
+    TRY(process(work, job, index, thread, err));
     return status;
 }
 

@@ -46,8 +46,7 @@ enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
         const struct clv_progress progress = console_progress(strcmp(options.output, "-") == 0 ? stderr : stdout);
         options.task.progress = &progress;
         status = clv_train_set(&model, &options.task, err);
-        if (status == CLV_OK)
-            status = write_model(&model, &options, err);
+        TRY(write_model(&model, &options, err));
     }
     clv_model_release(&model);
     train_options_release(&options);

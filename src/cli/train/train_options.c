@@ -10,7 +10,7 @@
 #include "base/team.h"
 #include "cleave/segment.h"
 #include "cli/common/console.h"
-#include "cli/common/option_table.h"
+#include "cli/common/options.h"
 #include "cli/common/recipe_options.h"
 #include "task/options.h"
 #include "task/train.h"
@@ -204,8 +204,7 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     bool may_replace = self->overwrite || (task->resume && train_checkpoints_model_is_own(self));
     struct outputs *outputs = &self->common.outputs;
     enum clv_status status = self->checkpoint ? output_locks_file(&outputs->locks, self->output, err) : CLV_OK;
-    if (status == CLV_OK)
-        status = outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err);
+    TRY(outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err));
     if (status == CLV_OK && self->checkpoint)
         status = outputs_claim(outputs, self->checkpoint, self->overwrite || task->resume, hint, inputs, n, err);
     array_free(inputs);
@@ -311,16 +310,11 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     self->task.resume |= self->requeue;
     if (status == CLV_OK)
         status = options_take_no_arguments(&self->common, "train takes no arguments; --data names the images", err);
-    if (status == CLV_OK)
-        status = recipe_options_finish(&self->task, &self->common, err);
-    if (status == CLV_OK)
-        status = check(self, err);
-    if (status == CLV_OK)
-        status = gather(self, err);
-    if (status == CLV_OK)
-        status = train_check_memory(&self->task, err);
-    if (status == CLV_OK)
-        status = train_checkpoints_path(&self->checkpoint, self, err);
+    TRY(recipe_options_finish(&self->task, &self->common, err));
+    TRY(check(self, err));
+    TRY(gather(self, err));
+    TRY(train_check_memory(&self->task, err));
+    TRY(train_checkpoints_path(&self->checkpoint, self, err));
     self->task.checkpoint = self->checkpoint;
     return status == CLV_OK ? claim_outputs(self, err) : status;
 }
