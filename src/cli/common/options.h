@@ -52,7 +52,7 @@ extern const char *const decoding_names[], *const decoding_names_of_images[]; /*
 #define DECODING_HELP                                                                                                  \
     "How labels follow from scores\n"                                                                                  \
     "map: the best labelling of all nodes. marginal-map: the best of the nodes with a known label, the others summed " \
-    "out. marginals: of every node the most probable label. own: what the model was learned for"
+    "out. marginals: of every node the most probable label. own (default): what the model was learned for"
 /* A temperature of hidden nodes stays the model's if it has one above 0; the least loss is clv_model_decide's. */
 void decoding_choose(struct clv_decoding *decoding, enum decoding_choice choice);
 

@@ -46,8 +46,8 @@ static const struct clv_option score_rows[] = {
     {"model", 'm', "MODEL", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(model_path),
      .help = "Also score each superpixel of this model's recipe\n"
              "Reads the images. With a feature file: label its nodes, and score those"},
-    {"decode", 0, "RULE", SECTION_OF_FILES, 0, CLV_OPTION_CHOICE, AT(decoding), .choices = decoding_names,
-     .help = DECODING_HELP},
+    {"decode", 0, "RULE", SECTION_OF_FILES, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
+     .choices = decoding_names, .help = DECODING_HELP},
     {"likelihood", 0, NULL, SECTION_OF_FILES, 0, CLV_OPTION_FLAG, AT(likelihood),
      .help = "Also the mean log-likelihood of an example's known labels under exp(score)\n"
              "Unknown labels are summed out; exact, on chains, trees and narrow graphs"},

@@ -61,6 +61,7 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
         "Inputs, failures and Ctrl-C are as for `cleave segment'.",
         {{segment_shared_rows, &self, false},
          {own_rows, &self, false},
+         {segment_running_rows, &self, false},
          {image_option_rows, &self.common, false},
          {plain_option_rows, &self.common, false}},
     };

@@ -30,11 +30,14 @@ static const struct clv_option own_rows[] = {
      .help = "Instead of -m: cut out what is in these boxes\n"
              "TSV, Pascal VOC, COCO, labelme or YOLO; a file or a folder. Several labels count from 1 in the order "
              "met, or as in the set's labels.tsv"},
-    {"masks", 0, "FORM", SECTION_OUTPUTS, CLV_OPTION_BASIC, CLV_OPTION_CHOICE, AT(mask_form), .choices = mask_forms,
+    {"masks", 0, "FORM", SECTION_OUTPUTS, CLV_OPTION_BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(mask_form),
+     .choices = mask_forms,
      .help = "Form of the masks, 8-bit PNG: palette, grey or binary\n"
-             "auto is palette: values are label numbers, and two labels are shown black and white. grey: label numbers "
+             "auto (default) is palette: values are label numbers, and two labels are shown black and white. grey: "
+             "label numbers "
              "as grey values. binary: 0 and 255"},
-    {"decode", 0, "RULE", SECTION_DECIDING, 0, CLV_OPTION_CHOICE, AT(decoding), .choices = decoding_names_of_images,
+    {"decode", 0, "RULE", SECTION_DECIDING, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
+     .choices = decoding_names_of_images,
      .help = DECODING_HELP ". least-loss: the least expected balanced error of draws"},
     {"draws", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
      .help = "Perturb-and-MAP draws of --decode least-loss"},
@@ -62,6 +65,7 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
         {{segment_shared_rows, self, false},
          {own_rows, self, false},
          {segment_output_rows, self, false},
+         {segment_running_rows, self, false},
          {image_option_rows, &self->common, false},
          {plain_option_rows, &self->common, false}},
     };

@@ -62,7 +62,7 @@ struct segment {
 #define SECTION_RUN      "Running"
 
 /* Rows of what both commands take, and of what `segment` alone writes next to its masks: they set a struct segment. */
-extern const struct clv_option segment_shared_rows[], segment_output_rows[];
+extern const struct clv_option segment_shared_rows[], segment_running_rows[], segment_output_rows[];
 
 /* Whether -o - sends the only result to standard output. The argument - is then the image itself, not a list of
  * paths. */

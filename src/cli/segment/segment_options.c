@@ -33,6 +33,10 @@ const struct clv_option segment_shared_rows[] = {
      .help = "Also an HTML page that shows all results: FOLDER/index.html"},
     {"status", 0, "FILE", SECTION_OUTPUTS, 0, CLV_OPTION_TEXT, AT(status_file),
      .help = "Also a table: image, done or failed, mask, message\nTab-separated; - is standard output"},
+    {0},
+};
+
+const struct clv_option segment_running_rows[] = {
     {"overwrite", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = EXISTING_OVERWRITE,
      .help = OVERWRITE_HELP},
     {"resume", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = EXISTING_RESUME,
