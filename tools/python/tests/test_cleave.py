@@ -468,7 +468,6 @@ def test_nothing_leaks(model, pairs):
     use(5)
     gc.collect()  # what failed trainings of other tests left in circles
     before = resident_bytes()
-    gc.collect()  # what earlier tests left
     counts = sys.getrefcount(image), sys.getrefcount(mask)
     use(30)
     assert resident_bytes() - before < 8 << 20
