@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/control_group.h"
@@ -226,4 +227,11 @@ void parallel_progress(const struct clv_progress *progress, const char *what, si
     pthread_mutex_lock(&lock);
     report_progress(progress, what, ++*done, total, note);
     pthread_mutex_unlock(&lock);
+}
+
+double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

@@ -30,4 +30,7 @@ bool parallel_is_within_task(void);
 void parallel_progress(const struct clv_progress *progress, const char *what, size_t *done, size_t total,
                        const char *note);
 
+/* Seconds that only ever go on, from some time on. */
+double seconds_now(void);
+
 #endif

@@ -129,3 +129,13 @@ enum clv_status metadata_count(int32_t *count, const struct json_value *object, 
     *count = (int32_t)wide;
     return CLV_OK;
 }
+
+enum clv_status record_number(struct clv_record *record, const char *key, double value, struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 64);
+    text_put_json_number(&text, value);
+    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(record, key, text.bytes, err);
+    text_release(&text);
+    return status;
+}

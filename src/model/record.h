@@ -9,6 +9,10 @@
 
 void record_release(struct clv_record *record);
 
+/* Notes a number in its shortest form. */
+enum clv_status record_number(struct clv_record *record, const char *key, double value,
+                              struct clv_error *err) CLV_CHECK;
+
 void record_put_json(struct text *text, const struct clv_record *record);
 
 /* Adds the entries of a file's metadata "record" to an empty record. After a failure *record holds some of them.

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "data/tensors.h"
 #include "feature/dataset/feature_list.h"
+#include "model/record.h"
 #include "task/train.h"
 #include "task/train_record.h"
 
@@ -63,7 +64,7 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
         snprintf(key, sizeof key, "parameter.%s", learner->parameters[i].name);
         const char *const *names = clv_learner_choices(learner, i);
         status = names ? clv_record_set(&model->record, key, names[(size_t)training->parameters[i]], err)
-                       : record_number(model, key, training->parameters[i], err);
+                       : record_number(&model->record, key, training->parameters[i], err);
     }
     const struct {
         const char *key;
@@ -74,19 +75,19 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
                   {"unlabelled_images", data->n_unlabelled, false}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts && status == CLV_OK; i++)
         if (counts[i].n || counts[i].always)
-            status = record_number(model, counts[i].key, (double)counts[i].n, err);
+            status = record_number(&model->record, counts[i].key, (double)counts[i].n, err);
     struct loss_unit unit = train_loss_unit(data, data->dataset);
     if (status == CLV_OK && !isnan(outcome->train_loss))
-        status = record_number(model, unit.key, unit.scale * outcome->train_loss, err);
+        status = record_number(&model->record, unit.key, unit.scale * outcome->train_loss, err);
     TRY(clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err));
     if (status == CLV_OK && data->label_weights > 0)
-        status = record_number(model, "label_weights", data->label_weights, err);
+        status = record_number(&model->record, "label_weights", data->label_weights, err);
     if (status == CLV_OK && options->label_costs > 0)
-        status = record_number(model, "label_costs", options->label_costs, err);
+        status = record_number(&model->record, "label_costs", options->label_costs, err);
     if (status == CLV_OK && options->stages > 1)
-        status = record_number(model, "stages", options->stages, err);
+        status = record_number(&model->record, "stages", options->stages, err);
     for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
-        status = record_number(model, result->notes[i].name, result->notes[i].value, err);
+        status = record_number(&model->record, result->notes[i].name, result->notes[i].value, err);
     TRY(record_curve(model, result, err));
     return status;
 }
@@ -283,16 +284,6 @@ enum clv_status digest_features(char digest[DIGEST_SIZE], const struct path_list
     path_list_release(&files);
     if (status == CLV_OK)
         snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
-    return status;
-}
-
-enum clv_status record_number(struct clv_model *model, const char *key, double value, struct clv_error *err)
-{
-    struct text text;
-    text_init(&text, 64);
-    text_put_json_number(&text, value);
-    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, key, text.bytes, err);
-    text_release(&text);
     return status;
 }
 

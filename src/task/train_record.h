@@ -20,7 +20,4 @@ struct path_list;
 enum clv_status digest_features(char digest[DIGEST_SIZE], const struct path_list *paths,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Notes a number in its shortest form. */
-enum clv_status record_number(struct clv_model *model, const char *key, double value, struct clv_error *err) CLV_CHECK;
-
 #endif

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "data/tensors.h"
@@ -49,20 +49,13 @@ void clv_train_defaults(struct clv_train_options *options, const struct clv_lear
         options->parameters[i] = learner->parameters[i].value;
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Reads all that is learned from, and describes the training. */
 static enum clv_status gather(struct run *self, struct clv_error *err)
 {
     const struct clv_train_options *options = self->options;
     const struct clv_progress *progress = options->progress;
     struct clv_training *training = &self->training;
-    double started = now_s();
+    double started = seconds_now();
     clv_training_defaults(training, options->learner);
     memcpy(training->parameters, options->parameters, sizeof training->parameters);
     training->seed = options->seed;
@@ -78,7 +71,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     TRY(train_data_load(&self->data, options, &self->start, err));
     if (status != CLV_OK)
         return status;
-    train_report_data(options, &self->data, now_s() - started);
+    train_report_data(options, &self->data, seconds_now() - started);
     training->dataset = self->data.dataset;
     training->frames = self->data.frames;
     status = train_data_examples(&self->examples, &training->n_examples, &self->data, progress, err);
@@ -122,10 +115,10 @@ static enum clv_status learn(struct run *self, struct clv_error *err)
 {
     const struct clv_training *training = &self->training;
     struct clv_training_result *result = &self->outcome.result;
-    double started = now_s();
+    double started = seconds_now();
     self->outcome.train_loss = NAN;
     enum clv_status status = clv_train(result, self->options->learner, training, err);
-    self->outcome.seconds = now_s() - started;
+    self->outcome.seconds = seconds_now() - started;
     if (status == CLV_OK && training->n_examples)
         status =
             clv_evaluate(&self->outcome.train_loss, training->dataset, training->examples, training->n_examples,

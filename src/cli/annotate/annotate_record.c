@@ -5,17 +5,8 @@
 #include "base/error.h"
 #include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
+#include "model/record.h"
 #include "task/train_record.h"
-
-static enum clv_status note_number(struct clv_tag_model *model, const char *key, double value, struct clv_error *err)
-{
-    struct text text;
-    text_init(&text, 64);
-    text_put_json_number(&text, value);
-    enum clv_status status = text.failed ? fail_memory(err) : clv_record_set(&model->record, key, text.bytes, err);
-    text_release(&text);
-    return status;
-}
 
 enum clv_status annotate_record(struct clv_tag_model *model, const struct annotate_training *self,
                                 const struct clv_set *images, const struct clv_tag_training_result *result,
@@ -48,11 +39,11 @@ enum clv_status annotate_record(struct clv_tag_model *model, const struct annota
         status = clv_record_set(&model->record, entries[i][0], entries[i][1], err);
     for (int i = 0; i < CLV_TAG_PARAMETERS && status == CLV_OK; i++) {
         snprintf(key, sizeof key, "parameter.%s", clv_tag_parameters[i].name);
-        status = note_number(model, key, i == CLV_TAG_GAMMA ? model->gamma : training->parameters[i], err);
+        status = record_number(&model->record, key, i == CLV_TAG_GAMMA ? model->gamma : training->parameters[i], err);
     }
-    TRY(note_number(model, "examples", (double)training->set->n, err));
-    TRY(note_number(model, "objective", result->primal, err));
-    TRY(note_number(model, "duality_gap", result->primal - result->dual, err));
+    TRY(record_number(&model->record, "examples", (double)training->set->n, err));
+    TRY(record_number(&model->record, "objective", result->primal, err));
+    TRY(record_number(&model->record, "duality_gap", result->primal - result->dual, err));
     return status;
 }
 

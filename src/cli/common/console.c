@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/common/signals.h"
 
@@ -27,13 +27,6 @@ static struct {
     double started_s, shown_s;
     size_t first; /* units done when the stage was first heard of: a resumed one does not begin at 0 */
 } console = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Writes all bytes to a descriptor. */
 static bool write_all(int fd, const char *bytes, size_t size)
@@ -228,7 +221,7 @@ static void show_progress(void *context, const char *what, size_t done, size_t t
     if (!console.terminal || console.quiet)
         return;
     pthread_mutex_lock(&console.lock);
-    double now = now_s();
+    double now = seconds_now();
     if (strncmp(console.what, what, sizeof console.what - 1) != 0) {
         wipe();
         snprintf(console.what, sizeof console.what, "%s", what);

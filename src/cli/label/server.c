@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/parallel.h"
 #include "cli/label/label.h"
 
 #define MAX_CONNECTIONS 300
@@ -111,13 +112,6 @@ static void take(struct upload *upload, const char *bytes, size_t size)
     upload->bytes[upload->size] = 0;
 }
 
-static time_t now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
 static void forget_stranger(struct label_server *server, size_t k)
 {
     server->n_strangers--;
@@ -157,7 +151,7 @@ static void come_or_go(void *context, struct MHD_Connection *connection, void **
     }
     if (server->n_strangers == MAX_STRANGERS)
         drop_oldest(server);
-    server->strangers[server->n_strangers++] = (struct stranger){socket_of(connection), now_s()};
+    server->strangers[server->n_strangers++] = (struct stranger){socket_of(connection), (time_t)seconds_now()};
 }
 
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
@@ -316,7 +310,7 @@ enum clv_status label_server_run(struct label_server *server, struct page_sessio
     while (!*stop) {
         if (MHD_run_wait(server->daemon, WAIT_MS) != MHD_YES)
             return fail(err, CLV_ERR_OS, "the server has ended");
-        while (server->n_strangers && now_s() - server->strangers[0].came > HEADERS_S)
+        while (server->n_strangers && (time_t)seconds_now() - server->strangers[0].came > HEADERS_S)
             drop_oldest(server);
     }
     return CLV_OK;

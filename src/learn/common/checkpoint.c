@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "base/team.h"
 #include "base/text.h"
 #include "data/tensors.h"
@@ -23,13 +23,6 @@ struct facts {
     const char *pairs[MAX_PAIRS][2];
     size_t n;
 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static uint64_t add_example(uint64_t hash, const struct clv_problem *problem, const int32_t *label, const float *theta,
                             int32_t n_labels)
@@ -66,13 +59,13 @@ void checkpoints_open(struct checkpoints *self, const struct clv_learner *learne
     if (!training->checkpoints)
         return;
     self->digest = digest_examples(training, fingerprint);
-    self->written_s = now_s();
+    self->written_s = seconds_now();
 }
 
 bool checkpoint_is_due(const struct checkpoints *self)
 {
     const struct clv_checkpoints *wanted = self->training->checkpoints;
-    return wanted && now_s() - self->written_s >= wanted->every_s;
+    return wanted && seconds_now() - self->written_s >= wanted->every_s;
 }
 
 static void add_fact(struct facts *facts, const char *name, const char *value)
@@ -125,14 +118,14 @@ enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tens
 {
     struct facts facts;
     if (team_rank()) { /* the leader writes */
-        self->written_s = now_s();
+        self->written_s = seconds_now();
         return CLV_OK;
     }
     enum clv_status status = facts_open(&facts, self, err);
     TRY(clv_tensors_write(self->training->checkpoints->path, state, n, (const char *const(*)[2])facts.pairs, facts.n,
                           err));
     text_release(&facts.text);
-    self->written_s = now_s();
+    self->written_s = seconds_now();
     return status;
 }
 
