@@ -148,12 +148,12 @@ const struct clv_option train_option_rows[] = {
      .help = "Images with masks: a folder, a manifest or a feature file\n"
              "A folder has images/ and masks/. Of feature files there may be several: --data again"},
     {"split", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(split),
-     .help = "Learn from these splits of the manifest\n(default: train if there is one, else all)"},
+     .help = "Learn from these splits (default: train if there is one)\n(else all of the manifest)"},
     {"boxes", 0, "PATH", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Also learn from boxes around objects, in images without masks\n"
              "A file or folder of them: TSV, VOC, COCO, labelme, YOLO, CVAT, Label Studio"},
     {"validate", 0, "NAME,..", SECTION_LEARN_FROM, BASIC, CLV_OPTION_TEXT, AT(validate),
-     .help = "Also report the loss on these splits, or on this feature file"},
+     .help = "Also report the loss on these splits of the set, or on a feature file"},
     {"only", 0, "FILE", SECTION_LEARN_FROM, 0, CLV_OPTION_TEXT, AT(only),
      .help = "Read the masks of the images named in this file, one a line, and no others"},
     {"drafts", 0, NULL, SECTION_LEARN_FROM, 0, CLV_OPTION_FLAG, AT(drafts), .help = DRAFTS_HELP},
@@ -197,7 +197,7 @@ const struct clv_option train_option_rows[] = {
      .help = "Start from the weights of this model, which has the same labels and features"},
 
     {"cv", 0, "K", SECTION_CHOOSING, BASIC, CLV_OPTION_INT, AT(cv), .minimum = 2, .maximum = 1000,
-     .help = "Choose lambda by K-fold cross-validation among the images learned from"},
+     .help = "Choose lambda, or what the learner has, by K-fold cross-validation"},
 
     {"seed", 's', "N", SECTION_RUNNING, BASIC, CLV_OPTION_UINT64, AT(seed),
      .help = "Seed of everything random; the same seed, the same model"},

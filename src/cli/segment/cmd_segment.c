@@ -40,9 +40,9 @@ static const struct clv_option own_rows[] = {
      .choices = decoding_names_of_images,
      .help = DECODING_HELP ". least-loss: the least expected balanced error of draws"},
     {"draws", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
-     .help = "Perturb-and-MAP draws of --decode least-loss"},
+     .help = "Random draws (perturb-and-MAP) that --decode least-loss looks at"},
     {"seed", 's', "N", SECTION_DECIDING, 0, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the draws"},
-    {"refine", 0, NULL, "Refining", 0, CLV_OPTION_SET, AT(refine), .minimum = REFINE_ALL,
+    {"refine", 0, NULL, "Refining", CLV_OPTION_BASIC, CLV_OPTION_SET, AT(refine), .minimum = REFINE_ALL,
      .help = "Refine the borders of labels by a cut of all pixels\n"
              "(default: of images that are larger than the model's working size)"},
     {"no-refine", 0, NULL, "Refining", 0, CLV_OPTION_SET, AT(refine), .minimum = REFINE_NONE,

@@ -171,7 +171,9 @@ static const struct clv_option own_rows[] = {
     {"output", 'o', "MODEL", SECTION_LEARNED, CLV_OPTION_NEEDED | CLV_OPTION_UNRECORDED, CLV_OPTION_TEXT, AT(output),
      .help = "The model to write, all or nothing"},
     {"learner", 'l', "NAME", SECTION_LEARNED, CLV_OPTION_BASIC, CLV_OPTION_OTHER, AT(learner), .take = take_learner,
-     .choices = learner_names, .help = "How to learn (default ssvm)\n`--learner NAME --help all' shows its parameters"},
+     .choices = learner_names,
+     .help = "Learner: ssvm (default), wmpmap, crf ..; --help all names all\n`--learner NAME --help all' shows its "
+             "parameters"},
     {"cv-grid", 0, "X,..", SECTION_CHOOSING, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, 0, .take = take_grid,
      .help = "The values of lambda that --cv tries (default: 0.01, 0.1, 1, 10 and 100 times lambda)\n"
              "Again as NAME=X,.. for other parameters, all of whose combinations are tried"},
