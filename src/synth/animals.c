@@ -1,4 +1,4 @@
-/* Writes sets of synthetic pictures: each picture is a pure function of the seed and its number (synth_scene.c), so
+/* Writes sets of synthetic pictures: each picture is a pure function of the seed and its number (animal_scene.c), so
  * threads draw them in any order. The manifest comes last: a folder without one is not a set. */
 #include "synth/synth.h"
 

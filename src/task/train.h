@@ -1,8 +1,8 @@
 /* clv_train_set's stages: from images with masks, boxes or neither to a model.
  *
  * Read train_set.c first, which goes through them in order. What comes out of each is a struct below: the data
- * (train_data.c), what is to be guessed (train_weak.c), checkpoints (train_checkpoints.c), and the outcome of learning,
- * which train_report.c tells. train_images.h says which image teaches how. */
+ * (train_data.c), what is to be guessed (train_images.c), and the outcome of learning, which train_record.c tells, as it
+ * does what a checkpoint must share. train_images.h says which image teaches how. */
 #ifndef TASK_TRAIN_H
 #define TASK_TRAIN_H
 

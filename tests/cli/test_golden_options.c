@@ -104,6 +104,21 @@ struct choice {
     const char *option, *words;
 };
 
+/* A copy that lasts as long as the process. */
+static char *kept(const char *text)
+{
+    static struct copy {
+        struct copy *next;
+        char text[];
+    } * copies;
+    struct copy *copy = malloc(sizeof *copy + strlen(text) + 1);
+    ck_assert_ptr_nonnull(copy);
+    strcpy(copy->text, text);
+    copy->next = copies;
+    copies = copy;
+    return copy->text;
+}
+
 static int list_choices(struct choice *choices, int capacity, const struct option_command *command)
 {
     int n = 0;
@@ -117,7 +132,7 @@ static int list_choices(struct choice *choices, int capacity, const struct optio
             if (!words || strchr(more, '<'))
                 continue; /* --help, --output, .. */
             ck_assert_int_lt(n, capacity);
-            choices[n++] = (struct choice){row->option, strdup(formatted("%s %s", more, words))};
+            choices[n++] = (struct choice){row->option, kept(formatted("%s %s", more, words))};
         }
     return n;
 }
@@ -208,7 +223,7 @@ static void learner_rows(void)
     int n = 1;
     for (size_t i = 0; clv_learner_at(i); i++)
         for (const struct clv_parameter *parameter = clv_learner_at(i)->parameters; parameter->name; parameter++) {
-            const char *option = strdup(formatted("--%s", parameter->name));
+            const char *option = kept(formatted("--%s", parameter->name));
             const char *const *names =
                 clv_learner_choices(clv_learner_at(i), (int)(parameter - clv_learner_at(i)->parameters));
             const char *value = names ? names[0] : formatted("%g", parameter->value);
@@ -217,11 +232,11 @@ static void learner_rows(void)
                 k++;
             ck_assert_int_lt(k, MAX_CHOICES);
             if (k == n)
-                choices[n++] = (struct choice){option, strdup(formatted("%s %s", option, value))};
+                choices[n++] = (struct choice){option, kept(formatted("%s %s", option, value))};
         }
     for (size_t i = 0; clv_learner_at(i); i++) {
         set_output(&train);
-        choices[0].option = choices[0].words = strdup(formatted("--learner %s", clv_learner_at(i)->name));
+        choices[0].option = choices[0].words = kept(formatted("--learner %s", clv_learner_at(i)->name));
         pair_rows(&train, 0, choices, n);
     }
 }

@@ -1,7 +1,7 @@
 /* The commands of `cleave`: one table, one entry and one cmd_<name>.c each.
  *
- * This folder is what the commands share. Read first: this header, then option_table.h (how a command's options are
- * parsed and printed as help), options.h (what all of them take) and outputs.h (what they may replace). inputs.c lists
+ * This folder is what the commands share. Read first: this header, then options.h (what all of them take, and how options
+ * are parsed and printed as help) and outputs.h (what they may replace). inputs.c lists
  * the images asked for, recipe_options.c checks the options of features; console.c shows notes and progress, signals.c
  * hears Ctrl-C. */
 #ifndef CLI_COMMAND_H

@@ -1,4 +1,4 @@
-/* The options that every working command has, and which ones were given. option_table.h parses them. */
+/* The options that every working command has, which ones were given, and how all of a command's are parsed and printed as help. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -92,7 +92,7 @@ struct option_rule {
 enum clv_status options_check(const struct common_options *common, const struct option_rule *rules, size_t n,
                               struct clv_error *err) CLV_CHECK;
 
-/* --- option_help.c --- */
+/* --- help --- */
 
 /* At most 30 lines: what most people need. `command` is "cleave train". */
 void option_help_short(FILE *stream, const char *command, const struct option_table *table,

@@ -15,7 +15,7 @@ enum clv_status exporting_path(char **path, const struct segment *options, struc
 /* Whether the file at that path begins as an earlier run's does. */
 bool exporting_is_own(const char *path, const struct segment *options);
 
-/* Makes folders, and writes what tells the labels' names (names_file.h). `run` must outlive it. */
+/* Makes folders, and writes what tells the labels' names (segment_files.h). `run` must outlive it. */
 struct exporting;
 enum clv_status exporting_begin(struct exporting **self, struct segment *options, const struct segment_run *run,
                                 struct clv_error *err) CLV_CHECK;

@@ -2,8 +2,8 @@
  *
  * Both parse into struct segment (segment_options.c has what they share) and end in segment_images (cmd_segment.c): it
  * reads the model, finds the inputs (cli/common/inputs.h; with --boxes box_inputs.h), plans all outputs before any work
- * (segment_outputs.c, output_plan.h) and calls segment_all (segment_run.c), which works on images in parallel and tells
- * results in input order (ordered_queue.h). marginals.h has what marginals adds. */
+ * (output_plan.h) and calls segment_all (segment_run.c), which works on images in parallel and tells
+ * results in input order (memory_gate.h). marginals.h has what marginals adds. */
 #ifndef CLI_SEGMENT_H
 #define CLI_SEGMENT_H
 
@@ -83,7 +83,7 @@ bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t he
 #define MARGINALS_TITLE "cleave: probabilities"
 
 /* Before any work: takes the output folder and the report's, as far as they are there, for this run or its shard
- * (output_locks.h); the files beside masks and overlays must be new, or may be replaced (outputs.h). */
+ * (outputs.h); the files beside masks and overlays must be new, or may be replaced (outputs.h). */
 enum clv_status segment_lock(struct segment *self, struct clv_error *err) CLV_CHECK;
 enum clv_status segment_claim(struct segment *self, struct clv_error *err) CLV_CHECK;
 

@@ -1,6 +1,6 @@
 /* cut/: minimum cuts of graphs, for fields of two labels.
  *
- * Read this header first: the graph, its capacities and the solver. capacities.h makes whole-number capacities of a
+ * Read this header first: the graph, its capacities and the solver. struct capacities has whole numbers of a
  * field's scores. A solution goes persistency.c (nodes that their own scores decide), push_relabel.c (the others), then
  * the labels are read here. clamp.h forces single nodes of a solution to the other label (settle.c completes the
  * residual graph for that). batch.h solves sixteen problems that differ in their terminal weights only, a
