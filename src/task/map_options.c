@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-
-static const char *const kind_names[] = {"guess", "probabilities", "logits", "features"}; /* enum clv_map_kind */
+#include "feature/recipe/recipe_file.h"
 
 enum clv_status map_options_add(struct clv_set *set, const struct clv_map_options *self, struct clv_error *err)
 {
@@ -100,7 +99,7 @@ enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_ma
         if (is_guess[m])
             report_message(progress, CLV_NOTE, "maps %s: %d channel%s, taken for %s; --maps-kind tells otherwise",
                            recipe->maps[m].name, recipe->maps[m].n_channels, recipe->maps[m].n_channels == 1 ? "" : "s",
-                           kind_names[recipe->maps[m].kind]);
+                           map_kind_names[recipe->maps[m].kind]);
     }
     return status;
 }

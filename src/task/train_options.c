@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cleave/infer.h"
 #include "cleave/segment.h"
+#include "feature/recipe/recipe_file.h"
 #include "task/options.h"
 
 /* --- values that are more than one word or number --- */
@@ -217,8 +218,7 @@ const struct clv_option train_option_rows[] = {
 static const char *const kinds_of_nodes[] = {"superpixels", "patches", NULL}; /* enum clv_nodes */
 static const char *const sources[] = {"cleave", "vlfeat", NULL};              /* enum clv_sift, enum clv_kmeans */
 static const char *const kernels[] = {"none", "chi2", "intersection", NULL};
-static const char *const map_kinds[] = {"guess", "probabilities", "logits", "features", NULL}; /* enum clv_map_kind */
-static const char *const map_uses[] = {"auto", "keep", "ignore", NULL};                        /* enum clv_map_use */
+static const char *const map_uses[] = {"auto", "keep", "ignore", NULL}; /* enum clv_map_use */
 
 const struct clv_option feature_option_rows[] = {
     {"maps", 0, "NAME=FOLDER", SECTION_LEARN_FROM, BASIC | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps),
@@ -255,7 +255,7 @@ const struct clv_option feature_option_rows[] = {
      .help = "Kernel that compares histograms of words and colours\n"
              "none: Hellinger's, in one number a bin. The others take three numbers a bin"},
     {"maps-kind", 0, "[NAME=]KIND", SECTION_FEATURES, PLAIN | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.kinds),
-     .choices = map_kinds, .take = take_map_word,
+     .choices = map_kind_names, .take = take_map_word,
      .help = "What the values of maps are: probabilities, logits, features or guess\n"
              "guess: probabilities if they are in 0..1 and there is one channel, or one for each label (default)"},
     {"maps-pca", 0, "[NAME=]N", SECTION_FEATURES, CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(maps.components),

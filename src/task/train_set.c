@@ -1,13 +1,10 @@
 /* clv_train_set: what `cleave train` does between its options and its file. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "base/path.h"
-#include "base/text.h"
 #include "data/tensors.h"
 #include "learn/learners.h"
 #include "model/attachment.h"

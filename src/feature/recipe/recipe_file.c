@@ -48,8 +48,8 @@ static const struct {
 
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
-static const char *const kinds[] = {"guess", "probabilities", "logits", "features"}; /* enum clv_map_kind */
-static const char *const layouts[] = {"auto", "chw", "hwc"};                         /* enum clv_map_layout */
+const char *const map_kind_names[] = {"guess", "probabilities", "logits", "features", NULL};
+static const char *const layouts[] = {"auto", "chw", "hwc"}; /* enum clv_map_layout */
 
 static void put_maps(struct text *text, const struct clv_recipe *recipe)
 {
@@ -57,7 +57,7 @@ static void put_maps(struct text *text, const struct clv_recipe *recipe)
         const struct clv_recipe_map *map = &recipe->maps[m];
         text_printf(text, "%s{\"name\":", m ? "," : ",\"" MAPS "\":[");
         text_put_json(text, map->name);
-        text_printf(text, ",\"kind\":\"%s\",\"layout\":\"%s\",\"n_channels\":%d", kinds[map->kind],
+        text_printf(text, ",\"kind\":\"%s\",\"layout\":\"%s\",\"n_channels\":%d", map_kind_names[map->kind],
                     layouts[map->layout], map->n_channels);
         if (map->n_components)
             text_printf(text, ",\"n_components\":%d,\"is_whitened\":%d", map->n_components, map->is_whitened);
@@ -243,7 +243,7 @@ static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_va
         struct clv_recipe_map *map = &recipe->maps[m];
         const char *own_name = "";
         json_get_text(json_member(entry, "name"), &own_name);
-        map->kind = find_word(json_member(entry, "kind"), kinds, 4);
+        map->kind = find_word(json_member(entry, "kind"), map_kind_names, 4);
         map->layout = find_word(json_member(entry, "layout"), layouts, 3);
         if (!*own_name || strlen(own_name) > CLV_MAX_MAP_NAME || map->kind < 1 || map->kind > 3 || map->layout > 2 ||
             !get_int32(json_member(entry, "n_channels"), &map->n_channels) || map->n_channels < 1)

@@ -31,4 +31,7 @@ bool recipe_tensor_is_known(const char *name);
 enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const struct clv_tensors *tensors,
                             const char *name, struct clv_error *err) CLV_CHECK;
 
+/* Of enum clv_map_kind; ends with NULL. */
+extern const char *const map_kind_names[];
+
 #endif
