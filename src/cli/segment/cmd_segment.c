@@ -170,7 +170,7 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     if (self->refine == REFINE_ALL)
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", self->refining.coupling);
     if (self->refine == REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes)
-        snprintf(refined, sizeof refined, "at the pixels, images of more than %d, coupling %g",
+        snprintf(refined, sizeof refined, "at the pixels, images of more than %d pixels, coupling %g",
                  run->model->recipe.working_pixels, self->refining.coupling);
     char draws[32];
     snprintf(draws, sizeof draws, "%d", self->n_draws);
