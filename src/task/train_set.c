@@ -62,7 +62,9 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     bool may_be_idle = options->cv;
     for (int i = 0; i < CLV_MAX_PARAMETERS; i++)
         may_be_idle |= options->is_given[i];
-    enum clv_status status = may_be_idle ? train_check_effect(options, training, err) : CLV_OK;
+    enum clv_status status = train_check_memory(options, err);
+    if (status == CLV_OK && may_be_idle)
+        status = train_check_effect(options, training, err);
     if (status == CLV_OK && options->init)
         status = train_init_read(&self->start, options, err);
     TRY(train_data_load(&self->data, options, &self->start, err));

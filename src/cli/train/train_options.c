@@ -315,7 +315,6 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     TRY(recipe_options_finish(&self->task, &self->common, err));
     TRY(check(self, err));
     TRY(gather(self, err));
-    TRY(train_check_memory(&self->task, err));
     TRY(train_checkpoints_path(&self->checkpoint, self, err));
     self->task.checkpoint = self->checkpoint;
     return status == CLV_OK ? claim_outputs(self, err) : status;
