@@ -13,7 +13,6 @@
 #include "cli/common/options.h"
 #include "cli/common/recipe_options.h"
 #include "task/options.h"
-#include "task/train.h"
 #include "task/training_set.h"
 
 /* --- the learner and its parameters: those of all learners are known, so that a complaint can tell --- */
