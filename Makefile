@@ -206,6 +206,7 @@ chroot-check:
 
 coverage: deps
 	$(Q)tools/deps coverage
+	$(Q)tools/deps mpi
 	$(Q)tools/coverage
 
 format:

@@ -29,24 +29,32 @@ static bool parse_line(struct line *line, const char *text)
     return line->number > 0;
 }
 
-/* The lines from which the caller was called, innermost first: those of tests/ in a row. Without debug information none. */
+/* The lines from which failed_at() was called, innermost first: those of tests/ in a row. Without debug information none.
+ * The lines of this file itself are left out by their name: how many frames it has depends on what was inlined. */
 static int call_lines(struct line *lines, int capacity)
 {
     void *frames[MAX_FRAMES];
     char command[MAX_FRAMES * 20 + 64], text[MAX_PATH + 64];
     Dl_info self, other;
+    bool inside = false; /* below are a sanitizer's own frames */
     int n = 0, n_frames = backtrace(frames, MAX_FRAMES);
     if (!dladdr((void *)(uintptr_t)call_lines, &self))
         return 0;
     int used = snprintf(command, sizeof command, "addr2line -i -e /proc/%d/exe", (int)getpid());
-    for (int i = 2; i < n_frames; i++) /* after this function and failed_at; the call is before the address of return */
+    for (int i = 0; i < n_frames; i++) /* the call is before the address of return */
         if (dladdr(frames[i], &other) && other.dli_fbase == self.dli_fbase)
             used += snprintf(command + used, sizeof command - (size_t)used, " %#tx",
                              (char *)frames[i] - 1 - (char *)self.dli_fbase);
     snprintf(command + used, sizeof command - (size_t)used, " 2>/dev/null");
     FILE *pipe = popen(command, "r");
-    while (pipe && n < capacity && fgets(text, sizeof text, pipe) && parse_line(&lines[n], text))
-        n++;
+    while (pipe && n < capacity && fgets(text, sizeof text, pipe)) {
+        if (strstr(text, "tests/support/failure.c"))
+            inside = true;
+        else if (inside && !parse_line(&lines[n], text))
+            break;
+        else
+            n += inside;
+    }
     if (pipe)
         pclose(pipe);
     return n;
