@@ -273,13 +273,15 @@ print-build:
 print-libs:
 	@echo '$(LDLIBS)'
 
-man_pages := $(foreach page,$(wildcard tools/*.[15]),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+man_pages := $(foreach page,$(wildcard tools/*.[135]),man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+doc_files := README.md CHANGELOG.md LICENSE
 prefix := $(DESTDIR)$(PREFIX)
+doc := $(prefix)/share/doc/cleave
 libdir := $(DESTDIR)$(LIBDIR)
 
 install: all
 	$(Q)install -d $(prefix)/bin $(libdir)/pkgconfig $(prefix)/include/cleave $(prefix)/share/man/man1 \
-	    $(prefix)/share/man/man5 $(prefix)/share/bash-completion/completions
+	    $(prefix)/share/man/man3 $(prefix)/share/man/man5 $(prefix)/share/bash-completion/completions $(doc)/examples
 	$(Q)install -m 755 $(BUILD)/cleave $(prefix)/bin/cleave
 	$(Q)install -m 644 $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(libdir)/
 	$(Q)ln -sf $(SHARED) $(libdir)/$(SONAME)
@@ -290,13 +292,17 @@ install: all
 	    -e 's|@SYSTEM_LIBS@|$(SYSTEM_LIBS)|' tools/cleave.pc.in > $(libdir)/pkgconfig/cleave.pc
 	$(Q)$(foreach page,$(man_pages),install -m 644 tools/$(notdir $(page)) $(prefix)/share/man/$(page) &&) true
 	$(Q)install -m 644 tools/bash-completion $(prefix)/share/bash-completion/completions/cleave
+	$(Q)install -m 644 $(doc_files) $(doc)/
+	$(Q)install -m 644 tools/examples/*.c $(doc)/examples/
 
-# Files by name, and the one folder that is nobody else's.
+# Files by name, and the folders that are nobody else's.
 uninstall:
 	$(Q)rm -f $(prefix)/bin/cleave $(addprefix $(libdir)/,libcleave.a libcleave.so $(SONAME) $(SHARED) pkgconfig/cleave.pc) \
 	    $(prefix)/include/cleave.h $(patsubst include/%,$(prefix)/include/%,$(wildcard include/cleave/*.h)) \
-	    $(addprefix $(prefix)/share/man/,$(man_pages)) $(prefix)/share/bash-completion/completions/cleave
-	$(Q)if [ -d $(prefix)/include/cleave ]; then rmdir --ignore-fail-on-non-empty $(prefix)/include/cleave; fi
+	    $(addprefix $(prefix)/share/man/,$(man_pages)) $(prefix)/share/bash-completion/completions/cleave \
+	    $(addprefix $(doc)/,$(doc_files) $(patsubst tools/%,%,$(wildcard tools/examples/*.c)))
+	$(Q)for folder in $(prefix)/include/cleave $(doc)/examples $(doc); do \
+	    if [ -d $$folder ]; then rmdir --ignore-fail-on-non-empty $$folder; fi; done
 
 clean:
 	rm -rf build

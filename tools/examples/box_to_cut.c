@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     must(clv_box_cut(labels, NULL, &image, &box, NULL, &error));
     must(clv_png_write_labels(argv[6], image.width, image.height, labels, NULL, 0, &error));
     clv_default_palette(palette);
-    clv_overlay_draw(&image, labels, palette, 0.45, 2, -1);
+    clv_overlay_draw(&image, labels, (const uint8_t(*)[3])palette, 0.45, 2, -1);
     must(clv_png_write(argv[7], &image, &error));
 
     for (size_t p = 0; p < n_pixels; p++)

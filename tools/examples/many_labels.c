@@ -44,7 +44,7 @@ int main(void)
     struct clv_oracle *oracle = NULL;
     int alone = draw(), expanded;
     field.n_nodes = N, field.n_edges = M, field.n_labels = LEVELS;
-    field.unary = unary, field.edges = edges;
+    field.unary = unary, field.edges = (const int32_t(*)[2])edges;
     field.form = CLV_PAIRWISE_POTTS, field.pairwise = coupling;
     if (clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, NULL) || clv_oracle_expand(oracle, y, NULL, &field, NULL))
         return 1;

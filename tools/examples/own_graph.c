@@ -10,7 +10,8 @@ enum { N = 2000 };
 static int64_t row[N + 1];
 static int32_t feature[2 * N], edges[N - 1][2], label[N], y[N];
 static float value[2 * N], bond[N - 1], theta[2 * N], volume[N];
-static const struct clv_problem line = {N, N - 1, 2, 1, row, feature, value, edges, bond, label, theta, volume, NULL};
+static const struct clv_problem line = {N,    N - 1, 2,     1,      row, feature, value, (const int32_t (*)[2])edges,
+                                        bond, label, theta, volume, NULL};
 
 static void draw(unsigned seed) /* what is seen differs, the labels stay */
 {
@@ -51,10 +52,8 @@ int main(void)
     model.w = result.w;
     if (clv_model_predict(y, &model, &line, oracle, NULL))
         return 1;
-    for (int i = 0; i < N; i++) {
-        together += y[i] == label[i];
-        alone += (value[2 * i] > 0) == label[i];
-    }
+    for (int i = 0; i < N; i++)
+        together += y[i] == label[i], alone += (value[2 * i] > 0) == label[i];
     printf("of %d nodes right: %d alone, %d together\n", N, alone, together);
     return 0;
 }
