@@ -16,7 +16,7 @@
 static enum clv_status find_target(char **target, const char *typed, struct clv_error *err)
 {
     char real[PATH_MAX];
-    enum path_kind kind;
+    enum path_kind kind = PATH_ABSENT;
     char *path = string_copy(typed);
     for (size_t n = path ? strlen(path) : 0; n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = 0;

@@ -208,8 +208,11 @@ union address {
 /* As browsers write it; left out where there is no space. */
 static void add_host(struct page_access *access, size_t *n, const char *host, int32_t port)
 {
-    if (*n + 1 < sizeof access->hosts / sizeof *access->hosts)
-        snprintf(access->hosts[(*n)++], sizeof *access->hosts, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+    const size_t most = sizeof access->hosts / sizeof access->hosts[0] - 1;
+    if (*n >= most)
+        return;
+    snprintf(access->hosts[*n], sizeof access->hosts[0], strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, port);
+    ++*n;
 }
 
 static void add_address(struct page_access *access, size_t *n, const union address *at, int32_t port)
