@@ -56,11 +56,6 @@ CLV_API enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image 
                                         const uint8_t *values, size_t n_boxes,
                                         const struct clv_box_cut_options *options, struct clv_error *err) CLV_CHECK;
 
-/* A clv_figure_estimate: what box to cut (clv_box_cut) says, the larger one of several boxes'; half of it the labels
- * and half the probabilities. */
-CLV_API enum clv_status clv_box_figure(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
-                                       struct clv_error *err) CLV_CHECK;
-
 #ifdef __cplusplus
 }
 #endif

@@ -40,9 +40,9 @@ extern "C" {
 #define CLV_VOID       255 /* the mask value of pixels that never count */
 
 /* Names and colours of labels 0..n_labels-1. is_void tells the mask values besides 255 that never count: what
- * labels.tsv names "void", and what clv_labels_hide hides. Where they lie below other labels (MSRC: 0), labels keep
- * their mask values: label 0 simply never occurs. A value that labels.tsv leaves out has the name "". palette[255] is
- * the colour of void. */
+ * labels.tsv names "void", and labels that a training takes for void. Where they lie below other labels (MSRC: 0),
+ * labels keep their mask values: label 0 simply never occurs. A value that labels.tsv leaves out has the name "".
+ * palette[255] is the colour of void. */
 struct clv_labels {
     int32_t n_labels;
     uint8_t is_void[256]; /* [mask value] 0 or 1 */
@@ -59,10 +59,6 @@ CLV_API enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_
  * be), and if wanted value (0..254, or 255 for void; else they count from 0, and void is 255) and red, green, blue
  * (0..255), in any order. Errors name file, line and value: what is out of range or there twice, no label above 0. */
 CLV_API enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, struct clv_error *err) CLV_CHECK;
-/* Makes the labels of these names, comma-separated, void: their pixels are not learned from and do not count, and
- * learners of hidden nodes see nodes of unknown label there. CLV_ERR_USAGE, and nothing changes, for a name that no
- * label has (the message lists the names there are) and if fewer than two labels are left. */
-CLV_API enum clv_status clv_labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err) CLV_CHECK;
 
 /* One row of a set. Paths are joined to the set's root; mask, boxes, tags and sequence are NULL where the row has none;
  * split is "" when there is no such column. */
@@ -131,13 +127,6 @@ CLV_API enum clv_status clv_set_read(struct clv_set *set, const char *path, stru
 /* Keeps the items whose split is one of `splits`, comma-separated; NULL keeps all. A name that no item has is an error
  * that lists the splits there are, and changes nothing. */
 CLV_API enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct clv_error *err) CLV_CHECK;
-
-/* The same for learning: NULL keeps the split "train" where there is one, else all. */
-CLV_API enum clv_status clv_set_select_training(struct clv_set *set, const char *splits,
-                                                struct clv_error *err) CLV_CHECK;
-
-/* Takes the masks of drafts away, which are no truth yet, and returns how many there were. */
-CLV_API size_t clv_set_drop_drafts(struct clv_set *set);
 
 /* A mask as labels[height][width]: 0..n_labels-1 or CLV_VOID. Palette PNGs are read as indices.
  *   labels.tsv: the values it names are labels; its void and 255 are void.

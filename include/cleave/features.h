@@ -149,27 +149,12 @@ CLV_API void clv_recipe_init_patches(struct clv_recipe *recipe);
 CLV_API void clv_recipe_release(struct clv_recipe *recipe);
 CLV_API int32_t clv_recipe_n_features(const struct clv_recipe *recipe);
 CLV_API int32_t clv_recipe_n_edge_features(const struct clv_recipe *recipe);
-/* Describes feature `index` ("word 17 of scale 0", "border distance bin 3"), for `cleave inspect`. */
-CLV_API void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
-CLV_API const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 
 /* Learns the codebooks by k-means on descriptors sampled evenly from the images (image_paths[n]). Same seed, same
  * recipe at any thread count. */
 CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *image_paths, size_t n,
                                          uint64_t seed, int n_threads, const struct clv_image_limits *limits,
                                          const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
-
-/* The same from images in memory, images[n] of 3 channels: the codebooks are those of the same images in files. */
-CLV_API enum clv_status clv_recipe_learn_images(struct clv_recipe *recipe, const struct clv_image *images, size_t n,
-                                                uint64_t seed, int n_threads, const struct clv_progress *progress,
-                                                struct clv_error *err) CLV_CHECK;
-
-/* Learns what the recipe says of its maps, each of which the set has by name: channels, kind (where it is to be
- * guessed) and the scale of features, from the maps of all the set's items, one at a time. Same bytes at any thread
- * count. Errors name the map's file: missing, unreadable, another number of channels than the first. */
-CLV_API enum clv_status clv_recipe_learn_maps(struct clv_recipe *recipe, const struct clv_set *set, int n_threads,
-                                              const struct clv_image_limits *limits,
-                                              const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* One image's problem, with memory of its own. superpixels are at working size; clv_example_paint brings labels
  * back. */
@@ -201,15 +186,11 @@ CLV_API enum clv_status clv_example_extract_maps(struct clv_example *example, co
                                                  const struct clv_map *maps, const struct clv_recipe *recipe,
                                                  struct clv_error *err) CLV_CHECK;
 
-/* Reads the maps that a recipe wants of an item: *maps (clv_item_maps_release), NULL if it wants none. */
-CLV_API enum clv_status clv_item_maps_read(struct clv_map **maps, const struct clv_recipe *recipe,
-                                           const struct clv_set *set, const struct clv_item *item,
-                                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-CLV_API void clv_item_maps_release(struct clv_map *maps, const struct clv_recipe *recipe);
-
 /* Counts the mask's pixels per node, sets label (the majority by theta, CLV_UNKNOWN where all pixels are void) and
- * theta. The mask has the original image's size. Of patches, those with more void than other pixels are unknown, and
- * count as all void. */
+ * theta[n_nodes][n_labels] = counts[n_nodes][n_labels] / (K' V_b), where V_b is the image's pixels of label b and K'
+ * the number of labels present: for two labels counts / (2 V_b). Labels that are absent weigh 0, so theta sums to 1
+ * (to 0 if all is void). The mask has the original image's size. Of patches, those with more void than other pixels are
+ * unknown, and count as all void. */
 CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask,
                                               int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
@@ -217,11 +198,6 @@ CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const
  * others; no counts and no theta. Without boxes all is 0: there is no object. */
 CLV_API enum clv_status clv_example_set_boxes(struct clv_example *example, const struct clv_pixel_box *boxes,
                                               size_t n_boxes, struct clv_error *err) CLV_CHECK;
-
-/* theta[n_nodes][n_labels] = counts[n_nodes][n_labels] / (K' V_b), where V_b is the image's pixels of label b and K'
- * the number of labels present: for two labels counts / (2 V_b). Labels that are absent weigh 0, so theta sums to 1
- * (to 0 if all is void). */
-CLV_API void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
 
 /* pixels[height][width] of the original size = label of the superpixel under each pixel. */
 CLV_API enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
@@ -236,6 +212,9 @@ CLV_API enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const st
 
 /* Training data: problems by number. Either held in memory or views into a mapped feature file. */
 struct clv_dataset;
+/* What theta is made of from the pixels counted: balanced, image by image (clv_example_set_truth), or counts over the
+ * mean image's known pixels, so that the mean loss is the share of known pixels that are wrong. */
+enum clv_loss_weights { CLV_LOSS_BALANCED, CLV_LOSS_COUNTS };
 CLV_API void clv_dataset_free(struct clv_dataset *dataset);
 CLV_API size_t clv_dataset_size(const struct clv_dataset *dataset);
 CLV_API int32_t clv_dataset_n_labels(const struct clv_dataset *dataset);
@@ -244,25 +223,6 @@ CLV_API const struct clv_labels *clv_dataset_labels(const struct clv_dataset *da
 /* The pairwise form that the data is meant for: NONE without edges, FULL for patches and for feature
  * files that say so, else POTTS. */
 CLV_API enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset);
-/* 1 if theta counts wrong nodes (or pixels) as they are: letters, and feature files that say so; 0 if it is balanced
- * or of the caller's making. */
-CLV_API bool clv_dataset_counts_errors(const struct clv_dataset *dataset);
-/* Makes theta, and with it the nodes' majority labels, anew from the pixels counted: balanced (clv_balanced_theta,
- * image by image), or counts over the mean image's known pixels, so that the mean loss is the share of known pixels
- * that are wrong. Nothing happens to what is weighed that way already. O(nodes labels). CLV_ERR_USAGE if a problem
- * has a theta but no counts, and nothing changes. */
-enum clv_loss_weights { CLV_LOSS_BALANCED, CLV_LOSS_COUNTS };
-CLV_API enum clv_status clv_dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights,
-                                          struct clv_error *err) CLV_CHECK;
-/* Multiplies theta by a weight for each true label, (1 / the label's share of all theta) to the power of `exponent`,
- * scaled so that all theta has the sum it had; majority labels follow. 0 changes nothing, with 1 all labels that are
- * there weigh the same in the end. For training sets: the mean loss is no share of pixels any more. To be called after
- * clv_dataset_weigh, once. O(nodes labels). CLV_ERR_USAGE for an exponent outside 0..1. */
-CLV_API enum clv_status clv_dataset_weigh_labels(struct clv_dataset *dataset, double exponent,
-                                                 struct clv_error *err) CLV_CHECK;
-/* The loosest kind of graph among its problems. */
-CLV_API enum clv_status clv_dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset,
-                                          struct clv_error *err) CLV_CHECK;
 CLV_API struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset, size_t index);
 CLV_API const char *clv_dataset_name(const struct clv_dataset *dataset, size_t index); /* the image */
 
@@ -272,12 +232,6 @@ CLV_API enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_
 CLV_API enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem,
                                         const char *name, struct clv_error *err) CLV_CHECK;
 
-/* The same of an image's example, with the truth that clv_example_set_truth gave it for as many labels: its arrays go
- * over to the dataset, and what errors weigh may be chosen (clv_dataset_weigh). The example is to be released all the
- * same. */
-CLV_API enum clv_status clv_dataset_add_example(struct clv_dataset *dataset, struct clv_example *example,
-                                                const char *name, struct clv_error *err) CLV_CHECK;
-
 /* Extracts every item of a set (in parallel, memory bounded by the threads plus what is kept) with its truth where
  * it has a mask, into memory, in the set's order. The first item in that order that fails, fails the whole; the
  * message names its file. An item without a mask, or whose mask is void throughout, has neither label nor theta. */
@@ -285,34 +239,6 @@ CLV_API enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const 
                                             const struct clv_recipe *recipe, int n_threads,
                                             const struct clv_image_limits *limits, const struct clv_progress *progress,
                                             struct clv_error *err) CLV_CHECK;
-
-/* Before long work: CLV_ERR_MEMORY, naming both, if the features of a set's images, by an estimate from their sizes
- * (which are read from their headers) and the recipe, take more memory than can be had; clv_dataset_extract checks
- * the same. */
-CLV_API enum clv_status clv_dataset_check_memory(const struct clv_set *set, const struct clv_recipe *recipe,
-                                                 const struct clv_image_limits *limits,
-                                                 struct clv_error *err) CLV_CHECK;
-
-/* The boxes of an item. */
-struct clv_item_boxes {
-    struct clv_pixel_box *boxes; /* of the original image; NULL: nothing is known of the item */
-    size_t n_boxes;              /* with boxes not NULL, 0 says that there is no object */
-};
-
-/* Estimates how likely each pixel is figure, from one image and its boxes alone: figure[height][width] in 0..1.
- * Called on any thread. */
-typedef enum clv_status clv_figure_estimate(float *figure, const struct clv_image *image,
-                                            const struct clv_item_boxes *boxes, struct clv_error *err);
-
-/* The same with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are some for
- * it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and nodes,
- * without edges, whose features tell where a node lies within its image's boxes, and whose theta[n_nodes][2] is the
- * estimate (may be NULL) of its pixels; so that places are comparable, items with masks need boxes, too. Two labels. */
-CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
-                                                  const struct clv_set *set, const struct clv_item_boxes *boxes,
-                                                  clv_figure_estimate *estimate, const struct clv_recipe *recipe,
-                                                  int n_threads, const struct clv_image_limits *limits,
-                                                  const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* Feature files: safetensors with the recipe, the items' names and all problems, so that a second training starts at
  * once. N nodes, M edges and n images in all:
@@ -326,10 +252,9 @@ CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, 
  * metadata: format "cleave features 1", n_labels, n_features, names (one a line), labels and recipe as JSON;
  *   pairwise: "potts" (default), or "full" if every pair of labels is to have a score of its own; edge features may
  *     be negative then
- *   loss: "balanced" (default): theta = clv_balanced_theta(counts), or "counts": theta = counts, so that with a
- *     count of 1 for a
- *   node's true label the loss is the number of wrong nodes. Nodes without counts are hidden: their label is
- *     CLV_UNKNOWN
+ *   loss: "balanced" (default): theta as of clv_example_set_truth, or "counts": theta = counts, so that with a
+ *     count of 1 for a node's true label the loss is the number of wrong nodes. Nodes without counts are hidden: their
+ *     label is CLV_UNKNOWN
  * A file from elsewhere needs node_offset, x (or row, index, value and n_features), format, n_labels and names. It
  * may leave out the three edge tensors (nothing but unaries then), counts (no truth), volume (1 each), size and
  * superpixels (it can be trained on, but not painted), labels with palette, and recipe (or "none"). */
@@ -340,13 +265,6 @@ CLV_API enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, 
 CLV_API enum clv_status clv_features_write(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
                                            int n_threads, const struct clv_image_limits *limits,
                                            const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
-
-/* The same for shard `number` of `count`, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of
- * them, whose file says which it is. An index of all shards opens as one dataset. */
-CLV_API enum clv_status clv_features_write_shard(const char *path, const struct clv_set *set,
-                                                 const struct clv_recipe *recipe, int32_t number, int32_t count,
-                                                 int n_threads, const struct clv_image_limits *limits,
-                                                 const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* Writes a dataset as a feature file, without recipe and superpixels, all or nothing: counts = theta with the loss
  * "counts", so that reading gives theta, labels and all else back; nodes that only theta's zeros or a missing theta

@@ -119,7 +119,7 @@ struct clv_guesses; /* opaque */
  * nodes take part. Their labels and theta in the dataset, if any, are not read. How they are labelled:
  *   - learners with a parameter `kappa`: by the marginals (pmap: the MAP labels) of what was learned from the masks;
  *   - other learners: by MAP labels of what was learned from the masks, and then trained on both as if all were masks;
- *   - with frames (clv_dataset_extract_boxed): by a teacher, the same learner trained on features and frames;
+ *   - with frames: by a teacher, the same learner trained on features and frames;
  *   - without any mask, for two labels and if something is given: from 1 wherever nothing is given. */
 struct clv_training {
     const struct clv_dataset *dataset;
@@ -194,16 +194,12 @@ struct clv_learner {
     double (*bytes)(
         const struct clv_training *training); /* memory it touches beyond the data, about; NULL: weights alone */
     bool lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */
-    const char *(*idle)(const struct clv_training *training, int parameter); /* see clv_learner_idle; NULL: never */
+    const char *(*idle)(const struct clv_training *training, int parameter); /* why it cannot matter; NULL: never */
 };
-
-/* Whether the learner trains a form for that many labels on such graphs. */
-CLV_API bool clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
-                                enum clv_graph graph);
 
 /* What is to be learned of a dataset if nothing else is said: its labels and features, and the pairwise form that it is
  * meant for (clv_dataset_pairwise), or the next simpler one that the learner trains. CLV_ERR_USAGE for a dataset
- * without examples; errors of clv_dataset_graph. *shape is then unchanged. */
+ * without examples, CLV_ERR_MEMORY. *shape is then unchanged. */
 CLV_API enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_learner *learner,
                                           const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
@@ -216,11 +212,7 @@ CLV_API bool clv_learner_keeps_checkpoints(const struct clv_learner *learner);
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
 /* Index of a parameter, or -1. */
 CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char *name);
-/* Why a parameter cannot change what that training results in, whatever its value: a clause that names what is in the
- * way ("--solver is lp", "every image has a mask"), static; NULL: it can. Other parameters count as they are set. A
- * training without a dataset is judged by its parameters alone. */
-CLV_API const char *clv_learner_idle(const struct clv_learner *learner, const struct clv_training *training,
-                                     int parameter);
+
 /* The names of a parameter's values, NULL-terminated; NULL: it is a number. */
 CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter);
 
@@ -228,7 +220,7 @@ CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner
  * one label alone, without weak ones that tell something, are CLV_ERR_USAGE: they tell nothing apart. Same seed,
  * same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a
  * fresh object: what it held is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that
- * clv_learner_trains denies. A training that needs more memory than can be had, by the learner's own estimate, is
+ * the learner does not train. A training that needs more memory than can be had, by the learner's own estimate, is
  * refused (CLV_ERR_MEMORY, naming both). Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and
  * row of W, and a few weight vectors. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,

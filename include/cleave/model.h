@@ -104,7 +104,7 @@ struct clv_decision_options {
  * is a balanced one at scale 1, and the others balance their losses and know no scale. */
 CLV_API void clv_decision_defaults(struct clv_decision_options *options, const struct clv_model *model);
 
-/* Decodes one problem at the least expected balanced error (clv_balanced_theta) instead of the best score: y[n_nodes].
+/* Decodes one problem at the least expected balanced error (clv_example_set_truth), not the best score: y[n_nodes].
  * Of two labels a node has label 1 where its marginal exceeds about label 1's expected share of the pixels or, for
  * balanced models, 1/2. options may be NULL. */
 CLV_API enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,

@@ -121,9 +121,6 @@ struct clv_decoding {
 };
 #define CLV_N_DECODING_RULES 5
 
-/* "oracle", "map", "marginal map", "marginals", "min entropy" */
-CLV_API const char *clv_decoding_rule_name(enum clv_decoding_rule rule);
-
 /* y[n_nodes] by a rule; of hidden nodes the most probable label. is_visible[n_nodes] is 1 or 0; NULL: all nodes are
  * visible. Uses the oracle's memory; what it solved before may be forgotten. CLV_ERR_USAGE for another rule or
  * temperature, and as the routines named above. */

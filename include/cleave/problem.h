@@ -94,10 +94,6 @@ enum clv_graph {
     CLV_GRAPH_ANY,
 };
 
-/* O(n_nodes + n_edges). CLV_ERR_MEMORY only. */
-CLV_API enum clv_status clv_problem_graph(enum clv_graph *graph, const struct clv_problem *problem,
-                                          struct clv_error *err) CLV_CHECK;
-
 /* What an oracle sees: unary scores and couplings of one problem under one w. For n_labels == 2 `unary` is [n_nodes],
  * the score of label 1 minus that of label 0; otherwise [n_nodes][n_labels]. `pairwise` is coupling[n_edges] (Potts;
  * the score loses coupling when the ends differ), table[n_edges][K][K] (full; added, the label of edges[e][0] first),

@@ -69,7 +69,8 @@ CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *mod
 
 /* --- learning ----------------------------------------------------------------------------------------------------- */
 
-#define CLV_AUTO (-1) /* of a choice: what suits the data */
+#define CLV_AUTO            (-1) /* of a choice: what suits the data */
+#define CLV_MAX_LABEL_COSTS 10000
 
 /* Where maps of networks are, and what is said of them: of those of a name, or with an empty name of all. */
 struct clv_map_words {
@@ -116,7 +117,7 @@ struct clv_train_options {
     const char *boxes;      /* a file or folder of boxes; else the manifest's column */
     const char *weak_split; /* whose other images give their boxes; with `boxes` by default those of the masks */
     const char *unlabelled_split; /* whose other images give nothing */
-    const char *voids;            /* labels that are void, as clv_labels_hide takes them */
+    const char *voids;            /* labels that become void: their pixels are not learned from and do not count */
     const char *validate;         /* splits, or a feature file, whose loss is told */
     bool drafts;                  /* masks that are not accepted are read, as are those of `only` */
     bool skip_bad;                /* go on without images that cannot be learned from */
@@ -214,31 +215,6 @@ CLV_API enum clv_status clv_option_set(void *options, const struct clv_option *o
  * first, after telling all), CLV_ERR_INTERRUPTED (before anything was learned), CLV_ERR_MEMORY. */
 CLV_API enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_options *options,
                                       struct clv_error *err) CLV_CHECK;
-
-/* What `cleave train --stages 2 --label-costs X` does: learns a first stage from the training's examples and keeps it in
- * model->first, gives every problem of the dataset, which is the training's and nobody else's, features of what a stage
- * says around it that has not seen it, and learns the second stage from those. training->shape and
- * model->shape become the second stage's; result->w is to be the model's. With label_costs > 0, of three labels or
- * more, the model receives what a label costs by being in an image at all. About seven trainings. Same bytes at any
- * thread count. After a failure the dataset is good for nothing but being freed. Errors: those of clv_train;
- * CLV_ERR_USAGE (another dataset, fewer than 5 images, label costs that are out of range or of two labels),
- * CLV_ERR_INTERRUPTED (within the first stage). */
-#define CLV_MAX_LABEL_COSTS 10000
-CLV_API enum clv_status clv_train_two_stages(struct clv_training_result *result, struct clv_model *model,
-                                             struct clv_dataset *dataset, const struct clv_learner *learner,
-                                             struct clv_training *training, double label_costs,
-                                             struct clv_error *err) CLV_CHECK;
-
-/* What `cleave train` does last with maps of networks: learns how is_refined weighs what a map, the region and the
- * colour say of a pixel, and how strong couplings are, and keeps it in the model. The model has all else, learned by
- * the training, whose dataset is of the set's images. For this the training is done twice more, without either half of
- * its examples, since a model is surer of images that it has seen. Nothing happens without maps, with fewer than 4
- * examples, or when asked to stop: such a model refines as others do. Same bytes at any thread count. Errors: those of
- * clv_train and of reading images, masks and maps; CLV_ERR_USAGE if set and dataset differ in size. limits may be
- * NULL. */
-CLV_API enum clv_status clv_train_refining(struct clv_model *model, const struct clv_learner *learner,
-                                           const struct clv_training *training, const struct clv_set *set,
-                                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

@@ -65,15 +65,7 @@ struct clv_patch_grid {
     int32_t width, height; /* of the image */
     int32_t size_px, step_px, n_rows, n_columns;
 };
-CLV_API enum clv_status clv_patch_grid_init(struct clv_patch_grid *grid, int32_t width, int32_t height, int32_t size_px,
-                                            int32_t step_px, struct clv_error *err) CLV_CHECK;
-/* The grid's edges; boundary_length as it is between the areas of clv_patch_grid_partition. O(patches + sides). */
-CLV_API enum clv_status clv_patch_grid_adjacency(struct clv_adjacency *adjacency, const struct clv_patch_grid *grid,
-                                                 struct clv_error *err) CLV_CHECK;
-/* The partition of the image into the pixels nearest to each patch's centre, the upper left one among equals: labels
- * are nodes. */
-CLV_API enum clv_status clv_patch_grid_partition(struct clv_superpixels *superpixels, const struct clv_patch_grid *grid,
-                                                 struct clv_error *err) CLV_CHECK;
+
 /* Measures against a true label map truth[height][width]. O(pixels).
  * Achievable segmentation accuracy: the share of pixels that are right when every superpixel takes its best label;
  * void_label pixels never count (-1: none); 1 when no pixel counts.

@@ -18,10 +18,10 @@
 
 #include <stdbool.h>
 
+#include "annotate/measures.h"
 #include "annotate/tag_model.h"
 #include "annotate/tags.h"
 #include "cleave/learn.h"
-#include "cleave/score.h"
 
 /* All learners have these and ignore those that they do not use (clv_tag_idle). The objectives, with y_il = 1 or -1 and
  * z as in tag_model.h:

@@ -4,10 +4,10 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/box_cut.h"
+#include "box_cut/box_cut.h"
 
-enum clv_status clv_box_figure(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
-                               struct clv_error *err)
+enum clv_status box_figure(float *figure, const struct clv_image *image, const struct item_boxes *boxes,
+                           struct clv_error *err)
 {
     size_t n = (size_t)image->width * (size_t)image->height;
     uint8_t *labels = array_alloc(n, sizeof *labels);

@@ -13,6 +13,7 @@
 #include "cli/common/shard_option.h"
 #include "cli/common/signals.h"
 #include "feature/dataset/feature_shards.h"
+#include "feature/dataset/features_format.h"
 #include "feature/recipe/memory_estimate.h"
 #include "task/check_set.h"
 #include "task/map_options.h"
@@ -201,8 +202,8 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     if (status == CLV_OK && has_recipe)
         status = look_ahead(self, &set, &recipe, &progress, err);
     TRY(self->shard.count
-            ? clv_features_write_shard(self->output, &set, &recipe, self->shard.number, self->shard.count,
-                                       common->n_threads, &common->limits, &progress, err)
+            ? features_write_shard(self->output, &set, &recipe, self->shard.number, self->shard.count,
+                                   common->n_threads, &common->limits, &progress, err)
             : clv_features_write(self->output, &set, &recipe, common->n_threads, &common->limits, &progress, err));
     size_t first, n;
     shard_block(&first, &n, &self->shard, set.n_items);

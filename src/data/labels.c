@@ -224,7 +224,7 @@ static enum clv_status refuse_name(const struct clv_labels *labels, const char *
     return status;
 }
 
-enum clv_status clv_labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err)
+enum clv_status labels_hide(struct clv_labels *labels, const char *names, struct clv_error *err)
 {
     uint8_t is_void[256];
     int32_t n_left = 0;

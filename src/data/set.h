@@ -25,4 +25,10 @@ bool set_is_own(const char *below);
 /* Reads labels.tsv in the root if there is one, else the labels are binary. */
 enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err) CLV_CHECK;
 
+/* clv_set_select for learning: NULL keeps the split "train" where there is one, else all. */
+enum clv_status set_select_training(struct clv_set *set, const char *splits, struct clv_error *err) CLV_CHECK;
+
+/* Takes the masks of drafts away, which are no truth yet, and returns how many there were. */
+size_t set_drop_drafts(struct clv_set *set);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cleave/data.h"
+#include "data/set.h"
 
 enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_error *err)
 {
@@ -71,13 +72,13 @@ static enum clv_status fail_no_split(const struct clv_set *set, const char *want
     return status;
 }
 
-enum clv_status clv_set_select_training(struct clv_set *set, const char *splits, struct clv_error *err)
+enum clv_status set_select_training(struct clv_set *set, const char *splits, struct clv_error *err)
 {
     static const char train[] = "train";
     return clv_set_select(set, splits || !has_split(set, train, strlen(train)) ? splits : train, err);
 }
 
-size_t clv_set_drop_drafts(struct clv_set *set)
+size_t set_drop_drafts(struct clv_set *set)
 {
     size_t n = 0;
     for (size_t i = 0; i < set->n_items; i++) {

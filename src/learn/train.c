@@ -10,6 +10,7 @@
 #include "cleave/learn.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/held.h"
+#include "learn/common/parameters.h"
 #include "learn/learners.h"
 #include "learn/weak/guesses.h"
 #include "mrf/problem.h"
@@ -48,8 +49,8 @@ static enum clv_status check_form(const struct clv_learner *learner, const struc
 {
     static const char *const graphs[] = {"chain", "graph without loops", "graph with loops"};
     enum clv_graph graph;
-    enum clv_status status = clv_problem_graph(&graph, problem, err);
-    if (!status && !clv_learner_trains(learner, shape->pairwise, shape->n_labels, graph))
+    enum clv_status status = problem_graph(&graph, problem, err);
+    if (!status && !learner_trains(learner, shape->pairwise, shape->n_labels, graph))
         status = fail(err, CLV_ERR_USAGE, "%s does not learn %s pairwise terms of %d labels on a %s", learner->name,
                       shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph]);
     return status;
@@ -244,7 +245,7 @@ enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_lear
     enum clv_graph graph;
     if (!clv_dataset_size(dataset))
         return fail(err, CLV_ERR_USAGE, "there are no examples whose shape could be learned");
-    enum clv_status status = clv_dataset_graph(&graph, dataset, err);
+    enum clv_status status = dataset_graph(&graph, dataset, err);
     if (status != CLV_OK)
         return status;
     struct clv_problem first = clv_dataset_problem(dataset, 0);
@@ -252,7 +253,7 @@ enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_lear
                                .n_features = first.n_features,
                                .n_edge_features = first.n_edge_features,
                                .pairwise = clv_dataset_pairwise(dataset)};
-    while (!clv_learner_trains(learner, chosen.pairwise, chosen.n_labels, graph))
+    while (!learner_trains(learner, chosen.pairwise, chosen.n_labels, graph))
         chosen.pairwise = (enum clv_pairwise)(chosen.pairwise - 1);
     *shape = chosen;
     return CLV_OK;

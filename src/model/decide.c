@@ -12,7 +12,7 @@
 
 enum { DRAWS_AT_ONCE = 16 };
 
-/* Of a labelling z drawn from the model, node i labelled a costs, in the balanced error (see clv_balanced_theta),
+/* Of a labelling z drawn from the model, node i labelled a costs, in the balanced error (see balanced_theta),
  *
  *     sum_(b != a) v_i [z_i = b] / (K'(z) V_b(z)),    V_b(z) = sum_j v_j [z_j = b] pixels, K'(z) labels present,
  *

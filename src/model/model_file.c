@@ -1,5 +1,6 @@
 /* Model files. */
 #include "model/model_file.h"
+#include "infer/oracle/decoding.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -100,7 +101,7 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
     shape_put_json(&header->model, &model->shape);
     if (model->decoding.rule != CLV_DECODE_ORACLE) {
         text_printf(&header->model,
-                    ",\"decoding\":\"%s\",\"hidden_temperature\":", clv_decoding_rule_name(model->decoding.rule));
+                    ",\"decoding\":\"%s\",\"hidden_temperature\":", decoding_rule_name(model->decoding.rule));
         text_put_json_number(&header->model, model->decoding.hidden_temperature);
     }
     text_put(&header->model, "}");
@@ -218,7 +219,7 @@ static enum clv_status read_decoding(struct clv_decoding *decoding, const struct
     if (!json_member(root, "decoding"))
         return CLV_OK;
     json_get_text(json_member(root, "decoding"), &name);
-    while (rule < CLV_N_DECODING_RULES && strcmp(name, clv_decoding_rule_name((enum clv_decoding_rule)rule)) != 0)
+    while (rule < CLV_N_DECODING_RULES && strcmp(name, decoding_rule_name((enum clv_decoding_rule)rule)) != 0)
         rule++;
     if (rule == CLV_N_DECODING_RULES)
         return fail(err, CLV_ERR_DATA, "%s: this program knows no decoding \"%.60s\"", path, name);

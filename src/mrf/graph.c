@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/problem.h"
+#include "mrf/problem.h"
 
 static bool is_chain(const struct clv_problem *problem)
 {
@@ -38,7 +39,7 @@ static bool is_forest(int32_t *parent, const struct clv_problem *problem)
     return true;
 }
 
-enum clv_status clv_problem_graph(enum clv_graph *graph, const struct clv_problem *problem, struct clv_error *err)
+enum clv_status problem_graph(enum clv_graph *graph, const struct clv_problem *problem, struct clv_error *err)
 {
     *graph = CLV_GRAPH_ANY;
     if (is_chain(problem)) {

@@ -1,7 +1,7 @@
-/* The regular grid of overlapping patches. */
+#include "superpixel/patch_grid.h"
+
 #include "base/array.h"
 #include "base/error.h"
-#include "cleave/superpixel.h"
 
 /* Patches along a side: all that fit, one that is clipped if none does. */
 static int32_t patches_along(int32_t side, int32_t size, int32_t step)
@@ -9,8 +9,8 @@ static int32_t patches_along(int32_t side, int32_t size, int32_t step)
     return side <= size ? 1 : (side - size) / step + 1;
 }
 
-enum clv_status clv_patch_grid_init(struct clv_patch_grid *grid, int32_t width, int32_t height, int32_t size_px,
-                                    int32_t step_px, struct clv_error *err)
+enum clv_status patch_grid_init(struct clv_patch_grid *grid, int32_t width, int32_t height, int32_t size_px,
+                                int32_t step_px, struct clv_error *err)
 {
     if (width < 1 || height < 1)
         return fail(err, CLV_ERR_USAGE, "patches: image is %dx%d", width, height);
@@ -44,8 +44,8 @@ static int32_t row_of(const struct clv_patch_grid *grid, int32_t y)
     return nearest_patch(y, grid->height, grid->size_px, grid->step_px, grid->n_rows);
 }
 
-enum clv_status clv_patch_grid_partition(struct clv_superpixels *superpixels, const struct clv_patch_grid *grid,
-                                         struct clv_error *err)
+enum clv_status patch_grid_partition(struct clv_superpixels *superpixels, const struct clv_patch_grid *grid,
+                                     struct clv_error *err)
 {
     size_t width = (size_t)grid->width;
     int32_t *labels = array_alloc(width * (size_t)grid->height, sizeof *labels);
@@ -58,8 +58,8 @@ enum clv_status clv_patch_grid_partition(struct clv_superpixels *superpixels, co
     return CLV_OK;
 }
 
-enum clv_status clv_patch_grid_adjacency(struct clv_adjacency *adjacency, const struct clv_patch_grid *grid,
-                                         struct clv_error *err)
+enum clv_status patch_grid_adjacency(struct clv_adjacency *adjacency, const struct clv_patch_grid *grid,
+                                     struct clv_error *err)
 {
     int64_t rows = grid->n_rows, columns = grid->n_columns, n_edges = rows * (columns - 1) + (rows - 1) * columns;
     if (n_edges > INT32_MAX)

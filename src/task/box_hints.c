@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-void box_hints_free(struct clv_item_boxes *boxes, size_t n_items)
+void box_hints_free(struct item_boxes *boxes, size_t n_items)
 {
     for (size_t i = 0; boxes && i < n_items; i++)
         array_free(boxes[i].boxes);
@@ -38,7 +38,7 @@ static enum clv_status open_file(struct reading *self, const char *path, struct 
     return CLV_OK;
 }
 
-static enum clv_status place(struct clv_item_boxes *boxes, struct reading *self, const struct clv_image_boxes *entry,
+static enum clv_status place(struct item_boxes *boxes, struct reading *self, const struct clv_image_boxes *entry,
                              const struct clv_item *item, struct clv_error *err)
 {
     int32_t width, height;
@@ -58,7 +58,7 @@ static enum clv_status place(struct clv_item_boxes *boxes, struct reading *self,
         return status;
     }
     self->n_cut += n_cut;
-    *boxes = (struct clv_item_boxes){pixels, n};
+    *boxes = (struct item_boxes){pixels, n};
     return CLV_OK;
 }
 
@@ -69,7 +69,7 @@ static bool tells(const struct clv_image_boxes *entry)
 }
 
 /* From the file that the item names. *boxes stays as it is if it has none. */
-static enum clv_status read_own(struct clv_item_boxes *boxes, struct reading *self, const struct clv_item *item,
+static enum clv_status read_own(struct item_boxes *boxes, struct reading *self, const struct clv_item *item,
                                 struct clv_error *err)
 {
     const struct clv_image_boxes *entry = NULL;
@@ -116,7 +116,7 @@ static void report_missing(const struct clv_set *set, const struct clv_train_opt
 }
 
 /* From one file for all. */
-static enum clv_status read_shared(struct clv_item_boxes *found, struct reading *self, const struct clv_set *set,
+static enum clv_status read_shared(struct item_boxes *found, struct reading *self, const struct clv_set *set,
                                    struct bad_images *bad, const char *path, const struct clv_set *others,
                                    struct clv_error *err)
 {
@@ -145,14 +145,14 @@ static enum clv_status read_shared(struct clv_item_boxes *found, struct reading 
     return status;
 }
 
-enum clv_status box_hints_read(struct clv_item_boxes **boxes, struct clv_set *set, struct bad_images *bad,
+enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, struct bad_images *bad,
                                const struct clv_set *others, const struct clv_train_options *options,
                                struct clv_error *err)
 {
     struct reading reading = {.options = options};
     const char *path = options->boxes;
     size_t n = set->n_items, kept = 0, n_bad = bad->n;
-    struct clv_item_boxes *found = array_zalloc(n, sizeof *found);
+    struct item_boxes *found = array_zalloc(n, sizeof *found);
     enum clv_status status = found ? CLV_OK : fail_memory(err);
     if (status == CLV_OK && path)
         status = read_shared(found, &reading, set, bad, path, others, err);

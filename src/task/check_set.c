@@ -120,7 +120,7 @@ static bool finding_slot(struct team_piece *piece, void *context, size_t index, 
 static enum clv_status take_box(struct supervision *self, size_t item, const struct finding *finding,
                                 struct clv_error *err)
 {
-    struct clv_item_boxes *found = &self->boxes[item];
+    struct item_boxes *found = &self->boxes[item];
     found->boxes = array_copy(&finding->box, 1, sizeof finding->box);
     found->n_boxes = finding->box.end_y > 0;
     return found->boxes ? CLV_OK : fail_memory(err);

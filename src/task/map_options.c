@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "feature/recipe/recipe.h"
 #include "feature/recipe/recipe_file.h"
 
 enum clv_status map_options_add(struct clv_set *set, const struct clv_map_options *self, struct clv_error *err)
@@ -93,7 +94,7 @@ enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_ma
         return status;
     for (int32_t m = 0; m < recipe->n_maps; m++)
         is_guess[m] = recipe->maps[m].kind == CLV_MAP_GUESS;
-    status = clv_recipe_learn_maps(recipe, set, n_threads, limits, progress, err);
+    status = recipe_learn_maps(recipe, set, n_threads, limits, progress, err);
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
         note_groups(&recipe->maps[m], progress);
         if (is_guess[m])

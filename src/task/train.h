@@ -87,7 +87,7 @@ enum clv_status train_checkpoints_use(struct clv_training *training, struct trai
 /* A parameter of the checkpoint to go on from, if there is one: what --cv chose need not be chosen again. */
 enum clv_status train_checkpoints_parameter(double *value, bool *found, const char *name,
                                             const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
-/* Refuses parameters that were given, and grids of such, that cannot have an effect (clv_learner_idle): by the options
+/* Refuses parameters that were given, and grids of such, that cannot have an effect (learner_idle): by the options
  * alone as long as the training has no dataset, then by the data, too. CLV_ERR_USAGE names both. */
 enum clv_status train_check_effect(const struct clv_train_options *options, const struct clv_training *training,
                                    struct clv_error *err) CLV_CHECK;

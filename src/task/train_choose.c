@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "learn/common/parameters.h"
 #include "task/train.h"
 
 /* Index of the learner's regularisation parameter, or -1. */
@@ -27,14 +28,14 @@ static int grid_parameter(const struct clv_candidates *grid, const struct clv_le
 static const char *idle_in_all(const struct clv_train_options *options, const struct clv_training *training, int index)
 {
     const struct clv_learner *learner = options->learner;
-    const char *why = clv_learner_idle(learner, training, index);
+    const char *why = learner_idle(learner, training, index);
     for (size_t g = 0; why && g < options->n_grids; g++) {
         const struct clv_candidates *grid = &options->grids[g];
         struct clv_training other = *training;
         int varied = grid_parameter(grid, learner);
         for (size_t i = 0; varied >= 0 && i < grid->n; i++) {
             other.parameters[varied] = grid->values[i];
-            if (!clv_learner_idle(learner, &other, index))
+            if (!learner_idle(learner, &other, index))
                 return NULL;
         }
     }

@@ -8,7 +8,9 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "box_cut/box_cut.h"
 #include "cleave/box_cut.h"
+#include "feature/dataset/extract.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/recipe/memory_estimate.h"
 #include "learn/learners.h"
@@ -102,8 +104,8 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
 }
 
 /* Images and masks are looked at before long work starts. Codebooks come from all images: words need no labels. */
-static enum clv_status extract_set(struct train_data *data, const struct clv_train_options *options,
-                                   struct clv_model *start, struct clv_error *err)
+static enum clv_status extract_images(struct train_data *data, const struct clv_train_options *options,
+                                      struct clv_model *start, struct clv_error *err)
 {
     struct supervision supervision = {0};
     struct clv_set *set = &supervision.set;
@@ -124,12 +126,12 @@ static enum clv_status extract_set(struct train_data *data, const struct clv_tra
     if (status == CLV_OK && !options->init && map_options_matter(&options->maps, &data->recipe, set))
         status = map_options_learn(&data->recipe, &options->maps, !options->no_maps, set, options->n_threads,
                                    &options->limits, options->progress, err);
-    TRY(clv_dataset_check_memory(set, &data->recipe, &options->limits, err));
+    TRY(dataset_check_memory(set, &data->recipe, &options->limits, err));
     int n_threads = 1;
     TRY(memory_choose_threads(&n_threads, set, &data->recipe, &options->limits, options->n_threads, err));
     if (status != CLV_OK)
         goto done;
-    struct clv_item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
+    struct item_boxes *boxes = supervision.n_boxed ? supervision.boxes : NULL;
     status = digest_set(data->digest, set, supervision.boxes, err);
     if (status != CLV_OK)
         goto done;
@@ -142,8 +144,8 @@ static enum clv_status extract_set(struct train_data *data, const struct clv_tra
     if (!options->init)
         status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, n_threads, &options->limits,
                                   options->progress, err);
-    TRY(clv_dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, clv_box_figure, &data->recipe, n_threads,
-                                  &options->limits, options->progress, err));
+    TRY(dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, box_figure, &data->recipe, n_threads,
+                              &options->limits, options->progress, err));
     if (status == CLV_OK && options->mirror)
         status = train_mirror_extract(data, set, options, n_threads, err);
     data->labels = set->labels;
@@ -167,7 +169,7 @@ enum clv_status train_data_load(struct train_data *data, const struct clv_train_
     struct train_data loaded = {0};
     enum clv_status status = options->n_images               ? train_data_in_memory(&loaded, options, err)
                              : is_tensor_file(options->data) ? open_features(&loaded, options, err)
-                                                             : extract_set(&loaded, options, start, err);
+                                                             : extract_images(&loaded, options, start, err);
     if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
         status = fail(err, CLV_ERR_DATA, "%s: no images in it", options->data);
     TRY(train_loss_weigh(&loaded, options, err));

@@ -280,11 +280,11 @@ done:
 static enum clv_status extend_boxes(struct supervision *self, size_t n, struct clv_error *err)
 {
     size_t n_before = self->boxes ? self->set.n_items : 0, n_after = self->set.n_items + n;
-    struct clv_item_boxes *grown = array_realloc(self->boxes, n_after, sizeof *grown);
+    struct item_boxes *grown = array_realloc(self->boxes, n_after, sizeof *grown);
     if (!grown)
         return fail_memory(err);
     for (size_t i = n_before; i < n_after; i++)
-        grown[i] = (struct clv_item_boxes){0};
+        grown[i] = (struct item_boxes){0};
     self->boxes = grown;
     return CLV_OK;
 }
@@ -294,7 +294,7 @@ static enum clv_status add_boxed(struct supervision *self, const char *splits, c
                                  const struct clv_train_options *options, struct clv_error *err)
 {
     struct clv_set set = {0};
-    struct clv_item_boxes *boxes = NULL;
+    struct item_boxes *boxes = NULL;
     enum clv_status status =
         training_set_read_more(&set, path, options->weak_split ? options->weak_split : splits, err);
     if (status != CLV_OK)

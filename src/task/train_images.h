@@ -3,13 +3,14 @@
 #define TASK_TRAIN_IMAGES_H
 
 #include "cleave/segment.h"
+#include "feature/dataset/frame.h"
 #include "task/training_set.h"
 
 /* The images to be learned from: first those with masks, then those with boxes, then those with neither. Items of the
  * last two have no mask, whatever the manifest says, and each image is there once. */
 struct supervision {
     struct clv_set set;
-    struct clv_item_boxes *boxes; /* [set.n_items], or NULL: none has boxes */
+    struct item_boxes *boxes; /* [set.n_items], or NULL: none has boxes */
     size_t n_masks, n_boxed, n_unlabelled;
     struct bad_images bad; /* images left out, whose boxes do not fit them */
 };

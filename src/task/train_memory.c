@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "feature/dataset/dataset.h"
+#include "feature/recipe/recipe.h"
 #include "task/train.h"
 #include "task/training_set.h"
 
@@ -149,8 +150,8 @@ enum clv_status train_data_in_memory(struct train_data *data, const struct clv_t
         data->recipe = options->recipe;
         data->has_recipe = true;
         status = check_values(&data->labels, masks, options, err);
-        TRY(clv_recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads,
-                                    options->progress, err));
+        TRY(recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads, options->progress,
+                                err));
         TRY(make_dataset(data, options, masks, err));
     }
     data->n_masks = n;

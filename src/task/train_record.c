@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "data/tensors.h"
+#include "feature/dataset/dataset.h"
 #include "feature/dataset/feature_list.h"
 #include "model/record.h"
 #include "task/train.h"
@@ -54,7 +55,7 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
         {"data", options->data},
         {"data_digest", options->data ? data->digest : NULL},
         {"seed", seed},
-        {"loss", clv_dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
+        {"loss", dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
         {"learner", learner->name},
     };
     enum clv_status status = CLV_OK;
@@ -171,7 +172,7 @@ static enum clv_status size_of(uint64_t *size, const char *path, struct clv_erro
     return CLV_OK;
 }
 
-enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct clv_item_boxes *boxes,
+enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct item_boxes *boxes,
                            struct clv_error *err)
 {
     uint64_t hash = HASH_START;

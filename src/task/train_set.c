@@ -162,7 +162,7 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
         status = stages_price(model, self->stages.presence, options->label_costs, &self->training, model->w, err);
     if (status == CLV_OK && !result->interrupted && self->data.set.n_items) { /* kept where there are maps */
         const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
-        status = clv_train_refining(model, options->learner, &training, &self->data.set, &options->limits, err);
+        status = train_refining(model, options->learner, &training, &self->data.set, &options->limits, err);
     }
     return status;
 }

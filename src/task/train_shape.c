@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "feature/dataset/dataset.h"
 #include "mrf/problem.h"
 #include "task/train.h"
 #include "task/training_set.h"
@@ -41,7 +42,7 @@ static size_t n_own_images(const struct train_data *data)
  * fold). */
 static bool counts_by_default(const struct train_data *data)
 {
-    return clv_dataset_counts_errors(data->dataset) ||
+    return dataset_counts_errors(data->dataset) ||
            (data->has_recipe && data->recipe.nodes == CLV_NODES_PATCHES && clv_dataset_n_labels(data->dataset) > 2 &&
             data->n_masks == n_own_images(data));
 }
@@ -77,14 +78,14 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     data->label_weights = fmax(options->label_weights, 0);
     data->counts_pixels = counts && data->has_recipe;
     bool has_rare = true;
-    enum clv_status status = clv_dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
+    enum clv_status status = dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
     if (status == CLV_OK && weighs && data->n_masks)
         status = look_for_rare(&has_rare, data->dataset, err);
     if (status == CLV_OK && !has_rare)
         status = fail(err, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",
                       counts ? "" : ", by the balanced loss (--loss counts)");
     return status == CLV_OK && options->label_weights > 0
-               ? clv_dataset_weigh_labels(data->dataset, options->label_weights, err)
+               ? dataset_weigh_labels(data->dataset, options->label_weights, err)
                : status;
 }
 
@@ -104,7 +105,7 @@ static double mean_total_theta(const struct clv_dataset *dataset)
 
 struct loss_unit train_loss_unit(const struct train_data *data, const struct clv_dataset *dataset)
 {
-    if (!clv_dataset_counts_errors(dataset))
+    if (!dataset_counts_errors(dataset))
         return (struct loss_unit){"weighted Hamming", "train_weighted_hamming", 1};
     double scale = 1 / mean_total_theta(dataset);
     return data->counts_pixels ? (struct loss_unit){"node error by pixels", "train_pixel_error", scale}

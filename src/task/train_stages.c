@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "feature/dataset/dataset.h"
 #include "model/stage.h"
 #include "task/train.h"
 
@@ -22,7 +23,7 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
     training->shape = stage_next_shape(&first->shape, training->shape.pairwise);
     if (options->label_weights < 0) {
         data->label_weights = learned->label_weights;
-        status = clv_dataset_weigh_labels(data->dataset, learned->label_weights, err);
+        status = dataset_weigh_labels(data->dataset, learned->label_weights, err);
     }
     if (status == CLV_OK && validation)
         status = stages_extend(validation, first, &training->shape, training->n_threads, err);

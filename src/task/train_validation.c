@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "feature/dataset/dataset.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/held.h"
 #include "task/map_options.h"
@@ -46,10 +47,10 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
 {
     struct clv_set set = {0};
     *dataset = NULL;
-    enum clv_loss_weights weights = clv_dataset_counts_errors(data->dataset) ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED;
+    enum clv_loss_weights weights = dataset_counts_errors(data->dataset) ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED;
     if (is_tensor_file(options->validate)) {
         enum clv_status opened = open_features(dataset, options, data, err);
-        return opened == CLV_OK ? clv_dataset_weigh(*dataset, weights, err) : opened;
+        return opened == CLV_OK ? dataset_weigh(*dataset, weights, err) : opened;
     }
     enum clv_status status = training_set_read_more(&set, options->data, options->validate, err);
     if (status != CLV_OK)
@@ -61,7 +62,7 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     TRY(map_options_add(&set, &options->maps, err));
     TRY(clv_dataset_extract(dataset, &set, &data->recipe, options->n_threads, &options->limits, options->progress,
                             err));
-    TRY(clv_dataset_weigh(*dataset, weights, err));
+    TRY(dataset_weigh(*dataset, weights, err));
     clv_set_release(&set);
     return status;
 }

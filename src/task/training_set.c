@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "data/labels.h"
+#include "data/set.h"
 #include "feature/dataset/feature_list.h"
 
 bool is_tensor_file(const char *path)
@@ -48,8 +50,7 @@ void training_set_note_manifest(const struct clv_set *set, const char *path, con
 static enum clv_status select_splits(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
                                      struct clv_error *err)
 {
-    enum clv_status status =
-        prefer_train ? clv_set_select_training(set, splits, err) : clv_set_select(set, splits, err);
+    enum clv_status status = prefer_train ? set_select_training(set, splits, err) : clv_set_select(set, splits, err);
     if (status == CLV_OK && !set->n_items)
         status = fail(err, CLV_ERR_DATA, "%s: no images in it", path);
     if (status != CLV_OK)
@@ -101,7 +102,7 @@ enum clv_status training_set_read_more(struct clv_set *set, const char *path, co
 void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
                               const struct clv_progress *progress)
 {
-    size_t n = clv_set_drop_drafts(set), first = 0;
+    size_t n = set_drop_drafts(set), first = 0;
     while (n && !set->items[first].is_draft)
         first++;
     if (n)
@@ -113,7 +114,7 @@ void training_set_drop_drafts(struct clv_set *set, const char *path, const char 
 
 enum clv_status training_set_hide(struct clv_set *set, const char *names, struct clv_error *err)
 {
-    enum clv_status status = names ? clv_labels_hide(&set->labels, names, err) : CLV_OK;
+    enum clv_status status = names ? labels_hide(&set->labels, names, err) : CLV_OK;
     return status == CLV_OK ? status : fail_within(err, status, "--void");
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "data/set.h"
 #include "support/support.h"
 
 /* Files of a given kind below the test's folder. */
@@ -204,7 +205,7 @@ TEST(learning_takes_the_split_train_where_there_is_one)
         put_text("manifest.tsv", formatted("image\tsplit\na\t%s\nb\t%s\nc\t%s\n", cases[i].splits[0],
                                            cases[i].splits[1], cases[i].splits[2]));
         must(clv_set_read(&set, temporary_folder(), err));
-        must(clv_set_select_training(&set, cases[i].wanted, err));
+        must(set_select_training(&set, cases[i].wanted, err));
         ck_assert_uint_eq(set.n_items, cases[i].n);
         clv_set_release(&set);
     }
@@ -228,8 +229,8 @@ TEST(masks_that_are_not_accepted_are_drafts)
     ck_assert_uint_eq(set.n_items, 4);
     for (size_t i = 0; i < 4; i++)
         ck_assert(set.items[i].is_draft == (i == 1));
-    ck_assert_uint_eq(clv_set_drop_drafts(&set), 1);
-    ck_assert_uint_eq(clv_set_drop_drafts(&set), 0);
+    ck_assert_uint_eq(set_drop_drafts(&set), 1);
+    ck_assert_uint_eq(set_drop_drafts(&set), 0);
     ck_assert(set.items[0].mask && !set.items[1].mask && set.items[2].mask && !set.items[3].mask);
     ck_assert(set.items[1].is_draft);
     clv_set_release(&set);

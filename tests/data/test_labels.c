@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "data/labels.h"
 #include "support/support.h"
 
 static const char *spilled(const char *text, size_t size)
@@ -75,22 +76,21 @@ TEST(labels_are_hidden_by_name)
     static const char text[] =
         HEADER "0\tvoid\t1\t1\t1\n1\ta\t0\t0\t0\n2\tb c\t2\t2\t2\n4\td\t0\t0\t0\n5\tab\t0\t0\t0\n";
     must(clv_labels_read(&labels, spilled(text, sizeof text - 1), err));
-    must_fail(CLV_ERR_USAGE, "no label is called \"b\"; there are a, b c, d, ab", clv_labels_hide(&labels, "b", err));
-    must_fail(CLV_ERR_USAGE, "no label is called \"\"; there", clv_labels_hide(&labels, "a,", err));
-    must_fail(CLV_ERR_USAGE, "no label is called \"\"; there", clv_labels_hide(&labels, "", err));
-    must_fail(CLV_ERR_USAGE, "with \"a,b c,ab\" void, 1 of the labels is left",
-              clv_labels_hide(&labels, "a,b c,ab", err));
+    must_fail(CLV_ERR_USAGE, "no label is called \"b\"; there are a, b c, d, ab", labels_hide(&labels, "b", err));
+    must_fail(CLV_ERR_USAGE, "no label is called \"\"; there", labels_hide(&labels, "a,", err));
+    must_fail(CLV_ERR_USAGE, "no label is called \"\"; there", labels_hide(&labels, "", err));
+    must_fail(CLV_ERR_USAGE, "with \"a,b c,ab\" void, 1 of the labels is left", labels_hide(&labels, "a,b c,ab", err));
     for (int v = 1; v < 256; v++)
         ck_assert_int_eq(labels.is_void[v], 0); /* nothing changed */
-    must(clv_labels_hide(&labels, "d,b c", err));
-    must(clv_labels_hide(&labels, "d,void", err));
+    must(labels_hide(&labels, "d,b c", err));
+    must(labels_hide(&labels, "d,void", err));
     for (int v = 0; v < 256; v++)
         ck_assert_int_eq(labels.is_void[v], v == 0 || v == 2 || v == 4);
-    must_fail(CLV_ERR_USAGE, "no label is called \"x\"; there are a, ab", clv_labels_hide(&labels, "x", err));
-    must_fail(CLV_ERR_USAGE, "0 of the labels", clv_labels_hide(&labels, "a,ab", err));
+    must_fail(CLV_ERR_USAGE, "no label is called \"x\"; there are a, ab", labels_hide(&labels, "x", err));
+    must_fail(CLV_ERR_USAGE, "0 of the labels", labels_hide(&labels, "a,ab", err));
     clv_labels_release(&labels);
     must(clv_labels_binary(&binary, err));
-    must_fail(CLV_ERR_USAGE, "1 of the labels is left", clv_labels_hide(&binary, "foreground", err));
+    must_fail(CLV_ERR_USAGE, "1 of the labels is left", labels_hide(&binary, "foreground", err));
     clv_labels_release(&binary);
 }
 

@@ -3,6 +3,7 @@
 #define TESTS_SMALL_TRAINING_H
 
 #include "cleave/learn.h"
+#include "learn/common/parameters.h"
 
 /* Four chains of three nodes, the last one without labels. NULL: out of memory. */
 static inline struct clv_dataset *small_dataset(void)
@@ -64,7 +65,7 @@ static inline enum clv_status small_training(const char *learner_name, const cha
     training.checkpoints = &checkpoints;
     if (clv_learner_parameter(learner, "kappa") < 0)
         training.n_weak = 0;
-    if (!clv_learner_trains(learner, CLV_PAIRWISE_POTTS, 2, CLV_GRAPH_CHAIN))
+    if (!learner_trains(learner, CLV_PAIRWISE_POTTS, 2, CLV_GRAPH_CHAIN))
         training.shape.pairwise = CLV_PAIRWISE_FULL;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         int parameter = clv_learner_parameter(learner, settings[i].name);

@@ -9,9 +9,12 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "box_cut/box_cut.h"
 #include "click/click.h"
+#include "feature/dataset/frame.h"
 #include "feature/small_set.h"
 #include "infer/bp/loopy.h"
+#include "infer/oracle/decoding.h"
 #include "infer/random_field.h"
 #include "support/golden.h"
 
@@ -214,7 +217,7 @@ static void candidate_rows(size_t kind)
             must(loopy_decode(&loopy, y, &s.field, given.is_visible, &decodings[d], err));
             digest = add_labels(digest, y, s.field.n_nodes);
         }
-        golden_row(digest, "%s\tcandidates\t%s %g", kinds[kind].name, clv_decoding_rule_name(decodings[d].rule),
+        golden_row(digest, "%s\tcandidates\t%s %g", kinds[kind].name, decoding_rule_name(decodings[d].rule),
                    decodings[d].hidden_temperature);
     }
     loopy_release(&loopy);
@@ -238,7 +241,7 @@ static void decoding_rows(size_t kind)
             uint64_t digest = HASH_START;
             for (uint64_t index = 0; index < N_FIELDS; index++)
                 digest = decode(digest, oracle, &decodings[d], has_hidden, kind, index);
-            golden_row(digest, "%s\t%s %g\t%s", kinds[kind].name, clv_decoding_rule_name(decodings[d].rule),
+            golden_row(digest, "%s\t%s %g\t%s", kinds[kind].name, decoding_rule_name(decodings[d].rule),
                        decodings[d].hidden_temperature, has_hidden ? "hidden" : "");
         }
     for (size_t v = 0; v < sizeof solvers / sizeof *solvers; v++) {
@@ -420,10 +423,10 @@ static void boxes_rows(const struct clv_image *image)
         struct clv_pixel_box pixels[sizeof boxes / sizeof *boxes];
         for (size_t b = 0; b < n; b++)
             pixels[b] = clv_box_pixels(&boxes[b], WIDTH, HEIGHT);
-        const struct clv_item_boxes all = {pixels, n};
+        const struct item_boxes all = {pixels, n};
         must(clv_box_cut_all(labels, image, boxes, values, n, &options, err));
         golden_row(golden_bytes(HASH_START, "mask", labels, sizeof labels), "boxes cut\t%zu together", n);
-        must(clv_box_figure(figure, image, &all, err));
+        must(box_figure(figure, image, &all, err));
         golden_row(golden_bytes(HASH_START, "figure", figure, sizeof figure), "figure\tby %zu boxes", n);
     }
 }

@@ -1,10 +1,11 @@
-/* clv_learner_idle, for every parameter of every learner: where it says that a parameter can have no effect no value of
+/* learner_idle, for every parameter of every learner: where it says that a parameter can have no effect no value of
  * it changes anything, and everywhere else one does. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "learn/chains.h"
+#include "learn/common/parameters.h"
 #include "learn/hidden/hidden_toy.h"
 
 /* --- what is learned from --- */
@@ -80,7 +81,7 @@ static bool takes(const struct clv_learner *learner, enum data data, const struc
         return false;
     if (is_weak && learner->takes_hidden)
         return false;
-    return clv_learner_trains(learner, toy->shape.pairwise, toy->shape.n_labels, graph);
+    return learner_trains(learner, toy->shape.pairwise, toy->shape.n_labels, graph);
 }
 
 /* --- settings --- */
@@ -189,7 +190,7 @@ static bool is_about_time(const char *name)
 static void walk(const struct clv_learner *learner, const struct clv_training *training, const char *setting)
 {
     for (int index = 0; learner->parameters[index].name; index++) {
-        const char *name = learner->parameters[index].name, *why = clv_learner_idle(learner, training, index);
+        const char *name = learner->parameters[index].name, *why = learner_idle(learner, training, index);
         int n_tried;
         if (is_about_time(name))
             continue;
@@ -276,7 +277,7 @@ TEST(without_data_parameters_alone_decide)
         struct clv_training training = {0};
         clv_training_defaults(&training, learner);
         set(&training, cases[i].learner, cases[i].set, atof(cases[i].value));
-        ck_assert_pstr_eq(clv_learner_idle(learner, &training, clv_learner_parameter(learner, cases[i].parameter)),
+        ck_assert_pstr_eq(learner_idle(learner, &training, clv_learner_parameter(learner, cases[i].parameter)),
                           cases[i].why);
     }
 }

@@ -7,6 +7,8 @@
 
 #include "cleave.h"
 #include "data/tensors.h"
+#include "feature/recipe/recipe.h"
+#include "learn/select/stages.h"
 #include "model/attachment.h"
 #include "refine/near_colours.h"
 #include "segment/evidence.h"
@@ -47,7 +49,7 @@ static void begin(struct lessons *self, double iou_weight)
     for (size_t i = 0; i < N_IMAGES; i++)
         images[i] = self->set.items[i].image;
     must(clv_recipe_learn(recipe, images, N_IMAGES, 1, 1, NULL, NULL, err));
-    must(clv_recipe_learn_maps(recipe, &self->set, 1, NULL, NULL, err));
+    must(recipe_learn_maps(recipe, &self->set, 1, NULL, NULL, err));
     must(clv_dataset_extract(&self->dataset, &self->set, recipe, 1, NULL, NULL, err));
     must(clv_labels_copy(&self->model.labels, &self->set.labels, err));
     self->model.has_recipe = true;
@@ -327,7 +329,7 @@ TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     training.seed = 1;
     training.n_threads = 1;
     lessons.model.shape = training.shape;
-    must(clv_train_refining(&lessons.model, learner, &training, &lessons.set, NULL, err));
+    must(train_refining(&lessons.model, learner, &training, &lessons.set, NULL, err));
     const struct clv_tensor *tensor = clv_model_attached(&lessons.model, "refining");
     ck_assert_ptr_nonnull(tensor);
     ck_assert_double_eq(((const double *)tensor->data)[0], 0);

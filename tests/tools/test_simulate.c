@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feature/dataset/dataset.h"
 #include "feature/small_set.h"
 #include "support/support.h"
 #include "tools/reproduce/simulate/hidden_sample.h"
@@ -240,7 +241,7 @@ TEST(simulated_sets_read_back_from_their_files)
     must(clv_dataset_write(path, test, err));
     must(clv_features_open(&read, NULL, path, err));
     ck_assert_int_eq(clv_dataset_pairwise(read), CLV_PAIRWISE_FULL);
-    ck_assert_int_eq(clv_dataset_counts_errors(read), 1);
+    ck_assert_int_eq(dataset_counts_errors(read), 1);
     ck_assert_uint_eq(clv_dataset_size(read), clv_dataset_size(test));
     expect_same_sets(test, read, clv_dataset_size(test));
     clv_dataset_free(train);

@@ -19,6 +19,7 @@
 
 #include "bench.h"
 #include "cleave.h"
+#include "feature/dataset/dataset.h"
 
 #define N_DRAWS 100
 #define SURE    0.05
@@ -164,7 +165,7 @@ int main(int argc, char **argv)
     }
     for (int way = 0; way < 2; way++) {
         struct tally sum = {0};
-        must(clv_dataset_weigh(dataset, ways[way].weights, &error));
+        must(dataset_weigh(dataset, ways[way].weights, &error));
         for (size_t i = 0; i < n; i++) {
             struct clv_problem problem = clv_dataset_problem(dataset, i);
             tallies[i] = look(&problem, images[i].marginals, images[i].y);

@@ -12,6 +12,7 @@
 
 #include "../bench/bench.h"
 #include "cleave.h"
+#include "feature/recipe/recipe.h"
 #include "segment/labelled_image.h"
 #include "task/label_image.h"
 
@@ -88,7 +89,7 @@ static void prepare(struct horses *self, const char *manifest, const char *maps,
     for (size_t i = 0; i < self->n; i++)
         images[i] = self->set.items[i].image;
     must(clv_recipe_learn(recipe, images, self->n, 1, 1, NULL, NULL, &error), &error);
-    must(clv_recipe_learn_maps(recipe, &self->set, 1, NULL, NULL, &error), &error);
+    must(recipe_learn_maps(recipe, &self->set, 1, NULL, NULL, &error), &error);
     must(clv_dataset_extract(&self->dataset, &self->set, recipe, 1, NULL, NULL, &error), &error);
     must(clv_labels_copy(&self->model.labels, &self->set.labels, &error), &error);
     self->model.has_recipe = true;

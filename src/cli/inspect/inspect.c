@@ -11,6 +11,7 @@
 #include "cli/common/console.h"
 #include "cli/inspect/inspect_sparsity.h"
 #include "feature/context/context.h"
+#include "feature/recipe/recipe.h"
 #include "model/record.h"
 #include "task/options.h"
 
@@ -48,7 +49,7 @@ static void feature_name(char name[96], const struct clv_model *model, int32_t f
     if (model->first && feature >= model->first->shape.n_features)
         context_name(name, 96, model->shape.n_labels, feature - model->first->shape.n_features);
     else if (model->has_recipe)
-        clv_recipe_feature_name(name, 96, &model->recipe, feature);
+        recipe_feature_name(name, 96, &model->recipe, feature);
     else
         snprintf(name, 96, "feature %d", feature);
 }
@@ -57,7 +58,7 @@ static void edge_feature_name(char name[96], const struct clv_model *model, int3
 {
     int32_t n_own = model->first ? model->first->shape.n_edge_features : model->shape.n_edge_features;
     const char *known = feature >= n_own    ? context_edge_name(feature - n_own)
-                        : model->has_recipe ? clv_recipe_edge_feature_name(&model->recipe, feature)
+                        : model->has_recipe ? recipe_edge_feature_name(&model->recipe, feature)
                                             : NULL;
     if (known)
         snprintf(name, 96, "%s", known);

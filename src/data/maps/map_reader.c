@@ -264,7 +264,8 @@ enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_
     return status == CLV_OK ? take_all(map, &self, err) : status;
 }
 
-enum clv_status map_reader_whole(struct clv_map *map, struct map_reader *self, struct clv_error *err)
+/* All values, which *map owns; closes the reader. */
+static enum clv_status map_reader_whole(struct clv_map *map, struct map_reader *self, struct clv_error *err)
 {
     enum clv_status status = take_all(map, self, err);
     if (status != CLV_OK)

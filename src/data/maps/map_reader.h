@@ -19,9 +19,6 @@ enum clv_status map_reader_open(struct map_reader *self, const char *path, enum 
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 void map_reader_close(struct map_reader *self);
 
-/* All values, which *map owns; closes the reader. */
-enum clv_status map_reader_whole(struct clv_map *map, struct map_reader *self, struct clv_error *err) CLV_CHECK;
-
 /* *values[height][width] of a channel, until the next one: the map's own, or the scratch filled with them. */
 enum clv_status map_reader_channel(const float **values, float *scratch, const struct map_reader *self, int32_t channel,
                                    struct clv_error *err) CLV_CHECK;

@@ -7,6 +7,7 @@
 #include "data/safetensors.h"
 #include "data/tensors.h"
 #include "feature/dataset/demand.h"
+#include "mrf/problem.h"
 
 void dataset_item_release(struct dataset_item *item)
 {
@@ -104,12 +105,12 @@ enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset)
     return dataset->n_edge_features > 0 ? dataset->pairwise : CLV_PAIRWISE_NONE;
 }
 
-bool clv_dataset_counts_errors(const struct clv_dataset *dataset)
+bool dataset_counts_errors(const struct clv_dataset *dataset)
 {
     return dataset->counts_errors;
 }
 
-enum clv_status clv_dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset, struct clv_error *err)
+enum clv_status dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset, struct clv_error *err)
 {
     *graph = CLV_GRAPH_CHAIN;
     if (dataset->file.is_apart) {
@@ -118,7 +119,7 @@ enum clv_status clv_dataset_graph(enum clv_graph *graph, const struct clv_datase
     }
     for (size_t i = 0; i < dataset->n && *graph != CLV_GRAPH_ANY; i++) {
         enum clv_graph own;
-        enum clv_status status = clv_problem_graph(&own, &dataset->items[i].problem, err);
+        enum clv_status status = problem_graph(&own, &dataset->items[i].problem, err);
         if (status != CLV_OK)
             return status;
         *graph = own > *graph ? own : *graph;
@@ -298,13 +299,4 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
     example->theta = NULL;
     example->counts = NULL;
     return CLV_OK;
-}
-
-enum clv_status clv_dataset_add_example(struct clv_dataset *dataset, struct clv_example *example, const char *name,
-                                        struct clv_error *err)
-{
-    if (dataset->file.tensors || dataset->parts)
-        return fail(err, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
-    enum clv_status status = check_problem(dataset, &example->problem, name, err);
-    return status == CLV_OK ? dataset_take(dataset, example, name, err) : status;
 }

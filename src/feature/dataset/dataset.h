@@ -94,4 +94,23 @@ void dataset_replace_features(struct clv_dataset *dataset, size_t index, const s
 enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *example, const char *name,
                              struct clv_error *err) CLV_CHECK;
 
+/* 1 if theta counts wrong nodes (or pixels) as they are: letters, and feature files that say so; 0 if it is balanced
+ * or of the caller's making. */
+bool dataset_counts_errors(const struct clv_dataset *dataset);
+
+/* Makes theta, and with it the nodes' majority labels, anew from the pixels counted. Nothing happens to what is weighed that way already. O(nodes labels). CLV_ERR_USAGE if a problem
+ * has a theta but no counts, and nothing changes. */
+enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights,
+                              struct clv_error *err) CLV_CHECK;
+
+/* Multiplies theta by a weight for each true label, (1 / the label's share of all theta) to the power of `exponent`,
+ * scaled so that all theta has the sum it had; majority labels follow. 0 changes nothing, with 1 all labels that are
+ * there weigh the same in the end. For training sets: the mean loss is no share of pixels any more. To be called after
+ * dataset_weigh, once. O(nodes labels). CLV_ERR_USAGE for an exponent outside 0..1. */
+enum clv_status dataset_weigh_labels(struct clv_dataset *dataset, double exponent, struct clv_error *err) CLV_CHECK;
+
+/* The loosest kind of graph among its problems. */
+enum clv_status dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset,
+                              struct clv_error *err) CLV_CHECK;
+
 #endif

@@ -13,6 +13,7 @@
 #include "feature/example/example.h"
 #include "feature/example/truth.h"
 #include "feature/recipe/item_maps.h"
+#include "feature/recipe/memory_estimate.h"
 
 /* Items in flight for each thread: enough that threads seldom wait for the slowest image, few enough to bound memory
  * (an example takes about 2 MB at the default working size). */
@@ -84,9 +85,9 @@ static void drop_void_truth(struct clv_example *example, int32_t n_labels)
 }
 
 /* Mean estimate of each node's pixels: estimate[n_nodes]. */
-static enum clv_status estimate_figure(float **estimate, const struct box_source *boxed,
-                                       const struct clv_item_boxes *boxes, const struct clv_example *example,
-                                       const struct clv_image *image, struct clv_error *err)
+static enum clv_status estimate_figure(float **estimate, const struct box_source *boxed, const struct item_boxes *boxes,
+                                       const struct clv_example *example, const struct clv_image *image,
+                                       struct clv_error *err)
 {
     float *figure = array_alloc((size_t)image->width, (size_t)image->height * sizeof *figure);
     float *mean = array_alloc((size_t)example->problem.n_nodes, sizeof *mean);
@@ -122,7 +123,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
             fail_within(err, status, item->image);
     }
     item_maps_close(maps, batch->recipe);
-    const struct clv_item_boxes *boxes = batch->boxed ? &batch->boxed->boxes[batch->first + index] : NULL;
+    const struct item_boxes *boxes = batch->boxed ? &batch->boxed->boxes[batch->first + index] : NULL;
     if (status == CLV_OK && boxes && boxes->boxes && batch->boxed->estimate)
         status = estimate_figure(&batch->all.estimates[index], batch->boxed, boxes, example, &image, err);
     clv_image_release(&image);
@@ -214,7 +215,7 @@ enum clv_status extract_set(const struct clv_set *set, const struct box_source *
 /* Where examples go. */
 struct keeping {
     struct clv_dataset *dataset, *frames; /* frames NULL: not wanted */
-    const struct clv_item_boxes *boxes;   /* of the next item */
+    const struct item_boxes *boxes;       /* of the next item */
 };
 
 static enum clv_status keep(void *context, struct clv_example *example, const struct clv_item *item,
@@ -240,7 +241,7 @@ enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct c
     struct batch batch = {.set = set, .recipe = recipe, .limits = limits, .progress = progress, .is_mirrored = true};
     if (recipe->n_maps || dataset->n != set->n_items)
         return fail(err, CLV_ERR_USAGE, "mirror images: not of maps, nor of a part of the images");
-    enum clv_status status = clv_dataset_check_memory(set, recipe, limits, err);
+    enum clv_status status = dataset_check_memory(set, recipe, limits, err);
     TRY(extract_all(&batch, n_threads, EXTRACT_TO_ALL, keep, &keeping, err));
     dataset->n_mirrored = dataset->n - set->n_items;
     return status;
@@ -251,21 +252,21 @@ enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct c
                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
                                     struct clv_error *err)
 {
-    return clv_dataset_extract_boxed(dataset, NULL, set, NULL, NULL, recipe, n_threads, limits, progress, err);
+    return dataset_extract_boxed(dataset, NULL, set, NULL, NULL, recipe, n_threads, limits, progress, err);
 }
 
-enum clv_status clv_dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
-                                          const struct clv_set *set, const struct clv_item_boxes *boxes,
-                                          clv_figure_estimate *estimate, const struct clv_recipe *recipe, int n_threads,
-                                          const struct clv_image_limits *limits, const struct clv_progress *progress,
-                                          struct clv_error *err)
+enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
+                                      const struct clv_set *set, const struct item_boxes *boxes,
+                                      figure_estimate *estimate, const struct clv_recipe *recipe, int n_threads,
+                                      const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                      struct clv_error *err)
 {
     struct keeping keeping = {.boxes = boxes};
     struct box_source boxed = {boxes, frames ? estimate : NULL};
     if (boxes && set->labels.n_labels != 2)
         return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
     *dataset = NULL;
-    enum clv_status status = clv_dataset_check_memory(set, recipe, limits, err);
+    enum clv_status status = dataset_check_memory(set, recipe, limits, err);
     TRY(clv_dataset_new(&keeping.dataset, set->labels.n_labels, err));
     if (status == CLV_OK && boxes && frames)
         status = clv_dataset_new(&keeping.frames, set->labels.n_labels, err);

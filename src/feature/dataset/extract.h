@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cleave/features.h"
+#include "feature/dataset/frame.h"
 
 /* Receives the examples one by one in the set's order, on the calling thread. What it leaves in the example is
  * released. */
@@ -13,8 +13,8 @@ typedef enum clv_status take_example(void *context, struct clv_example *example,
 
 /* boxes[n_items]; `take` gets the estimate of the nodes of those that have some, [n_nodes], else NULL. */
 struct box_source {
-    const struct clv_item_boxes *boxes;
-    clv_figure_estimate *estimate; /* or NULL */
+    const struct item_boxes *boxes;
+    figure_estimate *estimate; /* or NULL */
 };
 
 /* Whose examples a member of a team (base/team.h) takes. */
@@ -37,5 +37,15 @@ enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct c
                                      const struct clv_recipe *recipe, int n_threads,
                                      const struct clv_image_limits *limits, const struct clv_progress *progress,
                                      struct clv_error *err) CLV_CHECK;
+
+/* clv_dataset_extract with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are some for
+ * it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and nodes,
+ * without edges, whose features tell where a node lies within its image's boxes, and whose theta[n_nodes][2] is the
+ * estimate (may be NULL) of its pixels; so that places are comparable, items with masks need boxes, too. Two labels. */
+enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
+                                      const struct clv_set *set, const struct item_boxes *boxes,
+                                      figure_estimate *estimate, const struct clv_recipe *recipe, int n_threads,
+                                      const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                      struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -18,6 +18,8 @@
 #include "feature/dataset/held.h"
 #include "feature/example/truth.h"
 #include "feature/recipe/recipe_file.h"
+#include "mrf/problem.h"
+#include "superpixel/patch_grid.h"
 #include "superpixel/places.h"
 
 static enum clv_status check_format(struct features_reading *self, struct clv_error *err)
@@ -49,8 +51,8 @@ static enum clv_status check_superpixels(const struct dataset_file *file, const 
 {
     struct clv_patch_grid grid = {0};
     if (file->patch_px) {
-        enum clv_status status = clv_patch_grid_init(&grid, file->size[index][2], file->size[index][3], file->patch_px,
-                                                     file->patch_step_px, err);
+        enum clv_status status = patch_grid_init(&grid, file->size[index][2], file->size[index][3], file->patch_px,
+                                                 file->patch_step_px, err);
         if (status != CLV_OK)
             return status;
         if (grid.n_rows * grid.n_columns != n_nodes)
@@ -97,7 +99,7 @@ static enum clv_status check_apart(struct features_reading *self, size_t index, 
     enum clv_status status = held_read(&block, &size, &problem, self->dataset, index, err);
     if (status != CLV_OK)
         return status;
-    status = clv_problem_graph(&graph, &problem, err);
+    status = problem_graph(&graph, &problem, err);
     if (status == CLV_OK && graph > self->dataset->file.graph)
         self->dataset->file.graph = graph;
     array_free(block);
@@ -156,7 +158,7 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
         if (self->dataset->counts_errors)
             memcpy(file->theta + first * k, counts, n * k * sizeof *counts);
         else
-            clv_balanced_theta(file->theta + first * k, counts, problem->n_nodes, n_labels);
+            balanced_theta(file->theta + first * k, counts, problem->n_nodes, n_labels);
         majority_labels(file->label + first, file->theta + first * k, problem->n_nodes, n_labels);
         problem->theta = file->theta + first * k;
         problem->label = file->label + first;
@@ -330,7 +332,7 @@ enum clv_status clv_dataset_example(struct clv_example *example, const struct cl
     };
     if (file->patch_px) {
         enum clv_status status =
-            clv_patch_grid_init(&made.grid, size[2], size[3], file->patch_px, file->patch_step_px, err);
+            patch_grid_init(&made.grid, size[2], size[3], file->patch_px, file->patch_step_px, err);
         if (status != CLV_OK)
             return status;
     }

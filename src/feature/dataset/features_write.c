@@ -277,10 +277,10 @@ static void cut_part(struct clv_set *part, char *place, const struct clv_set *se
     snprintf(place, 64, "%d/%d of %zu", shard->number, shard->count, set->n_items);
 }
 
-enum clv_status clv_features_write_shard(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
-                                         int32_t number, int32_t count, int n_threads,
-                                         const struct clv_image_limits *limits, const struct clv_progress *progress,
-                                         struct clv_error *err)
+enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
+                                     int32_t number, int32_t count, int n_threads,
+                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                     struct clv_error *err)
 {
     const struct shard shard = {number, count};
     struct clv_set part;

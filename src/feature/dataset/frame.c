@@ -27,7 +27,7 @@ struct row_places {
 
 /* Of several boxes that hold a pixel's centre, the one whose own centre is nearest in box sizes counts. x and y are
  * centres of working pixels in the original image. O(width + the boxes' own pixels in the row + n_boxes). */
-static void locate_row(struct row_places *places, const struct clv_item_boxes *boxes, const struct clv_example *example,
+static void locate_row(struct row_places *places, const struct item_boxes *boxes, const struct clv_example *example,
                        double y)
 {
     int32_t width = example->superpixels.width;
@@ -68,7 +68,7 @@ static void add_pixel(float *row, const struct row_places *places, int32_t x)
 }
 
 /* rows[n_nodes][N_FEATURES], by the working pixels' centres in the original image. */
-static enum clv_status fill_rows(float *rows, const struct clv_example *example, const struct clv_item_boxes *boxes,
+static enum clv_status fill_rows(float *rows, const struct clv_example *example, const struct item_boxes *boxes,
                                  struct clv_error *err)
 {
     const struct clv_superpixels *sp = &example->superpixels;
@@ -98,9 +98,8 @@ static float *weights_of(const float *estimate, size_t n_nodes)
     return theta;
 }
 
-enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example,
-                          const struct clv_item_boxes *boxes, const float *estimate, const char *name,
-                          struct clv_error *err)
+enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example, const struct item_boxes *boxes,
+                          const float *estimate, const char *name, struct clv_error *err)
 {
     size_t n = (size_t)example->problem.n_nodes, at = 0;
     float *rows = array_zalloc(n, N_FEATURES * sizeof *rows);

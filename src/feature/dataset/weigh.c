@@ -34,7 +34,7 @@ static double sum_of(const float *values, size_t n)
     return sum;
 }
 
-enum clv_status clv_dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights, struct clv_error *err)
+enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights, struct clv_error *err)
 {
     int32_t n_labels = dataset->n_labels;
     double pixels = 0, n_known = 0;
@@ -56,7 +56,7 @@ enum clv_status clv_dataset_weigh(struct clv_dataset *dataset, enum clv_loss_wei
         if (!truth.theta)
             continue;
         if (weights == CLV_LOSS_BALANCED)
-            clv_balanced_theta(truth.theta, truth.counts, n_nodes, n_labels);
+            balanced_theta(truth.theta, truth.counts, n_nodes, n_labels);
         for (size_t k = 0; weights == CLV_LOSS_COUNTS && k < (size_t)n_nodes * (size_t)n_labels; k++)
             truth.theta[k] = (float)((double)truth.counts[k] * n_known / pixels);
         majority_labels(truth.label, truth.theta, n_nodes, n_labels);
@@ -77,7 +77,7 @@ static double add_shares(double *share, const struct clv_dataset *dataset)
     return total;
 }
 
-enum clv_status clv_dataset_weigh_labels(struct clv_dataset *dataset, double exponent, struct clv_error *err)
+enum clv_status dataset_weigh_labels(struct clv_dataset *dataset, double exponent, struct clv_error *err)
 {
     size_t n_labels = (size_t)dataset->n_labels;
     if (!(exponent >= 0 && exponent <= 1))

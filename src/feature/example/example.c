@@ -10,6 +10,7 @@
 #include "feature/blocks/working.h"
 #include "feature/example/views.h"
 #include "feature/recipe/recipe.h"
+#include "superpixel/patch_grid.h"
 #include "superpixel/places.h"
 
 void clv_example_release(struct clv_example *example)
@@ -165,10 +166,10 @@ static enum clv_status divide(struct clv_example *example, struct clv_adjacency 
 {
     enum clv_status status;
     if (recipe->nodes == CLV_NODES_PATCHES) {
-        status = clv_patch_grid_init(&example->grid, working->width, working->height, recipe->patch_px,
-                                     recipe->patch_step_px, err);
-        TRY(clv_patch_grid_partition(&example->superpixels, &example->grid, err));
-        return status == CLV_OK ? clv_patch_grid_adjacency(adjacency, &example->grid, err) : status;
+        status = patch_grid_init(&example->grid, working->width, working->height, recipe->patch_px,
+                                 recipe->patch_step_px, err);
+        TRY(patch_grid_partition(&example->superpixels, &example->grid, err));
+        return status == CLV_OK ? patch_grid_adjacency(adjacency, &example->grid, err) : status;
     }
     status = clv_slic(&example->superpixels, working, &recipe->slic, err);
     return status == CLV_OK ? clv_adjacency_build(adjacency, &example->superpixels, err) : status;

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "feature/blocks/working.h"
 
-void clv_balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels)
+void balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels)
 {
     int32_t n_present = 0;
     for (int32_t pass = 0; pass < 2; pass++) /* labels present are counted first */
@@ -110,7 +110,7 @@ enum clv_status clv_example_set_truth(struct clv_example *example, const struct 
     if (status == CLV_OK) {
         for (size_t k = 0; k < size; k++)
             counts[k] = (float)count[k];
-        clv_balanced_theta(theta, counts, n_nodes, n_labels);
+        balanced_theta(theta, counts, n_nodes, n_labels);
         majority_labels(label, theta, n_nodes, n_labels);
         array_free(example->counts);
         array_free(example->theta);

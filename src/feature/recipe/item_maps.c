@@ -73,32 +73,3 @@ double item_maps_memory(const struct clv_recipe *recipe, const struct clv_set *s
     }
     return bytes;
 }
-
-void clv_item_maps_release(struct clv_map *maps, const struct clv_recipe *recipe)
-{
-    for (int32_t m = 0; maps && m < recipe->n_maps; m++)
-        clv_map_release(&maps[m]);
-    array_free(maps);
-}
-
-enum clv_status clv_item_maps_read(struct clv_map **maps, const struct clv_recipe *recipe, const struct clv_set *set,
-                                   const struct clv_item *item, const struct clv_image_limits *limits,
-                                   struct clv_error *err)
-{
-    struct map_reader *opened;
-    *maps = NULL;
-    enum clv_status status = item_maps_open(&opened, recipe, set, item, limits, err);
-    if (status != CLV_OK || !opened)
-        return status;
-    struct clv_map *read = array_zalloc((size_t)recipe->n_maps, sizeof *read);
-    if (!read)
-        status = fail_memory(err);
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
-        status = map_reader_whole(&read[m], &opened[m], err);
-    item_maps_close(opened, recipe);
-    if (status == CLV_OK)
-        *maps = read;
-    else
-        clv_item_maps_release(read, recipe);
-    return status;
-}

@@ -5,8 +5,8 @@
 #include "cleave/features.h"
 #include "data/maps/map_reader.h"
 
-/* *maps[recipe->n_maps] (item_maps_close), NULL if it wants none. Errors: as clv_item_maps_read, but for what channels of
- * large maps hold. */
+/* *maps[recipe->n_maps] (item_maps_close), NULL if it wants none. Errors: as clv_map_read, but for
+ * what channels of large maps hold. */
 enum clv_status item_maps_open(struct map_reader **maps, const struct clv_recipe *recipe, const struct clv_set *set,
                                const struct clv_item *item, const struct clv_image_limits *limits,
                                struct clv_error *err) CLV_CHECK;

@@ -87,8 +87,8 @@ double memory_of_image(const struct clv_recipe *recipe, int32_t width, int32_t h
     return bytes_of_image(recipe, width, height, n_labels);
 }
 
-enum clv_status clv_dataset_check_memory(const struct clv_set *set, const struct clv_recipe *recipe,
-                                         const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv_recipe *recipe,
+                                     const struct clv_image_limits *limits, struct clv_error *err)
 {
     double had = memory_available(), needed = 0;
     enum clv_status status = recipe_check(recipe, false, err);

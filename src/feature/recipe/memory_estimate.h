@@ -24,4 +24,10 @@ enum clv_status memory_check_extraction(const struct clv_recipe *recipe, const s
                                         const struct clv_item *item, int32_t width, int32_t height,
                                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+/* Before long work: CLV_ERR_MEMORY, naming both, if the features of a set's images, by an estimate from their sizes
+ * (which are read from their headers) and the recipe, take more memory than can be had; clv_dataset_extract checks
+ * the same. */
+enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv_recipe *recipe,
+                                     const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
 #endif

@@ -155,12 +155,12 @@ int32_t clv_recipe_n_edge_features(const struct clv_recipe *recipe)
     return edge_feature_count(recipe);
 }
 
-const char *clv_recipe_edge_feature_name(const struct clv_recipe *recipe, int32_t index)
+const char *recipe_edge_feature_name(const struct clv_recipe *recipe, int32_t index)
 {
     return edge_feature_name(recipe, index);
 }
 
-void clv_recipe_feature_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
+void recipe_feature_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index)
 {
     struct layout at;
     layout_init(&at, recipe);

@@ -161,9 +161,8 @@ enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *const *i
     return learn(recipe, &job, n_threads, err);
 }
 
-enum clv_status clv_recipe_learn_images(struct clv_recipe *recipe, const struct clv_image *images, size_t n,
-                                        uint64_t seed, int n_threads, const struct clv_progress *progress,
-                                        struct clv_error *err)
+enum clv_status recipe_learn_images(struct clv_recipe *recipe, const struct clv_image *images, size_t n, uint64_t seed,
+                                    int n_threads, const struct clv_progress *progress, struct clv_error *err)
 {
     for (size_t i = 0; i < n; i++)
         if (!images[i].pixels || images[i].width < 1 || images[i].height < 1 || images[i].channels != 3)

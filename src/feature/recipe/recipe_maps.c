@@ -165,9 +165,9 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     return status;
 }
 
-enum clv_status clv_recipe_learn_maps(struct clv_recipe *recipe, const struct clv_set *set, int n_threads,
-                                      const struct clv_image_limits *limits, const struct clv_progress *progress,
-                                      struct clv_error *err)
+enum clv_status recipe_learn_maps(struct clv_recipe *recipe, const struct clv_set *set, int n_threads,
+                                  const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                  struct clv_error *err)
 {
     enum clv_status status = recipe_check(recipe, false, err);
     if (status == CLV_OK && recipe->n_maps && !set->n_items)

@@ -23,4 +23,7 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
                              const uint8_t *is_visible, const struct clv_decoding *decoding,
                              struct clv_error *err) CLV_CHECK;
 
+/* "oracle", "map", "marginal map", "marginals", "min entropy" */
+const char *decoding_rule_name(enum clv_decoding_rule rule);
+
 #endif

@@ -204,7 +204,7 @@ static const char *const rule_names[CLV_N_DECODING_RULES] = {[CLV_DECODE_ORACLE]
                                                              [CLV_DECODE_MARGINALS] = "marginals",
                                                              [CLV_DECODE_MIN_ENTROPY] = "min entropy"};
 
-const char *clv_decoding_rule_name(enum clv_decoding_rule rule)
+const char *decoding_rule_name(enum clv_decoding_rule rule)
 {
     return (int)rule >= 0 && (int)rule < CLV_N_DECODING_RULES ? rule_names[rule] : "unknown";
 }

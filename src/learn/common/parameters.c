@@ -1,7 +1,7 @@
 /* What a learner's table says of it: parameters, their values, when they matter, the forms that it trains. */
-#include <string.h>
+#include "learn/common/parameters.h"
 
-#include "cleave/learn.h"
+#include <string.h>
 
 int clv_learner_parameter(const struct clv_learner *learner, const char *name)
 {
@@ -19,7 +19,7 @@ const char *const *clv_learner_choices(const struct clv_learner *learner, int pa
     return NULL;
 }
 
-const char *clv_learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter)
+const char *learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter)
 {
     return learner->idle ? learner->idle(training, parameter) : NULL;
 }
@@ -31,8 +31,7 @@ void clv_training_defaults(struct clv_training *training, const struct clv_learn
         training->parameters[i] = learner->parameters[i].value;
 }
 
-bool clv_learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels,
-                        enum clv_graph graph)
+bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels, enum clv_graph graph)
 {
     int needed = 0;
     switch (form) {

@@ -18,6 +18,7 @@
 #include "learn/crf/crf_objective.h"
 #include "learn/crf/crf_state.h"
 #include "learn/crf/lbfgs.h"
+#include "mrf/problem.h"
 
 enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY, EDGES };
 enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };
@@ -151,7 +152,7 @@ static enum clv_status choose_decoding(struct clv_decoding *decoding, const stru
         enum clv_graph graph;
         const struct clv_problem *problem;
         enum clv_status status = examples_at(&problem, &self->examples, i, 0, false, err);
-        TRY(clv_problem_graph(&graph, problem, err));
+        TRY(problem_graph(&graph, problem, err));
         if (status)
             return status;
         is_chain = graph == CLV_GRAPH_CHAIN;

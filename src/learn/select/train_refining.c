@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "cleave/segment.h"
 #include "learn/learners.h"
+#include "learn/select/stages.h"
 #include "segment/refining_learn.h"
 
 enum { N_HALVES = 2 };
@@ -32,9 +33,9 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_l
     return status;
 }
 
-enum clv_status clv_train_refining(struct clv_model *model, const struct clv_learner *learner,
-                                   const struct clv_training *training, const struct clv_set *set,
-                                   const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
+                               const struct clv_training *training, const struct clv_set *set,
+                               const struct clv_image_limits *limits, struct clv_error *err)
 {
     if (!model->has_recipe || !model->recipe.n_maps || training->n_examples < 2 * N_HALVES)
         return CLV_OK;

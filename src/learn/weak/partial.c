@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/maths.h"
 #include "cleave/features.h"
+#include "feature/example/truth.h"
 
 /* No difference of Gumbel variables comes near: P(> 60) = e^-60. */
 #define BEYOND_NOISE 60
@@ -87,7 +88,7 @@ static enum clv_status weigh(float *weight, const struct clv_problem *problem, s
     if (!counts)
         return fail_memory(err);
     expect_volumes(counts, weight, problem, n_labels);
-    clv_balanced_theta(weight, counts, problem->n_nodes, (int32_t)n_labels);
+    balanced_theta(weight, counts, problem->n_nodes, (int32_t)n_labels);
     array_free(counts);
     return CLV_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "feature/blocks/fisher.h"
 #include "feature/words/sift_image.h"
+#include "superpixel/patch_grid.h"
 #include "support/requests.h"
 #include "support/support.h"
 
@@ -117,8 +118,8 @@ TEST(fisher_vectors_are_their_definition_and_vlfeats_but_for_what_is_tiny)
     struct clv_patch_grid grid;
     struct scene scene;
     struct fisher fisher;
-    must(clv_patch_grid_init(&grid, WIDTH, HEIGHT, 20, 10, err));
-    must(clv_patch_grid_partition(&nodes, &grid, err));
+    must(patch_grid_init(&grid, WIDTH, HEIGHT, 20, 10, err));
+    must(patch_grid_partition(&nodes, &grid, err));
     must(scene_init(&scene, &image, &nodes, err));
     must(fisher_init(&fisher, &scene, &recipe, err));
     ck_assert_int_eq(fisher_size(&recipe), 2 * FISHER_SIZE);
@@ -209,8 +210,8 @@ TEST(mixtures_and_vectors_survive_failed_requests)
     struct clv_patch_grid grid;
     struct scene scene;
     struct fisher fisher = {0};
-    must(clv_patch_grid_init(&grid, WIDTH, HEIGHT, 20, 10, err));
-    must(clv_patch_grid_partition(&nodes, &grid, err));
+    must(patch_grid_init(&grid, WIDTH, HEIGHT, 20, 10, err));
+    must(patch_grid_partition(&nodes, &grid, err));
     must(scene_init(&scene, &image, &nodes, err));
     must_keep_when_requests_fail(fisher_init(&fisher, &scene, &recipe, err),
                                  ck_assert_ptr_null(fisher.scales[0].place));

@@ -163,7 +163,7 @@ TEST(a_loss_of_counts_weighs_every_pixel_alike)
     struct clv_recipe recipe = plain_recipe();
     struct clv_dataset *dataset;
     must(clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
-    must(clv_dataset_weigh(dataset, CLV_LOSS_COUNTS, err));
+    must(dataset_weigh(dataset, CLV_LOSS_COUNTS, err));
     double sum = 0, pixels = 0;
     for (size_t i = 0; i < 3; i++)
         for (int32_t node = 0; node < clv_dataset_problem(dataset, i).n_nodes; node++)
@@ -297,19 +297,19 @@ TEST(features_that_do_not_fit_into_memory_are_refused_before_any_is_made)
     for (size_t i = 0; i < MANY; i++)
         many.items[i] = item;
     must_fail(CLV_ERR_MEMORY, "the features of 20000 images need about ",
-              clv_dataset_check_memory(&many, &recipe, NULL, err));
+              dataset_check_memory(&many, &recipe, NULL, err));
     must_fail(CLV_ERR_MEMORY, "GB can be had", clv_dataset_extract(&dataset, &many, &recipe, 1, NULL, NULL, err));
     ck_assert_ptr_null(dataset);
     for (size_t i = 0; i < MANY; i++)
         many.items[i] = set.items[0]; /* as many small ones: a hundred and more times less */
     many.n_items = 100;
-    must(clv_dataset_check_memory(&many, &recipe, NULL, err));
+    must(dataset_check_memory(&many, &recipe, NULL, err));
     many.n_items = MANY;
     for (size_t i = 1; i < MANY; i++)
         many.items[i].image = "absent"; /* what cannot be read is left to who reads it */
-    must(clv_dataset_check_memory(&many, &recipe, NULL, err));
+    must(dataset_check_memory(&many, &recipe, NULL, err));
     recipe.working_pixels = 0;
-    must_fail(CLV_ERR_USAGE, "working_pixels is 0", clv_dataset_check_memory(&many, &recipe, NULL, err));
+    must_fail(CLV_ERR_USAGE, "working_pixels is 0", dataset_check_memory(&many, &recipe, NULL, err));
     free(many.items);
     clv_recipe_release(&recipe);
     clv_set_release(&set);

@@ -11,6 +11,7 @@
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/demand.h"
 #include "feature/dataset/feature_shards.h"
+#include "feature/dataset/features_format.h"
 #include "feature/dataset/held.h"
 #include "feature/small_set.h"
 #include "support/requests.h"
@@ -34,7 +35,7 @@ static const char *write_set(int32_t n, bool in_shards)
         struct path_list shards = {0};
         for (int32_t i = 1; i <= 3; i++) {
             const char *own = formatted("%s/f-%05d-of-00003.safetensors", temporary_folder(), i);
-            must(clv_features_write_shard(own, &set, &recipe, i, 3, 1, NULL, NULL, err));
+            must(features_write_shard(own, &set, &recipe, i, 3, 1, NULL, NULL, err));
             must(path_list_add(&shards, own, err));
         }
         path = formatted("%s/f.index.json", temporary_folder());
@@ -76,14 +77,14 @@ TEST(what_is_held_is_what_a_mapped_file_has)
             ck_assert(dataset_is_on_demand(lean) && !dataset_is_on_demand(mapped));
             for (int again = 0; again < 2; again++) {
                 expect_alike(mapped, lean);
-                must(clv_dataset_weigh(lean, CLV_LOSS_COUNTS, err));
-                must(clv_dataset_weigh(mapped, CLV_LOSS_COUNTS, err));
+                must(dataset_weigh(lean, CLV_LOSS_COUNTS, err));
+                must(dataset_weigh(mapped, CLV_LOSS_COUNTS, err));
             }
             enum clv_graph graph, lean_graph;
-            must(clv_dataset_graph(&graph, mapped, err));
-            must(clv_dataset_graph(&lean_graph, lean, err));
+            must(dataset_graph(&graph, mapped, err));
+            must(dataset_graph(&lean_graph, lean, err));
             ck_assert_int_eq(graph, lean_graph);
-            must(clv_dataset_weigh(mapped, CLV_LOSS_BALANCED, err));
+            must(dataset_weigh(mapped, CLV_LOSS_BALANCED, err));
             clv_dataset_free(lean);
         }
         clv_dataset_free(mapped);

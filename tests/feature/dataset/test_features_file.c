@@ -92,12 +92,12 @@ TEST(rare_labels_weigh_more_by_their_share)
         double exponent = k / 2.0;
         must(clv_dataset_extract(&memory, &set, &recipe, 1, NULL, NULL, err));
         must(clv_features_open(&file, NULL, path, err));
-        must(clv_dataset_weigh(memory, CLV_LOSS_COUNTS, err));
-        must(clv_dataset_weigh(file, CLV_LOSS_COUNTS, err));
+        must(dataset_weigh(memory, CLV_LOSS_COUNTS, err));
+        must(dataset_weigh(file, CLV_LOSS_COUNTS, err));
         double odds = odds_of_figure(&total, memory);
         ck_assert_double_lt(odds, 0.9);
-        must(clv_dataset_weigh_labels(memory, exponent, err));
-        must(clv_dataset_weigh_labels(file, exponent, err));
+        must(dataset_weigh_labels(memory, exponent, err));
+        must(dataset_weigh_labels(file, exponent, err));
         ck_assert_double_eq_tol(odds_of_figure(&weighed, memory), pow(odds, 1 - exponent), 1e-4);
         ck_assert_double_eq_tol(weighed, total, 1e-4);
         for (size_t i = 0; i < 4; i++) {
@@ -108,8 +108,8 @@ TEST(rare_labels_weigh_more_by_their_share)
         if (k < 2)
             clv_dataset_free(memory);
     }
-    must_fail(CLV_ERR_USAGE, "must be in 0..1", clv_dataset_weigh_labels(memory, 1.5, err));
-    must_fail(CLV_ERR_USAGE, "must be in 0..1", clv_dataset_weigh_labels(memory, NAN, err));
+    must_fail(CLV_ERR_USAGE, "must be in 0..1", dataset_weigh_labels(memory, 1.5, err));
+    must_fail(CLV_ERR_USAGE, "must be in 0..1", dataset_weigh_labels(memory, NAN, err));
     clv_dataset_free(memory);
     clv_set_release(&set);
     clv_recipe_release(&recipe);
@@ -128,9 +128,9 @@ TEST(the_loss_is_weighed_by_balance_or_by_counts)
     must(clv_features_write(path, &set, &recipe, 2, NULL, NULL, err));
     must(clv_features_open(&file, NULL, path, err));
     for (int round = 0; round < 2; round++) { /* the second time nothing happens */
-        must(clv_dataset_weigh(memory, CLV_LOSS_COUNTS, err));
-        must(clv_dataset_weigh(file, CLV_LOSS_COUNTS, err));
-        ck_assert(clv_dataset_counts_errors(memory) && clv_dataset_counts_errors(file));
+        must(dataset_weigh(memory, CLV_LOSS_COUNTS, err));
+        must(dataset_weigh(file, CLV_LOSS_COUNTS, err));
+        ck_assert(dataset_counts_errors(memory) && dataset_counts_errors(file));
         expect_counted(memory);
     }
     for (int way = 0; way < 2; way++) { /* and back */
@@ -138,8 +138,8 @@ TEST(the_loss_is_weighed_by_balance_or_by_counts)
             struct clv_problem a = clv_dataset_problem(memory, i), b = clv_dataset_problem(file, i);
             expect_same(&a, &b, 2);
         }
-        must(clv_dataset_weigh(memory, CLV_LOSS_BALANCED, err));
-        must(clv_dataset_weigh(file, CLV_LOSS_BALANCED, err));
+        must(dataset_weigh(memory, CLV_LOSS_BALANCED, err));
+        must(dataset_weigh(file, CLV_LOSS_BALANCED, err));
     }
     for (size_t i = 0; i < 5; i++) {
         struct clv_problem a = clv_dataset_problem(memory, i), b = clv_dataset_problem(balanced, i);
@@ -150,9 +150,9 @@ TEST(the_loss_is_weighed_by_balance_or_by_counts)
         struct clv_problem problem = clv_dataset_problem(balanced, i);
         must(clv_dataset_add(own, &problem, i ? "second" : "first", err));
     }
-    must(clv_dataset_weigh(own, CLV_LOSS_BALANCED, err));
-    must_fail(CLV_ERR_USAGE, "first: its loss has weights of its own", clv_dataset_weigh(own, CLV_LOSS_COUNTS, err));
-    ck_assert_int_eq(clv_dataset_counts_errors(own), 0);
+    must(dataset_weigh(own, CLV_LOSS_BALANCED, err));
+    must_fail(CLV_ERR_USAGE, "first: its loss has weights of its own", dataset_weigh(own, CLV_LOSS_COUNTS, err));
+    ck_assert_int_eq(dataset_counts_errors(own), 0);
     clv_dataset_free(own);
     clv_dataset_free(balanced);
     clv_dataset_free(memory);

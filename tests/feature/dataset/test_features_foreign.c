@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/tensors.h"
+#include "feature/dataset/dataset.h"
 #include "feature/dataset/feature_shards.h"
 #include "support/support.h"
 
@@ -213,8 +214,8 @@ TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
     enum clv_graph graph;
     must(clv_features_open(&dataset, NULL, write_elsewhere(e, ROW, 0, 5), err));
     ck_assert_int_eq(clv_dataset_pairwise(dataset), CLV_PAIRWISE_POTTS);
-    ck_assert_int_eq(clv_dataset_counts_errors(dataset), 0);
-    must(clv_dataset_graph(&graph, dataset, err));
+    ck_assert_int_eq(dataset_counts_errors(dataset), 0);
+    must(dataset_graph(&graph, dataset, err));
     ck_assert_int_eq(graph, CLV_GRAPH_CHAIN);
     clv_dataset_free(dataset);
     const char *const meanings[2][2] = {{"pairwise", "full"}, {"loss", "counts"}};
@@ -223,7 +224,7 @@ TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
         e->edge_features[0][0] = k ? 1 : -1; /* full tables take any sign */
         must(clv_features_open(&dataset, NULL, write_elsewhere(e, ROW, 0, 6), err));
         ck_assert_int_eq(clv_dataset_pairwise(dataset), k ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL);
-        ck_assert_int_eq(clv_dataset_counts_errors(dataset), k);
+        ck_assert_int_eq(dataset_counts_errors(dataset), k);
         const struct clv_problem problem = clv_dataset_problem(dataset, 0);
         for (int c = 0; k && c < 4; c++)
             ck_assert_float_eq(problem.theta[c], e->counts[c / 2][c % 2]);

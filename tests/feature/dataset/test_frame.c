@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "feature/blocks/working.h"
+#include "feature/dataset/extract.h"
 #include "feature/dataset/frame.h"
 #include "support/support.h"
 
@@ -24,7 +25,7 @@ static const char *one_image(void)
 }
 
 /* Half of the image is figure. */
-static enum clv_status left_half(float *figure, const struct clv_image *image, const struct clv_item_boxes *boxes,
+static enum clv_status left_half(float *figure, const struct clv_image *image, const struct item_boxes *boxes,
                                  struct clv_error *err)
 {
     (void)boxes, (void)err;
@@ -46,8 +47,8 @@ static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, c
     recipe.blocks = CLV_BLOCK_SIZE;
     recipe.slic.n_superpixels = 60;
     must(clv_set_read(&set, path, err));
-    struct clv_item_boxes known = {(struct clv_pixel_box *)(uintptr_t)boxes, n_boxes};
-    must(clv_dataset_extract_boxed(dataset, frames, &set, &known, left_half, &recipe, 1, NULL, NULL, err));
+    struct item_boxes known = {(struct clv_pixel_box *)(uintptr_t)boxes, n_boxes};
+    must(dataset_extract_boxed(dataset, frames, &set, &known, left_half, &recipe, 1, NULL, NULL, err));
     clv_set_release(&set);
     clv_recipe_release(&recipe);
 }
@@ -168,7 +169,7 @@ TEST(many_boxes_tell_what_a_look_at_each_of_them_tells)
     }
     must(clv_example_set_boxes(&example, boxes, BOXES, err));
     must(clv_dataset_new(&frames, 2, err));
-    must(frame_add(frames, &example, &(struct clv_item_boxes){boxes, BOXES}, NULL, "x", err));
+    must(frame_add(frames, &example, &(struct item_boxes){boxes, BOXES}, NULL, "x", err));
     struct clv_problem frame = clv_dataset_problem(frames, 0);
     int32_t n_unknown = 0, *label = calloc((size_t)frame.n_nodes, sizeof *label);
     for (int k = 0; k < BOXES; k++)

@@ -4,6 +4,8 @@
 
 #include "base/array.h"
 #include "base/rng.h"
+#include "feature/example/truth.h"
+#include "feature/recipe/recipe.h"
 #include "feature/small_set.h"
 
 /* A recipe whose codebooks are random bytes: enough for every test that is not about learning. */
@@ -75,7 +77,7 @@ static int32_t find_features(int32_t *count, const struct clv_recipe *recipe, co
     *count = 0;
     for (int32_t k = 0; k < clv_recipe_n_features(recipe); k++) {
         char name[100];
-        clv_recipe_feature_name(name, sizeof name, recipe, k);
+        recipe_feature_name(name, sizeof name, recipe, k);
         if (strncmp(name, prefix, strlen(prefix)) != 0)
             continue;
         first = first < 0 ? k : first;
@@ -243,19 +245,19 @@ TEST(truth_is_the_majority_by_balanced_weight)
     /* Node 0 is all void; in node 2 the rare label 1 outweighs more pixels of label 0. */
     static const float counts[4][2] = {{0, 0}, {90, 0}, {10, 4}, {0, 1}};
     float theta[4][2];
-    clv_balanced_theta(theta[0], counts[0], 4, 2);
+    balanced_theta(theta[0], counts[0], 4, 2);
     ck_assert_float_eq(theta[0][0], 0);
     ck_assert_float_eq_tol(theta[1][0], 90 / 200.0f, 1e-6f);
     ck_assert_float_eq_tol(theta[2][1], 4 / 10.0f, 1e-6f);
     ck_assert_float_eq_tol(theta[3][1], 1 / 10.0f, 1e-6f);
     static const float one_sided[2][2] = {{3, 0}, {1, 0}};
-    clv_balanced_theta(theta[0], one_sided[0], 2, 2);
+    balanced_theta(theta[0], one_sided[0], 2, 2);
     ck_assert_float_eq(theta[0][0], 0.75f);
     ck_assert_float_eq(theta[0][1], 0);
     ck_assert_float_eq(theta[1][0], 0.25f);
     static const float three[2][3] = {{4, 0, 1}, {0, 0, 1}};
     float wide[2][3];
-    clv_balanced_theta(wide[0], three[0], 2, 3);
+    balanced_theta(wide[0], three[0], 2, 3);
     ck_assert_float_eq(wide[0][0], 0.5f);
     ck_assert_float_eq(wide[0][1], 0);
     ck_assert_float_eq(wide[1][2], 0.25f);

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "feature/blocks/blocks.h"
 #include "feature/small_set.h"
+#include "superpixel/patch_grid.h"
 
 static struct clv_recipe patch_recipe(int32_t blocks)
 {
@@ -67,8 +68,8 @@ TEST(windows_are_clipped_at_the_image_and_scenes_are_all_of_it)
     struct clv_patch_grid grid;
     struct clv_superpixels partition;
     struct scene scene, windows, whole;
-    must(clv_patch_grid_init(&grid, 47, 33, 12, 7, err));
-    must(clv_patch_grid_partition(&partition, &grid, err));
+    must(patch_grid_init(&grid, 47, 33, 12, 7, err));
+    must(patch_grid_partition(&partition, &grid, err));
     must(scene_init(&scene, &image, &partition, err));
     for (int32_t margin = 0; margin < 60; margin += 19) {
         must(windows_init(&windows, &scene, &grid, margin, err));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "feature/recipe/recipe.h"
 #include "support/support.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, N_IMAGES = 5 };
@@ -54,11 +55,11 @@ TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memo
     struct clv_image images[N_IMAGES] = {0};
     for (int i = 0; i < N_IMAGES; i++)
         must(clv_image_read(&images[i], paths[i], NULL, err));
-    must(clv_recipe_learn_images(&other, images, N_IMAGES, 11, 2, NULL, err));
+    must(recipe_learn_images(&other, images, N_IMAGES, 11, 2, NULL, err));
     for (int s = 0; s < one.n_scales; s++)
         ck_assert_mem_eq(one.codebooks[s].centres, other.codebooks[s].centres, 30 * SIZE);
     images[1].channels = 1;
-    ck_assert_int_eq(clv_recipe_learn_images(&other, images, N_IMAGES, 11, 2, NULL, NULL), CLV_ERR_USAGE);
+    ck_assert_int_eq(recipe_learn_images(&other, images, N_IMAGES, 11, 2, NULL, NULL), CLV_ERR_USAGE);
     for (int i = 0; i < N_IMAGES; i++)
         clv_image_release(&images[i]);
     must(clv_recipe_learn(&other, paths, N_IMAGES, 12, 2, NULL, NULL, err));
@@ -136,7 +137,7 @@ TEST(every_feature_has_a_name_of_its_own_whatever_the_blocks)
         ck_assert_int_gt(n, 0);
         char(*names)[80] = calloc((size_t)n, sizeof *names);
         for (int32_t k = 0; k < n; k++)
-            clv_recipe_feature_name(names[k], sizeof *names, &recipe, k);
+            recipe_feature_name(names[k], sizeof *names, &recipe, k);
         qsort(names, (size_t)n, sizeof *names, compare_names);
         for (int32_t k = 0; k < n; k++) {
             ck_assert_int_gt((int)strlen(names[k]), 2);
@@ -147,11 +148,11 @@ TEST(every_feature_has_a_name_of_its_own_whatever_the_blocks)
     }
     struct clv_recipe recipe = small_recipe();
     char name[80];
-    clv_recipe_feature_name(name, sizeof name, &recipe, 47);
+    recipe_feature_name(name, sizeof name, &recipe, 47);
     ck_assert_str_eq(name, "word 17 of scale 1");
-    clv_recipe_feature_name(name, sizeof name, &recipe, clv_recipe_n_features(&recipe));
+    recipe_feature_name(name, sizeof name, &recipe, clv_recipe_n_features(&recipe));
     ck_assert_ptr_nonnull(strstr(name, "no feature"));
-    clv_recipe_feature_name(name, sizeof name, &recipe, -1);
+    recipe_feature_name(name, sizeof name, &recipe, -1);
     ck_assert_ptr_nonnull(strstr(name, "no feature"));
 }
 
@@ -161,6 +162,6 @@ TEST(every_edge_feature_has_a_name_of_its_own)
     int32_t n = clv_recipe_n_edge_features(&recipe);
     for (int32_t k = 0; k < n; k++)
         for (int32_t j = 0; j < k; j++)
-            ck_assert_str_ne(clv_recipe_edge_feature_name(&recipe, j), clv_recipe_edge_feature_name(&recipe, k));
-    ck_assert_str_eq(clv_recipe_edge_feature_name(&recipe, n), "no such edge feature");
+            ck_assert_str_ne(recipe_edge_feature_name(&recipe, j), recipe_edge_feature_name(&recipe, k));
+    ck_assert_str_eq(recipe_edge_feature_name(&recipe, n), "no such edge feature");
 }

@@ -9,6 +9,7 @@
 #include "feature/recipe/item_maps.h"
 #include "feature/recipe/map_learning.h"
 #include "feature/recipe/map_watch.h"
+#include "feature/recipe/recipe.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -112,8 +113,8 @@ TEST(two_tied_channels_are_one_component)
     for (int is_whitened = 0; is_whitened < 2; is_whitened++) {
         struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 3), same = recipe_of_maps(CLV_BLOCK_SIZE, 3);
         recipe.maps[0].is_whitened = same.maps[0].is_whitened = is_whitened;
-        must(clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
-        must(clv_recipe_learn_maps(&same, &set, 3, NULL, NULL, err));
+        must(recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+        must(recipe_learn_maps(&same, &set, 3, NULL, NULL, err));
         const float *components = recipe.maps[0].components;
         ck_assert_mem_eq(components, same.maps[0].components, 9 * sizeof *components);
         float unit = 0.5F, third = is_whitened ? 1 : sqrtf(0.5F); /* variances 2, 1, 0 */
@@ -130,30 +131,30 @@ TEST(two_tied_channels_are_one_component)
 TEST(components_are_what_pixels_are_described_by)
 {
     struct clv_set set = {0};
-    struct clv_map *maps;
+    struct clv_map map = {0};
     struct map_reader view;
     struct map_ready ready;
     const float *values;
     make_set(&set, 3, tied);
     struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 2);
-    must(clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
-    must(clv_item_maps_read(&maps, &recipe, &set, &set.items[3], NULL, err));
-    must(map_ready_init(&ready, map_readers_of(&view, maps, 1), &recipe.maps[0], err));
-    ck_assert(ready.n_channels == 2 && ready.width == WIDTH && maps->n_channels == 3);
+    must(recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    must(clv_map_read(&map, set.items[3].maps[0], CLV_MAP_LAYOUT_AUTO, NULL, err));
+    must(map_ready_init(&ready, map_readers_of(&view, &map, 1), &recipe.maps[0], err));
+    ck_assert(ready.n_channels == 2 && ready.width == WIDTH && map.n_channels == 3);
     const float *standard = recipe.maps[0].standard, *components = recipe.maps[0].components;
     for (int k = 0; k < 2; k++) {
         must(map_ready_channel(&values, &ready, k, err));
         for (int p = 0; p < N_PIXELS; p++) {
             double sum = 0;
             for (int c = 0; c < 3; c++)
-                sum += (double)components[k * 3 + c] * ((double)maps->values[c * N_PIXELS + p] - (double)standard[c]) *
+                sum += (double)components[k * 3 + c] * ((double)map.values[c * N_PIXELS + p] - (double)standard[c]) *
                        (double)standard[3 + c];
             ck_assert_double_eq_tol((double)values[p], sum, 1e-5);
         }
     }
     ck_assert_int_eq(maps_size(&recipe), 1 + 2);
     map_ready_release(&ready);
-    clv_item_maps_release(maps, &recipe);
+    clv_map_release(&map);
     clv_recipe_release(&recipe);
     clv_set_release(&set);
 }
@@ -164,9 +165,9 @@ TEST(components_that_cannot_be_are_refused)
     make_set(&set, 3, tied);
     struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 4);
     must_fail(CLV_ERR_DATA, "map net has 3 channels, 4 principal components are more",
-              clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+              recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     recipe.maps[0].n_components = CLV_MAX_PCA_CHANNELS + 1;
-    must_fail(CLV_ERR_USAGE, "n_components of a map is 1025", clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    must_fail(CLV_ERR_USAGE, "n_components of a map is 1025", recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     recipe.maps[0].n_components = 2;
     ck_assert_ptr_null(recipe.maps[0].components);
     struct map_reader map = {.map = {.width = 1, .height = 1, .n_channels = 3, .values = (float[]){1, 2, 3}}};
@@ -180,12 +181,12 @@ TEST(components_that_cannot_be_are_refused)
     make_set(&set, CLV_MAX_PCA_CHANNELS + 1, tied);
     recipe = recipe_of_maps(CLV_BLOCK_SIZE, 2);
     must_fail(CLV_ERR_DATA, "has 1025 channels; principal components are made of up to 1024",
-              clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+              recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     clv_set_release(&set);
     make_set(&set, 1, of_one_network);
     recipe.maps[0].kind = CLV_MAP_LOGITS;
     must_fail(CLV_ERR_DATA, "map net holds logits; principal components are made of features",
-              clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+              recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     clv_recipe_release(&recipe);
     clv_set_release(&set);
 }
@@ -210,7 +211,7 @@ TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
         make_set(&set, MAX_CHANNELS, cases[k].value);
         struct clv_recipe recipe = recipe_of_maps(cases[k].blocks, 0);
         recipe.maps[0].use = cases[k].use;
-        must(clv_recipe_learn_maps(&recipe, &set, 2, NULL, NULL, err));
+        must(recipe_learn_maps(&recipe, &set, 2, NULL, NULL, err));
         ck_assert_int_eq(recipe.maps[0].n_groups, cases[k].n_groups);
         ck_assert_int_eq(recipe.maps[0].use, cases[k].expected);
         must(item_maps_open(&maps, &recipe, &set, &set.items[0], NULL, err));
@@ -305,7 +306,7 @@ TEST(maps_unlike_those_of_training_are_told_once)
     struct clv_set set = {0}, other = {0};
     make_set(&set, MAX_CHANNELS, of_one_network);
     struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
-    must(clv_recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
+    must(recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     check_usual(&recipe, &set);
     ck_assert_uint_eq(watched(&recipe, &set), 0);
     make_set(&other, MAX_CHANNELS, of_two_far_off);

@@ -1,4 +1,5 @@
 #include "infer/merit.h"
+#include "infer/oracle/decoding.h"
 #include "support/exhaustive.h"
 
 static void assert_most_probable(const struct clv_field *field, const int32_t *y)
@@ -156,7 +157,7 @@ TEST(rules_and_temperatures_out_of_range_are_refused)
     must_fail(CLV_ERR_USAGE, "a temperature of 0", clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
     decoding.rule = (enum clv_decoding_rule)CLV_N_DECODING_RULES;
     must_fail(CLV_ERR_USAGE, "no decoding rule", clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));
-    ck_assert_str_eq(clv_decoding_rule_name(decoding.rule), "unknown");
+    ck_assert_str_eq(decoding_rule_name(decoding.rule), "unknown");
     s.unary[0] = NAN;
     decoding.rule = CLV_DECODE_MAP;
     must_fail(CLV_ERR_DATA, "node 0", clv_oracle_decode(oracle, y, &s.field, NULL, &decoding, err));

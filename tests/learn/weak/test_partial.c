@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "feature/example/truth.h"
 #include "learn/toy.h"
 #include "learn/weak/partial.h"
 
@@ -353,7 +354,7 @@ TEST(learners_without_marginals_take_map_labels_as_masks)
         for (int32_t k = 0; k < 15; k++)
             counts[2 * k + r.label[k]] = r.volume[k];
         if (i >= 3)
-            clv_balanced_theta(r.theta, counts, 15, 2);
+            balanced_theta(r.theta, counts, 15, 2);
         toy_add(&full, &r.problem);
     }
     for (size_t i = 0; i < 5; i++)

@@ -1,0 +1,23 @@
+/* What labels cost a model of two stages by being in an image at all. */
+#include "base/error.h"
+#include "learn/select/stages.h"
+#include "model/label_costs.h"
+
+enum clv_status stages_check_costs(const struct clv_training *training, const char *option, struct clv_error *err)
+{
+    if (training->shape.n_labels < 3)
+        return fail(err, CLV_ERR_USAGE, "%s: of two labels, which are in nearly all images, neither costs", option);
+    if (!training->n_examples)
+        return fail(err, CLV_ERR_USAGE, "%s: no image has a mask to learn from which labels it has", option);
+    return CLV_OK;
+}
+
+enum clv_status stages_price(struct clv_model *model, const double *presence, double label_costs,
+                             const struct clv_training *training, const double *w, struct clv_error *err)
+{
+    double size;
+    if (!presence)
+        return CLV_OK;
+    enum clv_status status = stages_score_size(&size, training, w, err);
+    return status == CLV_OK ? label_costs_attach(model, presence, size * label_costs, err) : status;
+}
