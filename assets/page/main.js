@@ -237,11 +237,16 @@ const page = {
     $('train').textContent = this.state.training?.running ? 'Stop' : 'Train';
     $('suggest').disabled = !this.state.has_model;
     $('training').textContent = this.trainingText();
+    $('trained').hidden = !this.state.training?.running || !this.state.training.total;
+    $('trained').max = this.state.training?.total || 1;
+    $('trained').value = this.state.training?.done ?? 0;
+    $('noted').textContent = this.state.training?.note ?? '';
   },
 
   trainingText() {
     const t = this.state.training;
-    if (t?.running) return t.progress || 'Learning …';
+    if (t?.running && !t.progress) return 'Learning …';
+    if (t?.running) return `${t.progress} ${t.done}${t.total ? '/' + t.total : ''}${t.left_s != null ? `, ${Math.ceil(t.left_s)} s left` : ''}`;
     if (t?.error) return 'Training failed: ' + t.error;
     if (t?.loss != null) return `Error on images not learned from: ${t.loss.toFixed(1)} ± ${(t.standard_error ?? 0).toFixed(1)} % (weighted, cross-validated).`;
     return this.state.has_model ? 'A model is there.' : 'No model yet. Accept a few images, or draw on them, then train.';

@@ -134,13 +134,12 @@ static int run(const struct command *command, int argc, char **argv)
     argv[0] = title;
     TRY(team_agree(command->run(argc, argv, &err), &err));
     console_clear();
-    if (status != CLV_OK && err.message[0])
-        console_error("%s", err.message);
-    if (team_rank())
-        return EXIT_SUCCESS; /* the leader tells */
+    int exit_code = output_locks_exit_code() ? output_locks_exit_code() : clv_status_exit_code(status);
     if (signals_exit_code()) /* a signal outranks what it caused */
-        return signals_exit_code();
-    return output_locks_exit_code() ? output_locks_exit_code() : clv_status_exit_code(status);
+        exit_code = signals_exit_code();
+    if (status != CLV_OK && err.message[0])
+        console_failure(exit_code, "%s", err.message);
+    return team_rank() ? EXIT_SUCCESS : exit_code; /* the leader tells */
 }
 
 int main(int argc, char **argv)

@@ -133,6 +133,7 @@ static const struct option_row train_rows[] = {
     {"--no-edges", "--no-edges", NULL, 0},
     {"--only", "--only only", NULL, 0},
     {"--pairwise", "--pairwise none", NULL, 0},
+    {"--progress", NULL, "what is said, not what is made", 0},
     {"--requeue", NULL, "goes on with a training that was stopped", 0},
     {"--resume", NULL, "goes on with a training that was stopped", 0},
     {"--skip-bad", "--skip-bad", "--data bad/manifest.tsv", IN_FIFTH},

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -106,6 +107,83 @@ TEST(progress_is_one_line_of_a_terminal_after_a_second)
     ck_assert(strstr(terminal.seen, " min ") || strstr(terminal.seen, " s left"));
     char *output = expect_success("cd %s && \"$CLEAVE\" inspect long.cleave", temporary_folder());
     free(output);
+}
+
+/* The next line of events as JSON, or NULL at the end; its kind, and its text or stage. */
+static struct json_value *next_event(char **rest, const char **kind, const char **text)
+{
+    const char *line = strsep(rest, "\n");
+    struct json_value *event = NULL;
+    if (!line || !*line)
+        return NULL;
+    must(json_parse(&event, line, strlen(line), line, err));
+    ck_assert_msg(json_get_text(json_member(event, "event"), kind), "%s", line);
+    const char *key = strcmp(*kind, "progress") == 0 ? "stage" : "text";
+    ck_assert_msg(json_get_text(json_member(event, key), text) && **text, "%s", line);
+    return event;
+}
+
+TEST(events_of_a_training_are_lines_of_json_on_standard_error)
+{
+    char *output = expect_success("cd %s && \"$CLEAVE\" train --progress json --data %s/manifest.tsv --cv 2 --cv-grid "
+                                  "0.5 " SAMPLE_TRAINING " -o m.cleave 2>&1 >printed && test ! -s printed",
+                                  temporary_folder(), sample_set()),
+         *rest = output;
+    const char *kind, *text;
+    int n_notes = 0, n_rows = 0, n_finished = 0;
+    int64_t done, total;
+    double row[3];
+    for (struct json_value *event; (event = next_event(&rest, &kind, &text)); json_root_free(event)) {
+        n_notes += strcmp(kind, "note") == 0 && strstr(text, "8 of 12 images");
+        n_rows += strcmp(kind, "summary") == 0 && sscanf(text, "%lf %lf %lf", &row[0], &row[1], &row[2]) == 3;
+        ck_assert_msg(strcmp(kind, "error") != 0 && strcmp(kind, "warning") != 0, "%s", text);
+        if (strcmp(kind, "progress") != 0)
+            continue;
+        ck_assert(json_get_int64(json_member(event, "done"), &done) &&
+                  json_get_int64(json_member(event, "total"), &total) && json_member(event, "left_s"));
+        ck_assert(done >= 0 && (!total || done <= total));
+        n_finished += total && done == total;
+    }
+    ck_assert_ptr_null(rest && *rest ? rest : NULL);
+    ck_assert_int_eq(n_notes, 1);
+    ck_assert_int_eq(n_rows, 1);
+    ck_assert_int_ge(n_finished, 2);
+    free(output);
+}
+
+TEST(the_error_is_the_last_event_with_the_status_of_the_command)
+{
+    static const char *const kinds[] = {"warning", "warning", "error"};
+    char *output, *rest;
+    const char *kind, *text;
+    int64_t status = 0;
+    int code = run_command(&output,
+                           "cd %s && mkdir s s/masks && cp %s/masks/000[12].png s/masks && echo x >s/0001.jpg && "
+                           "echo x >s/0002.jpg && \"$CLEAVE\" train -q --progress json --data s -o m.cleave",
+                           temporary_folder(), sample_set());
+    ck_assert_int_eq(code, 65);
+    rest = output;
+    for (int i = 0; i < 3; i++) {
+        struct json_value *event = next_event(&rest, &kind, &text);
+        ck_assert_msg(event && strcmp(kind, kinds[i]) == 0, "%d: %s", i, kind);
+        ck_assert_int_eq(json_get_int64(json_member(event, "status"), &status), i == 2);
+        json_root_free(event);
+    }
+    ck_assert_int_eq(status, code);
+    ck_assert_msg(!rest || !*rest, "%s", rest);
+    free(output);
+}
+
+TEST(progress_none_shows_none_on_a_terminal)
+{
+    static struct terminal terminal;
+    start(&terminal,
+          formatted("timeout -s INT 2 \"$CLEAVE\" train --progress none --data %s/manifest.tsv --split train "
+                    "--superpixels 30 --blocks size,colour --learner subgradient --passes 900000 -o %s/none.cleave",
+                    sample_set(), temporary_folder()));
+    (void)finish(&terminal);
+    ck_assert_msg(strstr(terminal.seen, "interrupted; the model so far") && !strstr(terminal.seen, "/900000"), "%s",
+                  terminal.seen);
 }
 
 SETUP_ONCE(sample_setup, NULL)

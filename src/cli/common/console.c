@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ static struct {
     pthread_mutex_t lock;
     FILE *raw; /* standard error without the filter, for the escapes that are ours */
     bool terminal, colour, quiet;
+    enum console_progress_form form;
     bool line_stands;
     char what[64]; /* the stage that progress belongs to */
     double started_s, shown_s;
@@ -120,6 +122,11 @@ void console_set_quiet(bool quiet)
     console.quiet = quiet;
 }
 
+void console_set_progress(enum console_progress_form form)
+{
+    console.form = form;
+}
+
 void console_silence(void)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -143,14 +150,39 @@ static void wipe(void)
     console.line_stands = false;
 }
 
-static void message(const char *colour, const char *format, va_list args)
+/* A line of --progress json: {"event":"EVENT", what was put after it, and "}". Releases the text. */
+static void put_event(struct text *line)
+{
+    text_put(line, "}\n");
+    if (!line->failed)
+        fputs(line->bytes, console.raw);
+    fflush(console.raw);
+    text_release(line);
+}
+
+static struct text begin_event(const char *event, const char *key, const char *value)
+{
+    struct text line;
+    text_init(&line, 1 << 14);
+    text_printf(&line, "{\"event\":\"%s\",\"%s\":", event, key);
+    text_put_json(&line, value);
+    return line;
+}
+
+/* exit_code 0: it is not what the command ends with. */
+static void message(const char *event, int exit_code, const char *colour, const char *format, va_list args)
 {
     char line[CLV_ERROR_MESSAGE_MAX + 256];
     vsnprintf(line, sizeof line, format, args);
     text_hide_controls(line);
     pthread_mutex_lock(&console.lock);
     wipe();
-    if (console.colour)
+    if (console.form == CONSOLE_JSON) {
+        struct text json = begin_event(event, "text", line);
+        if (exit_code)
+            text_printf(&json, ",\"status\":%d", exit_code);
+        put_event(&json);
+    } else if (console.colour)
         fprintf(console.raw, "%scleave:\033[0m %s\n", colour, line);
     else
         fprintf(console.raw, "cleave: %s\n", line);
@@ -163,15 +195,25 @@ void console_note(const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    message("\033[1m", format, args);
+    message("note", 0, "\033[1m", format, args);
     va_end(args);
 }
+
+#define RED "\033[1;31m"
 
 void console_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    message("\033[1;31m", format, args);
+    message("warning", 0, RED, format, args);
+    va_end(args);
+}
+
+void console_failure(int exit_code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    message("error", exit_code, RED, format, args);
     va_end(args);
 }
 
@@ -194,14 +236,21 @@ static void format_duration(char *text, size_t size, double seconds)
         snprintf(text, size, "%ld s", s);
 }
 
-static void draw(size_t done, size_t total, const char *note, double elapsed_s)
+/* NAN: not known. */
+static double seconds_left(size_t done, size_t total, double elapsed_s)
+{
+    bool is_known = total && done > console.first && done < total;
+    return is_known ? elapsed_s * (double)(total - done) / (double)(done - console.first) : NAN;
+}
+
+static void draw(size_t done, size_t total, const char *note, double left_s)
 {
     char line[256], left[32];
     int used = snprintf(line, sizeof line, "%s %zu", console.what, done);
     if (total)
         used += snprintf(line + used, sizeof line - (size_t)used, "/%zu", total);
-    if (total && done > console.first && done < total) {
-        format_duration(left, sizeof left, elapsed_s * (double)(total - done) / (double)(done - console.first));
+    if (!isnan(left_s)) {
+        format_duration(left, sizeof left, left_s);
         used += snprintf(line + used, sizeof line - (size_t)used, ", %s left", left);
     }
     if (note)
@@ -215,10 +264,23 @@ static void draw(size_t done, size_t total, const char *note, double elapsed_s)
     console.line_stands = true;
 }
 
+static void put_progress(size_t done, size_t total, const char *note, double left_s)
+{
+    struct text line = begin_event("progress", "stage", console.what);
+    text_printf(&line, ",\"done\":%zu,\"total\":%zu,\"left_s\":", done, total);
+    text_put_json_number(&line, left_s);
+    if (note) {
+        text_put(&line, ",\"note\":");
+        text_put_json(&line, note);
+    }
+    put_event(&line);
+}
+
 static void show_progress(void *context, const char *what, size_t done, size_t total, const char *note)
 {
     (void)context;
-    if (!console.terminal || console.quiet)
+    bool is_json = console.form == CONSOLE_JSON;
+    if (console.quiet || (!is_json && (!console.terminal || console.form == CONSOLE_NONE)))
         return;
     pthread_mutex_lock(&console.lock);
     double now = seconds_now();
@@ -229,16 +291,18 @@ static void show_progress(void *context, const char *what, size_t done, size_t t
         console.first = done > 1 ? done : 0; /* the first of all reports tells of one unit done */
         console.shown_s = 0;
     }
-    if (total && done >= total)
+    bool is_last = total && done >= total, is_due = now - console.shown_s >= SHOWN_EVERY_S;
+    double left_s = seconds_left(done, total, now - console.started_s);
+    if (is_last && !is_json)
         wipe();
-    else if (now - console.started_s >= FIRST_SHOWN_S && now - console.shown_s >= SHOWN_EVERY_S) {
-        draw(done, total, note, now - console.started_s);
+    else if (is_json ? is_last || is_due : is_due && now - console.started_s >= FIRST_SHOWN_S) {
+        (is_json ? put_progress : draw)(done, total, note, left_s);
         console.shown_s = now;
     }
     pthread_mutex_unlock(&console.lock);
 }
 
-/* A summary goes to standard output, unless an output does. */
+/* A summary goes to standard output, unless an output does; or it is an event. */
 static void say(void *context, enum clv_message kind, const char *text)
 {
     FILE *summary = context;
@@ -246,7 +310,12 @@ static void say(void *context, enum clv_message kind, const char *text)
         console_note("%s", text);
     else if (kind == CLV_COMPLAINT)
         console_error("%s", text);
-    else if (summary && !console.quiet) {
+    else if (console.form == CONSOLE_JSON && !console.quiet) {
+        pthread_mutex_lock(&console.lock);
+        struct text line = begin_event("summary", "text", text);
+        put_event(&line);
+        pthread_mutex_unlock(&console.lock);
+    } else if (summary && !console.quiet) {
         console_clear();
         fprintf(summary, "%s\n", text);
         fflush(summary);

@@ -22,12 +22,19 @@ void console_put_field(FILE *stream, const char *string);
 void console_set_quiet(bool quiet);
 bool console_is_quiet(void);
 
+/* What becomes of progress: a line on a terminal; a line of JSON for each event, on standard error whatever it is, and
+ * messages and the summary as such lines, too (cleave(1) names them); or nothing. */
+enum console_progress_form { CONSOLE_BAR, CONSOLE_JSON, CONSOLE_NONE };
+void console_set_progress(enum console_progress_form form);
+
 /* Nothing that is printed from now on appears. */
 void console_silence(void);
 
 /* "cleave: MESSAGE" on a line of its own. */
 void console_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The error that the command ends with. */
+void console_failure(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Progress for library calls: shown on a terminal only, from a stage's second second on, with the time left; stops the
  * work when a signal arrives. Its notes are console_note's; its summary goes to a stream, NULL: nowhere. */

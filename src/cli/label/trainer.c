@@ -1,5 +1,5 @@
-/* Learning in the background: `cleave train` in a process of its own, on a terminal that nobody sees, so that its
- * progress line comes as a person would read it. What it takes of memory ends with it. */
+/* Learning in the background: `cleave train --progress json` in a process of its own, whose events are read. It is on a
+ * terminal that nobody sees, which hangs up if this process dies. What it takes of memory ends with it. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/label/label.h"
 
 #define NICENESS 5
@@ -25,11 +26,11 @@ struct label_trainer {
     /* Under the lock: */
     pid_t child; /* 0: none is running */
     bool is_stopped;
-    bool expects_row;     /* the next line of three numbers is the cross-validation's */
-    bool expects_failure; /* the next line is an error */
     int32_t n_models;
-    char progress[512], failure[512];
-    double loss, standard_error; /* percent; -1: not known */
+    char stage[64], note[512], failure[512];
+    int64_t done, total;         /* of the stage; total 0: not known */
+    double left_s;               /* NAN: not known */
+    double loss, standard_error; /* percent; NAN: not known */
 };
 
 static void stop(void *context)
@@ -43,60 +44,50 @@ static void stop(void *context)
     pthread_mutex_unlock(&trainer->lock);
 }
 
-/* The numbers that a line begins with, `n` of them; false if there are fewer. */
-static bool numbers_of(double *numbers, int n, const char *line)
+/* A line of the child's. What is no event came from something else than `cleave train`. */
+static void hear(struct label_trainer *trainer, const char *line, size_t size)
 {
-    for (int i = 0; i < n; i++) {
-        char *end;
-        numbers[i] = strtod(line, &end);
-        if (end == line)
-            return false;
-        line = end;
-    }
-    return true;
-}
-
-/* A line of the child's: progress, a note, an error, or the row of the cross-validation. An escape ends a line and begins
- * the next one; red, "[1;31mcleave:" and then "[0m why", tells errors from notes. */
-static void hear(struct label_trainer *trainer, const char *line)
-{
-    double row[3]; /* value, loss, its standard error */
-    bool is_failure = trainer->expects_failure;
-    trainer->expects_failure = strcmp(line, "[1;31mcleave:") == 0;
-    if (line[0] == '[') {
-        line += strcspn(line, "Km");
-        line += *line != 0;
-        line += *line == ' ';
-    }
-    if (!*line || trainer->expects_failure)
+    struct json_value *root;
+    struct clv_error ignored;
+    const char *event = "", *text = "";
+    if (json_parse(&root, line, size, "training", &ignored) != CLV_OK)
         return;
-    if (strstr(line, "-fold cross-validation"))
-        trainer->expects_row = true;
-    else if (trainer->expects_row && numbers_of(row, 3, line)) {
-        trainer->loss = row[1];
-        trainer->standard_error = row[2];
-        trainer->expects_row = false;
+    json_get_text(json_member(root, "event"), &event);
+    json_get_text(json_member(root, "text"), &text);
+    if (strcmp(event, "progress") == 0) {
+        json_get_text(json_member(root, "stage"), &text);
+        snprintf(trainer->stage, sizeof trainer->stage, "%s", text);
+        trainer->left_s = NAN;
+        json_get_int64(json_member(root, "done"), &trainer->done);
+        json_get_int64(json_member(root, "total"), &trainer->total);
+        json_get_double(json_member(root, "left_s"), &trainer->left_s);
+    } else if (strcmp(event, "note") == 0 || strcmp(event, "warning") == 0)
+        snprintf(trainer->note, sizeof trainer->note, "%s", text);
+    else if (strcmp(event, "error") == 0)
+        snprintf(trainer->failure, sizeof trainer->failure, "%s", text);
+    else if (strcmp(event, "summary") == 0) {
+        double loss, standard_error; /* a line of numbers alone is the cross-validation's row: value, loss, its error */
+        int end = 0;
+        if (sscanf(text, "%*f %lf %lf%n", &loss, &standard_error, &end) == 2 && !text[end]) {
+            trainer->loss = loss;
+            trainer->standard_error = standard_error;
+        }
     }
-    if (is_failure)
-        snprintf(trainer->failure, sizeof trainer->failure, "%s", line);
-    else
-        snprintf(trainer->progress, sizeof trainer->progress, "%s", line);
+    json_root_free(root);
 }
 
 /* Until the child closes its terminal. */
 static void follow(struct label_trainer *trainer, int terminal)
 {
-    char bytes[512], line[512];
+    char bytes[4096], line[4096];
     size_t used = 0;
     for (ssize_t n; (n = read(terminal, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR);) {
         pthread_mutex_lock(&trainer->lock);
         for (ssize_t k = 0; k < n; k++) {
-            bool is_end = bytes[k] == '\n' || bytes[k] == '\r' || bytes[k] == '\033';
-            if (is_end && used) {
-                line[used] = 0;
-                hear(trainer, line);
+            if (bytes[k] == '\n') {
+                hear(trainer, line, used);
                 used = 0;
-            } else if (!is_end && used + 1 < sizeof line) {
+            } else if (used < sizeof line) {
                 line[used++] = bytes[k];
             }
         }
@@ -131,7 +122,7 @@ static void *run(void *context)
         snprintf(trainer->failure, sizeof trainer->failure, "training ended with status %d",
                  WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how));
     trainer->n_models += is_well;
-    trainer->progress[0] = 0;
+    trainer->stage[0] = 0;
     trainer->child = 0;
     pthread_mutex_unlock(&trainer->lock);
     return NULL;
@@ -141,9 +132,9 @@ static void *run(void *context)
 static void become_train(const struct label_trainer *trainer, const struct page_lessons *lessons)
 {
     char folds[16];
-    char *arguments[20] = {"cleave", "train", "--learner", "wmpmap",       "--data",     lessons->data,
-                           "--seed", "1",     "-o",        trainer->model, "--overwrite"};
-    int n = 11;
+    char *arguments[20] = {"cleave",      "train",  "--progress", "json", "--learner",    "wmpmap",     "--data",
+                           lessons->data, "--seed", "1",          "-o",   trainer->model, "--overwrite"};
+    int n = 13;
     snprintf(folds, sizeof folds, "%d", lessons->n_masks < 5 ? (int)lessons->n_masks : 5);
     arguments[n++] = lessons->n_masks < 2 ? "--lambda" : "--cv-grid";
     arguments[n++] = "1e-05";
@@ -159,8 +150,6 @@ static void become_train(const struct label_trainer *trainer, const struct page_
         arguments[n++] = "--boxes";
         arguments[n++] = lessons->boxes;
     }
-    setenv("TERM", "xterm", 1);
-    unsetenv("NO_COLOR"); /* red is for errors */
     (void)!nice(NICENESS);
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
@@ -182,8 +171,7 @@ static enum clv_status launch(struct label_trainer *trainer, const struct page_l
     trainer->has_reader = false;
     array_free(trainer->list);
     trainer->list = list;
-    struct winsize size = {.ws_row = 24, .ws_col = 200};
-    pid_t child = forkpty(&errand->terminal, NULL, NULL, &size);
+    pid_t child = forkpty(&errand->terminal, NULL, NULL, NULL);
     if (child == 0)
         become_train(trainer, lessons);
     errand->trainer = trainer;
@@ -191,8 +179,10 @@ static enum clv_status launch(struct label_trainer *trainer, const struct page_l
     if (child > 0) {
         pthread_mutex_lock(&trainer->lock);
         trainer->child = child;
-        trainer->is_stopped = trainer->expects_row = trainer->expects_failure = false;
-        trainer->failure[0] = trainer->progress[0] = 0;
+        trainer->is_stopped = false;
+        trainer->failure[0] = trainer->note[0] = trainer->stage[0] = 0;
+        trainer->done = trainer->total = 0;
+        trainer->left_s = NAN;
         pthread_mutex_unlock(&trainer->lock);
         trainer->has_reader = pthread_create(&trainer->reader, NULL, run, errand) == 0;
         if (trainer->has_reader)
@@ -226,11 +216,15 @@ static void tell(void *context, struct text *json)
     pthread_mutex_lock(&trainer->lock);
     text_printf(json, "{\"running\":%s,\"models\":%d,\"loss\":", trainer->child > 0 ? "true" : "false",
                 trainer->n_models);
-    text_put_json_number(json, trainer->loss >= 0 ? trainer->loss : NAN);
+    text_put_json_number(json, trainer->loss);
     text_put(json, ",\"standard_error\":");
-    text_put_json_number(json, trainer->loss >= 0 ? trainer->standard_error : NAN);
+    text_put_json_number(json, trainer->standard_error);
     text_put(json, ",\"progress\":");
-    text_put_json(json, trainer->progress);
+    text_put_json(json, trainer->stage);
+    text_printf(json, ",\"done\":%lld,\"total\":%lld,\"left_s\":", (long long)trainer->done, (long long)trainer->total);
+    text_put_json_number(json, trainer->left_s);
+    text_put(json, ",\"note\":");
+    text_put_json(json, trainer->note);
     text_put(json, ",\"error\":");
     text_put_json(json, trainer->failure);
     text_put(json, "}");
@@ -252,7 +246,7 @@ enum clv_status label_trainer_new(struct label_trainer **trainer, const char *mo
     if (!fresh)
         return fail_memory(err);
     pthread_mutex_init(&fresh->lock, NULL);
-    fresh->loss = -1;
+    fresh->loss = fresh->standard_error = NAN;
     fresh->model = string_copy(model);
     if (!fresh->model) {
         label_trainer_free(fresh);

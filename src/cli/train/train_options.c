@@ -165,6 +165,8 @@ static enum clv_status take_grid(void *member, const struct clv_option *option, 
     return option_numbers(grid->values, &grid->n, CLV_MAX_CANDIDATES, option->name, part, 0, 1e15, err);
 }
 
+static const char *const progress_forms[] = {"bar", "json", "none", NULL}; /* enum console_progress_form */
+
 #define AT(member) offsetof(struct train_options, member)
 static const struct clv_option own_rows[] = {
     {"output", 'o', "MODEL", SECTION_LEARNED, CLV_OPTION_NEEDED | CLV_OPTION_UNRECORDED, CLV_OPTION_TEXT, AT(output),
@@ -178,6 +180,10 @@ static const struct clv_option own_rows[] = {
              "Again as NAME=X,.. for other parameters, all of whose combinations are tried"},
     {"overwrite", 0, NULL, SECTION_RUNNING, CLV_OPTION_BASIC | CLV_OPTION_UNRECORDED, CLV_OPTION_FLAG, AT(overwrite),
      .help = OVERWRITE_HELP},
+    {"progress", 0, "FORM", SECTION_RUNNING, CLV_OPTION_PLAIN | CLV_OPTION_UNRECORDED, CLV_OPTION_CHOICE, AT(progress),
+     .choices = progress_forms,
+     .help = "bar (default): a line on a terminal; json: a line of JSON on standard error for each event; none\n"
+             "Events are progress, note, warning, summary and error, for programs that follow a training"},
     {"requeue", 0, NULL, SECTION_RUNNING, CLV_OPTION_UNRECORDED, CLV_OPTION_FLAG, AT(requeue),
      .help = "For jobs of a cluster: --resume, and let SIGTERM and SIGUSR1 leave the checkpoint alone\n"
              "The status is then 75, and the same line goes on"},
@@ -308,6 +314,7 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     };
     common_options_init(&self->common);
     enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
+    console_set_progress((enum console_progress_form)self->progress);
     self->task.resume |= self->requeue;
     if (status == CLV_OK)
         status = options_take_no_arguments(&self->common, "train takes no arguments; --data names the images", err);

@@ -28,6 +28,7 @@ struct train_options {
         const char *name; /* not terminated; NULL: the learner's regularisation */
         size_t length;
     } grid_names[CLV_MAX_GRIDS];
+    int progress; /* enum console_progress_form */
     bool overwrite;
     bool requeue;     /* a signal of the cluster leaves a checkpoint, and no model */
     char *checkpoint; /* the file beside the output; NULL: the learner keeps none, or it cannot lie there */

@@ -153,7 +153,7 @@ TEST(notes_of_a_training_are_no_errors)
     for (int try = 0;; try++) { /* the note comes first of all */
         ck_assert_int_eq(ask(heard, sizeof heard, &server, "/api/training"), 200);
         ck_assert_msg(strstr(heard, "\"error\":\"\""), "%s", heard);
-        if (!strstr(heard, "\"progress\":\"\""))
+        if (!strstr(heard, "\"note\":\"\"") && !strstr(heard, "\"total\":0"))
             break;
         wait_a_while(try, "the note");
     }
@@ -172,9 +172,10 @@ static void expect_arguments(int n_masks, const char *cross_validation)
     struct server server = start();
     ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
     find_training(&server);
-    const char *wanted = formatted("cleave\ntrain\n--learner\nwmpmap\n--data\n%s\n--seed\n1\n-o\n%s/label.cleave\n"
-                                   "--overwrite\n--cv-grid\n1e-05\n--cv\n%s\n--only\n%s/strokes/.lessons/accepted\n",
-                                   folder(), folder(), cross_validation, folder());
+    const char *wanted =
+        formatted("cleave\ntrain\n--progress\njson\n--learner\nwmpmap\n--data\n%s\n--seed\n1\n-o\n%s/label.cleave\n"
+                  "--overwrite\n--cv-grid\n1e-05\n--cv\n%s\n--only\n%s/strokes/.lessons/accepted\n",
+                  folder(), folder(), cross_validation, folder());
     ck_assert_str_eq(heard, wanted);
     stop(&server);
 }
@@ -200,7 +201,7 @@ TEST(one_mask_is_not_cross_validated_and_boxes_teach_with_it)
     ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
     find_training(&server);
     const char *wanted =
-        formatted("cleave\ntrain\n--learner\nwmpmap\n--data\n%s/.lessons.tsv\n--seed\n1\n-o\n"
+        formatted("cleave\ntrain\n--progress\njson\n--learner\nwmpmap\n--data\n%s/.lessons.tsv\n--seed\n1\n-o\n"
                   "%s/label.cleave\n--overwrite\n--lambda\n1e-05\n--boxes\n%s/strokes/.lessons/boxes.tsv\n",
                   folder(), folder(), folder());
     ck_assert_str_eq(heard, wanted);
