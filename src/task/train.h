@@ -138,7 +138,7 @@ struct train_outcome {
 
 /* How the model was made, into its record. Nothing that may differ between two runs of the same training: no times,
  * threads or output. */
-enum clv_status train_record(struct clv_model *model, const struct clv_train_options *self,
+enum clv_status train_record(struct clv_model *model, const struct clv_train_options *options,
                              const struct train_data *data, const struct clv_training *training,
                              const struct train_outcome *outcome, struct clv_error *err) CLV_CHECK;
 
