@@ -93,8 +93,8 @@ struct clv_choice {
 };
 
 /* Where a training keeps its state, so that one that was stopped or killed can go on: a safetensors file, replaced all
- * or nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the labels guessed for
- * weak examples are guessed again from the weights they came from. Learners that keep checkpoints write it every
+ * or nothing. Weights, the step rule's sums, the curve and the place in the passes are in it; the pseudo-labels of
+ * weak examples are made again from the weights they came from. Learners that keep checkpoints write it every
  * `every_s` seconds, between two steps, and when they are interrupted. It stays when a training is complete: remove it
  * once the weights are safe.
  *
@@ -110,7 +110,7 @@ struct clv_checkpoints {
 };
 #define CLV_MAX_FACTS 16
 
-struct clv_guesses; /* opaque */
+struct clv_pseudo_labels; /* opaque */
 
 /* What a training run is given. parameters[i] is the value of the learner's parameter i. Examples must have labels and
  * theta; nodes with CLV_UNKNOWN labels are left out together with their edges. n_threads <= 0: all the machine's.
@@ -135,10 +135,10 @@ struct clv_training {
     size_t n_weak;
     const int32_t *const
         *given; /* [n_weak][n_nodes] labels or CLV_UNKNOWN; NULL, or NULL for an example: nothing is given */
-    const struct clv_dataset *frames;          /* features of the same nodes that only training knows, or NULL */
-    const struct clv_guesses *guesses;         /* clv_train's own */
-    const struct clv_dataset *validation;      /* all with truth; looked at by pmap, mpmap, wmpmap; NULL: none */
-    const struct clv_checkpoints *checkpoints; /* NULL: none */
+    const struct clv_dataset *frames;              /* features of the same nodes that only training knows, or NULL */
+    const struct clv_pseudo_labels *pseudo_labels; /* clv_train's own */
+    const struct clv_dataset *validation;          /* all with truth; looked at by pmap, mpmap, wmpmap; NULL: none */
+    const struct clv_checkpoints *checkpoints;     /* NULL: none */
     const double *init; /* [clv_shape_size] weights to start from, finite; NULL: none. See clv_learner */
 };
 

@@ -12,7 +12,7 @@
 #include "feature/dataset/held.h"
 #include "learn/common/parameters.h"
 #include "learn/learners.h"
-#include "learn/weak/guesses.h"
+#include "learn/weak/pseudo_labels.h"
 #include "mrf/problem.h"
 
 static enum clv_status check_parameter(const struct clv_learner *learner, int index, double value,
@@ -207,19 +207,19 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     if (status)
         return status;
     struct clv_training_result own = {0};
-    struct clv_guesses guesses = {0};
+    struct clv_pseudo_labels pseudo_labels = {0};
     struct clv_training guided = *training;
-    bool guess = training->n_weak && guesses_needed(learner, training);
-    if (guess) {
-        status = guesses_make(&guesses, learner, training, err);
-        guided.guesses = &guesses;
+    bool is_weak = training->n_weak && pseudo_labels_needed(learner, training);
+    if (is_weak) {
+        status = pseudo_labels_make(&pseudo_labels, learner, training, err);
+        guided.pseudo_labels = &pseudo_labels;
     }
-    if (!status && guess && (!training->n_examples || clv_learner_parameter(learner, "kappa") < 0))
-        status = guesses_train(&own, &guesses, learner, training, err);
+    if (!status && is_weak && (!training->n_examples || clv_learner_parameter(learner, "kappa") < 0))
+        status = pseudo_labels_train(&own, &pseudo_labels, learner, training, err);
     else if (!status)
         status = learner->train(&own, &guided, err);
-    if (guess)
-        guesses_release(&guesses);
+    if (is_weak)
+        pseudo_labels_release(&pseudo_labels);
     if (status)
         clv_training_result_release(&own);
     else

@@ -288,7 +288,7 @@ static void pmap_release(struct pmap *self)
     array_free(self->state.start);
 }
 
-/* The rest of the round that the state is in, but for its guesses. */
+/* The rest of the round that the state is in, without its pseudo-labels. */
 static enum clv_status run_round(struct pmap *self, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
@@ -310,14 +310,14 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
 
 /* Weak examples as their teacher saw them, if they have one, and from the second time on as the state's `start`
  * does. */
-static enum clv_status guess(struct pmap *self, struct clv_error *err)
+static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
 {
     const double *parameters = self->training->parameters;
     struct partial_options options = {self->targets.objective == PMAP_WEIGHTED, (uint32_t)parameters[PMAP_DRAWS],
                                       parameters[PMAP_SHARPNESS]};
-    const struct clv_guesses *guesses = self->state.place.round == 1 ? self->training->guesses : NULL;
+    const struct clv_pseudo_labels *pseudo_labels = self->state.place.round == 1 ? self->training->pseudo_labels : NULL;
     self->n = targets_of(self, self->state.place.round);
-    return pmap_targets_guess(&self->targets, self->state.start, parameters[PMAP_KAPPA], &options, guesses,
+    return pmap_targets_label(&self->targets, self->state.start, parameters[PMAP_KAPPA], &options, pseudo_labels,
                               self->training->seed + (uint64_t)self->state.place.round, err);
 }
 
@@ -332,7 +332,7 @@ static enum clv_status run_rounds(struct pmap *self, bool resumed, struct clv_er
             memcpy(self->state.start, ascent_point(&self->ascent), self->ascent.size * sizeof *self->state.start);
         resumed = false;
         if (place->round > 0)
-            status = guess(self, err);
+            status = label_weak(self, err);
         TRY(run_round(self, err));
         if (status || self->stopped)
             break;

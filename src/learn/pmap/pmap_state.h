@@ -16,7 +16,7 @@ struct pmap_place {
 struct pmap_state {
     struct pmap_place place;
     struct ascent *ascent;
-    double *start;                      /* [size] where the round began: weak examples are guessed from it */
+    double *start;                      /* [size] where the round began: weak examples are pseudo-labelled from it */
     struct clv_training_result *result; /* its curve */
 };
 

@@ -3,10 +3,10 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/team_for.h"
-#include "learn/weak/guesses.h"
+#include "learn/weak/pseudo_labels.h"
 
 /* Each weak example's draws are its own, and not those of any step. */
-#define GUESS_SEED(seed, index) ((seed) ^ (0x6775657373ULL + ((uint64_t)(index) << 40)))
+#define PSEUDO_LABEL_SEED(seed, index) ((seed) ^ (0x6775657373ULL + ((uint64_t)(index) << 40)))
 
 static const int32_t *given_of(const struct clv_training *training, size_t weak)
 {
@@ -21,7 +21,7 @@ static void set_weight(float *weight, const struct clv_problem *problem, size_t 
             weight[i * n_labels + (size_t)problem->label[i]] = 1;
 }
 
-static void place_guesses(struct pmap_targets *self, float *weight)
+static void place_pseudo_labels(struct pmap_targets *self, float *weight)
 {
     const struct clv_training *training = self->examples->training;
     int32_t *label = self->labels;
@@ -31,7 +31,7 @@ static void place_guesses(struct pmap_targets *self, float *weight)
         target->problem.label = label;
         target->weight = self->objective == PMAP_JOINT ? NULL : weight;
         target->given = self->conditional ? given_of(training, k) : NULL;
-        self->guesses[k] = (struct pmap_guess){weight, label};
+        self->pseudo_labels[k] = (struct pmap_pseudo_label){weight, label};
         label += target->problem.n_nodes;
         weight += (size_t)target->problem.n_nodes * (size_t)self->examples->shape.n_labels;
     }
@@ -41,7 +41,7 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
                                   enum pmap_objective objective, bool conditional, struct clv_error *err)
 {
     const struct clv_training *training = examples->training;
-    size_t n_labels = (size_t)examples->shape.n_labels, n_nodes = 0, n_known = 0, n_guessed = 0;
+    size_t n_labels = (size_t)examples->shape.n_labels, n_nodes = 0, n_known = 0, n_weak_nodes = 0;
     *self = (struct pmap_targets){.examples = examples, .objective = objective, .conditional = conditional};
     self->n_labelled = examples->n;
     self->n_weak = training->n_weak;
@@ -52,13 +52,13 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
             n_known += problem->label[k] != CLV_UNKNOWN;
     }
     for (size_t k = 0; k < self->n_weak; k++)
-        n_guessed += (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
+        n_weak_nodes += (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
     size_t n_own = objective == PMAP_MARGINAL ? n_nodes : 0;
     self->list = array_zalloc(self->n_labelled + self->n_weak, sizeof *self->list);
-    self->weights = array_zalloc((n_own + n_guessed) * n_labels, sizeof *self->weights);
-    self->labels = array_zalloc(n_guessed, sizeof *self->labels);
-    self->guesses = array_zalloc(self->n_weak, sizeof *self->guesses);
-    if (!self->list || !self->weights || !self->labels || !self->guesses)
+    self->weights = array_zalloc((n_own + n_weak_nodes) * n_labels, sizeof *self->weights);
+    self->labels = array_zalloc(n_weak_nodes, sizeof *self->labels);
+    self->pseudo_labels = array_zalloc(self->n_weak, sizeof *self->pseudo_labels);
+    if (!self->list || !self->weights || !self->labels || !self->pseudo_labels)
         return fail_memory(err);
     self->unit = objective == PMAP_WEIGHTED ? 1 : (double)examples->n / (double)n_known;
     float *weight = self->weights;
@@ -73,7 +73,7 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
             weight += (size_t)problem->n_nodes * n_labels;
         }
     }
-    place_guesses(self, weight);
+    place_pseudo_labels(self, weight);
     return CLV_OK;
 }
 
@@ -94,57 +94,57 @@ void pmap_targets_release(struct pmap_targets *self)
     array_free(self->list);
     array_free(self->weights);
     array_free(self->labels);
-    array_free(self->guesses);
+    array_free(self->pseudo_labels);
     *self = (struct pmap_targets){0};
 }
 
-struct guessing {
+struct labelling {
     struct pmap_targets *targets;
     const double *w;
     const struct partial_options *options;
-    const struct clv_guesses *guesses;
+    const struct clv_pseudo_labels *pseudo_labels;
     uint64_t seed;
 };
 
-static enum clv_status guess_example(void *context, size_t k, int thread, struct clv_error *err)
+static enum clv_status label_example(void *context, size_t k, int thread, struct clv_error *err)
 {
-    const struct guessing *self = context;
+    const struct labelling *self = context;
     const struct pmap_targets *targets = self->targets;
     const struct examples *examples = targets->examples;
     const struct clv_problem *problem = &targets->list[targets->n_labelled + k].problem;
     const int32_t *given = given_of(examples->training, k);
     struct decoder *decoder = &examples->decoders[thread];
-    struct pmap_guess guess = targets->guesses[k];
+    struct pmap_pseudo_label *pseudo = &targets->pseudo_labels[k];
     if (stop_requested(examples->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    if (self->guesses)
-        return partial_weigh(guess.weight, guess.label, self->guesses->q[k], problem, &examples->shape, self->options,
-                             err);
+    if (self->pseudo_labels)
+        return partial_weigh(pseudo->weight, pseudo->label, self->pseudo_labels->q[k], problem, &examples->shape,
+                             self->options, err);
     if (targets->objective == PMAP_JOINT)
-        return partial_map(guess.label, decoder, problem, given, &examples->shape, self->w, err);
-    return partial_marginals(guess.weight, guess.label, decoder, problem, given, &examples->shape, self->w,
-                             self->options, GUESS_SEED(self->seed, k), err);
+        return partial_map(pseudo->label, decoder, problem, given, &examples->shape, self->w, err);
+    return partial_marginals(pseudo->weight, pseudo->label, decoder, problem, given, &examples->shape, self->w,
+                             self->options, PSEUDO_LABEL_SEED(self->seed, k), err);
 }
 
-static bool guess_results(struct team_piece *piece, void *context, size_t k, size_t part)
+static bool label_results(struct team_piece *piece, void *context, size_t k, size_t part)
 {
-    const struct guessing *self = context;
+    const struct labelling *self = context;
     const struct pmap_targets *targets = self->targets;
-    const struct pmap_guess *guess = &targets->guesses[k];
+    const struct pmap_pseudo_label *pseudo = &targets->pseudo_labels[k];
     size_t n = (size_t)targets->list[targets->n_labelled + k].problem.n_nodes;
-    *piece =
-        part ? (struct team_piece){guess->weight, n * (size_t)targets->examples->shape.n_labels * sizeof *guess->weight}
-             : (struct team_piece){guess->label, n * sizeof *guess->label};
+    *piece = part ? (struct team_piece){pseudo->weight,
+                                        n * (size_t)targets->examples->shape.n_labels * sizeof *pseudo->weight}
+                  : (struct team_piece){pseudo->label, n * sizeof *pseudo->label};
     return part < 2;
 }
 
-enum clv_status pmap_targets_guess(struct pmap_targets *self, const double *w, double kappa,
-                                   const struct partial_options *options, const struct clv_guesses *guesses,
+enum clv_status pmap_targets_label(struct pmap_targets *self, const double *w, double kappa,
+                                   const struct partial_options *options, const struct clv_pseudo_labels *pseudo_labels,
                                    uint64_t seed, struct clv_error *err)
 {
-    struct guessing guessing = {self, w, options, guesses, seed};
+    struct labelling labelling = {self, w, options, pseudo_labels, seed};
     enum clv_status status =
-        team_for(self->n_weak, self->examples->n_threads, guess_example, guess_results, &guessing, err);
+        team_for(self->n_weak, self->examples->n_threads, label_example, label_results, &labelling, err);
     if (status)
         return status;
     double n_labelled = (double)self->n_labelled, n_weak = (double)self->n_weak;

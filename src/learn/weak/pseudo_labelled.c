@@ -5,8 +5,8 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Chosen by the errors of guesses: teachers learned from five random 14s of the horses' masks and guessed the others.
- */
+/* Chosen by the errors of pseudo-labels: teachers learned from five random 14s of the horses' masks and labelled the
+ * others. */
 enum { BOX_CUT_BINS = 7 };
 static const float BOX_CUT_WEIGHT = 2; /* against the other features of a node, whose blocks are about 1 each */
 
@@ -71,8 +71,8 @@ enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct 
     if (!framed || !training->frames)
         return CLV_OK;
     struct clv_problem frame = clv_dataset_problem(training->frames, number);
-    return widen(item, &frame, training->n_examples > 0,
-                 err); /* without masks the guesses start from box to cut: it would only confirm itself */
+    /* Without masks pseudo-labels start from box to cut, which would only confirm itself. */
+    return widen(item, &frame, training->n_examples > 0, err);
 }
 
 struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training)
@@ -82,7 +82,7 @@ struct partial_options pseudo_labelled_options(const struct clv_learner *learner
                                     .sharpness = parameter(learner, training, "sharpness", 1)};
 }
 
-/* Gives an item the labels and weights that a guess asks for. */
+/* Gives an item the labels and weights that its pseudo-labels ask for. */
 static enum clv_status label_item(struct dataset_item *item, const double *q, const struct clv_shape *shape,
                                   const struct partial_options *options, struct clv_error *err)
 {

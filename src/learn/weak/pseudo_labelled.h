@@ -1,4 +1,4 @@
-/* The dataset that a teacher of weak examples (guesses.h) learns from: examples with masks, weak ones with guesses as
+/* The dataset that a teacher of weak examples (pseudo_labels.h) learns from: examples with masks, weak ones with their
  * pseudo-labels, and features that only training knows. */
 #ifndef LEARN_PSEUDO_LABELLED_H
 #define LEARN_PSEUDO_LABELLED_H
@@ -15,7 +15,7 @@
 enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct clv_training *training, size_t number,
                                         bool framed, struct clv_error *err) CLV_CHECK;
 
-/* How guesses become labels and weights. */
+/* How pseudo-labels become labels and weights. */
 struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training);
 
 /* The examples with masks, then the weak ones by q[n_weak][n_nodes][n_labels] (NULL: without them). Borrows from the

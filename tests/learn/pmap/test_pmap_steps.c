@@ -6,8 +6,8 @@
 #include "learn/chains.h"
 #include "learn/pmap/pmap_draw.h"
 #include "learn/slow_steps.h"
-#include "learn/weak/guesses.h"
 #include "learn/weak/partial.h"
+#include "learn/weak/pseudo_labels.h"
 
 enum { MASKS = 3, WEAK = 2, NODES = 8 };
 
@@ -18,7 +18,7 @@ struct wanted {
     double lambda, rate, kappa;
     size_t passes, rounds, batch;
     const double *init;
-    const struct clv_guesses *guesses; /* a teacher's, for the first round */
+    const struct clv_pseudo_labels *pseudo_labels; /* a teacher's, for the first round */
     uint64_t seed;
 };
 
@@ -61,9 +61,9 @@ static void label_weak(struct walk *self, size_t round)
     double unit = self->wanted.is_weighted ? 1 : 1.0 / NODES, kappa = self->wanted.kappa;
     for (size_t k = 0; k < WEAK; k++) {
         struct clv_problem p = clv_dataset_problem(self->toy->dataset, MASKS + k);
-        if (self->wanted.guesses && round == 1)
-            must(partial_weigh(self->weight[MASKS + k], self->label[k], self->wanted.guesses->q[k], &p, &slow_shape,
-                               &options, err));
+        if (self->wanted.pseudo_labels && round == 1)
+            must(partial_weigh(self->weight[MASKS + k], self->label[k], self->wanted.pseudo_labels->q[k], &p,
+                               &slow_shape, &options, err));
         else
             must(partial_marginals(self->weight[MASKS + k], self->label[k], self->decoder, &p, NULL, &slow_shape,
                                    self->wanted.averages ? self->mean : self->w, &options,
@@ -119,15 +119,15 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
     static const double init[SLOW_MAX] = {0.5, -0.3, 0.2, 0, 0.7, -1, 0.2, 0.4};
     struct toy toy;
     toy_random(&toy, MASKS + WEAK, NODES, &slow_shape, 8);
-    double guessed[WEAK][2 * NODES], *q[WEAK];
+    double drawn[WEAK][2 * NODES], *q[WEAK];
     for (size_t k = 0; k < WEAK; k++) {
         for (size_t i = 0; i < NODES; i++) {
-            guessed[k][2 * i] = rng_uniform(k, RNG_TEST, i);
-            guessed[k][2 * i + 1] = 1 - guessed[k][2 * i];
+            drawn[k][2 * i] = rng_uniform(k, RNG_TEST, i);
+            drawn[k][2 * i + 1] = 1 - drawn[k][2 * i];
         }
-        q[k] = guessed[k];
+        q[k] = drawn[k];
     }
-    const struct clv_guesses guesses = {.q = q, .n = WEAK};
+    const struct clv_pseudo_labels pseudo_labels = {.q = q, .n = WEAK};
     for (int trial = 0; trial < 32; trial++) {
         static struct walk walk;
         const char *learner = trial & 1 ? "wmpmap" : "mpmap";
@@ -142,7 +142,7 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
                                         .rounds = 2,
                                         .batch = 2,
                                         .init = trial & 8 ? init : NULL,
-                                        .guesses = trial & 16 ? &guesses : NULL,
+                                        .pseudo_labels = trial & 16 ? &pseudo_labels : NULL,
                                         .seed = 5}};
         must(decoders_new(&walk.decoder, 1, CLV_ENGINE_DEFAULT, err));
         follow(&walk);
@@ -163,7 +163,7 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
         set(&training, learner, "draws", 20);
         set(&training, learner, "sharpness", 2);
         struct clv_training_result result = {0};
-        training.guesses = walk.wanted.guesses;
+        training.pseudo_labels = walk.wanted.pseudo_labels;
         must(clv_learner_find(learner)->train(&result, &training, err));
         for (size_t k = 0; k < SLOW_SIZE; k++)
             ck_assert_msg(fabs(result.w[k] - (walk.wanted.averages ? walk.mean : walk.w)[k]) < 1e-6,

@@ -1,10 +1,10 @@
-/* What learners guess of images without masks, and what they learn from it: frames that tell, and boxes alone. */
+/* Pseudo-labels of images without masks and what is learned from them, with informative frames and from boxes alone. */
 #include <math.h>
 #include <string.h>
 
 #include "learn/toy.h"
-#include "learn/weak/guesses.h"
 #include "learn/weak/pseudo_labelled.h"
+#include "learn/weak/pseudo_labels.h"
 
 static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
@@ -144,7 +144,7 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
     double start[64] = {3, -3, 3, -3, 3, -3, 3, 3};
     const struct clv_learner *learner = clv_learner_find("wmpmap");
     struct toy toy;
-    struct clv_guesses guesses[2];
+    struct clv_pseudo_labels pseudo_labels[2];
     toy_planted(&toy, 6, 12, &potts, w, 6);
     struct clv_dataset *frames = telling_frames(&toy);
     for (int t = 0; t < 2; t++) {
@@ -155,18 +155,18 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
         training.frames = frames;
         training.init = t ? start : NULL;
         set(&training, "wmpmap", "passes", 3);
-        must(guesses_make(&guesses[t], learner, &training, err));
+        must(pseudo_labels_make(&pseudo_labels[t], learner, &training, err));
     }
-    for (size_t k = 0; k < guesses[0].n; k++)
-        ck_assert_mem_eq(guesses[0].q[k], guesses[1].q[k], 2 * 12 * sizeof(double));
-    guesses_release(&guesses[0]);
-    guesses_release(&guesses[1]);
+    for (size_t k = 0; k < pseudo_labels[0].n; k++)
+        ck_assert_mem_eq(pseudo_labels[0].q[k], pseudo_labels[1].q[k], 2 * 12 * sizeof(double));
+    pseudo_labels_release(&pseudo_labels[0]);
+    pseudo_labels_release(&pseudo_labels[1]);
     clv_dataset_free(frames);
     toy_release(&toy);
 }
 
 /* The share of figure in what nothing is given of. */
-static double guessed_share(const double *q, const struct clv_problem *problem, const int32_t *given)
+static double pseudo_share(const double *q, const struct clv_problem *problem, const int32_t *given)
 {
     double open = 0, figure = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++)
@@ -201,28 +201,28 @@ TEST(boxes_are_filled_halfway_to_the_mean)
         given[k] = around[k];
     }
     for (size_t k = 0; k < 3; k++) {
-        struct clv_guesses guesses;
+        struct clv_pseudo_labels pseudo_labels;
         training.weak = toy.examples + 4 + k;
         training.given = given + k;
         training.n_weak = 1;
-        must(guesses_make(&guesses, learner, &training, err));
+        must(pseudo_labels_make(&pseudo_labels, learner, &training, err));
         struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
-        alone[k] = guessed_share(guesses.q[0], &problem, given[k]);
+        alone[k] = pseudo_share(pseudo_labels.q[0], &problem, given[k]);
         mean += alone[k] / 3;
-        guesses_release(&guesses);
+        pseudo_labels_release(&pseudo_labels);
     }
     training.weak = toy.examples + 4;
     training.given = given;
     training.n_weak = 5;
-    struct clv_guesses guesses;
-    must(guesses_make(&guesses, learner, &training, err));
+    struct clv_pseudo_labels pseudo_labels;
+    must(pseudo_labels_make(&pseudo_labels, learner, &training, err));
     for (size_t k = 0; k < 3; k++) {
         struct clv_problem problem = clv_dataset_problem(toy.dataset, 4 + k);
-        together[k] = guessed_share(guesses.q[k], &problem, given[k]);
+        together[k] = pseudo_share(pseudo_labels.q[k], &problem, given[k]);
         ck_assert_double_eq_tol(together[k], (alone[k] + mean) / 2, 0.01);
     }
     ck_assert_double_gt(fabs(alone[0] - mean) + fabs(alone[1] - mean), 0.1); /* else nothing was tested */
-    guesses_release(&guesses);
+    pseudo_labels_release(&pseudo_labels);
     clv_dataset_free(frames);
     toy_release(&toy);
 }
@@ -283,9 +283,9 @@ static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *cons
     return frames;
 }
 
-/* Without masks a box is figure at first: who sees frames then learns the box, who does not learns what differs from the
- * ground outside. */
-TEST(the_first_guesses_from_boxes_alone_see_no_frames)
+/* Without masks a box is figure at first: who sees frames then learns the box, who does not learns what differs from
+ * the ground outside. */
+TEST(the_first_pseudo_labels_from_boxes_alone_see_no_frames)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     const struct clv_learner *learner = clv_learner_find("wmpmap");
@@ -293,7 +293,7 @@ TEST(the_first_guesses_from_boxes_alone_see_no_frames)
     const int32_t *given[18];
     int32_t outside[18][12];
     double figure[2] = {0}, n[2] = {0};
-    struct clv_guesses guesses;
+    struct clv_pseudo_labels pseudo_labels;
     toy_planted(&toy, 18, 12, &potts, w, 6);
     for (size_t i = 0; i < 18; i++) { /* half of the ground is outside, the figure all inside */
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
@@ -307,17 +307,17 @@ TEST(the_first_guesses_from_boxes_alone_see_no_frames)
     training.n_weak = toy.n;
     training.given = given;
     training.frames = box_frames(&toy, given);
-    must(guesses_make(&guesses, learner, &training, err));
+    must(pseudo_labels_make(&pseudo_labels, learner, &training, err));
     for (size_t i = 0; i < 18; i++) {
         const int32_t *label = clv_dataset_problem(toy.dataset, i).label;
         for (int32_t k = 0; k < 12; k++)
             if (outside[i][k] == CLV_UNKNOWN) {
-                figure[label[k]] += guesses.q[i][2 * k + 1];
+                figure[label[k]] += pseudo_labels.q[i][2 * k + 1];
                 n[label[k]]++;
             }
     }
     ck_assert_double_gt(figure[1] / n[1] - figure[0] / n[0], 0.05); /* 0.02 if they see them */
-    guesses_release(&guesses);
+    pseudo_labels_release(&pseudo_labels);
     clv_dataset_free((struct clv_dataset *)training.frames);
     toy_release(&toy);
 }

@@ -1,4 +1,4 @@
-#include "learn/weak/guesses.h"
+#include "learn/weak/pseudo_labels.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,15 +26,15 @@ static const double OWN_SHARE_TRUST = 0.5;
 #define TEACHER_SEED(seed, round, index)                                                                               \
     ((seed) ^ (0x7465616368ULL + ((uint64_t)(round) << 58) + ((uint64_t)(index) << 32)))
 
-void guesses_release(struct clv_guesses *self)
+void pseudo_labels_release(struct clv_pseudo_labels *self)
 {
     for (size_t k = 0; self->q && k < self->n; k++)
         array_free(self->q[k]);
     array_free(self->q);
-    *self = (struct clv_guesses){0};
+    *self = (struct clv_pseudo_labels){0};
 }
 
-static bool can_guess(const struct clv_learner *learner)
+static bool makes_its_own(const struct clv_learner *learner)
 {
     return clv_learner_parameter(learner, "kappa") >= 0;
 }
@@ -44,16 +44,13 @@ static bool has_marginals(const struct clv_learner *learner)
     return clv_learner_parameter(learner, "draws") >= 0;
 }
 
-bool guesses_needed(const struct clv_learner *learner, const struct clv_training *training)
+bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training)
 {
-    return training->n_weak > 0 && (training->frames || !training->n_examples || !can_guess(learner));
+    return training->n_weak > 0 && (training->frames || !training->n_examples || !makes_its_own(learner));
 }
 
-/* --- guessing
- * ---------------------------------------------------------------------------------------------------------- */
-
-struct guessing {
-    struct clv_guesses *guesses;
+struct labelling {
+    struct clv_pseudo_labels *pseudo_labels;
     const struct clv_learner *learner;
     const struct clv_training *training;
     struct decoder *decoders;
@@ -104,7 +101,7 @@ static void balance(struct clv_field *field, const struct clv_problem *problem, 
 }
 
 /* Opens a weak example and loads its field as the teacher sees it. */
-static enum clv_status load_weak(struct dataset_item *item, struct decoder *decoder, const struct guessing *self,
+static enum clv_status load_weak(struct dataset_item *item, struct decoder *decoder, const struct labelling *self,
                                  size_t k, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -131,7 +128,7 @@ static bool is_boxed(const struct clv_training *training, size_t k)
 /* share[k] as the teacher finds it, if the example has boxes. */
 static enum clv_status find_share(void *context, size_t k, int thread, struct clv_error *err)
 {
-    struct guessing *self = context;
+    struct labelling *self = context;
     struct dataset_item item;
     struct decoder *decoder = &self->decoders[thread];
     if (!is_boxed(self->training, k))
@@ -145,16 +142,16 @@ static enum clv_status find_share(void *context, size_t k, int thread, struct cl
 
 static bool share_results(struct team_piece *piece, void *context, size_t k, size_t part)
 {
-    struct guessing *self = context;
+    struct labelling *self = context;
     *piece = (struct team_piece){&self->share[k], sizeof *self->share};
     return part == 0;
 }
 
-/* share[n_weak]: the shares of figure that guesses are to have; NaN: as they come. Boxes are filled by FILL as long as
- * no mask tells better. With masks, the share that a teacher finds in one box errs as much as the mean of all does,
- * both ways: it takes the background for figure, or part of the figure for background. Halfway between is nearer to the
- * truth than either. */
-static enum clv_status choose_shares(struct guessing *self, struct clv_error *err)
+/* share[n_weak]: the shares of figure that pseudo-labels are to have; NaN: as they come. Boxes are filled by FILL as
+ * long as no mask tells better. With masks, the share that a teacher finds in one box errs as much as the mean of all
+ * does, both ways: it takes the background for figure, or part of the figure for background. Halfway between is nearer
+ * to the truth than either. */
+static enum clv_status choose_shares(struct labelling *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
     double sum = 0, n_boxed = 0;
@@ -173,13 +170,13 @@ static enum clv_status choose_shares(struct guessing *self, struct clv_error *er
     return status;
 }
 
-static enum clv_status guess_example(void *context, size_t k, int thread, struct clv_error *err)
+static enum clv_status label_example(void *context, size_t k, int thread, struct clv_error *err)
 {
-    struct guessing *self = context;
+    struct labelling *self = context;
     const struct clv_training *training = self->training;
     struct decoder *decoder = &self->decoders[thread];
     struct dataset_item item;
-    double *q = self->guesses->q[k];
+    double *q = self->pseudo_labels->q[k];
     enum clv_status status = load_weak(&item, decoder, self, k, err);
     if (status == CLV_OK && !isnan(self->share[k]))
         balance(&decoder->field, &item.problem, given_of(training, k), self->share[k]);
@@ -196,18 +193,19 @@ static enum clv_status guess_example(void *context, size_t k, int thread, struct
     return status;
 }
 
-static bool guess_results(struct team_piece *piece, void *context, size_t k, size_t part)
+static bool label_results(struct team_piece *piece, void *context, size_t k, size_t part)
 {
-    struct guessing *self = context;
+    struct labelling *self = context;
     const struct clv_training *training = self->training;
     size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
-    double *q = self->guesses->q[k];
+    double *q = self->pseudo_labels->q[k];
     *piece = (struct team_piece){q, n * (size_t)self->shape.n_labels * sizeof *q};
     return part == 0;
 }
 
-/* Trains a teacher on the masks, and on the guesses so far if `from_guesses`; replaces the guesses by its own. */
-static enum clv_status teach(struct guessing *self, bool from_guesses, struct clv_error *err)
+/* Trains a teacher on the masks, and on the pseudo-labels so far if `from_pseudo_labels`; replaces the pseudo-labels by
+ * its own. */
+static enum clv_status teach(struct labelling *self, bool from_pseudo_labels, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
     struct clv_training quiet = *training;
@@ -218,8 +216,8 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
         quiet.parameters[passes] = ceil(quiet.parameters[passes] * SHARE_OF_PASSES);
     struct clv_dataset *dataset = NULL;
     struct clv_training_result result = {0};
-    enum clv_status status = pseudo_labelled_dataset(&dataset, from_guesses ? self->guesses->q : NULL, self->framed,
-                                                     self->learner, training, err);
+    enum clv_status status = pseudo_labelled_dataset(&dataset, from_pseudo_labels ? self->pseudo_labels->q : NULL,
+                                                     self->framed, self->learner, training, err);
     TRY(pseudo_labelled_train(&result, dataset, self->learner, &quiet, err));
     if (status == CLV_OK && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep");
@@ -229,7 +227,7 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
         self->w = result.w;
         status = choose_shares(self, err);
     }
-    TRY(team_for(training->n_weak, training->n_threads, guess_example, guess_results, self, err));
+    TRY(team_for(training->n_weak, training->n_threads, label_example, label_results, self, err));
     clv_training_result_release(&result);
     clv_dataset_free(dataset);
     return status;
@@ -237,7 +235,7 @@ static enum clv_status teach(struct guessing *self, bool from_guesses, struct cl
 
 /* What is known from the image and its boxes alone: box to cut's probabilities; without them, figure wherever it may
  * be. */
-static void start_from_boxes(struct clv_guesses *self, const struct clv_training *training)
+static void start_from_boxes(struct clv_pseudo_labels *self, const struct clv_training *training)
 {
     for (size_t k = 0; k < self->n; k++) {
         size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
@@ -255,10 +253,10 @@ static void start_from_boxes(struct clv_guesses *self, const struct clv_training
     }
 }
 
-static enum clv_status guesses_open(struct clv_guesses *self, const struct clv_training *training,
-                                    struct clv_error *err)
+static enum clv_status pseudo_labels_open(struct clv_pseudo_labels *self, const struct clv_training *training,
+                                          struct clv_error *err)
 {
-    *self = (struct clv_guesses){.q = array_zalloc(training->n_weak, sizeof *self->q), .n = training->n_weak};
+    *self = (struct clv_pseudo_labels){.q = array_zalloc(training->n_weak, sizeof *self->q), .n = training->n_weak};
     for (size_t k = 0; self->q && k < self->n; k++) {
         size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
         self->q[k] = array_alloc(n * (size_t)training->shape.n_labels, sizeof **self->q);
@@ -268,38 +266,37 @@ static enum clv_status guesses_open(struct clv_guesses *self, const struct clv_t
     return self->q ? CLV_OK : fail_memory(err);
 }
 
-enum clv_status guesses_make(struct clv_guesses *self, const struct clv_learner *learner,
-                             const struct clv_training *training, struct clv_error *err)
+enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct clv_learner *learner,
+                                   const struct clv_training *training, struct clv_error *err)
 {
-    struct guessing guessing = {.guesses = self, .learner = learner, .training = training};
+    struct labelling labelling = {.pseudo_labels = self, .learner = learner, .training = training};
     int n_threads = parallel_threads(training->n_threads);
-    enum clv_status status = guesses_open(self, training, err);
-    guessing.share = array_alloc(training->n_weak, sizeof *guessing.share);
-    if (status == CLV_OK && !guessing.share)
+    enum clv_status status = pseudo_labels_open(self, training, err);
+    labelling.share = array_alloc(training->n_weak, sizeof *labelling.share);
+    if (status == CLV_OK && !labelling.share)
         status = fail_memory(err);
-    TRY(decoders_new(&guessing.decoders, n_threads, training->engine, err));
+    TRY(decoders_new(&labelling.decoders, n_threads, training->engine, err));
     if (status == CLV_OK && training->n_examples) {
-        guessing.framed = true;
-        status = teach(&guessing, false, err);
+        labelling.framed = true;
+        status = teach(&labelling, false, err);
     } else if (status == CLV_OK) {
         start_from_boxes(self, training);
         int n_rounds = has_marginals(learner) ? ROUNDS_WITHOUT_MASKS : 0;
-        for (; guessing.round < n_rounds && status == CLV_OK; guessing.round++) {
-            guessing.framed =
-                guessing.round > 0; /* the first guesses fill boxes, which frames would take for the figure */
-            status = teach(&guessing, true, err);
+        for (; labelling.round < n_rounds && status == CLV_OK; labelling.round++) {
+            labelling.framed = labelling.round > 0; /* the first ones fill boxes, which frames would take for figure */
+            status = teach(&labelling, true, err);
         }
     }
-    decoders_free(guessing.decoders, n_threads);
-    array_free(guessing.share);
+    decoders_free(labelling.decoders, n_threads);
+    array_free(labelling.share);
     if (status != CLV_OK)
-        guesses_release(self);
+        pseudo_labels_release(self);
     return status;
 }
 
-enum clv_status guesses_train(struct clv_training_result *result, const struct clv_guesses *self,
-                              const struct clv_learner *learner, const struct clv_training *training,
-                              struct clv_error *err)
+enum clv_status pseudo_labels_train(struct clv_training_result *result, const struct clv_pseudo_labels *self,
+                                    const struct clv_learner *learner, const struct clv_training *training,
+                                    struct clv_error *err)
 {
     struct clv_dataset *dataset = NULL;
     enum clv_status status = pseudo_labelled_dataset(&dataset, self->q, false, learner, training, err);
