@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "cleave/learn.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/held.h"
+#include "feature/dataset/feature_cache.h"
 #include "learn/common/parameters.h"
 #include "learn/learners.h"
 #include "learn/weak/pseudo_labels.h"
@@ -62,9 +62,9 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     const struct example_check *check = context;
     const struct clv_training *training = check->training;
     size_t item = (size_t)training->examples[index];
-    struct held held = {0};
-    const struct clv_problem *problem = &held.problem;
-    enum clv_status status = held_take(&held, training->dataset, item, false, err);
+    struct loaded_item loaded = {0};
+    const struct clv_problem *problem = &loaded.problem;
+    enum clv_status status = loaded_item_load(&loaded, training->dataset, item, false, err);
     if (status)
         return status;
     status = clv_problem_check(problem, &training->shape, err);
@@ -72,7 +72,7 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     if (!status && (!problem->label || !problem->theta))
         status = fail(err, CLV_ERR_DATA, "has no true labels to learn from");
     TRY(check_form(check->learner, &training->shape, problem, err));
-    held_drop(&held);
+    loaded_item_release(&loaded);
     if (status) {
         const char *name = clv_dataset_name(training->dataset, item);
         return fail_within(err, status, name ? name : "example");

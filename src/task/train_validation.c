@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "feature/dataset/dataset.h"
+#include "feature/dataset/feature_cache.h"
 #include "feature/dataset/feature_shards.h"
-#include "feature/dataset/held.h"
 #include "task/map_options.h"
 #include "task/train.h"
 #include "task/training_set.h"
@@ -12,7 +12,7 @@
 static enum clv_status open_features(struct clv_dataset **dataset, const struct clv_train_options *options,
                                      const struct train_data *data, struct clv_error *err)
 {
-    struct held held = {0};
+    struct loaded_item loaded = {0};
     enum clv_status status = options->feature_memory > 0 ? features_open_on_demand(dataset, NULL, options->validate,
                                                                                    options->feature_memory, err)
                                                          : clv_features_open(dataset, NULL, options->validate, err);
@@ -25,16 +25,16 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
         status = fail(err, CLV_ERR_DATA, "%s: has %d labels, %s has %d", options->validate,
                       clv_dataset_n_labels(*dataset), options->data, shape.n_labels);
     for (size_t i = 0; status == CLV_OK && i < clv_dataset_size(*dataset); i++) {
-        status = held_take(&held, *dataset, i, false, err);
+        status = loaded_item_load(&loaded, *dataset, i, false, err);
         if (status != CLV_OK)
             break;
-        status = clv_problem_check(&held.problem, &shape, err);
-        if (status == CLV_OK && !held.problem.theta)
+        status = clv_problem_check(&loaded.problem, &shape, err);
+        if (status == CLV_OK && !loaded.problem.theta)
             status = fail(err, CLV_ERR_DATA, "has no truth to validate with");
         if (status != CLV_OK)
             status = fail_within(err, status, clv_dataset_name(*dataset, i));
     }
-    held_drop(&held);
+    loaded_item_release(&loaded);
     if (status != CLV_OK) {
         clv_dataset_free(*dataset);
         *dataset = NULL;

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "data/safetensors.h"
 #include "data/tensors.h"
-#include "feature/dataset/demand.h"
+#include "feature/dataset/feature_cache.h"
 #include "mrf/problem.h"
 
 void dataset_item_release(struct dataset_item *item)
@@ -37,7 +37,7 @@ void clv_dataset_free(struct clv_dataset *dataset)
     }
     for (size_t k = 0; dataset->parts && k < dataset->n_parts; k++)
         clv_dataset_free(dataset->parts[k]);
-    demand_free(dataset->demand);
+    feature_cache_free(dataset->cache);
     array_free(dataset->parts);
     array_free(dataset->items);
     clv_labels_release(&dataset->labels);

@@ -12,7 +12,7 @@
 #include "data/safetensors.h"
 #include "data/tensors.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/demand.h"
+#include "feature/dataset/feature_cache.h"
 #include "feature/dataset/feature_list.h"
 #include "feature/dataset/features_format.h"
 #include "feature/dataset/features_read.h"
@@ -224,7 +224,7 @@ enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recip
 /* Of a dataset whose features stay in their files. NULL after a failure. */
 static enum clv_status give_memory(struct clv_dataset **dataset, double memory, struct clv_error *err)
 {
-    enum clv_status status = demand_new(&(*dataset)->demand, (*dataset)->n, memory, err);
+    enum clv_status status = feature_cache_new(&(*dataset)->cache, (*dataset)->n, memory, err);
     if (status != CLV_OK) {
         clv_dataset_free(*dataset);
         *dataset = NULL;

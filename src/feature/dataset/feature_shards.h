@@ -10,14 +10,16 @@
 #include "base/path.h"
 #include "cleave/features.h"
 
-/* Opens a feature file, or the index of shards of one, as clv_features_open does, but without mapping it (held.h):
- * features of `memory` bytes stay in memory, besides those that are held. All of it is checked, item by item. */
+/* Opens a feature file, or the index of shards of one, as clv_features_open does, but without mapping it
+ * (feature_cache.h): features of `memory` bytes stay in memory, besides those that are loaded. All of it is checked,
+ * item by item. */
 enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                         double memory, struct clv_error *err) CLV_CHECK;
 
-/* Opens several feature files as one, in their order, each a single file, an index or a folder of shards: with `memory` on
- * demand, with 0 mapped. Single files are whole, or all shards of a set one after the other. CLV_ERR_DATA names a file that
- * is not, comes twice, or is of other labels or another recipe than the first. One alone is opened as it always is. */
+/* Opens several feature files as one, in their order, each a single file, an index or a folder of shards: with `memory`
+ * on demand, with 0 mapped. Single files are whole, or all shards of a set one after the other. CLV_ERR_DATA names a
+ * file that is not, comes twice, or is of other labels or another recipe than the first. One alone is opened as it
+ * always is. */
 enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
                                    const struct path_list *paths, double memory, struct clv_error *err) CLV_CHECK;
 

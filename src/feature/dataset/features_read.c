@@ -13,9 +13,9 @@
 #include "data/labels_file.h"
 #include "data/safetensors.h"
 #include "data/tensors.h"
+#include "feature/dataset/feature_cache.h"
 #include "feature/dataset/features_arrays.h"
 #include "feature/dataset/features_format.h"
-#include "feature/dataset/held.h"
 #include "feature/example/truth.h"
 #include "feature/recipe/recipe_file.h"
 #include "mrf/problem.h"
@@ -96,7 +96,7 @@ static enum clv_status check_apart(struct features_reading *self, size_t index, 
     void *block;
     size_t size;
     enum clv_graph graph;
-    enum clv_status status = held_read(&block, &size, &problem, self->dataset, index, err);
+    enum clv_status status = loaded_item_read(&block, &size, &problem, self->dataset, index, err);
     if (status != CLV_OK)
         return status;
     status = problem_graph(&graph, &problem, err);

@@ -1,9 +1,14 @@
 /* Writing feature files. Every array grows in a nameless file of its own while the images go by; at the end they are
  * joined behind a header, so that memory does not grow with the set (but for 56 bytes an image). */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/shard.h"
 #include "base/team.h"
 #include "base/text.h"
@@ -13,29 +18,96 @@
 #include "feature/dataset/extract.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/features_format.h"
-#include "feature/dataset/spool.h"
 #include "feature/recipe/recipe_file.h"
 
-enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_SPOOLED };
+#define COPY_SIZE ((size_t)1 << 20)
+
+/* An array that grows on disk while its final size is unknown: a nameless file that vanishes with the process. */
+struct temporary {
+    FILE *stream;  /* NULL: closed */
+    uint64_t size; /* bytes appended */
+};
+
+/* Opens a nameless file in the folder that `target` will be written to, on whose disk it has to fit anyway, or where
+ * temporary files go when the target is no regular file or its disk cannot hold nameless ones. */
+static enum clv_status temporary_open(struct temporary *self, const char *target, struct clv_error *err)
+{
+    struct stat info;
+    *self = (struct temporary){0};
+    bool elsewhere = strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
+    if (!elsewhere) {
+        char *folder = path_folder(target);
+        if (!folder)
+            return fail_memory(err);
+        int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        array_free(folder);
+        if (fd >= 0) {
+            self->stream = fdopen(fd, "w+b");
+            if (!self->stream)
+                close(fd);
+        } else if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
+            return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", target);
+        }
+    }
+    if (!self->stream)
+        self->stream = tmpfile();
+    return self->stream ? CLV_OK : fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a temporary file for it", target);
+}
+
+static void temporary_close(struct temporary *self)
+{
+    if (self->stream)
+        fclose(self->stream);
+    *self = (struct temporary){0};
+}
+
+static enum clv_status temporary_append(struct temporary *self, const void *bytes, size_t size, const char *target,
+                                        struct clv_error *err)
+{
+    if (size && fwrite(bytes, 1, size, self->stream) != size)
+        return fail_errno(err, CLV_ERR_IO, "%s: cannot write its temporary file", target);
+    self->size += size;
+    return CLV_OK;
+}
+
+/* Copies everything to the end of `stream`, whose own errors its owner sees. */
+static enum clv_status temporary_copy(FILE *stream, struct temporary *self, const char *target, struct clv_error *err)
+{
+    if (fflush(self->stream) || fseeko(self->stream, 0, SEEK_SET))
+        return fail_errno(err, CLV_ERR_IO, "%s: cannot write its temporary file", target);
+    char *buffer = array_alloc(COPY_SIZE, 1);
+    if (!buffer)
+        return fail_memory(err);
+    uint64_t copied = 0;
+    for (size_t n; !ferror(stream) && (n = fread(buffer, 1, COPY_SIZE, self->stream)) > 0; copied += n)
+        fwrite(buffer, 1, n, stream);
+    array_free(buffer);
+    if (!ferror(stream) && copied != self->size)
+        return fail(err, CLV_ERR_IO, "%s: its temporary file lost %llu bytes", target,
+                    (unsigned long long)(self->size - copied));
+    return CLV_OK;
+}
+
+enum array { ROW, INDEX, VALUE, EDGES, EDGE_FEATURES, COUNTS, VOLUME, SUPERPIXELS, N_GROWING };
 
 static const struct {
     const char *name;
     enum clv_dtype dtype;
-} spooled[N_SPOOLED] = {
+} growing[N_GROWING] = {
     [ROW] = {"row", CLV_I64},       [INDEX] = {"index", CLV_I32},
     [VALUE] = {"value", CLV_F32},   [EDGES] = {"edges", CLV_I32},
     [COUNTS] = {"counts", CLV_F32}, [EDGE_FEATURES] = {"edge_features", CLV_F32},
     [VOLUME] = {"volume", CLV_F32}, [SUPERPIXELS] = {"superpixels", CLV_I32},
 };
 
-#define N_TENSORS  (N_SPOOLED + 4 + RECIPE_TENSORS) /* node_offset, edge_offset, size, palette, the recipe's */
+#define N_TENSORS  (N_GROWING + 4 + RECIPE_TENSORS) /* node_offset, edge_offset, size, palette, the recipe's */
 #define N_METADATA 8
 
 struct writing {
     const char *path;
     int32_t n_labels;
     char shard[64]; /* "3/16 of 200", or "" */
-    struct spool arrays[N_SPOOLED];
+    struct temporary arrays[N_GROWING];
     int64_t n_nodes, n_edges, n_entries, n_pixels; /* so far */
     size_t n;                                      /* items so far */
     int64_t *node_offset, *edge_offset;            /* [n_items + 1] */
@@ -44,7 +116,7 @@ struct writing {
 
 static enum clv_status append(struct writing *self, enum array array, const void *data, size_t n, struct clv_error *err)
 {
-    return spool_append(&self->arrays[array], data, n * clv_dtype_size(spooled[array].dtype), self->path, err);
+    return temporary_append(&self->arrays[array], data, n * clv_dtype_size(growing[array].dtype), self->path, err);
 }
 
 /* Rows of this image count entries from its own first one, rows of the file from the file's. */
@@ -110,11 +182,11 @@ static void set_shape(struct clv_tensor *tensor, int64_t rows, int64_t columns)
     tensor->shape[1] = columns;
 }
 
-/* All tensors of the file; those that are spooled come first, in the order of enum array, without data. */
+/* All tensors of the file; those that grow come first, in the order of enum array, without data. */
 static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct writing *self, const struct clv_set *set,
                            const struct clv_recipe *recipe)
 {
-    const int64_t n = (int64_t)self->n, shapes[N_SPOOLED][2] = {
+    const int64_t n = (int64_t)self->n, shapes[N_GROWING][2] = {
                                             [ROW] = {self->n_nodes + 1},
                                             [INDEX] = {self->n_entries},
                                             [VALUE] = {self->n_entries},
@@ -125,12 +197,12 @@ static size_t list_tensors(struct clv_tensor tensors[N_TENSORS], const struct wr
                                             [SUPERPIXELS] = {self->n_pixels},
                                         };
     memset(tensors, 0, N_TENSORS * sizeof *tensors);
-    for (int i = 0; i < N_SPOOLED; i++) {
-        tensors[i].name = spooled[i].name;
-        tensors[i].dtype = spooled[i].dtype;
+    for (int i = 0; i < N_GROWING; i++) {
+        tensors[i].name = growing[i].name;
+        tensors[i].dtype = growing[i].dtype;
         set_shape(&tensors[i], shapes[i][0], shapes[i][1]);
     }
-    size_t count = N_SPOOLED;
+    size_t count = N_GROWING;
     tensors[count] = (struct clv_tensor){.name = "node_offset", .dtype = CLV_I64, .data = self->node_offset};
     set_shape(&tensors[count++], n + 1, 0);
     tensors[count] = (struct clv_tensor){.name = "edge_offset", .dtype = CLV_I64, .data = self->edge_offset};
@@ -176,7 +248,7 @@ static void release_header(struct header *header)
     text_release(&header->recipe);
 }
 
-/* Joins the spooled arrays into the file. */
+/* Joins the temporary files into the file. */
 static enum clv_status assemble(struct writing *self, const struct clv_set *set, const struct clv_recipe *recipe,
                                 const struct header *header, struct clv_error *err)
 {
@@ -203,9 +275,9 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
     for (size_t i = 0; status == CLV_OK && i < n; i++) {
         size_t bytes = 0;
         tensor_bytes(&bytes, &tensors[order[i]]);
-        if (order[i] < N_SPOOLED) {
-            status = spool_copy(writer.stream, &self->arrays[order[i]], self->path, err);
-            spool_close(&self->arrays[order[i]]); /* gives its disk space back at once */
+        if (order[i] < N_GROWING) {
+            status = temporary_copy(writer.stream, &self->arrays[order[i]], self->path, err);
+            temporary_close(&self->arrays[order[i]]); /* gives its disk space back at once */
         } else {
             fwrite(tensors[order[i]].data, 1, bytes, writer.stream);
         }
@@ -225,8 +297,8 @@ static enum clv_status begin(struct writing *self, const struct clv_set *set, st
     if (!self->node_offset || !self->edge_offset || !self->size)
         return fail_memory(err);
     enum clv_status status = CLV_OK;
-    for (int i = 0; status == CLV_OK && i < N_SPOOLED; i++)
-        status = spool_open(&self->arrays[i], self->path, err);
+    for (int i = 0; status == CLV_OK && i < N_GROWING; i++)
+        status = temporary_open(&self->arrays[i], self->path, err);
     return status == CLV_OK ? append(self, ROW, &first_row, 1, err) : status;
 }
 
@@ -250,8 +322,8 @@ static enum clv_status write_part(const char *path, const struct clv_set *set, c
     if (status == CLV_OK && writes)
         status = assemble(&self, set, recipe, &header, err);
     release_header(&header);
-    for (int i = 0; i < N_SPOOLED; i++)
-        spool_close(&self.arrays[i]);
+    for (int i = 0; i < N_GROWING; i++)
+        temporary_close(&self.arrays[i]);
     array_free(self.node_offset);
     array_free(self.edge_offset);
     array_free(self.size);

@@ -31,7 +31,7 @@ void decoders_free(struct decoder *decoders, int n)
         array_free(decoders[t].field.pairwise);
         array_free(decoders[t].y);
         array_free(decoders[t].is_visible);
-        held_drop(&decoders[t].hand);
+        loaded_item_release(&decoders[t].loaded);
     }
     array_free(decoders);
 }

@@ -3,7 +3,7 @@
 #define LEARN_DECODER_H
 
 #include "cleave/infer.h"
-#include "feature/dataset/held.h"
+#include "feature/dataset/feature_cache.h"
 
 struct decoder {
     struct clv_oracle *oracle;
@@ -11,7 +11,7 @@ struct decoder {
     int32_t *y;                       /* [n_nodes] the labelling found */
     const struct clv_dataset *source; /* of the problems, see decoders_watch; NULL at first */
     uint8_t *is_visible;              /* [n_nodes] of decode_by */
-    struct held hand;                 /* an item of a dataset, held until the next one is taken */
+    struct loaded_item loaded;        /* an item of a dataset, until the next one is loaded */
     size_t visible_capacity, unary_capacity, pairwise_capacity, y_capacity;
 };
 

@@ -20,8 +20,9 @@ static enum clv_status evaluate_example(void *context, size_t index, int thread,
 {
     struct evaluation *self = context;
     struct decoder *decoder = &self->decoders[thread];
-    const struct clv_problem *problem = &decoder->hand.problem;
-    enum clv_status status = held_take(&decoder->hand, self->dataset, (size_t)self->examples[index], true, err);
+    const struct clv_problem *problem = &decoder->loaded.problem;
+    enum clv_status status =
+        loaded_item_load(&decoder->loaded, self->dataset, (size_t)self->examples[index], true, err);
     TRY(decode_by(decoder, self->decoding, problem, self->shape, self->w, err));
     if (!status)
         self->loss[index] = clv_loss(problem, self->shape->n_labels, decoder->y);

@@ -39,10 +39,10 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
     (void)thread;
     struct survey *survey = context;
     struct examples *self = survey->examples;
-    struct held held = {0};
-    const struct clv_problem *problem = &held.problem;
+    struct loaded_item loaded = {0};
+    const struct clv_problem *problem = &loaded.problem;
     enum clv_status status =
-        held_take(&held, self->training->dataset, (size_t)self->training->examples[index], false, err);
+        loaded_item_load(&loaded, self->training->dataset, (size_t)self->training->examples[index], false, err);
     if (status)
         return status;
     double n_known = 0, squares = 0;
@@ -60,7 +60,7 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
     if (self->shape.pairwise == CLV_PAIRWISE_FULL)
         survey_edges(survey, index, problem);
     self->truth_loss[index] = known_loss(problem, self->shape.n_labels, problem->label);
-    held_drop(&held);
+    loaded_item_release(&loaded);
     return CLV_OK;
 }
 
@@ -118,9 +118,9 @@ enum clv_status examples_at(const struct clv_problem **problem, const struct exa
     *problem = &self->problems[index];
     if (!dataset_is_on_demand(self->training->dataset))
         return CLV_OK;
-    struct held *hand = &self->decoders[thread].hand;
-    *problem = &hand->problem;
-    return held_take(hand, self->training->dataset, (size_t)self->training->examples[index], keeps, err);
+    struct loaded_item *loaded = &self->decoders[thread].loaded;
+    *problem = &loaded->problem;
+    return loaded_item_load(loaded, self->training->dataset, (size_t)self->training->examples[index], keeps, err);
 }
 
 double examples_table_variance(const struct examples *self, double wanted)

@@ -33,7 +33,7 @@ enum clv_status examples_open(struct examples *self, const struct clv_training *
 void examples_release(struct examples *self);
 
 /* An example with its features, for this thread, until it takes another one. problems[] is enough where features and
- * edges are not looked at: those that are read on demand are not there. `keeps` as of held_take. */
+ * edges are not looked at: those that are read on demand are not there. `keeps` as of loaded_item_load. */
 enum clv_status examples_at(const struct clv_problem **problem, const struct examples *self, size_t index, int thread,
                             bool keeps, struct clv_error *err) CLV_CHECK;
 

@@ -9,10 +9,9 @@
 #include "base/file.h"
 #include "data/tensors.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/demand.h"
+#include "feature/dataset/feature_cache.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/features_format.h"
-#include "feature/dataset/held.h"
 #include "feature/small_set.h"
 #include "support/requests.h"
 
@@ -50,21 +49,21 @@ static const char *write_set(int32_t n, bool in_shards)
 
 static void expect_alike(const struct clv_dataset *mapped, const struct clv_dataset *lean)
 {
-    struct held held = {0};
+    struct loaded_item loaded = {0};
     ck_assert_uint_eq(clv_dataset_size(lean), clv_dataset_size(mapped));
     for (size_t i = 0; i < clv_dataset_size(mapped); i++) {
         struct clv_problem a = clv_dataset_problem(mapped, i), bare = clv_dataset_problem(lean, i);
-        must(held_take(&held, lean, i, true, err));
-        expect_same(&a, &held.problem, 2);
-        ck_assert_mem_eq(a.place, held.problem.place, 2 * (size_t)a.n_nodes * sizeof *a.place);
+        must(loaded_item_load(&loaded, lean, i, true, err));
+        expect_same(&a, &loaded.problem, 2);
+        ck_assert_mem_eq(a.place, loaded.problem.place, 2 * (size_t)a.n_nodes * sizeof *a.place);
         ck_assert(!bare.index && !bare.value && !bare.edges && !bare.edge_features);
         ck_assert_int_eq(bare.row[bare.n_nodes] - bare.row[0], a.row[a.n_nodes] - a.row[0]);
         ck_assert_str_eq(clv_dataset_name(lean, i), clv_dataset_name(mapped, i));
     }
-    held_drop(&held);
+    loaded_item_release(&loaded);
 }
 
-TEST(what_is_held_is_what_a_mapped_file_has)
+TEST(what_is_loaded_is_what_a_mapped_file_has)
 {
     for (int in_shards = 0; in_shards < 2; in_shards++) {
         const char *path = write_set(7, in_shards);
@@ -99,15 +98,15 @@ TEST(dense_features_are_read_like_sparse_ones)
     const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", "a\nb"}};
     const char *path = formatted("%s/dense.safetensors", temporary_folder());
     struct clv_dataset *lean;
-    struct held held = {0};
+    struct loaded_item loaded = {0};
     must(clv_tensors_write(path, tensors, 2, metadata, 3, err));
     must(features_open_on_demand(&lean, NULL, path, 1, err));
-    must(held_take(&held, lean, 1, false, err));
-    ck_assert(held.problem.value[0] == 5 && held.problem.value[1] == 6 && held.problem.index[1] == 1);
-    must(held_take(&held, lean, 0, false, err));
-    ck_assert(held.problem.value[0] == 1 && held.problem.value[3] == 4 && held.problem.row[2] == 4);
-    must_fail(CLV_ERR_USAGE, "no item 2 of 2", held_take(&held, lean, 2, false, err));
-    held_drop(&held);
+    must(loaded_item_load(&loaded, lean, 1, false, err));
+    ck_assert(loaded.problem.value[0] == 5 && loaded.problem.value[1] == 6 && loaded.problem.index[1] == 1);
+    must(loaded_item_load(&loaded, lean, 0, false, err));
+    ck_assert(loaded.problem.value[0] == 1 && loaded.problem.value[3] == 4 && loaded.problem.row[2] == 4);
+    must_fail(CLV_ERR_USAGE, "no item 2 of 2", loaded_item_load(&loaded, lean, 2, false, err));
+    loaded_item_release(&loaded);
     clv_dataset_free(lean);
 }
 
@@ -117,23 +116,23 @@ TEST(a_file_that_changes_meanwhile_is_named_with_the_item)
     const char *path = write_set(6, true), *second = formatted("%s/f-00002-of-00003.safetensors", temporary_folder());
     for (int way = 0; way < 2; way++) {
         struct clv_dataset *lean;
-        struct held held = {0};
+        struct loaded_item loaded = {0};
         size_t size;
         char *bytes = slurp(second, &size);
         must(features_open_on_demand(&lean, NULL, path, ALL, err));
-        must(held_take(&held, lean, 2, true, err));
+        must(loaded_item_load(&loaded, lean, 2, true, err));
         if (way)
             ck_assert_int_eq(truncate(second, (off_t)size - 1), 0);
         else
             ck_assert_int_eq(utimensat(AT_FDCWD, second, (struct timespec[]){{1, 0}, {1, 0}}, 0),
                              0); /* of another day */
-        must(held_take(&held, lean, 0, true, err));
-        must(held_take(&held, lean, 2, true, err));
+        must(loaded_item_load(&loaded, lean, 0, true, err));
+        must(loaded_item_load(&loaded, lean, 2, true, err));
         const char *part = formatted("%s: %s: has changed", clv_dataset_name(lean, 3), second);
-        must_fail(CLV_ERR_DATA, part, held_take(&held, lean, 3, true, err));
-        ck_assert_ptr_null(held.dataset);
-        must(held_take(&held, lean, 4, true, err)); /* of another shard */
-        held_drop(&held);
+        must_fail(CLV_ERR_DATA, part, loaded_item_load(&loaded, lean, 3, true, err));
+        ck_assert_ptr_null(loaded.dataset);
+        must(loaded_item_load(&loaded, lean, 4, true, err)); /* of another shard */
+        loaded_item_release(&loaded);
         clv_dataset_free(lean);
         spill(second, bytes, size);
         free(bytes);
@@ -144,15 +143,15 @@ static enum clv_status open_and_hold(const char *path, struct clv_error *err)
 {
     struct clv_dataset *lean;
     struct clv_recipe recipe = {0};
-    struct held held = {0};
+    struct loaded_item loaded = {0};
     enum clv_status status = features_open_on_demand(&lean, &recipe, path, ALL, err);
     if (status != CLV_OK) {
         ck_assert_ptr_null(lean);
         return status;
     }
     for (size_t i = 0; i < 3 && status == CLV_OK; i++)
-        status = held_take(&held, lean, i, i != 1, err);
-    held_drop(&held);
+        status = loaded_item_load(&loaded, lean, i, i != 1, err);
+    loaded_item_release(&loaded);
     clv_dataset_free(lean);
     clv_recipe_release(&recipe);
     return status;
@@ -201,20 +200,21 @@ TEST(features_that_are_not_there_are_not_written)
 
 TEST(no_more_stays_than_memory_was_given)
 {
-    struct demand *demand;
+    struct feature_cache *cache;
     void *blocks[4];
-    must(demand_new(&demand, 3, 100, err));
+    must(feature_cache_new(&cache, 3, 100, err));
     for (size_t k = 0; k < 4; k++)
         blocks[k] = array_alloc(1, 1);
-    ck_assert_ptr_null(demand_find(demand, 0));
-    ck_assert(demand_keep(demand, 0, blocks[0], 60));
-    ck_assert(!demand_keep(demand, 0, blocks[1], 1)); /* is there already */
-    ck_assert(!demand_keep(demand, 1, blocks[1], 41));
-    ck_assert(demand_keep(demand, 2, blocks[2], 40));
-    ck_assert(!demand_keep(demand, 1, blocks[3], 1));
-    ck_assert(demand_find(demand, 0) == blocks[0] && !demand_find(demand, 1) && demand_find(demand, 2) == blocks[2]);
+    ck_assert_ptr_null(feature_cache_find(cache, 0));
+    ck_assert(feature_cache_keep(cache, 0, blocks[0], 60));
+    ck_assert(!feature_cache_keep(cache, 0, blocks[1], 1)); /* is there already */
+    ck_assert(!feature_cache_keep(cache, 1, blocks[1], 41));
+    ck_assert(feature_cache_keep(cache, 2, blocks[2], 40));
+    ck_assert(!feature_cache_keep(cache, 1, blocks[3], 1));
+    ck_assert(feature_cache_find(cache, 0) == blocks[0] && !feature_cache_find(cache, 1) &&
+              feature_cache_find(cache, 2) == blocks[2]);
     array_free(blocks[1]);
     array_free(blocks[3]);
-    demand_free(demand);
-    demand_free(NULL);
+    feature_cache_free(cache);
+    feature_cache_free(NULL);
 }

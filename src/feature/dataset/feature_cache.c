@@ -1,15 +1,70 @@
-#include "feature/dataset/held.h"
+#include "feature/dataset/feature_cache.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "data/safetensors.h"
 #include "data/tensors.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/demand.h"
+
+struct feature_cache {
+    double limit, used;      /* bytes */
+    _Atomic(void *) *blocks; /* [n] the features that stay; never taken back while the dataset is there */
+    size_t n;
+    pthread_mutex_t lock;
+};
+
+enum clv_status feature_cache_new(struct feature_cache **cache, size_t n, double memory, struct clv_error *err)
+{
+    struct feature_cache *self = array_zalloc(1, sizeof *self);
+    *cache = NULL;
+    if (self)
+        self->blocks = array_zalloc(n, sizeof *self->blocks);
+    if (!self || !self->blocks) {
+        array_free(self);
+        return fail_memory(err);
+    }
+    self->limit = memory;
+    self->n = n;
+    pthread_mutex_init(&self->lock, NULL);
+    *cache = self;
+    return CLV_OK;
+}
+
+void feature_cache_free(struct feature_cache *cache)
+{
+    if (!cache)
+        return;
+    for (size_t i = 0; i < cache->n; i++)
+        array_free(atomic_load(&cache->blocks[i]));
+    pthread_mutex_destroy(&cache->lock);
+    array_free(cache->blocks);
+    array_free(cache);
+}
+
+void *feature_cache_find(const struct feature_cache *cache, size_t index)
+{
+    return atomic_load(&cache->blocks[index]);
+}
+
+bool feature_cache_keep(struct feature_cache *self, size_t index, void *block, size_t size)
+{
+    bool stays = false;
+    pthread_mutex_lock(&self->lock);
+    if (!atomic_load(&self->blocks[index]) && self->used + (double)size <= self->limit) {
+        self->used += (double)size;
+        atomic_store(&self->blocks[index], block);
+        stays = true;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return stays;
+}
 
 bool dataset_is_on_demand(const struct clv_dataset *dataset)
 {
-    return dataset->demand;
+    return dataset->cache;
 }
 
 /* An item's features in one block: rows first, which are the widest; dense ones share theirs. */
@@ -44,8 +99,8 @@ static void point_into(struct clv_problem *problem, char *block, const struct la
     }
 }
 
-enum clv_status held_read(void **block, size_t *size, struct clv_problem *problem, const struct clv_dataset *dataset,
-                          size_t index, struct clv_error *err)
+enum clv_status loaded_item_read(void **block, size_t *size, struct clv_problem *problem,
+                                 const struct clv_dataset *dataset, size_t index, struct clv_error *err)
 {
     dataset = dataset_part(&index, dataset);
     const struct clv_tensors *tensors = dataset->file.tensors;
@@ -90,35 +145,35 @@ enum clv_status held_read(void **block, size_t *size, struct clv_problem *proble
     return CLV_OK;
 }
 
-enum clv_status held_take(struct held *self, const struct clv_dataset *dataset, size_t index, bool keeps,
-                          struct clv_error *err)
+enum clv_status loaded_item_load(struct loaded_item *self, const struct clv_dataset *dataset, size_t index, bool keeps,
+                                 struct clv_error *err)
 {
     if (self->dataset == dataset && self->index == index)
         return CLV_OK;
-    held_drop(self);
+    loaded_item_release(self);
     if (index >= dataset->n)
         return fail(err, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
     struct clv_problem problem = dataset->items[index].problem;
-    void *own = NULL, *there = dataset->demand ? demand_find(dataset->demand, index) : NULL;
+    void *own = NULL, *there = dataset->cache ? feature_cache_find(dataset->cache, index) : NULL;
     if (there) {
         size_t number = index;
         bool is_dense = dataset_part(&number, dataset)->file.arrays.x;
         const struct layout at = layout_of(&problem, is_dense);
         point_into(&problem, there, &at, is_dense);
-    } else if (dataset->demand) {
+    } else if (dataset->cache) {
         size_t size = 0;
-        enum clv_status status = held_read(&own, &size, &problem, dataset, index, err);
+        enum clv_status status = loaded_item_read(&own, &size, &problem, dataset, index, err);
         if (status != CLV_OK)
             return fail_within(err, status, dataset->items[index].name);
-        if (keeps && demand_keep(dataset->demand, index, own, size))
+        if (keeps && feature_cache_keep(dataset->cache, index, own, size))
             own = NULL;
     }
-    *self = (struct held){dataset, index, problem, own};
+    *self = (struct loaded_item){dataset, index, problem, own};
     return CLV_OK;
 }
 
-void held_drop(struct held *self)
+void loaded_item_release(struct loaded_item *self)
 {
     array_free(self->own);
-    *self = (struct held){0};
+    *self = (struct loaded_item){0};
 }
