@@ -10,6 +10,7 @@
 #include "cleave/learn.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/feature_cache.h"
+#include "feature/dataset/loaded_item.h"
 #include "learn/common/parameters.h"
 #include "learn/learners.h"
 #include "learn/weak/pseudo_labels.h"

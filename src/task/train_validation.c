@@ -4,6 +4,7 @@
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/feature_cache.h"
 #include "feature/dataset/feature_shards.h"
+#include "feature/dataset/loaded_item.h"
 #include "task/map_options.h"
 #include "task/train.h"
 #include "task/training_set.h"

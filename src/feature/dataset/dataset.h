@@ -1,6 +1,6 @@
 /* This room holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
  * letters.c for words), images are extracted (extract.c, frame.c for boxes), or a feature file is opened
- * (features_read.c over features_arrays.c, feature_cache.c for more than memory holds). Feature files are written by
+ * (features_read.c over features_arrays.c, loaded_item.c for more than memory holds). Feature files are written by
  * features_write.c, image by image, and dataset_write.c, from memory. This header declares what those share. Read
  * extract.c first. */
 #ifndef FEATURE_DATASET_H
@@ -41,7 +41,7 @@ struct features_arrays {
 struct dataset_file {
     struct clv_tensors *tensors;
     struct features_arrays arrays;
-    bool is_apart;                   /* features and superpixels are not in memory (feature_cache.h) */
+    bool is_apart;                   /* features and superpixels are not in memory (loaded_item.h) */
     enum clv_graph graph;            /* the loosest of a file that is apart */
     const int32_t (*size)[4];        /* [n] original and working width and height, or NULL */
     const int32_t *superpixels;      /* the working label maps of all items, or NULL */
@@ -68,8 +68,7 @@ struct clv_dataset {
     struct dataset_file file;
     struct clv_dataset **parts; /* [n_parts] of shards, which own the items; NULL: none */
     size_t n_parts;
-    struct feature_cache
-        *cache; /* of features that are read when they are wanted (feature_cache.h); NULL: all are there */
+    struct feature_cache *cache; /* NULL: all features are in memory or mapped, see loaded_item.h */
 };
 
 /* The file that item *index comes from, and its number there. */

@@ -8,8 +8,8 @@
 #include "data/labels_file.h"
 #include "data/tensors.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/feature_cache.h"
 #include "feature/dataset/features_format.h"
+#include "feature/dataset/loaded_item.h"
 
 #define N_TENSORS  10 /* nine and the palette */
 #define N_METADATA 7  /* labels last */

@@ -11,7 +11,7 @@
 #include "cleave/features.h"
 
 /* Opens a feature file, or the index of shards of one, as clv_features_open does, but without mapping it
- * (feature_cache.h): features of `memory` bytes stay in memory, besides those that are loaded. All of it is checked,
+ * (loaded_item.h): features of `memory` bytes stay in memory, besides those that are loaded. All of it is checked,
  * item by item. */
 enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                         double memory, struct clv_error *err) CLV_CHECK;

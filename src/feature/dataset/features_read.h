@@ -12,7 +12,7 @@
 enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
                                const char *path, bool is_apart, struct clv_error *err) CLV_CHECK;
 
-/* A feature file, not an index. is_apart: features and superpixels stay in it (feature_cache.h). */
+/* A feature file, not an index. is_apart: features and superpixels stay in it (loaded_item.h). */
 enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                    bool is_apart, struct clv_error *err) CLV_CHECK;
 

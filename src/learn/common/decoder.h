@@ -3,7 +3,7 @@
 #define LEARN_DECODER_H
 
 #include "cleave/infer.h"
-#include "feature/dataset/feature_cache.h"
+#include "feature/dataset/loaded_item.h"
 
 struct decoder {
     struct clv_oracle *oracle;

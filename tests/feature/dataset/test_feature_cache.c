@@ -12,6 +12,7 @@
 #include "feature/dataset/feature_cache.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/features_format.h"
+#include "feature/dataset/loaded_item.h"
 #include "feature/small_set.h"
 #include "support/requests.h"
 
