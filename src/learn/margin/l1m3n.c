@@ -3,13 +3,13 @@
  *     min_w  sum_i xi_i   subject to  |w|_1 <= radius,   xi_i = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
  * by online subgradient steps, each projected onto the ball (descent.c, l1_ball.c): of length rate radius / sqrt(sum of
- * all |subgradient|^2), whatever the units; or by constraint generation with a linear program (cutting.c), exact, for
+ * all |subgradient|^2), whatever the units; or by constraint generation with a linear program (constraint_generation.c), exact, for
  * small sets. */
 #include <math.h>
 
 #include "base/error.h"
 #include "learn/common/idle.h"
-#include "learn/cutting/cutting.h"
+#include "learn/constraint_generation/constraint_generation.h"
 #include "learn/margin/descent.h"
 #include "learn/margin/m3n.h"
 #include "learn/margin/margin_learners.h"
@@ -47,8 +47,8 @@ static enum clv_status train_by_programs(struct clv_training_result *result, str
                                          const double *p, struct clv_error *err)
 {
 #if WITH_LP
-    const struct cutting_rules rules = {radius, p[GAP], (size_t)p[PASSES]};
-    return cutting_train(result, examples, &rules, err);
+    const struct generation_rules rules = {radius, p[GAP], (size_t)p[PASSES]};
+    return constraint_generation_train(result, examples, &rules, err);
 #else
     (void)result, (void)examples, (void)radius, (void)p;
     return fail(err, CLV_ERR_USAGE, "this cleave was built without a solver of linear programs (WITH_LP=0)");

@@ -5,7 +5,7 @@
  * (common/examples.h); each step decodes one example with the loss added (common/decoder.h) and moves towards what was
  * found (common/frank_wolfe.h); bcfw_solve ends when the duality gap is small; result_set hands the weights back.
  * descent.c is the subgradient method of subgradient, m3n and l1m3n. perceptron.c and independent.c are whole by
- * themselves. The linear program of l1m3n --solver lp is apart, in learn/cutting. */
+ * themselves. The linear program of l1m3n --solver lp is apart, in learn/constraint_generation. */
 #ifndef LEARN_MARGIN_LEARNERS_H
 #define LEARN_MARGIN_LEARNERS_H
 

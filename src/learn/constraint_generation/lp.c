@@ -1,4 +1,4 @@
-#include "learn/cutting/lp.h"
+#include "learn/constraint_generation/lp.h"
 
 #if WITH_LP
 #include <coin/Clp_C_Interface.h>

@@ -5,7 +5,7 @@
  *
  * Every round adds each example's most violated labelling at the program's optimum. With some of the rows its value is
  * a lower bound of the problem's, and any w in the ball gives an upper one. */
-#include "learn/cutting/cutting.h"
+#include "learn/constraint_generation/constraint_generation.h"
 
 #if WITH_LP
 #include <float.h>
@@ -18,11 +18,11 @@
 #include "learn/common/l1_ball.h"
 #include "learn/common/result.h"
 #include "learn/common/vectors.h"
-#include "learn/cutting/lp.h"
+#include "learn/constraint_generation/lp.h"
 
-struct cutting {
+struct generation {
     struct examples *examples;
-    const struct cutting_rules *rules;
+    const struct generation_rules *rules;
     struct lp *lp;
     size_t size, n_columns; /* columns: p[size], m[size], xi[n] */
     double *x;              /* [n_columns] the program's optimum, or a row's coefficients */
@@ -31,11 +31,11 @@ struct cutting {
     double objective, bound;
 };
 
-static enum clv_status cutting_open(struct cutting *self, struct examples *examples, const struct cutting_rules *rules,
-                                    struct clv_error *err)
+static enum clv_status generation_open(struct generation *self, struct examples *examples,
+                                       const struct generation_rules *rules, struct clv_error *err)
 {
     size_t size = clv_shape_size(&examples->shape), n_columns = 2 * size + examples->n;
-    *self = (struct cutting){.examples = examples, .rules = rules, .size = size, .n_columns = n_columns};
+    *self = (struct generation){.examples = examples, .rules = rules, .size = size, .n_columns = n_columns};
     self->objective = INFINITY;
     self->bound = -INFINITY;
     self->x = array_zalloc(n_columns, sizeof *self->x);
@@ -62,7 +62,7 @@ static enum clv_status cutting_open(struct cutting *self, struct examples *examp
     return status;
 }
 
-static void cutting_release(struct cutting *self)
+static void generation_release(struct generation *self)
 {
     lp_free(self->lp);
     array_free(self->x);
@@ -74,7 +74,7 @@ static void cutting_release(struct cutting *self)
 }
 
 /* The row of example i and labelling y. */
-static enum clv_status add_cut(struct cutting *self, size_t i, const int32_t *y, struct clv_error *err)
+static enum clv_status add_cut(struct generation *self, size_t i, const int32_t *y, struct clv_error *err)
 {
     const struct clv_problem *problem = &self->examples->problems[i];
     const struct clv_shape *shape = &self->examples->shape;
@@ -93,7 +93,7 @@ static enum clv_status add_cut(struct cutting *self, size_t i, const int32_t *y,
     return lp_add_row(self->lp, n, self->column, self->x, known_loss(problem, shape->n_labels, y), err);
 }
 
-static void offer(struct cutting *self)
+static void offer(struct generation *self)
 {
     double objective = mean_of(self->hinge, self->examples->n);
     if (objective >= self->objective)
@@ -103,7 +103,7 @@ static void offer(struct cutting *self)
 }
 
 /* Looks at all examples at w; adds the labellings that the program's slacks do not cover. */
-static enum clv_status add_cuts(struct cutting *self, size_t *n_added, const double *slack, struct clv_error *err)
+static enum clv_status add_cuts(struct generation *self, size_t *n_added, const double *slack, struct clv_error *err)
 {
     struct examples *examples = self->examples;
     struct decoder *decoder = &examples->decoders[0];
@@ -127,7 +127,7 @@ static enum clv_status add_cuts(struct cutting *self, size_t *n_added, const dou
     return CLV_OK;
 }
 
-static enum clv_status tell(struct cutting *self, struct clv_training_result *result, size_t round,
+static enum clv_status tell(struct generation *self, struct clv_training_result *result, size_t round,
                             struct clv_error *err)
 {
     double train_loss;
@@ -142,7 +142,7 @@ static enum clv_status tell(struct cutting *self, struct clv_training_result *re
 }
 
 /* One round: the program's optimum, its cuts, the bounds. */
-static enum clv_status run_round(struct cutting *self, size_t *n_added, double *slack, struct clv_error *err)
+static enum clv_status run_round(struct generation *self, size_t *n_added, double *slack, struct clv_error *err)
 {
     double value;
     enum clv_status status = lp_optimise(self->lp, self->x, &value, err);
@@ -160,7 +160,7 @@ static enum clv_status run_round(struct cutting *self, size_t *n_added, double *
 }
 
 /* The given weights, brought into the ball, are the best so far and give the first cuts. x is scratch. */
-static enum clv_status start_at_init(struct cutting *self, double *slack, struct clv_error *err)
+static enum clv_status start_at_init(struct generation *self, double *slack, struct clv_error *err)
 {
     const double *init = self->examples->training->init;
     size_t n_added;
@@ -176,12 +176,12 @@ static enum clv_status start_at_init(struct cutting *self, double *slack, struct
     return status;
 }
 
-enum clv_status cutting_train(struct clv_training_result *result, struct examples *examples,
-                              const struct cutting_rules *rules, struct clv_error *err)
+enum clv_status constraint_generation_train(struct clv_training_result *result, struct examples *examples,
+                                            const struct generation_rules *rules, struct clv_error *err)
 {
-    struct cutting self;
+    struct generation self;
     size_t n_added = 1;
-    enum clv_status status = cutting_open(&self, examples, rules, err);
+    enum clv_status status = generation_open(&self, examples, rules, err);
     double *slack = array_alloc(examples->n, sizeof *slack);
     if (!status && !slack)
         status = fail_memory(err);
@@ -198,7 +198,7 @@ enum clv_status cutting_train(struct clv_training_result *result, struct example
     }
     TRY(result_set(result, examples, self.best, err));
     array_free(slack);
-    cutting_release(&self);
+    generation_release(&self);
     return status;
 }
 
