@@ -68,15 +68,15 @@ enum clv_status input_maps_read(struct work *work, const struct segment_run *run
     release(&own);
     if (status != CLV_OK || !work->maps)
         return status;
-    work->map_means = array_alloc(map_watch_size(recipe), sizeof *work->map_means);
-    return work->map_means ? map_watch_look(work->map_means, work->maps, recipe, err) : fail_memory(err);
+    work->map_means = array_alloc(map_drift_size(recipe), sizeof *work->map_means);
+    return work->map_means ? map_drift_means(work->map_means, work->maps, recipe, err) : fail_memory(err);
 }
 
 void input_maps_watch(struct job *job, const struct work *work)
 {
     const struct clv_recipe *recipe = &job->run->model->recipe;
     double deviations = 0;
-    int32_t m = map_watch_add(&deviations, &job->maps, work->map_means, recipe);
+    int32_t m = map_drift_add(&deviations, &job->maps, work->map_means, recipe);
     if (m >= 0)
         console_note("maps %s: those of the first %zu image%s are not like those of the training images: means of "
                      "channels lie %.1f of their deviations off. Made by another network, or in another way? What was "

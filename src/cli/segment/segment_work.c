@@ -344,13 +344,13 @@ enum clv_status job_init(struct job *job, struct segment_counts *counts, struct 
     *job = (struct job){.run = run, .counts = counts, .n_threads = parallel_threads(run->options->common.n_threads)};
     job->oracles = array_zalloc((size_t)job->n_threads, sizeof *job->oracles);
     memory_gate_init(&job->gate, memory);
-    return job->oracles ? map_watch_init(&job->maps, &run->model->recipe, err) : fail_memory(err);
+    return job->oracles ? map_drift_init(&job->maps, &run->model->recipe, err) : fail_memory(err);
 }
 
 void job_release(struct job *job)
 {
     memory_gate_release(&job->gate);
-    map_watch_release(&job->maps);
+    map_drift_release(&job->maps);
     for (int thread = 0; job->oracles && thread < job->n_threads; thread++)
         clv_oracle_free(job->oracles[thread]);
     array_free(job->oracles);

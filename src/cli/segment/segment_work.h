@@ -5,14 +5,14 @@
 #include "cli/common/memory_gate.h"
 #include "cli/segment/marginals.h"
 #include "data/shapes/contour.h"
-#include "feature/recipe/map_watch.h"
+#include "feature/recipe/map_drift.h"
 
 struct job {
     struct segment_run *run;
     struct segment_counts *counts;
     struct clv_oracle **oracles; /* one per thread, made on first use */
     struct memory_gate gate;
-    struct map_watch maps;
+    struct map_drift maps;
     int n_threads;
 };
 
@@ -23,7 +23,7 @@ struct work {
     struct clv_image image; /* empty when nothing needs it any more */
     int32_t width, height;
     struct map_reader *maps; /* that the recipe wants; or NULL */
-    float *map_means;        /* [map_watch_size] of them; NULL: not known */
+    float *map_means;        /* [map_drift_size] of them; NULL: not known */
     uint8_t *labels;         /* [height][width]; of marginals 255 times the probability */
     struct marginals_map map;
     struct marginals_summary marginals;

@@ -1,5 +1,5 @@
 /* Maps of a set, read one at a time (item_maps.c), and what more recipe_maps.c has learned of them: principal components
- * (map_components.c), what is usual (map_usual.c), groups of images (map_groups.c). */
+ * (map_components.c), what is usual (map_statistics.c), groups of images (map_groups.c). */
 #ifndef FEATURE_MAP_LEARNING_H
 #define FEATURE_MAP_LEARNING_H
 
@@ -28,8 +28,8 @@ enum clv_status map_learn_components(struct clv_recipe_map *map, const struct ma
                                      struct clv_error *err) CLV_CHECK;
 
 /* map->usual, and of features with masks of two labels n_groups, from up to 512 of the items, evenly spread. */
-enum clv_status map_learn_usual(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
-                                struct clv_error *err) CLV_CHECK;
+enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
+                                     struct clv_error *err) CLV_CHECK;
 
 /* How many groups unit vectors direction[n][n_values] fall into that lie close together, each in a direction of its own; 1
  * where they do not. O(n n_values). */

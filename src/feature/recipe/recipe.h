@@ -1,6 +1,6 @@
 /* The recipe as a whole: its values (recipe.c) and their file (recipe_file.c), where each block's columns are (layout.c),
  * how much memory features take (memory_estimate.c), learning the codebooks (recipe_learn.c), and maps (recipe_maps.c;
- * map_watch.c warns of other networks' maps). Read layout.h first. This header declares the check of a recipe before it
+ * map_drift.c warns of other networks' maps). Read layout.h first. This header declares the check of a recipe before it
  * is used. */
 #ifndef FEATURE_RECIPE_H
 #define FEATURE_RECIPE_H

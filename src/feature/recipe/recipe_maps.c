@@ -156,7 +156,7 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     if (status == CLV_OK && learned.n_components)
         status = map_learn_components(&learned, &self->from, n_threads, err);
     if (status == CLV_OK && learned.use != CLV_MAP_USE_IGNORED)
-        status = map_learn_usual(&learned, &self->from, n_threads, err);
+        status = map_learn_statistics(&learned, &self->from, n_threads, err);
     if (status == CLV_OK)
         *map = learned;
     else

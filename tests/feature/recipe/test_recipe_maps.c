@@ -7,8 +7,8 @@
 #include "base/rng.h"
 #include "feature/blocks/map_pool.h"
 #include "feature/recipe/item_maps.h"
+#include "feature/recipe/map_drift.h"
 #include "feature/recipe/map_learning.h"
-#include "feature/recipe/map_watch.h"
 #include "feature/recipe/recipe.h"
 #include "support/sample.h"
 #include "support/support.h"
@@ -215,7 +215,7 @@ TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
         ck_assert_int_eq(recipe.maps[0].n_groups, cases[k].n_groups);
         ck_assert_int_eq(recipe.maps[0].use, cases[k].expected);
         must(item_maps_open(&maps, &recipe, &set, &set.items[0], NULL, err));
-        must(map_watch_look(mean, maps, &recipe, err));
+        must(map_drift_means(mean, maps, &recipe, err));
         for (int c = 0; c < MAX_CHANNELS; c++)
             sum += fabsf(mean[c]);
         ck_assert((sum > 0) == (cases[k].expected != CLV_MAP_USE_IGNORED));
@@ -254,27 +254,27 @@ TEST(groups_are_counted_where_they_are_clear)
     }
 }
 
-/* The number of images after which the watch speaks; 0: never. */
-static size_t watched(const struct clv_recipe *recipe, const struct clv_set *set)
+/* The number of images after which drift is reported; 0: never. */
+static size_t drifted_after(const struct clv_recipe *recipe, const struct clv_set *set)
 {
-    struct map_watch watch;
+    struct map_drift drift;
     float mean[MAX_CHANNELS];
     size_t told = 0;
     double deviations = 0;
-    must(map_watch_init(&watch, recipe, err));
-    ck_assert_uint_eq(map_watch_size(recipe), MAX_CHANNELS);
+    must(map_drift_init(&drift, recipe, err));
+    ck_assert_uint_eq(map_drift_size(recipe), MAX_CHANNELS);
     for (size_t i = 0; i < set->n_items; i++) {
         struct map_reader *maps;
         must(item_maps_open(&maps, recipe, set, &set->items[i], NULL, err));
-        must(map_watch_look(mean, maps, recipe, err));
+        must(map_drift_means(mean, maps, recipe, err));
         item_maps_close(maps, recipe);
-        if (map_watch_add(&deviations, &watch, mean, recipe) < 0)
+        if (map_drift_add(&deviations, &drift, mean, recipe) < 0)
             continue;
         ck_assert_uint_eq(told, 0);
         ck_assert_double_gt(deviations, 1);
         told = i + 1;
     }
-    map_watch_release(&watch);
+    map_drift_release(&drift);
     return told;
 }
 
@@ -286,7 +286,7 @@ static void check_usual(const struct clv_recipe *recipe, const struct clv_set *s
         struct map_reader *maps;
         float mean[MAX_CHANNELS];
         must(item_maps_open(&maps, recipe, set, &set->items[i], NULL, err));
-        must(map_watch_look(mean, maps, recipe, err));
+        must(map_drift_means(mean, maps, recipe, err));
         item_maps_close(maps, recipe);
         for (int c = 0; c < MAX_CHANNELS; c++) {
             sum[c] += (double)mean[c];
@@ -308,11 +308,11 @@ TEST(maps_unlike_those_of_training_are_told_once)
     struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
     must(recipe_learn_maps(&recipe, &set, 1, NULL, NULL, err));
     check_usual(&recipe, &set);
-    ck_assert_uint_eq(watched(&recipe, &set), 0);
+    ck_assert_uint_eq(drifted_after(&recipe, &set), 0);
     make_set(&other, MAX_CHANNELS, of_two_far_off);
-    ck_assert_uint_eq(watched(&recipe, &other), 1);
+    ck_assert_uint_eq(drifted_after(&recipe, &other), 1);
     recipe.maps[0].use = CLV_MAP_USE_IGNORED;
-    ck_assert_uint_eq(watched(&recipe, &other), 0);
+    ck_assert_uint_eq(drifted_after(&recipe, &other), 0);
     clv_recipe_release(&recipe);
     clv_set_release(&set);
     clv_set_release(&other);

@@ -1,6 +1,6 @@
 /* Whether the maps that a recipe meets are like those that it was learned from. */
-#ifndef FEATURE_MAP_WATCH_H
-#define FEATURE_MAP_WATCH_H
+#ifndef FEATURE_MAP_DRIFT_H
+#define FEATURE_MAP_DRIFT_H
 
 #include <stdbool.h>
 
@@ -8,28 +8,28 @@
 #include "data/maps/map_reader.h"
 
 /* Sums over the images so far. */
-struct map_watch {
+struct map_drift {
     size_t n;
-    double *sum; /* [map_watch_size] of images' means */
-    bool is_told[CLV_MAX_MAPS];
+    double *sum; /* [map_drift_size] of images' means */
+    bool is_reported[CLV_MAX_MAPS];
 };
 /* Of memory that is 0. */
-enum clv_status map_watch_init(struct map_watch *watch, const struct clv_recipe *recipe,
+enum clv_status map_drift_init(struct map_drift *drift, const struct clv_recipe *recipe,
                                struct clv_error *err) CLV_CHECK;
-void map_watch_release(struct map_watch *watch);
+void map_drift_release(struct map_drift *drift);
 
 /* Values a pixel of all maps of the recipe. */
-size_t map_watch_size(const struct clv_recipe *recipe);
+size_t map_drift_size(const struct clv_recipe *recipe);
 
-/* mean[map_watch_size] of one image's maps[recipe->n_maps]. */
-enum clv_status map_watch_look(float *mean, const struct map_reader *maps, const struct clv_recipe *recipe,
-                               struct clv_error *err) CLV_CHECK;
+/* mean[map_drift_size] of one image's maps[recipe->n_maps]. */
+enum clv_status map_drift_means(float *mean, const struct map_reader *maps, const struct clv_recipe *recipe,
+                                struct clv_error *err) CLV_CHECK;
 
 /* Adds an image. After 1, 2, 4, 8, .. images it returns the place among the recipe's maps of one that is not like those
  * learned from, once for each, else -1: the squared distance of the images' mean from the usual one, in squared
  * deviations among training images and meaned over channels, is above 1 + 8 / images. *deviations is its square root.
  * On the maps of 147 photos of horses held out from each other that happens in .7 % of samples of 2 images and hardly
  * ever for other numbers; with those of another network, from 8 images on, in 93 % and more. */
-int32_t map_watch_add(double *deviations, struct map_watch *watch, const float *mean, const struct clv_recipe *recipe);
+int32_t map_drift_add(double *deviations, struct map_drift *drift, const float *mean, const struct clv_recipe *recipe);
 
 #endif

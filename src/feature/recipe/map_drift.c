@@ -1,4 +1,4 @@
-#include "feature/recipe/map_watch.h"
+#include "feature/recipe/map_drift.h"
 
 #include <math.h>
 
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "feature/blocks/map_pool.h"
 
-size_t map_watch_size(const struct clv_recipe *recipe)
+size_t map_drift_size(const struct clv_recipe *recipe)
 {
     size_t n = 0;
     for (int32_t m = 0; m < recipe->n_maps; m++)
@@ -14,21 +14,21 @@ size_t map_watch_size(const struct clv_recipe *recipe)
     return n;
 }
 
-enum clv_status map_watch_init(struct map_watch *watch, const struct clv_recipe *recipe, struct clv_error *err)
+enum clv_status map_drift_init(struct map_drift *drift, const struct clv_recipe *recipe, struct clv_error *err)
 {
-    *watch = (struct map_watch){0};
-    watch->sum = array_zalloc(map_watch_size(recipe) + 1, sizeof *watch->sum);
-    return watch->sum ? CLV_OK : fail_memory(err);
+    *drift = (struct map_drift){0};
+    drift->sum = array_zalloc(map_drift_size(recipe) + 1, sizeof *drift->sum);
+    return drift->sum ? CLV_OK : fail_memory(err);
 }
 
-void map_watch_release(struct map_watch *watch)
+void map_drift_release(struct map_drift *drift)
 {
-    array_free(watch->sum);
-    *watch = (struct map_watch){0};
+    array_free(drift->sum);
+    *drift = (struct map_drift){0};
 }
 
-enum clv_status map_watch_look(float *mean, const struct map_reader *maps, const struct clv_recipe *recipe,
-                               struct clv_error *err)
+enum clv_status map_drift_means(float *mean, const struct map_reader *maps, const struct clv_recipe *recipe,
+                                struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
@@ -61,21 +61,21 @@ static double squared_shift(const double *sum, size_t n, const struct clv_recipe
     return n_varied ? total / (double)n_varied : 0;
 }
 
-int32_t map_watch_add(double *deviations, struct map_watch *watch, const float *mean, const struct clv_recipe *recipe)
+int32_t map_drift_add(double *deviations, struct map_drift *drift, const float *mean, const struct clv_recipe *recipe)
 {
-    size_t size = map_watch_size(recipe);
-    watch->n++;
+    size_t size = map_drift_size(recipe);
+    drift->n++;
     for (size_t c = 0; c < size; c++)
-        watch->sum[c] += (double)mean[c];
-    if (watch->n & (watch->n - 1))
+        drift->sum[c] += (double)mean[c];
+    if (drift->n & (drift->n - 1))
         return -1;
-    const double *sum = watch->sum;
+    const double *sum = drift->sum;
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         const struct clv_recipe_map *map = &recipe->maps[m];
-        bool is_watched = map->usual && map->use != CLV_MAP_USE_IGNORED && !watch->is_told[m];
-        double shift = is_watched ? squared_shift(sum, watch->n, map) : 0;
-        if (shift > 1 + 8 / (double)watch->n) {
-            watch->is_told[m] = true;
+        bool is_checked = map->usual && map->use != CLV_MAP_USE_IGNORED && !drift->is_reported[m];
+        double shift = is_checked ? squared_shift(sum, drift->n, map) : 0;
+        if (shift > 1 + 8 / (double)drift->n) {
+            drift->is_reported[m] = true;
             *deviations = sqrt(shift);
             return m;
         }

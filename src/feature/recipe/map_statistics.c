@@ -114,8 +114,8 @@ static enum clv_status count_groups(int32_t *n_groups, struct look *self, struct
     return map_count_groups(n_groups, self->direction, n, k, err);
 }
 
-enum clv_status map_learn_usual(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
-                                struct clv_error *err)
+enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
+                                     struct clv_error *err)
 {
     size_t n = from->set->n_items < MAX_LOOKED_AT ? from->set->n_items : MAX_LOOKED_AT;
     size_t n_values = (size_t)map_values(map);
