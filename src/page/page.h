@@ -2,7 +2,7 @@
  *
  * To read the source: page_handle.c checks a request (page_request.h has the rules) and finds who answers it;
  * page_session.c is the folder, page_import.c what other programs say of it,
- * page_lessons.c what can be learned from it, page_document.c the image that is open, page_history.c the strokes on it
+ * training_export.c what can be learned from it, page_document.c the image that is open, page_history.c the strokes on it
  * and their file, page_runs.c masks as run lengths, page_ranking.c which image is worth labelling next. What listens
  * to the network is in src/cli/label. */
 #ifndef PAGE_PAGE_H
@@ -21,19 +21,19 @@ struct page_file {
 };
 
 /* What is learned from, as paths. */
-struct page_lessons {
+struct training_export {
     char *data;  /* a manifest, or the folder itself .. */
     char *only;  /* .. with a list of its images; else NULL */
     char *boxes; /* of images without a mask, or NULL */
     size_t n_masks, n_boxed;
 };
-void page_lessons_release(struct page_lessons *lessons);
+void training_export_release(struct training_export *export);
 
 /* Learning in the background, which the command brings along. */
 struct page_trainer {
     void *context;
-    enum clv_status (*start)(void *context, const struct page_lessons *lessons, struct clv_error *err);
-    bool (*is_busy)(void *context); /* the lessons of its training must stay as they are */
+    enum clv_status (*start)(void *context, const struct training_export *export, struct clv_error *err);
+    bool (*is_busy)(void *context); /* what it learns from must not change */
     void (*stop)(void *context);
     /* Writes {"running":..,"progress":"..","error":..,"loss":..,"models":n} */
     void (*tell)(void *context, struct text *json);

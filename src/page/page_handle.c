@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "page/page_lessons.h"
+#include "page/training_export.h"
 
 #define MAX_ANSWER   ((size_t)512 << 20)
 #define JPEG_QUALITY 92
@@ -341,14 +341,14 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
 static enum clv_status train(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
     const struct page_trainer *trainer = session->options->trainer;
-    struct page_lessons lessons;
+    struct training_export export;
     if (!trainer)
         return fail(err, CLV_ERR_USAGE, "there is nobody to train");
     if (trainer->is_busy(trainer->context))
         return fail(err, CLV_ERR_USAGE, "training is under way");
-    enum clv_status status = page_lessons_write(&lessons, session, err);
-    TRY(trainer->start(trainer->context, &lessons, err));
-    page_lessons_release(&lessons);
+    enum clv_status status = training_export_write(&export, session, err);
+    TRY(trainer->start(trainer->context, &export, err));
+    training_export_release(&export);
     return status == CLV_OK ? tell_training(response, session) : status;
 }
 

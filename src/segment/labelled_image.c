@@ -22,13 +22,13 @@ void labelled_image_release(struct labelled_image *self)
     *self = (struct labelled_image){0};
 }
 
-static enum clv_status read_item(struct labelled_image *self, const struct refining_lesson *lesson,
+static enum clv_status read_item(struct labelled_image *self, const struct refining_source *source,
                                  const struct clv_item *item, struct clv_error *err)
 {
-    enum clv_status status = clv_image_read(&self->image, item->image, lesson->limits, err);
+    enum clv_status status = clv_image_read(&self->image, item->image, source->limits, err);
     TRY(clv_mask_read(&self->truth, item->mask, &self->model.labels, self->image.width, self->image.height,
-                      lesson->limits, err));
-    TRY(item_maps_open(&self->maps, &self->model.recipe, lesson->set, item, lesson->limits, err));
+                      source->limits, err));
+    TRY(item_maps_open(&self->maps, &self->model.recipe, source->set, item, source->limits, err));
     return status;
 }
 
@@ -52,16 +52,16 @@ static enum clv_status label(struct labelled_image *self, const struct clv_probl
 }
 
 enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,
-                                    const struct refining_lesson *lesson, const struct refining_example *example,
+                                    const struct refining_source *source, const struct refining_example *example,
                                     struct clv_error *err)
 {
-    const struct clv_item *item = &lesson->set->items[example->item];
+    const struct clv_item *item = &source->set->items[example->item];
     *self = (struct labelled_image){.model = *model};
     self->model.w = (double *)example->w;
     self->model.first = NULL; /* the example's problem has its features already */
-    if (stop_requested(lesson->progress))
+    if (stop_requested(source->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = read_item(self, lesson, item, err);
+    enum clv_status status = read_item(self, source, item, err);
     if (status == CLV_OK && (status = label(self, example->problem, err)) != CLV_OK)
         status = fail_within(err, status, item->image);
     if (status != CLV_OK)
@@ -89,16 +89,16 @@ enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const 
     return CLV_OK;
 }
 
-enum clv_status labelled_image_count(size_t *n, const struct refining_lesson *lesson, double bytes_a_pixel, size_t most,
+enum clv_status labelled_image_count(size_t *n, const struct refining_source *source, double bytes_a_pixel, size_t most,
                                      struct clv_error *err)
 {
     int32_t width, height;
-    const struct clv_item *first = &lesson->set->items[lesson->examples[0].item];
-    enum clv_status status = clv_image_read_size(&width, &height, first->image, lesson->limits, err);
+    const struct clv_item *first = &source->set->items[source->examples[0].item];
+    enum clv_status status = clv_image_read_size(&width, &height, first->image, source->limits, err);
     if (status != CLV_OK)
         return status;
     double bytes = (double)width * (double)height * bytes_a_pixel;
     size_t fit = (size_t)fmin(fmax(MOST_BYTES / bytes, 1), (double)most);
-    *n = lesson->n_examples < fit ? lesson->n_examples : fit;
+    *n = source->n_examples < fit ? source->n_examples : fit;
     return CLV_OK;
 }

@@ -20,7 +20,7 @@ void labelled_image_release(struct labelled_image *self);
 
 /* Errors name the image. */
 enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,
-                                    const struct refining_lesson *lesson, const struct refining_example *example,
+                                    const struct refining_source *source, const struct refining_example *example,
                                     struct clv_error *err) CLV_CHECK;
 
 struct segmented labelled_image_view(const struct labelled_image *self);
@@ -31,7 +31,7 @@ enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const 
 
 /* *n = how many examples are looked at as a whole, of which each takes so many bytes a pixel: as many as fit by the
  * first one's size, `most` at most. */
-enum clv_status labelled_image_count(size_t *n, const struct refining_lesson *lesson, double bytes_a_pixel, size_t most,
+enum clv_status labelled_image_count(size_t *n, const struct refining_source *source, double bytes_a_pixel, size_t most,
                                      struct clv_error *err) CLV_CHECK;
 
 /* labels[height][width] of an image from the labels y of its nodes: superpixels are painted, patches vote. */

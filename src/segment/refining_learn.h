@@ -17,7 +17,7 @@ struct refining_example {
 };
 
 /* What is learned from. */
-struct refining_lesson {
+struct refining_source {
     const struct clv_set *set;
     const struct refining_example *examples;
     size_t n_examples;
@@ -29,13 +29,13 @@ struct refining_lesson {
 
 /* Learns how to refine and attaches it to the model, which has recipe, shape and labels. Of many examples some, evenly;
  * about 200 MB. Same bytes at any thread count. Does nothing for a recipe without maps. */
-enum clv_status refining_learn(struct clv_model *model, const struct refining_lesson *lesson,
+enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source,
                                struct clv_error *err) CLV_CHECK;
 
 /* Its two ways: of pixels with scores by logistic regression, then the couplings by search; of votes all by search. */
 enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
-                                      const struct refining_lesson *lesson, struct clv_error *err) CLV_CHECK;
+                                      const struct refining_source *source, struct clv_error *err) CLV_CHECK;
 enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
-                                     const struct refining_lesson *lesson, struct clv_error *err) CLV_CHECK;
+                                     const struct refining_source *source, struct clv_error *err) CLV_CHECK;
 
 #endif

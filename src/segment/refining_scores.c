@@ -40,7 +40,7 @@ struct sample {
 
 struct learning {
     const struct clv_model *model;
-    const struct refining_lesson *lesson;
+    const struct refining_source *source;
     int32_t n_terms;
     struct logistic_data data; /* the rows of all images, one after the other */
     struct rows *rows;         /* [n_rows] views */
@@ -106,8 +106,8 @@ static enum clv_status gather(void *context, size_t index, int thread, struct cl
         return fail_memory(err);
     picked->rows = &self->rows[index];
     picked->n_terms = self->n_terms;
-    enum clv_status status = labelled_image_init(&labelled, self->model, self->lesson,
-                                                 &self->lesson->examples[index * self->row_stride], err);
+    enum clv_status status = labelled_image_init(&labelled, self->model, self->source,
+                                                 &self->source->examples[index * self->row_stride], err);
     if (status == CLV_OK) {
         const struct segmented view = labelled_image_view(&labelled);
         pick_pixels(picked, &labelled);
@@ -116,7 +116,7 @@ static enum clv_status gather(void *context, size_t index, int thread, struct cl
     }
     labelled_image_release(&labelled);
     array_free(picked);
-    parallel_progress(self->lesson->progress, "learning to refine", &self->n_done, self->n_rows + self->n_samples,
+    parallel_progress(self->source->progress, "learning to refine", &self->n_done, self->n_rows + self->n_samples,
                       NULL);
     return status;
 }
@@ -163,7 +163,7 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
             n_ious++;
         }
     for (size_t i = 0; i < self->n_rows; i++)
-        weigh_rows(&self->rows[i], n_ious ? iou / (double)n_ious : 1, self->lesson->iou_weight);
+        weigh_rows(&self->rows[i], n_ious ? iou / (double)n_ious : 1, self->source->iou_weight);
     join_rows(self);
     struct refining *tried = &self->tried;
     enum clv_status status = logistic_fit(w, &tried->bias, &self->data, is_positive, RIDGE, err);
@@ -187,7 +187,7 @@ static enum clv_status fit_all(struct learning *self, struct clv_error *err)
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         self->rows[i] = (struct rows){
             .terms = terms + i * FIT_PIXELS * k, .is_one = is_one + i * FIT_PIXELS, .weight = weight + i * FIT_PIXELS};
-    TRY(parallel_for(n, self->lesson->n_threads, gather, self, err));
+    TRY(parallel_for(n, self->source->n_threads, gather, self, err));
     TRY(fit_terms(self, err));
     array_free(terms);
     array_free(is_one);
@@ -210,8 +210,8 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     struct learning *self = context;
     struct sample *sample = &self->samples[index];
     struct labelled_image labelled;
-    enum clv_status status = labelled_image_init(&labelled, self->model, self->lesson,
-                                                 &self->lesson->examples[index * self->sample_stride], err);
+    enum clv_status status = labelled_image_init(&labelled, self->model, self->source,
+                                                 &self->source->examples[index * self->sample_stride], err);
     if (status != CLV_OK)
         return status;
     const struct segmented view = labelled_image_view(&labelled);
@@ -227,7 +227,7 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     labelled.truth = (struct clv_mask){0};
     labelled.painted = NULL;
     labelled_image_release(&labelled);
-    parallel_progress(self->lesson->progress, "learning to refine", &self->n_done, self->n_rows + self->n_samples,
+    parallel_progress(self->source->progress, "learning to refine", &self->n_done, self->n_rows + self->n_samples,
                       NULL);
     return status;
 }
@@ -237,12 +237,12 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     (void)thread;
     struct learning *self = context;
     struct sample *sample = &self->samples[index];
-    if (stop_requested(self->lesson->progress))
+    if (stop_requested(self->source->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     memcpy(sample->refined, sample->painted, sample->n);
     enum clv_status status = pixel_scores_refine(sample->refined, sample->score, &sample->image, &self->tried, err);
     return status == CLV_OK
-               ? labelled_loss(&sample->loss, &sample->truth, sample->refined, 2, self->lesson->iou_weight, err)
+               ? labelled_loss(&sample->loss, &sample->truth, sample->refined, 2, self->source->iou_weight, err)
                : status;
 }
 
@@ -255,7 +255,7 @@ static enum clv_status search_coupling(struct learning *self, struct clv_error *
     for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
         double loss = 0;
         self->tried.options.coupling = couplings[k];
-        enum clv_status status = parallel_for(self->n_samples, self->lesson->n_threads, try_one, self, err);
+        enum clv_status status = parallel_for(self->n_samples, self->source->n_threads, try_one, self, err);
         if (status != CLV_OK)
             return status;
         for (size_t i = 0; i < self->n_samples; i++)
@@ -270,21 +270,21 @@ static enum clv_status search_coupling(struct learning *self, struct clv_error *
 }
 
 enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
-                                      const struct refining_lesson *lesson, struct clv_error *err)
+                                      const struct refining_source *source, struct clv_error *err)
 {
-    struct learning self = {.model = model, .lesson = lesson, .tried = *refining};
+    struct learning self = {.model = model, .source = source, .tried = *refining};
     self.n_terms = TERM_MAPS + TERMS_A_MAP * model->recipe.n_maps;
     self.data.n_columns = self.n_terms;
-    self.n_rows = lesson->n_examples < FIT_IMAGES ? lesson->n_examples : FIT_IMAGES;
-    self.row_stride = lesson->n_examples / self.n_rows;
-    enum clv_status status = labelled_image_count(&self.n_samples, lesson, BYTES_A_PIXEL, TRIED_IMAGES, err);
+    self.n_rows = source->n_examples < FIT_IMAGES ? source->n_examples : FIT_IMAGES;
+    self.row_stride = source->n_examples / self.n_rows;
+    enum clv_status status = labelled_image_count(&self.n_samples, source, BYTES_A_PIXEL, TRIED_IMAGES, err);
     if (status != CLV_OK)
         return status;
-    self.sample_stride = lesson->n_examples / self.n_samples;
+    self.sample_stride = source->n_examples / self.n_samples;
     self.rows = array_zalloc(self.n_rows, sizeof *self.rows);
     self.samples = array_zalloc(self.n_samples, sizeof *self.samples);
     status = self.rows && self.samples ? fit_all(&self, err) : fail_memory(err);
-    TRY(parallel_for(self.n_samples, lesson->n_threads, prepare, &self, err));
+    TRY(parallel_for(self.n_samples, source->n_threads, prepare, &self, err));
     TRY(search_coupling(&self, err));
     if (status == CLV_OK)
         *refining = self.tried;

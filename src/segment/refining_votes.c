@@ -21,7 +21,7 @@ struct sample {
 
 struct search {
     const struct clv_model *model;
-    const struct refining_lesson *lesson;
+    const struct refining_source *source;
     size_t stride; /* every so many examples are looked at */
     struct sample *samples;
     size_t n;
@@ -42,7 +42,7 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     struct sample *sample = &self->samples[index];
     struct labelled_image *labelled = &sample->labelled;
     enum clv_status status =
-        labelled_image_init(labelled, self->model, self->lesson, &self->lesson->examples[index * self->stride], err);
+        labelled_image_init(labelled, self->model, self->source, &self->source->examples[index * self->stride], err);
     TRY(evidence_init(&sample->evidence, labelled->painted, &labelled->nodes, labelled->y, labelled->maps,
                       &labelled->model, err));
     if (status == CLV_OK && !(sample->refined = array_alloc(labelled->n, 1)))
@@ -56,18 +56,18 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     struct search *self = context;
     struct sample *sample = &self->samples[index];
     const struct labelled_image *labelled = &sample->labelled;
-    if (stop_requested(self->lesson->progress))
+    if (stop_requested(self->source->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     memcpy(sample->refined, labelled->painted, labelled->n);
     enum clv_status status = evidence_refine(sample->refined, &sample->evidence, &labelled->image, &self->tried, err);
     return status == CLV_OK ? labelled_loss(&sample->loss, &labelled->truth, sample->refined,
-                                            self->model->shape.n_labels, self->lesson->iou_weight, err)
+                                            self->model->shape.n_labels, self->source->iou_weight, err)
                             : status;
 }
 
 static enum clv_status try_all(double *loss, struct search *self, struct clv_error *err)
 {
-    enum clv_status status = parallel_for(self->n, self->lesson->n_threads, try_one, self, err);
+    enum clv_status status = parallel_for(self->n, self->source->n_threads, try_one, self, err);
     *loss = 0;
     for (size_t i = 0; i < self->n && status == CLV_OK; i++)
         *loss += self->samples[i].loss / (double)self->n;
@@ -117,7 +117,7 @@ static enum clv_status search_all(struct search *self, struct clv_error *err)
     size_t n_steps = sizeof steps / sizeof *steps;
     enum clv_status status = try_all(&least, self, err);
     for (size_t k = 0; k < n_steps && status == CLV_OK; k++) {
-        report_progress(self->lesson->progress, "learning to refine", k, n_steps, NULL);
+        report_progress(self->source->progress, "learning to refine", k, n_steps, NULL);
         for (int32_t m = 0; m < (steps[k].number ? 1 : n_maps) && status == CLV_OK; m++)
             status = search_one(&least, self, steps[k].number ? steps[k].number : &self->tried.maps[m][0],
                                 steps[k].values, steps[k].n, err);
@@ -130,20 +130,20 @@ static enum clv_status choose_samples(struct search *self, struct clv_error *err
 {
     double planes = self->model->shape.n_labels, n_maps = self->model->recipe.n_maps;
     enum clv_status status =
-        labelled_image_count(&self->n, self->lesson, 6 + 4 * planes * (1 + n_maps), MOST_IMAGES, err);
+        labelled_image_count(&self->n, self->source, 6 + 4 * planes * (1 + n_maps), MOST_IMAGES, err);
     if (status != CLV_OK)
         return status;
-    self->stride = self->lesson->n_examples / self->n;
+    self->stride = self->source->n_examples / self->n;
     self->samples = array_zalloc(self->n, sizeof *self->samples);
     return self->samples ? CLV_OK : fail_memory(err);
 }
 
 enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
-                                     const struct refining_lesson *lesson, struct clv_error *err)
+                                     const struct refining_source *source, struct clv_error *err)
 {
-    struct search search = {.model = model, .lesson = lesson, .tried = *refining};
+    struct search search = {.model = model, .source = source, .tried = *refining};
     enum clv_status status = choose_samples(&search, err);
-    TRY(parallel_for(search.n, lesson->n_threads, prepare, &search, err));
+    TRY(parallel_for(search.n, source->n_threads, prepare, &search, err));
     TRY(search_all(&search, err));
     if (status == CLV_OK)
         *refining = search.tried;

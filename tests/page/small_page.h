@@ -20,12 +20,12 @@ static int n_stops;
 static bool is_training;
 static int32_t n_models; /* that it says it has made */
 
-static inline enum clv_status start(void *context, const struct page_lessons *lessons, struct clv_error *err)
+static inline enum clv_status start(void *context, const struct training_export *export, struct clv_error *err)
 {
     (void)context;
     (void)err;
-    char *manifest = slurp(lessons->only ? lessons->only : lessons->data, NULL),
-         *boxes = lessons->boxes ? slurp(lessons->boxes, NULL) : NULL;
+    char *manifest = slurp(export->only ? export->only : export->data, NULL),
+         *boxes = export->boxes ? slurp(export->boxes, NULL) : NULL;
     snprintf(started, sizeof started, "%s%s", manifest, boxes ? boxes : "");
     free(manifest);
     free(boxes);

@@ -19,17 +19,17 @@
 enum { N_IMAGES = 6 };
 
 /* Photos, and two weight vectors: of a training, and the same the wrong way round. */
-struct lessons {
+struct fixture {
     struct clv_set set;
     struct clv_model model;
     struct clv_dataset *dataset;
     struct clv_problem problems[N_IMAGES];
     struct refining_example examples[N_IMAGES];
     double *w, *wrong;
-    struct refining_lesson lesson;
+    struct refining_source source;
 };
 
-static void begin(struct lessons *self, double iou_weight)
+static void begin(struct fixture *self, double iou_weight)
 {
     const char *images[N_IMAGES];
     struct clv_recipe *recipe = &self->model.recipe;
@@ -80,14 +80,14 @@ static void begin(struct lessons *self, double iou_weight)
     clv_training_result_release(&result);
     for (size_t i = 0; i < N_IMAGES; i++)
         self->examples[i] = (struct refining_example){i, &self->problems[i], self->w};
-    self->lesson = (struct refining_lesson){.set = &self->set,
+    self->source = (struct refining_source){.set = &self->set,
                                             .examples = self->examples,
                                             .n_examples = N_IMAGES,
                                             .n_threads = 1,
                                             .iou_weight = iou_weight};
 }
 
-static void end(struct lessons *self)
+static void end(struct fixture *self)
 {
     self->model.w = NULL;
     clv_model_release(&self->model);
@@ -97,12 +97,12 @@ static void end(struct lessons *self)
     free(self->wrong);
 }
 
-static struct refining learned(struct lessons *self)
+static struct refining learned(struct fixture *self)
 {
     struct refining refining;
     struct clv_refine_options options;
     clv_refine_defaults(&options);
-    must(refining_learn(&self->model, &self->lesson, err));
+    must(refining_learn(&self->model, &self->source, err));
     must(refining_of_model(&refining, &self->model, &options, err));
     return refining;
 }
@@ -124,13 +124,13 @@ static void add_nearby(void *context, int32_t term, const float *plane)
 /* The bias has no ridge: at the minimum what wrong pixels cost, times how wrong they are, is level between the sides. A
  * missed pixel of figure costs (1/2 + v) / share and one too many 1/2 / (1 - share) + v IoU / share, as the error's halves and
  * IoU's slopes are, v being the weight of IoU. */
-static double imbalance(struct lessons *self, const struct refining *refining)
+static double imbalance(struct fixture *self, const struct refining *refining)
 {
     double off[N_IMAGES][2] = {{0}}, share[N_IMAGES], iou = 0, sum = 0, size = 0;
     for (size_t i = 0; i < N_IMAGES; i++) {
         struct labelled_image labelled;
         size_t both = 0, either = 0, figure = 0;
-        must(labelled_image_init(&labelled, &self->model, &self->lesson, &self->examples[i], err));
+        must(labelled_image_init(&labelled, &self->model, &self->source, &self->examples[i], err));
         const struct segmented view = labelled_image_view(&labelled);
         float *score = calloc(labelled.n, sizeof *score);
         struct nearby nearby = {refining->options.nearby, score, labelled.n};
@@ -150,7 +150,7 @@ static double imbalance(struct lessons *self, const struct refining *refining)
         labelled_image_release(&labelled);
     }
     for (size_t i = 0; i < N_IMAGES; i++) {
-        double v = self->lesson.iou_weight, missed = (0.5 + v) / share[i],
+        double v = self->source.iou_weight, missed = (0.5 + v) / share[i],
                taken = 0.5 / (1 - share[i]) + v * iou / share[i];
         sum += missed * off[i][1] + taken * off[i][0];
         size += taken * off[i][0];
@@ -160,24 +160,24 @@ static double imbalance(struct lessons *self, const struct refining *refining)
 
 TEST(scores_are_level_between_missed_pixels_and_those_too_many)
 {
-    static struct lessons lessons;
+    static struct fixture fixture;
     static const double weights[] = {0, 1};
-    begin(&lessons, 0);
+    begin(&fixture, 0);
     for (int k = 0; k < 2; k++) {
-        lessons.lesson.iou_weight = weights[k];
-        struct refining refining = learned(&lessons);
+        fixture.source.iou_weight = weights[k];
+        struct refining refining = learned(&fixture);
         ck_assert_double_gt(fabs(refining.bias), 0.05); /* or it would not matter */
-        ck_assert_double_eq_tol(imbalance(&lessons, &refining), 0, 0.12);
+        ck_assert_double_eq_tol(imbalance(&fixture, &refining), 0, 0.12);
     }
-    end(&lessons);
+    end(&fixture);
 }
 
 TEST(of_the_couplings_the_best_is_learned)
 {
-    static struct lessons lessons;
+    static struct fixture fixture;
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
-    begin(&lessons, 0.25);
-    struct refining refining = learned(&lessons), tried = refining;
+    begin(&fixture, 0.25);
+    struct refining refining = learned(&fixture), tried = refining;
     double least = INFINITY, best = -1;
     for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
         double sum = 0;
@@ -185,7 +185,7 @@ TEST(of_the_couplings_the_best_is_learned)
         for (size_t i = 0; i < N_IMAGES; i++) {
             struct labelled_image labelled;
             double loss;
-            must(labelled_image_init(&labelled, &lessons.model, &lessons.lesson, &lessons.examples[i], err));
+            must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[i], err));
             const struct segmented view = labelled_image_view(&labelled);
             float *score = calloc(labelled.n, sizeof *score);
             must(pixel_scores(score, &view, &tried, err));
@@ -202,16 +202,16 @@ TEST(of_the_couplings_the_best_is_learned)
     }
     ck_assert_double_gt(best, 0);
     ck_assert_double_eq(refining.options.coupling, best);
-    end(&lessons);
+    end(&fixture);
 }
 
-static struct refining learned_votes(struct lessons *self, const struct refining_example *examples, size_t n)
+static struct refining learned_votes(struct fixture *self, const struct refining_example *examples, size_t n)
 {
     struct refining refining = {.is_learned = true, .maps = {{1, 0, 0}}};
     clv_refine_defaults(&refining.options);
-    self->lesson.examples = examples;
-    self->lesson.n_examples = n;
-    must(refining_learn_votes(&refining, &self->model, &self->lesson, err));
+    self->source.examples = examples;
+    self->source.n_examples = n;
+    must(refining_learn_votes(&refining, &self->model, &self->source, err));
     return refining;
 }
 
@@ -222,20 +222,20 @@ static bool is_same(const struct refining *a, const struct refining *b)
 }
 
 /* The mean loss of examples, refined so. */
-static double votes_loss(struct lessons *self, const struct refining *refining, size_t n)
+static double votes_loss(struct fixture *self, const struct refining *refining, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
         struct labelled_image labelled;
         struct evidence evidence;
         double loss;
-        must(labelled_image_init(&labelled, &self->model, &self->lesson, &self->examples[i], err));
+        must(labelled_image_init(&labelled, &self->model, &self->source, &self->examples[i], err));
         must(evidence_init(&evidence, labelled.painted, &labelled.nodes, labelled.y, labelled.maps, &labelled.model,
                            err));
         uint8_t *labels = calloc(labelled.n, 1);
         memcpy(labels, labelled.painted, labelled.n);
         must(evidence_refine(labels, &evidence, &labelled.image, refining, err));
-        must(labelled_loss(&loss, &labelled.truth, labels, 2, self->lesson.iou_weight, err));
+        must(labelled_loss(&loss, &labelled.truth, labels, 2, self->source.iou_weight, err));
         sum += loss / (double)n;
         free(labels);
         evidence_release(&evidence);
@@ -246,66 +246,66 @@ static double votes_loss(struct lessons *self, const struct refining *refining, 
 
 TEST(searching_votes_ends_at_the_best_coupling)
 {
-    static struct lessons lessons;
+    static struct fixture fixture;
     static const double couplings[] = {1, 1.5, 2, 3, 4, 6, 8};
-    begin(&lessons, 0.25);
-    struct refining found = learned_votes(&lessons, lessons.examples, 2), tried = found;
+    begin(&fixture, 0.25);
+    struct refining found = learned_votes(&fixture, fixture.examples, 2), tried = found;
     struct refining start = {.is_learned = true, .maps = {{1, 0, 0}}};
     clv_refine_defaults(&start.options);
-    double least = votes_loss(&lessons, &found, 2);
-    ck_assert_double_lt(least, votes_loss(&lessons, &start, 2) - 1e-6);
+    double least = votes_loss(&fixture, &found, 2);
+    ck_assert_double_lt(least, votes_loss(&fixture, &start, 2) - 1e-6);
     for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
         tried.options.coupling = couplings[k];
-        ck_assert_double_ge(votes_loss(&lessons, &tried, 2), least - 2e-9);
+        ck_assert_double_ge(votes_loss(&fixture, &tried, 2), least - 2e-9);
     }
-    end(&lessons);
+    end(&fixture);
 }
 
 /* 16 of 32: four images again and again, and between them two others, which alone would tell something else. */
 TEST(of_many_examples_every_other_one_is_looked_at)
 {
-    static struct lessons lessons;
+    static struct fixture fixture;
     struct refining_example many[32];
-    begin(&lessons, 0.25);
+    begin(&fixture, 0.25);
     for (size_t i = 0; i < 32; i++)
-        many[i] = lessons.examples[i % 2 ? 4 + i / 2 % 2 : i / 2 % 4];
-    struct refining some = learned_votes(&lessons, lessons.examples, 4), all = learned_votes(&lessons, many, 32),
-                    others = learned_votes(&lessons, lessons.examples + 4, 2);
+        many[i] = fixture.examples[i % 2 ? 4 + i / 2 % 2 : i / 2 % 4];
+    struct refining some = learned_votes(&fixture, fixture.examples, 4), all = learned_votes(&fixture, many, 32),
+                    others = learned_votes(&fixture, fixture.examples + 4, 2);
     ck_assert(is_same(&some, &all));
     ck_assert(!is_same(&some, &others));
-    end(&lessons);
+    end(&fixture);
 }
 
 TEST(examples_are_labelled_under_their_own_weights)
 {
-    static struct lessons lessons;
-    begin(&lessons, 0.25);
-    lessons.model.w = lessons.wrong;
-    struct refining right = learned(&lessons);
-    lessons.model.w = lessons.w;
-    struct refining same = learned(&lessons);
+    static struct fixture fixture;
+    begin(&fixture, 0.25);
+    fixture.model.w = fixture.wrong;
+    struct refining right = learned(&fixture);
+    fixture.model.w = fixture.w;
+    struct refining same = learned(&fixture);
     for (size_t i = 0; i < N_IMAGES; i++)
-        lessons.examples[i].w = lessons.wrong;
-    struct refining wrong = learned(&lessons);
+        fixture.examples[i].w = fixture.wrong;
+    struct refining wrong = learned(&fixture);
     ck_assert_double_eq(right.options.prior, same.options.prior);
     ck_assert_double_eq(right.bias, same.bias);
     ck_assert_double_gt(right.options.prior, 0.1);
     ck_assert_double_eq(wrong.options.prior, 0); /* may not be negative */
-    end(&lessons);
+    end(&fixture);
 }
 
 /* Each image's nodes show their labels in features that no other image has: whoever learned from the image would trust them. */
 TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
 {
-    static struct lessons lessons;
+    static struct fixture fixture;
     static int64_t row[1000];
     static int32_t index[1000];
     static float value[1000];
     struct clv_dataset *dataset;
-    begin(&lessons, 0.25);
+    begin(&fixture, 0.25);
     must(clv_dataset_new(&dataset, 2, err));
     for (int32_t i = 0; i < N_IMAGES; i++) {
-        struct clv_problem problem = lessons.problems[i];
+        struct clv_problem problem = fixture.problems[i];
         ck_assert_int_lt(problem.n_nodes, 1000);
         for (int32_t k = 0; k < problem.n_nodes; k++) {
             row[k + 1] = k + 1;
@@ -325,26 +325,26 @@ TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     training.dataset = dataset;
     training.examples = all;
     training.n_examples = N_IMAGES;
-    training.shape = (struct clv_shape){2, 2 * N_IMAGES, lessons.model.shape.n_edge_features, CLV_PAIRWISE_POTTS};
+    training.shape = (struct clv_shape){2, 2 * N_IMAGES, fixture.model.shape.n_edge_features, CLV_PAIRWISE_POTTS};
     training.seed = 1;
     training.n_threads = 1;
-    lessons.model.shape = training.shape;
-    must(train_refining(&lessons.model, learner, &training, &lessons.set, NULL, err));
-    const struct clv_tensor *tensor = clv_model_attached(&lessons.model, "refining");
+    fixture.model.shape = training.shape;
+    must(train_refining(&fixture.model, learner, &training, &fixture.set, NULL, err));
+    const struct clv_tensor *tensor = clv_model_attached(&fixture.model, "refining");
     ck_assert_ptr_nonnull(tensor);
     ck_assert_double_eq(((const double *)tensor->data)[0], 0);
     clv_dataset_free(dataset);
-    end(&lessons);
+    end(&fixture);
 }
 
 /* Without couplings the cut is where scores change their sign: colours of the whole image are in the scores already. */
 TEST(scores_alone_decide_where_nothing_is_coupled)
 {
-    static struct lessons lessons;
+    static struct fixture fixture;
     struct labelled_image labelled;
     struct refining refining = {.options = {.prior = 1, .overall = 2, .rounds = 1}, .bias = -3, .maps = {{1, 0, 0}}};
-    begin(&lessons, 0.25);
-    must(labelled_image_init(&labelled, &lessons.model, &lessons.lesson, &lessons.examples[0], err));
+    begin(&fixture, 0.25);
+    must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     const struct segmented view = labelled_image_view(&labelled);
     float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
     uint8_t *labels = calloc(labelled.n, 1);
@@ -361,7 +361,7 @@ TEST(scores_alone_decide_where_nothing_is_coupled)
     free(raised);
     free(labels);
     labelled_image_release(&labelled);
-    end(&lessons);
+    end(&fixture);
 }
 
 /* The variance across the image of what a term says of a map with one bright column in its middle. */
@@ -389,10 +389,10 @@ static void measure_spread(void *context, int32_t term, const float *plane)
 /* In pixels of an image of 256 x 256: standard deviations of 3 and 20. */
 TEST(maps_are_blurred_by_shares_of_the_images_side)
 {
-    static struct lessons lessons;
+    static struct fixture fixture;
     struct labelled_image labelled;
-    begin(&lessons, 0.25);
-    must(labelled_image_init(&labelled, &lessons.model, &lessons.lesson, &lessons.examples[0], err));
+    begin(&fixture, 0.25);
+    must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     struct segmented view = labelled_image_view(&labelled);
     int32_t width = labelled.image.width, height = labelled.image.height;
     float *values = calloc(labelled.n, sizeof *values);
@@ -410,7 +410,7 @@ TEST(maps_are_blurred_by_shares_of_the_images_side)
     }
     free(values);
     labelled_image_release(&labelled);
-    end(&lessons);
+    end(&fixture);
 }
 
 struct nearby_term {
@@ -427,11 +427,11 @@ static void keep_nearby(void *context, int32_t term, const float *plane)
 
 TEST(colours_nearby_are_those_around_each_pixel)
 {
-    static struct lessons lessons;
+    static struct fixture fixture;
     struct labelled_image labelled;
     struct near_colours colours;
-    begin(&lessons, 0.25);
-    must(labelled_image_init(&labelled, &lessons.model, &lessons.lesson, &lessons.examples[0], err));
+    begin(&fixture, 0.25);
+    must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     const struct segmented view = labelled_image_view(&labelled);
     struct nearby_term term = {calloc(labelled.n, sizeof(float)), labelled.n};
     must(pixel_terms(&view, true, keep_nearby, &term, err));
@@ -446,5 +446,5 @@ TEST(colours_nearby_are_those_around_each_pixel)
     free(score);
     free(term.plane);
     labelled_image_release(&labelled);
-    end(&lessons);
+    end(&fixture);
 }

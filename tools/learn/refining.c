@@ -124,14 +124,14 @@ struct means {
     size_t n;
 };
 
-static void judge(struct means *means, const struct horses *self, const struct refining_lesson *lesson, size_t i)
+static void judge(struct means *means, const struct horses *self, const struct refining_source *source, size_t i)
 {
     struct labelled_image labelled;
     struct clv_refine_options options;
     struct clv_error error;
     double loss, alike;
     clv_refine_defaults(&options);
-    must(labelled_image_init(&labelled, &self->model, lesson, &self->examples[i], &error), &error);
+    must(labelled_image_init(&labelled, &self->model, source, &self->examples[i], &error), &error);
     uint8_t *labels = allocate(labelled.n, 1);
     memcpy(labels, labelled.painted, labelled.n);
     must(label_refine(labels, &labelled.image, &labelled.nodes, labelled.y, labelled.maps, &labelled.model,
@@ -153,15 +153,15 @@ static struct means cross_validate(struct horses *self, double iou_weight)
     struct clv_error error;
     struct refining_example *learned = allocate(self->n, sizeof *learned);
     for (size_t fold = 0; fold < N_FOLDS; fold++) {
-        struct refining_lesson lesson = {
+        struct refining_source source = {
             .set = &self->set, .examples = learned, .n_threads = 1, .iou_weight = iou_weight};
         for (size_t i = 0; i < self->n; i++)
             if (i / N_HALVES % N_FOLDS != fold)
-                learned[lesson.n_examples++] = self->examples[i];
-        must(refining_learn(&self->model, &lesson, &error), &error);
+                learned[source.n_examples++] = self->examples[i];
+        must(refining_learn(&self->model, &source, &error), &error);
         for (size_t i = 0; i < self->n; i++)
             if (i / N_HALVES % N_FOLDS == fold)
-                judge(&means, self, &lesson, i);
+                judge(&means, self, &source, i);
     }
     free(learned);
     return means;

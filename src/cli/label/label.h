@@ -9,7 +9,7 @@
 
 extern const struct page_file label_page_files[]; /* ends with a NULL path */
 
-/* Runs `cleave train` on lessons and follows what it prints. */
+/* Runs `cleave train` on what the page exports and follows what it prints. */
 struct label_trainer;
 enum clv_status label_trainer_new(struct label_trainer **trainer, const char *model, struct clv_error *err) CLV_CHECK;
 void label_trainer_free(struct label_trainer *trainer); /* stops */

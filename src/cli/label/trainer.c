@@ -129,26 +129,26 @@ static void *run(void *context)
 }
 
 /* Masks are cross-validated, with boxes in every training, where there are enough. */
-static void become_train(const struct label_trainer *trainer, const struct page_lessons *lessons)
+static void become_train(const struct label_trainer *trainer, const struct training_export *export)
 {
     char folds[16];
     char *arguments[20] = {"cleave",      "train",  "--progress", "json", "--learner",    "wmpmap",     "--data",
-                           lessons->data, "--seed", "1",          "-o",   trainer->model, "--overwrite"};
+                           export->data, "--seed", "1",          "-o",   trainer->model, "--overwrite"};
     int n = 13;
-    snprintf(folds, sizeof folds, "%d", lessons->n_masks < 5 ? (int)lessons->n_masks : 5);
-    arguments[n++] = lessons->n_masks < 2 ? "--lambda" : "--cv-grid";
+    snprintf(folds, sizeof folds, "%d", export->n_masks < 5 ? (int)export->n_masks : 5);
+    arguments[n++] = export->n_masks < 2 ? "--lambda" : "--cv-grid";
     arguments[n++] = "1e-05";
-    if (lessons->n_masks >= 2) {
+    if (export->n_masks >= 2) {
         arguments[n++] = "--cv";
         arguments[n++] = folds;
     }
-    if (lessons->only) {
+    if (export->only) {
         arguments[n++] = "--only";
-        arguments[n++] = lessons->only;
+        arguments[n++] = export->only;
     }
-    if (lessons->boxes) {
+    if (export->boxes) {
         arguments[n++] = "--boxes";
-        arguments[n++] = lessons->boxes;
+        arguments[n++] = export->boxes;
     }
     (void)!nice(NICENESS);
     for (int fd = 3; fd < 1024; fd++)
@@ -157,10 +157,11 @@ static void become_train(const struct label_trainer *trainer, const struct page_
     _exit(127);
 }
 
-static enum clv_status launch(struct label_trainer *trainer, const struct page_lessons *lessons, struct clv_error *err)
+static enum clv_status launch(struct label_trainer *trainer, const struct training_export *export,
+                              struct clv_error *err)
 {
     struct errand *errand = array_zalloc(1, sizeof *errand);
-    char *list = string_copy(lessons->only ? lessons->only : lessons->data);
+    char *list = string_copy(export->only ? export->only : export->data);
     if (!errand || !list) {
         array_free(errand);
         array_free(list);
@@ -173,7 +174,7 @@ static enum clv_status launch(struct label_trainer *trainer, const struct page_l
     trainer->list = list;
     pid_t child = forkpty(&errand->terminal, NULL, NULL, NULL);
     if (child == 0)
-        become_train(trainer, lessons);
+        become_train(trainer, export);
     errand->trainer = trainer;
     errand->child = child;
     if (child > 0) {
@@ -205,9 +206,9 @@ static bool is_busy(void *context)
     return is_running;
 }
 
-static enum clv_status start(void *context, const struct page_lessons *lessons, struct clv_error *err)
+static enum clv_status start(void *context, const struct training_export *export, struct clv_error *err)
 {
-    return launch(context, lessons, err);
+    return launch(context, export, err);
 }
 
 static void tell(void *context, struct text *json)

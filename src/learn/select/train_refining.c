@@ -56,7 +56,7 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
     bool is_complete = w[0] && w[1];
     if (status == CLV_OK && is_complete)
         status = refining_learn(model,
-                                &(struct refining_lesson){.set = set,
+                                &(struct refining_source){.set = set,
                                                           .examples = examples,
                                                           .n_examples = n,
                                                           .n_threads = training->n_threads,

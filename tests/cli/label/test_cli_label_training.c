@@ -101,7 +101,7 @@ TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
     char *record = NULL;
     ck_assert_int_eq(run_command(&record, "\"$CLEAVE\" inspect %s/label.cleave", folder()), 0);
     ck_assert_ptr_nonnull(strstr(record, "wmpmap"));
-    ck_assert_int_eq(run_command(NULL, "test ! -e %s/strokes/.lessons/accepted", folder()), 0);
+    ck_assert_int_eq(run_command(NULL, "test ! -e %s/strokes/.training/accepted", folder()), 0);
     free(record);
 }
 
@@ -124,7 +124,7 @@ TEST(boxes_and_strokes_teach_the_model_in_the_background)
                       told); /* two masks are cross-validated */
     }
     stop(&server);
-    ck_assert_int_eq(run_command(NULL, "test ! -e %s/.lessons.tsv", folder()), 0);
+    ck_assert_int_eq(run_command(NULL, "test ! -e %s/.training.tsv", folder()), 0);
 }
 
 TEST(a_training_that_fails_says_why_and_leaves_no_model)
@@ -174,7 +174,7 @@ static void expect_arguments(int n_masks, const char *cross_validation)
     find_training(&server);
     const char *wanted =
         formatted("cleave\ntrain\n--progress\njson\n--learner\nwmpmap\n--data\n%s\n--seed\n1\n-o\n%s/label.cleave\n"
-                  "--overwrite\n--cv-grid\n1e-05\n--cv\n%s\n--only\n%s/strokes/.lessons/accepted\n",
+                  "--overwrite\n--cv-grid\n1e-05\n--cv\n%s\n--only\n%s/strokes/.training/accepted\n",
                   folder(), folder(), cross_validation, folder());
     ck_assert_str_eq(heard, wanted);
     stop(&server);
@@ -201,8 +201,8 @@ TEST(one_mask_is_not_cross_validated_and_boxes_teach_with_it)
     ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
     find_training(&server);
     const char *wanted =
-        formatted("cleave\ntrain\n--progress\njson\n--learner\nwmpmap\n--data\n%s/.lessons.tsv\n--seed\n1\n-o\n"
-                  "%s/label.cleave\n--overwrite\n--lambda\n1e-05\n--boxes\n%s/strokes/.lessons/boxes.tsv\n",
+        formatted("cleave\ntrain\n--progress\njson\n--learner\nwmpmap\n--data\n%s/.training.tsv\n--seed\n1\n-o\n"
+                  "%s/label.cleave\n--overwrite\n--lambda\n1e-05\n--boxes\n%s/strokes/.training/boxes.tsv\n",
                   folder(), folder(), folder());
     ck_assert_str_eq(heard, wanted);
     stop(&server);

@@ -1,4 +1,4 @@
-#include "page/page_lessons.h"
+#include "page/training_export.h"
 
 #include <string.h>
 
@@ -8,17 +8,17 @@
 
 #define MAX_BYTES ((size_t)1 << 28)
 
-void page_lessons_release(struct page_lessons *lessons)
+void training_export_release(struct training_export *export)
 {
-    array_free(lessons->data);
-    array_free(lessons->only);
-    array_free(lessons->boxes);
-    *lessons = (struct page_lessons){0};
+    array_free(export->data);
+    array_free(export->only);
+    array_free(export->boxes);
+    *export = (struct training_export){0};
 }
 
 struct writing {
     const struct page_session *session;
-    struct page_lessons *lessons;
+    struct training_export *export;
     struct text manifest, boxes, accepted;
     size_t n_accepted;
     bool is_linked; /* an image lies elsewhere */
@@ -124,7 +124,7 @@ static void add_boxed(struct writing *self, const char *image, const struct clv_
     for (size_t k = 0; k < n; k++)
         text_printf(&self->boxes, "%s\t%d\t%d\t%d\t%d\n", image, boxes[k].first_x, boxes[k].first_y,
                     boxes[k].end_x - boxes[k].first_x, boxes[k].end_y - boxes[k].first_y);
-    self->lessons->n_boxed++;
+    self->export->n_boxed++;
 }
 
 static enum clv_status add_partial(struct writing *self, size_t i, const struct page_document *document,
@@ -139,7 +139,7 @@ static enum clv_status add_partial(struct writing *self, size_t i, const struct 
                                   : fail_memory(err);
     if (status == CLV_OK) {
         text_printf(&self->manifest, "%s\t%s\n", self->session->set.items[i].name, below_root(self->session, path));
-        self->lessons->n_masks++;
+        self->export->n_masks++;
     }
     array_free(path);
     return status;
@@ -206,7 +206,7 @@ static enum clv_status add_item(struct writing *self, size_t i, struct clv_error
     const char *mask = path_exists(item->mask) || !item->foreign ? item->mask : item->foreign;
     text_printf(&self->manifest, "%s\t%s\n", name, below_root(self->session, mask));
     text_printf(&self->accepted, "%s\n", name);
-    self->lessons->n_masks++;
+    self->export->n_masks++;
     self->n_accepted++;
     return CLV_OK;
 }
@@ -220,38 +220,38 @@ static enum clv_status write_text(char **path, const char *folder, const char *n
 
 static enum clv_status write_files(struct writing *self, struct clv_error *err)
 {
-    struct page_lessons *lessons = self->lessons;
+    struct training_export *export = self->export;
     const char *root = self->session->set.root;
     char *manifest = path_join(root, "manifest.tsv"); /* would choose images of its own */
     if (!manifest)
         return fail_memory(err);
     bool is_plain =
-        self->is_linked || (self->n_accepted == lessons->n_masks && !lessons->n_boxed && !path_exists(manifest));
+        self->is_linked || (self->n_accepted == export->n_masks && !export->n_boxed && !path_exists(manifest));
     array_free(manifest);
     if (is_plain) {
-        lessons->n_masks = self->n_accepted;
-        lessons->n_boxed = 0;
+        export->n_masks = self->n_accepted;
+        export->n_boxed = 0;
     }
-    if (lessons->n_masks + lessons->n_boxed < 2)
+    if (export->n_masks + export->n_boxed < 2)
         return fail(err, CLV_ERR_USAGE,
                     "accept at least 2 images before training, or draw on 2 what is an object and what is not");
     if (is_plain) {
-        lessons->data = string_copy(root);
-        return lessons->data ? write_text(&lessons->only, self->folder, "accepted", &self->accepted, err)
-                             : fail_memory(err);
+        export->data = string_copy(root);
+        return export->data ? write_text(&export->only, self->folder, "accepted", &self->accepted, err)
+                            : fail_memory(err);
     }
-    enum clv_status status = write_text(&lessons->data, root, ".lessons.tsv", &self->manifest, err);
-    if (status == CLV_OK && lessons->n_boxed)
-        status = write_text(&lessons->boxes, self->folder, "boxes.tsv", &self->boxes, err);
+    enum clv_status status = write_text(&export->data, root, ".training.tsv", &self->manifest, err);
+    if (status == CLV_OK && export->n_boxed)
+        status = write_text(&export->boxes, self->folder, "boxes.tsv", &self->boxes, err);
     return status;
 }
 
-enum clv_status page_lessons_write(struct page_lessons *lessons, const struct page_session *session,
-                                   struct clv_error *err)
+enum clv_status training_export_write(struct training_export *export, const struct page_session *session,
+                                      struct clv_error *err)
 {
     struct writing self = {
-        .session = session, .lessons = lessons, .folder = path_join(session->set.root, "strokes/.lessons")};
-    *lessons = (struct page_lessons){0};
+        .session = session, .export = export, .folder = path_join(session->set.root, "strokes/.training")};
+    *export = (struct training_export){0};
     text_init(&self.manifest, MAX_BYTES);
     text_init(&self.boxes, MAX_BYTES);
     text_init(&self.accepted, MAX_BYTES);
@@ -262,7 +262,7 @@ enum clv_status page_lessons_write(struct page_lessons *lessons, const struct pa
         status = add_item(&self, i, err);
     TRY(write_files(&self, err));
     if (status != CLV_OK)
-        page_lessons_release(lessons);
+        training_export_release(export);
     text_release(&self.manifest);
     text_release(&self.boxes);
     text_release(&self.accepted);

@@ -19,7 +19,7 @@ static void accept(struct page_session *session, int image)
     free(answer(session, 200, "POST", formatted("/api/accept/%d", image), "{\"revision\":1}"));
 }
 
-/* n pixels of the lesson's mask have a label. */
+/* n pixels of the exported mask have a label. */
 static void expect_pixels(const char *path, uint8_t label, int n)
 {
     struct clv_indexed_image mask = {0};
@@ -43,9 +43,9 @@ TEST(strokes_on_an_object_and_beside_it_teach_where_they_are)
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images"); /* nothing beside it yet */
     free(answer(session, 200, "POST", "/api/stroke/1", GROUND(1)));
     train(session);
-    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.lessons/1.png\n");
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, DAB);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.training/1.png\n");
+    expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 0, DAB);
     free(answer(session, 200, "POST", "/api/undo/1", "{\"revision\":2}"));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
     page_session_free(session);
@@ -61,9 +61,9 @@ TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\t\nimage\tx\ty\tw\th\nb.png\t20\t5\t50\t50\n");
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(1)));
     train(session);
-    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.lessons/1.png\n");
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.training/1.png\n");
+    expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":2,\"kind\":\"delete\",\"object\":0,\"label\":1,\"radius\":0}"));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
@@ -79,8 +79,8 @@ TEST(a_stroke_out_of_its_box_teaches_the_object_there)
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[80,30]}"));
     train(session);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, WIDTH * HEIGHT - 50 * 50 - DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 0, WIDTH * HEIGHT - 50 * 50 - DAB);
     page_session_free(session);
 }
 
@@ -114,8 +114,8 @@ TEST(two_objects_teach_what_they_are_together)
     free(answer(session, 200, "POST", "/api/stroke/1", OTHER("ground", 1)));
     free(answer(session, 200, "POST", "/api/stroke/1", GROUND(2)));
     train(session);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 0, DAB);
     for (int revision = 3; revision < 6; revision++)
         free(answer(session, 200, "POST", "/api/undo/1", formatted("{\"revision\":%d}", revision)));
     free(answer(session, 200, "POST", "/api/stroke/1", BOX(6)));
@@ -148,8 +148,8 @@ TEST(a_single_pixel_in_the_corner_teaches)
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":1,\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"));
     train(session);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, 1);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 1, 1);
+    expect_pixels(in_folder("strokes/.training/1.png"), 0, DAB);
     page_session_free(session);
 }
 
@@ -170,9 +170,9 @@ TEST(boxes_alone_teach_two_labels_only)
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":2,\"radius\":3,\"points\":[45,30]}"));
     train(session);
-    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.lessons/1.png\n");
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 2, DAB);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
+    ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.training/1.png\n");
+    expect_pixels(in_folder("strokes/.training/1.png"), 2, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
     page_session_free(session);
 }
 
@@ -189,15 +189,15 @@ TEST(later_strokes_of_an_object_count_more)
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":3,\"kind\":\"erase\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,40]}"));
     train(session);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 1, DAB);
-    expect_pixels(in_folder("strokes/.lessons/1.png"), 0, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 0, DAB);
     free(answer(session, 200, "POST", "/api/stroke/1",
                 "{\"revision\":4,\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[45,30]}"));
     expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
     page_session_free(session);
 }
 
-TEST(a_manifest_in_the_folder_chooses_no_lessons)
+TEST(a_manifest_in_the_folder_chooses_no_training_data)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);

@@ -1,7 +1,7 @@
 /* What an ordinary training may learn from a folder so far: masks of the images that are accepted, strokes of others, and
  * boxes. */
-#ifndef PAGE_PAGE_LESSONS_H
-#define PAGE_PAGE_LESSONS_H
+#ifndef PAGE_TRAINING_EXPORT_H
+#define PAGE_TRAINING_EXPORT_H
 
 #include "page/page_session.h"
 
@@ -12,7 +12,7 @@
  *   - of what has boxes alone, drawn here or by another program, these, if the set has two labels.
  * A folder whose images are links to elsewhere, which no manifest may name, has its masks alone. Errors: CLV_ERR_USAGE
  * if fewer than 2 images teach anything; those of reading strokes and of writing. */
-enum clv_status page_lessons_write(struct page_lessons *lessons, const struct page_session *session,
-                                   struct clv_error *err) CLV_CHECK;
+enum clv_status training_export_write(struct training_export *export, const struct page_session *session,
+                                      struct clv_error *err) CLV_CHECK;
 
 #endif
