@@ -30,9 +30,9 @@
  *     R = 1/2 |w|^2 + (1 + eta0)/2 |couplings|^2
  * where the bias b is the weight of a constant feature 1 and |.|_H counts tags. ssvm-full of more than
  * CLV_MAX_ENUMERATED tags takes the maximum over the linear relaxation of the labellings, with halves (Finley & Joachims
- * 2008): that objective lies above this one. With the linear kernel inputs are first
+ * 2008): that objective is above this one. With the linear kernel inputs are first
  * divided by the root of their mean |x|^2 (and w is then multiplied back), so that lambda suits any scaling of the
- * features and couplings weigh as much beside the input as they do beside an RBF kernel, whose k(x, x) is 1. */
+ * features and couplings weigh as much against the input as they do against an RBF kernel, whose k(x, x) is 1. */
 enum clv_tag_parameter {
     CLV_TAG_LAMBDA,
     CLV_TAG_GAMMA, /* of the RBF kernel; 0: 1 over the mean squared distance of training examples */

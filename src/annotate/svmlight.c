@@ -230,7 +230,7 @@ static enum clv_status check_name(const char *const *names, size_t n, const char
     return CLV_OK;
 }
 
-/* The lines of labels.txt beside `path`; *names stays NULL if there is no such file. */
+/* The lines of labels.txt next to `path`; *names stays NULL if there is no such file. */
 static enum clv_status read_names(char ***names, size_t *n, const char *path, struct clv_error *err)
 {
     char *folder = path_folder(path), *file = folder ? path_join(folder, "labels.txt") : NULL, *bytes = NULL, *line;

@@ -21,7 +21,7 @@ enum clv_status tag_folds_init(struct tag_folds *folds, const struct clv_tag_tra
 void tag_folds_release(struct tag_folds *folds);
 size_t tag_folds_size(const struct tag_folds *folds); /* n_repeats x n */
 
-/* Fits n_tasks x n_repeats x n_folds models, each to what lies outside a fold, and lets each decide the fold:
+/* Fits n_tasks x n_repeats x n_folds models, each to what is outside a fold, and lets each decide the fold:
  * tags[n_tasks][n_repeats][n][n_tags], or scores likewise (either may be NULL). Task t has parameters[t] and place[t]
  * (place may be NULL). Parallel over folds; a fold's fits follow each other, the largest lambda first, each from the
  * dual variables of the one before. CLV_ERR_INTERRUPTED when asked to stop; what is finished counts. */

@@ -10,11 +10,11 @@
  *     CLV_TAGS_CHAIN        largest sum_i a_i y_i + sum_i c_i y_i y_{i+1}
  *     CLV_TAGS_FULL         largest sum_i a_i y_i + sum_{i < j} c_ij y_i y_j
  * LMBM and FULL are enumerated up to CLV_MAX_ENUMERATED tags; beyond, max-product belief propagation on the couplings
- * and then single flips that help (not optimal in general). Of FULL the linear relaxation, a minimum cut, tells a bound
+ * and then single flips that help (not optimal in general). Of FULL the linear relaxation, a minimum cut, gives a bound
  * and first the labels that it is sure of (roof duality; Boros & Hammer 2002).
  *
  * To read the source: src/annotate/tag_model.c scores and predicts by tag_decide.c, tag_model_file.c reads and writes;
- * annotate.h tells how models are learned. */
+ * annotate.h says how models are learned. */
 #ifndef ANNOTATE_TAG_MODEL_H
 #define ANNOTATE_TAG_MODEL_H
 

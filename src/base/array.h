@@ -1,7 +1,7 @@
 /* Overflow-checked allocation: the only place where cleave asks for memory, so the only place where tests make it fail.
  *
  * In test builds (-DCLV_TEST_FAULTS) the environment variable CLV_FAIL_ALLOC=N makes the N-th request (1-based) and
- * only that one return NULL; N = 0 counts only. array_request_count() tells how many were made; so does the
+ * only that one return NULL; N = 0 counts only. array_request_count() returns how many were made; so does the
  * file that CLV_COUNT_ALLOCS names, when the process exits. */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H

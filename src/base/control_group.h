@@ -5,8 +5,8 @@
 #define CONTROL_GROUP_PATH_SIZE 4096
 
 /* The least that `left_in` says of the folders of this process's group, its parents and the root of what is mounted (in
- * a container the group itself), for a controller ("memory", "cpu"); INFINITY without any. left_in is told the folder
- * and the version, 1 or 2. root: where /proc and /sys lie; "" is the machine's own, others are for tests. */
+ * a container the group itself), for a controller ("memory", "cpu"); INFINITY without any. left_in becomes the folder
+ * and the version, 1 or 2. root: where /proc and /sys are; "" is the machine's own, others are for tests. */
 double control_group_least(const char *root, const char *controller,
                            double (*left_in)(const char *folder, int version));
 

@@ -1,4 +1,4 @@
-/* This room holds what every other one stands on. Read first: error.h (how a failure is told), array.h (memory), file.h
+/* This folder is what every other one stands on. Read first: error.h (how a failure is reported), array.h (memory), file.h
  * (files are read whole, and written all or nothing). Then what the task takes: parallel.c runs loops on threads, rng.c
  * draws numbers by seed and place, maths.c has exp and log with the same bits everywhere, machine.h makes kernels for
  * several vector widths, text.c, lines.c and json.c write and read text, memory.c and control_group.c know how much

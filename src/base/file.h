@@ -47,7 +47,7 @@ void file_map_close(struct file_map *map);
  * needed. For files that may be larger than memory. Safe while others read. */
 void file_map_forget(const struct file_map *map);
 
-/* The path of the mapped file that the address lies in, or NULL; safe in a signal handler. Reading a map of a file that
+/* The path of the mapped file that the address is in, or NULL; safe in a signal handler. Reading a map of a file that
  * was cut short meanwhile, or whose disk fails, is a SIGBUS at such an address. */
 const char *file_map_at(const void *address);
 

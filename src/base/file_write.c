@@ -18,7 +18,7 @@
 #include "base/path.h"
 
 /* Temporaries in flight, for the signal handler: slots are claimed and cleared with single atomic stores. Folders are
- * removed after the files that may lie in them. */
+ * removed after the files that may be in them. */
 #define MAX_TEMPORARIES 64
 static _Atomic(const char *) temporaries[MAX_TEMPORARIES];
 
@@ -91,7 +91,7 @@ static int open_unnamed(const char *folder, mode_t mode)
         return -1;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     if (access(link, F_OK) == 0) {
-        flock(fd, LOCK_EX | LOCK_NB); /* tells others that it is in use, once it has a name */
+        flock(fd, LOCK_EX | LOCK_NB); /* shows others that it is in use, once it has a name */
         return fd;
     }
     close(fd);
@@ -271,7 +271,7 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
     if (status == CLV_OK && writer->unnamed && name_file(writer))
         status = errno == ENOMEM ? fail_memory(err)
                                  : fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", writer->path);
-    int held = writer->temporary ? dup(fileno(writer->stream)) : -1; /* the lock, until the file is in its place */
+    int lock = writer->temporary ? dup(fileno(writer->stream)) : -1; /* the lock, until the file is in its place */
     if (fclose(writer->stream) && status == CLV_OK)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
     if (writer->temporary) {
@@ -280,8 +280,8 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
         if (status != CLV_OK)
             unlink(writer->temporary);
     }
-    if (held >= 0)
-        close(held);
+    if (lock >= 0)
+        close(lock);
     if (status == CLV_OK && whole && sync_folder(writer->folder))
         status = fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", writer->path);
     writer_release(writer);

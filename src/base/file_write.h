@@ -9,7 +9,7 @@
 
 /* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on
  * ext4, say): most of the time of random reads goes into mapping small ones anew. Only what comes from the disk then
- * lies in huge pages, so that a file that was written as large leaves memory when it is committed. */
+ * is in huge pages, so that a file that was written as large leaves memory when it is committed. */
 #define FILE_LARGE     ((size_t)256 << 20)
 #define FILE_HUGE_PAGE ((size_t)2 << 20)
 
@@ -31,7 +31,7 @@ void file_abort(struct file_writer *writer);
 /* create + write + commit in one. */
 enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 
-/* Removes this process's unfinished temporaries, and what else it was told to; safe in a signal handler. */
+/* Removes this process's unfinished temporaries, and what else was registered; safe in a signal handler. */
 void file_remove_temporaries(void);
 
 /* Has file_remove_temporaries remove a file, too, or a folder that is empty by then, until it is forgotten. The path is

@@ -1,4 +1,4 @@
-/* Fowler-Noll-Vo 1a, 64 bits: tells data apart, not for adversaries. */
+/* Fowler-Noll-Vo 1a, 64 bits: distinguishes data, not for adversaries. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

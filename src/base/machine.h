@@ -21,7 +21,7 @@
 /* A part of such a loop: compiled into each of its versions. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* Tells the processor that this thread only looks whether something has changed. */
+/* A hint to the processor that this thread only looks whether something has changed. */
 static inline void machine_pause(void)
 {
 #if defined(__x86_64__)

@@ -14,10 +14,10 @@ enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK
 /* Removes a folder and all that is in it, but not what links in it lead to; nothing there is fine. */
 enum clv_status folder_remove(const char *path, struct clv_error *err) CLV_CHECK;
 
-bool path_exists(const char *path); /* for what may be overlooked; path_look tells errors */
+bool path_exists(const char *path); /* for what may be overlooked; path_look reports errors */
 bool path_is_folder(const char *path);
 
-/* What a path leads to, links followed. Only what is surely not there is absent; where that cannot be told (an I/O
+/* What a path leads to, links followed. Only what is surely not there is absent; where that is unknown (an I/O
  * error, a folder that may not be searched) it is an error, CLV_ERR_NO_INPUT. A link that leads nowhere is a file that
  * cannot be opened. */
 enum path_kind { PATH_ABSENT, PATH_FOLDER, PATH_FILE };

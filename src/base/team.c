@@ -16,7 +16,7 @@
 
 enum tag { TAG_NEXT, TAG_ITEM, TAG_RESULT, TAG_CLOSE };
 
-/* A member's failure, as all are told of it. */
+/* A member's failure, as it is sent to all. */
 union verdict {
     struct {
         uint64_t where; /* the task that failed */
@@ -33,7 +33,7 @@ static struct {
     bool is_over;            /* a member has left it early: nobody meets any more */
     enum clv_status status;
     struct clv_error error; /* what ended it */
-    struct team_ears ears;
+    struct team_signal_hooks hooks;
 } team = {.size = 1};
 
 bool team_is_built(void)
@@ -81,9 +81,9 @@ static void wait_for(int32_t *from, int *tag, size_t *size)
     }
 }
 
-void team_listen(const struct team_ears *ears)
+void team_listen(const struct team_signal_hooks *hooks)
 {
-    team.ears = *ears;
+    team.hooks = *hooks;
 }
 
 /* The verdict of the first task that failed; of several members without one, of the lowest. */
@@ -110,8 +110,8 @@ static enum clv_status judge(enum clv_status own, size_t where, struct clv_error
 
 void team_work_alone(bool is_alone)
 {
-    if (team.ears.alone)
-        team.ears.alone(is_alone);
+    if (team.hooks.alone)
+        team.hooks.alone(is_alone);
 }
 
 static enum clv_status end_team(enum clv_status status, const struct clv_error *err)
@@ -133,10 +133,10 @@ enum clv_status team_meet(uint64_t what, enum clv_status own, size_t where, stru
         return team.status;
     }
     what &= INT64_MAX;
-    int64_t shared[] = {(int64_t)what, -(int64_t)what, own != CLV_OK, team.ears.heard ? team.ears.heard() : 0};
+    int64_t shared[] = {(int64_t)what, -(int64_t)what, own != CLV_OK, team.hooks.noticed ? team.hooks.noticed() : 0};
     team_link_largest(shared, sizeof shared / sizeof *shared);
-    if (shared[3] && team.ears.agree)
-        team.ears.agree((int)shared[3]);
+    if (shared[3] && team.hooks.agree)
+        team.hooks.agree((int)shared[3]);
     bool is_same = shared[0] == -shared[1];
     if (!shared[2] && is_same)
         return CLV_OK;
@@ -203,7 +203,7 @@ enum clv_status team_deal_open(struct team_deal *deal, size_t n, team_take *take
 
 void team_deal_close(struct team_deal *deal)
 {
-    if (team.rank) { /* nothing else is sent before the leader has heard all */
+    if (team.rank) { /* nothing else is sent before the leader has received all */
         int32_t leader = 0;
         int tag;
         size_t size;

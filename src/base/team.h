@@ -28,22 +28,22 @@ void team_leave(void);
 int32_t team_rank(void);
 int32_t team_size(void);
 
-/* How members hear that the work is to stop. What one of them heard all of them know once they have met, so that they
+/* How members notice that the work is to stop. What one of them noticed all of them know once they have met, so that they
  * stop at the same place. All three may be NULL. */
-struct team_ears {
-    int (*heard)(void);        /* what this member heard so far: 0 nothing, else a reason */
+struct team_signal_hooks {
+    int (*noticed)(void);      /* what this member noticed so far: 0 nothing, else a reason */
     void (*agree)(int reason); /* the largest reason of all members */
-    void (*alone)(bool);       /* whether this member works by itself now, and may obey at once what it hears */
+    void (*alone)(bool);       /* whether this member works by itself now, and may obey at once what it notices */
 };
-void team_listen(const struct team_ears *ears);
+void team_listen(const struct team_signal_hooks *hooks);
 void team_work_alone(bool is_alone);
 
 /* Where all members meet: returns the status of the lowest member that failed, with its message, which names its rank
  * and host unless it is the leader's. A member that fails elsewhere comes here next: who waits for it in the middle of
- * the work hears of it there, and the team is over; from then on the same status comes back at once. */
+ * the work notices it there, and the team is over; from then on the same status comes back at once. */
 enum clv_status team_agree(enum clv_status own, struct clv_error *err) CLV_CHECK;
 
-/* The same, told apart from other places by `what`. Of failures that of the lowest task, `where`, counts. */
+/* The same; `what` distinguishes the place from others. Of failures that of the lowest task, `where`, counts. */
 enum clv_status team_meet(uint64_t what, enum clv_status own, size_t where, struct clv_error *err) CLV_CHECK;
 
 /* What a member handed in, on the leader; one call at a time, from a thread of its own. bytes NULL: there was no memory

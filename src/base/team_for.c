@@ -335,7 +335,7 @@ struct sum {
     size_t n, size, n_stripes, begin, end; /* begin .. end - 1: own rows */
     struct pieces pieces;                  /* of the rows that have met so far */
     double *buffers;                       /* three of most_pieces rows: */
-    double *held, *coming, *spare;         /* where the pieces lie once they are packed, others', and the next */
+    double *current, *coming, *next;       /* the packed pieces, those of another member, and the next ones */
 };
 
 static size_t first_of(size_t n, int32_t rank)
@@ -388,14 +388,14 @@ static void finish(struct sum *self)
 
 static void pack_pieces(struct sum *self)
 {
-    double *packed = self->spare;
+    double *packed = self->next;
     for (size_t i = 0; i < self->pieces.n; i++) {
         double *row = &packed[i * self->size];
         memcpy(row, self->pieces.items[i].row, self->size * sizeof *row);
         self->pieces.items[i].row = row;
     }
-    self->spare = self->held;
-    self->held = packed;
+    self->next = self->current;
+    self->current = packed;
 }
 
 static size_t bytes_of(const struct sum *self, const struct pieces *pieces)
@@ -419,7 +419,7 @@ static void trade(struct sum *self, int32_t with, int32_t first, int32_t end, bo
     struct pieces theirs;
     list_pieces(&theirs, first_of(self->n, first), first_of(self->n, end), self->coming, self->size);
     pack_pieces(self);
-    team_link_trade(with, self->held, gives ? bytes_of(self, &self->pieces) : 0, self->coming,
+    team_link_trade(with, self->current, gives ? bytes_of(self, &self->pieces) : 0, self->coming,
                     takes ? bytes_of(self, &theirs) : 0);
     if (takes && first < team_rank())
         join(self, &theirs, &self->pieces);
@@ -477,9 +477,9 @@ enum clv_status team_for_sum(size_t n, int n_threads, parallel_task *task, void 
     if (!status && alone)
         finish(&self);
     else if (!status && self.buffers) {
-        self.held = self.buffers;
-        self.coming = self.held + most_pieces(n) * size;
-        self.spare = self.coming + most_pieces(n) * size;
+        self.current = self.buffers;
+        self.coming = self.current + most_pieces(n) * size;
+        self.next = self.coming + most_pieces(n) * size;
         trade_all(&self);
     }
     array_free(self.buffers);

@@ -21,7 +21,7 @@ bool team_link_is_built(void)
 
 static MPI_Datatype unit; /* of blocks */
 static int own_rank, n_members;
-static int *counts, *places; /* [n_members] where blocks lie, in units */
+static int *counts, *places; /* [n_members] where blocks are, in units */
 
 /* Messages come from one thread at a time, which need not be the first one. */
 bool team_link_join(int32_t *rank, int32_t *size)
@@ -46,7 +46,7 @@ void team_link_leave(void)
     MPI_Finalize();
 }
 
-/* A message of its own tells the size. */
+/* The size is a message of its own. */
 void team_link_send(int32_t to, int tag, const void *bytes, size_t size)
 {
     uint64_t length = size;

@@ -1,4 +1,4 @@
-/* Messages between the members of a team: the one file that knows MPI, beside team.h, which is what others use. */
+/* Messages between the members of a team: the one file that knows MPI; others use team.h, which is what others use. */
 #ifndef BASE_TEAM_LINK_H
 #define BASE_TEAM_LINK_H
 
@@ -28,7 +28,7 @@ void team_link_trade(int32_t with, const void *give, size_t n_give, void *take, 
 /* The rest is done by all members at once. Of each of n values the largest of all members'. */
 void team_link_largest(int64_t *values, size_t n);
 
-/* Every member's block, end to end by rank in `all`, where the own one lies already. Sizes are in units of
+/* Every member's block, end to end by rank in `all`, where the own one is already. Sizes are in units of
  * TEAM_LINK_UNIT bytes. */
 #define TEAM_LINK_UNIT 64
 void team_link_gather(void *all, const size_t *n_units);

@@ -42,10 +42,10 @@ static enum clv_status check(const struct clv_image *image, const struct clv_box
     return CLV_OK;
 }
 
-/* The superpixels' cut sharpened at the pixels of `image`, the crop or a smaller copy: labels[height][width]. The
+/* The superpixels' cut with borders refined at the pixels of `image`, the crop or a smaller copy: labels[height][width]. The
  * ground outside the box is certain. */
-static enum clv_status sharpen(uint8_t *labels, const struct clv_image *image, const struct box_scene *scene,
-                               const int32_t *figure, const double *odds, double coupling, struct clv_error *err)
+static enum clv_status refine_border(uint8_t *labels, const struct clv_image *image, const struct box_scene *scene,
+                                     const int32_t *figure, const double *odds, double coupling, struct clv_error *err)
 {
     struct clv_pixel_box box = box_scene_scale(scene, image->width, image->height);
     struct clv_refine_options refining;
@@ -80,13 +80,13 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene
     const struct clv_image *image = &scene->image;
     double scale = sqrt(LARGEST_CUT / ((double)image->width * image->height));
     if (scale >= 1)
-        return sharpen(labels, image, scene, figure, odds, coupling, err);
+        return refine_border(labels, image, scene, figure, odds, coupling, err);
     struct clv_image small = {0};
     int32_t width = (int32_t)fmax(1, floor(image->width * scale)),
             height = (int32_t)fmax(1, floor(image->height * scale));
     uint8_t *cut = array_alloc((size_t)width, (size_t)height);
     enum clv_status status = cut ? clv_image_resize(&small, image, width, height, err) : fail_memory(err);
-    TRY(sharpen(cut, &small, scene, figure, odds, coupling, err));
+    TRY(refine_border(cut, &small, scene, figure, odds, coupling, err));
     if (status == CLV_OK)
         clv_labels_resize(labels, image->width, image->height, cut, width, height);
     array_free(cut);

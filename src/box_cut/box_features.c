@@ -52,7 +52,7 @@ struct totals {
     double inside, outside; /* shares */
     double side;            /* of a square of the box's area, in the superpixels' pixels */
     double area;            /* of the box, in images */
-    double at_border[4];    /* whether left, top, right, bottom lie on the image's border */
+    double at_border[4];    /* whether left, top, right, bottom are on the image's border */
 };
 
 /* The weights of the kernels' sums: inside, outside, and length of border with the outside (row 2). */
@@ -101,7 +101,7 @@ static int fill_place(float *row, const struct box_region *region, const struct 
     return n;
 }
 
-/* How unlike its surroundings each band of the box is, from the sides to the middle: it tells how tight the box is. */
+/* How unlike its surroundings each band of the box is, from the sides to the middle: it shows how tight the box is. */
 static void fill_bands(struct box_features *self, size_t column)
 {
     const struct box_region *regions = self->affinity->scene->regions;

@@ -1,4 +1,4 @@
-/* What tells figure from ground among the superpixels of a box: the features that the learned weights of box_weights.h
+/* What separates figure from ground among the superpixels of a box: the features that the learned weights of box_weights.h
  * count. */
 #ifndef BOX_CUT_BOX_FEATURES_H
 #define BOX_CUT_BOX_FEATURES_H

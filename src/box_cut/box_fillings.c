@@ -16,7 +16,7 @@
 #include "base/maths.h"
 #include "box_cut/box_mincut.h"
 
-/* Chosen on boxes of horses and of MSRC objects. What a box is like, tight or wide, is for the weights to tell that
+/* Chosen on boxes of horses and of MSRC objects. What a box is like, tight or wide, is left to the weights that
  * are learned from all fillings. */
 #define COUPLING       6.25
 #define WIDE_WEIGHT    0.6

@@ -18,7 +18,7 @@ struct box_region {
 
 struct box_scene {
     struct clv_image image;             /* the box and its margin, at the image's size */
-    struct clv_pixel_box crop;          /* where that lies in the image */
+    struct clv_pixel_box crop;          /* where that is in the image */
     struct clv_pixel_box box;           /* the box within the crop */
     struct clv_superpixels superpixels; /* of the crop, perhaps shrunk */
     struct clv_adjacency adjacency;

@@ -115,8 +115,9 @@ static void shrink_seeds(uint8_t *small, const struct click_scene *scene, const 
     }
 }
 
-/* The superpixels' cut sharpened at the pixels of the cutting copy, where seeds are certain. */
-static enum clv_status sharpen(uint8_t *cut, const struct solver *self, const uint8_t *seeds, struct clv_error *err)
+/* The superpixels' cut with borders refined at the pixels of the cutting copy, where seeds are certain. */
+static enum clv_status refine_border(uint8_t *cut, const struct solver *self, const uint8_t *seeds,
+                                     struct clv_error *err)
 {
     const struct click_scene *scene = self->view.scene;
     const struct clv_image *image = &scene->cutting;
@@ -156,7 +157,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
     enum clv_status status = cut && (small || n_cut == n) ? CLV_OK : fail_memory(err);
     if (status == CLV_OK && small)
         shrink_seeds(small, scene, seeds);
-    TRY(sharpen(cut, self, small ? small : seeds, err));
+    TRY(refine_border(cut, self, small ? small : seeds, err));
     if (status == CLV_OK && !small) {
         memcpy(labels, cut, n);
     } else if (status == CLV_OK) {
@@ -177,7 +178,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
     return status;
 }
 
-/* Without any, nor a model to tell, there is nothing to cut out. */
+/* Without any, nor a model's scores, there is nothing to cut out. */
 static bool has_figure(const struct click_scene *scene, const struct click_request *request)
 {
     size_t n = (size_t)scene->image.width * (size_t)scene->image.height;

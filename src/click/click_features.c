@@ -145,7 +145,7 @@ static void reach_fill(struct reach *reach, const struct click_view *view, int s
             reach->place[i] = fminf(reach->place[i], sqrtf(dx * dx + dy * dy));
             reach->like[i] = fmaxf(reach->like[i], 1 / (1 + colour / (SEED_COLOUR * SEED_COLOUR)));
         }
-    /* Until there is a stroke beside the object, the image's border is most likely ground. */
+    /* Until there is a stroke on ground, the image's border is most likely ground. */
     for (int32_t i = 0; i < n && !is_any; i++) {
         reach->place[i] = scene->regions[i].to_border + 0.15f;
         reach->steps[i] = scene->regions[i].to_border < 0.02f ? 10 : FAR;
@@ -227,20 +227,21 @@ enum clv_status click_view_init(struct click_view *view, const struct click_scen
                                 const struct click_request *request, struct clv_error *err)
 {
     size_t n = (size_t)scene->superpixels.n;
-    float *room = array_alloc(9 * n, sizeof *room), radius = 0;
+    float *workspace = array_alloc(9 * n, sizeof *workspace), radius = 0;
     *view = (struct click_view){.scene = scene, .request = request};
     view->seed = array_zalloc(n, sizeof *view->seed);
     view->is_barred = array_zalloc(n, sizeof *view->is_barred);
     view->before = array_alloc(n, sizeof *view->before);
     view->away = array_zalloc(n, sizeof *view->away);
     view->fixed_features = array_zalloc(n, CLICK_FEATURES * sizeof *view->fixed_features);
-    if (!room || !view->seed || !view->is_barred || !view->before || !view->away || !view->fixed_features) {
-        array_free(room);
+    if (!workspace || !view->seed || !view->is_barred || !view->before || !view->away || !view->fixed_features) {
+        array_free(workspace);
         click_view_release(view);
         return fail_memory(err);
     }
-    struct reach reach[2] = {{room, room + n, room + 2 * n}, {room + 3 * n, room + 4 * n, room + 5 * n}};
-    float *prior = room + 6 * n, *steps = room + 7 * n, *barred = room + 8 * n;
+    struct reach reach[2] = {{workspace, workspace + n, workspace + 2 * n},
+                             {workspace + 3 * n, workspace + 4 * n, workspace + 5 * n}};
+    float *prior = workspace + 6 * n, *steps = workspace + 7 * n, *barred = workspace + 8 * n;
     find_seeds(view);
     average(view, prior, barred, &radius);
     reach_fill(&reach[0], view, -1);
@@ -253,7 +254,7 @@ enum clv_status click_view_init(struct click_view *view, const struct click_scen
         walk(steps, scene);
         fill_latest(view, steps, radius);
     }
-    array_free(room);
+    array_free(workspace);
     return CLV_OK;
 }
 

@@ -52,7 +52,7 @@ static enum clv_status list_stems(struct stems *stems, const struct path_list *m
     return CLV_OK;
 }
 
-/* The mask that goes by path_output of the image, or NULL. Two are an error: which one is true cannot be guessed. */
+/* The mask that goes by path_output of the image, or NULL. Two are an error: which one is true is unknown. */
 static enum clv_status find_mask(const char **mask, struct stems *stems, const char *image, bool is_shared,
                                  const char *folder, struct clv_error *err)
 {
@@ -94,7 +94,7 @@ static enum clv_status add_image(struct clv_set *set, size_t *capacity, const ch
     return status;
 }
 
-/* A file that lies where no images of the set are. */
+/* A file that is where no images of the set are. */
 static enum clv_status count_own(struct clv_set *set, const char *file, struct clv_error *err)
 {
     char *full = set_path(set, file);
@@ -174,7 +174,7 @@ static enum clv_status count_lone_masks(struct clv_set *set, const struct stems 
     return CLV_OK;
 }
 
-/* Where the images are, and whether masks/ holds masks of them: of images/ if there is one, else of all beside it. */
+/* Where the images are, and whether masks/ holds masks of them: of images/ if there is one, else of all next to it. */
 static enum clv_status has_pairs(bool *paired, const char **below, const char *folder, struct clv_error *err)
 {
     char *images = path_join(folder, "images"), *masks = path_join(folder, "masks");

@@ -28,7 +28,7 @@ static void map_named(int16_t map[256], const struct clv_labels *labels)
     map[CLV_VOID] = CLV_VOID;
 }
 
-/* Soft edges: nearly all pixels are black or full white, and some of the others lie about half way, where no label
+/* Soft edges: nearly all pixels are black or full white, and some of the others are about half way, where no label
  * would. */
 static bool has_soft_edges(const size_t count[256])
 {
@@ -40,7 +40,7 @@ static bool has_soft_edges(const size_t count[256])
     return count[0] && count[255] && n_half && 3 * n_between <= count[0] + count[255];
 }
 
-/* The value that a mask has beside 0 where these two are all; 0: it has others. */
+/* The value that a mask has besides 0 where these two are all; 0: it has others. */
 static int only_other_value(const size_t count[256])
 {
     int other = 0, n = 0;

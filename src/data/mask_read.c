@@ -11,7 +11,7 @@ static enum clv_status read_wide(struct clv_mask *mask, bool *is_wide, const cha
     struct file_map map;
     *is_wide = false;
     if (file_map_open(&map, path, NULL) != CLV_OK)
-        return CLV_OK; /* the usual reader tells why */
+        return CLV_OK; /* the usual reader reports why */
     *is_wide = mask_is_wide(map.bytes, map.size);
     enum clv_status status = *is_wide ? mask_from_wide(mask, map.bytes, map.size, path, labels, wanted, err) : CLV_OK;
     file_map_close(&map);

@@ -31,7 +31,7 @@ struct clv_tensors {
     size_t n_metadata;
 };
 
-/* Where an entry's array lies, relative to the end of the header. */
+/* Where an entry's array is, relative to the end of the header. */
 struct range {
     uint64_t begin, end;
     const char *name;
@@ -231,7 +231,7 @@ done:
     return status;
 }
 
-/* How long the header is that head[8] tells, in a file of `size` bytes. */
+/* How long the header is by head[8], in a file of `size` bytes. */
 static enum clv_status parse_length(uint64_t *header, const struct clv_tensors *self, const void *head, size_t size,
                                     struct clv_error *err)
 {

@@ -1,4 +1,4 @@
-/* This room reads sets of images and what goes with them. A set is a manifest (manifest.c over tsv.c) or a bare folder
+/* This folder reads sets of images and what goes with them. A set is a manifest (manifest.c over tsv.c) or a bare folder
  * (folder.c); both add items by set_add, and set_open.c chooses. Labels are in labels.c, masks in mask*.c, tensor files
  * in safetensors_*.c, Taskar's letters in letters.c. boxes/ reads boxes. Read cleave/data.h first, then manifest.c. */
 #ifndef DATA_SET_H

@@ -96,7 +96,7 @@ enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct c
 {
     if (!splits)
         return CLV_OK;
-    for (const char *name = splits;; name++) { /* a misspelt name must not go unnoticed beside a right one */
+    for (const char *name = splits;; name++) { /* a misspelt name must not go unnoticed next to a right one */
         const char *end = strchrnul(name, ',');
         if (!has_split(set, name, (size_t)(end - name)))
             return fail_no_split(set, name, (size_t)(end - name), err);

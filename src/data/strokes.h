@@ -1,4 +1,4 @@
-/* What `cleave label` left beside a set's images. */
+/* Strokes that `cleave label` left next to a set's images. */
 #ifndef DATA_STROKES_H
 #define DATA_STROKES_H
 

@@ -43,7 +43,7 @@ static void source_of_bytes(struct source *self, const void *bytes, size_t size)
     self->format = image_format(&self->format_name, bytes, size);
 }
 
-/* Opens the file of a path, or the page that it names; source_close it. Of a TIFF, whose parts may lie anywhere, only
+/* Opens the file of a path, or the page that it names; source_close it. Of a TIFF, whose parts may be anywhere, only
  * what is looked at is read. `wanted` bytes of others, or all if it is 0. */
 static enum clv_status source_open(struct source *self, const char *path, size_t wanted,
                                    const struct clv_image_limits *limits, struct clv_error *err)

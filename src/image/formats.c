@@ -13,10 +13,10 @@ struct magic {
     enum image_format format;
     uint8_t at, length;
     const char *bytes;
-    bool is_weak; /* too short to tell an image among other files */
+    bool is_weak; /* too short to recognise an image among other files */
 };
 
-/* ISO base media files (HEIC, AVIF) tell what they are by the brand behind "ftyp". */
+/* ISO base media files (HEIC, AVIF) name their kind by the brand behind "ftyp". */
 static const struct magic magics[] = {
     {"PNG", FORMAT_PNG, 0, 8, "\x89PNG\r\n\x1a\n", false},
     {"JPEG", FORMAT_JPEG, 0, 3, "\xff\xd8\xff", false},

@@ -1,4 +1,4 @@
-/* Which format a file has, told by its first bytes; those that cleave does not read are known by name as well. */
+/* Which format a file has by its first bytes; those that cleave does not read are known by name as well. */
 #ifndef IMAGE_FORMATS_H
 #define IMAGE_FORMATS_H
 
@@ -23,7 +23,7 @@ enum image_format {
 enum image_format image_format(const char **name, const uint8_t *bytes, size_t size);
 
 /* Whether the file is an image, or means to be one: by its name's extension, whatever it holds, or by its first bytes.
- * Images of foreign formats are, too: whoever has a folder of them has to be told. */
+ * Images of foreign formats are, too: whoever has a folder of them gets a message. */
 bool path_is_image(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* Colours of labels that every kind of colour vision tells apart. */
+/* Colours of labels that every kind of colour vision distinguishes. */
 #ifndef IMAGE_OVERLAY_PALETTE_H
 #define IMAGE_OVERLAY_PALETTE_H
 
@@ -9,7 +9,7 @@
  * of the shades tried. Label 0, which is not tinted, and all from n_labels on keep theirs. O(n_labels^2). */
 void overlay_palette(uint8_t made[256][3], const uint8_t (*palette)[3], int32_t n_labels);
 
-/* How far apart two colours are to the eye that tells them apart worst, about 0..255. */
+/* How far apart two colours are to the eye that distinguishes them worst, about 0..255. */
 double overlay_palette_distance(const uint8_t a[3], const uint8_t b[3]);
 
 #endif

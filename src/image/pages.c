@@ -20,7 +20,7 @@ enum clv_status path_list_add_pages(struct path_list *list, const char *folder, 
         status = fail_memory(err);
     else if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff")) ||
              clv_image_count(&n_pages, full, &ignored) != CLV_OK)
-        n_pages = 1; /* what cannot be opened will tell so under its own name */
+        n_pages = 1; /* what cannot be opened is reported under its own name */
     if (status == CLV_OK && n_pages == 1)
         status = path_list_add(list, path, err);
     for (uint32_t k = 1; status == CLV_OK && n_pages > 1 && k <= n_pages; k++) {

@@ -10,7 +10,7 @@ static inline uint8_t over_white(uint32_t value, uint32_t alpha)
     return (uint8_t)((value * alpha + 255 * (255 - alpha) + 127) / 255);
 }
 
-/* low..high to 0..255, rounded to nearest; what lies outside is cut. low < high < 2^16. */
+/* low..high to 0..255, rounded to nearest; what is outside is clipped. low < high < 2^16. */
 static inline uint8_t sample_scaled(uint32_t value, uint32_t low, uint32_t high)
 {
     if (value <= low || value >= high)

@@ -27,7 +27,7 @@ static bool get(uint64_t *value, const struct walk *walk, uint64_t at, unsigned 
     return true;
 }
 
-/* A directory at `at`: whether it is a page, and where the next one is (0: none). False: it lies outside of the
+/* A directory at `at`: whether it is a page, and where the next one is (0: none). False: it is outside of the
  * file. */
 static bool read_directory(bool *is_page, uint64_t *next, const struct walk *walk, uint64_t at)
 {

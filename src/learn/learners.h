@@ -1,4 +1,4 @@
-/* What the table of learners knows beside what is public. */
+/* What the table of learners knows besides what is public. */
 #ifndef LEARN_LEARNERS_H
 #define LEARN_LEARNERS_H
 
@@ -7,7 +7,7 @@
 /* Whether a learner takes features that are read when they are wanted (feature/dataset/loaded_item.h). */
 bool learner_reads_on_demand(const struct clv_learner *learner);
 
-/* CLV_ERR_USAGE for examples that know one label alone, unless weak examples tell something. */
+/* CLV_ERR_USAGE for examples that know one label alone, unless weak examples know others. */
 enum clv_status training_check_labels(const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 
 /* clv_train for a part of a training's examples, such as folds, which may know one label alone. */

@@ -8,7 +8,7 @@
 #include "model/field.h"
 #include "model/stage.h"
 
-#define USUAL_SCORE 3.0 /* mean size of unary scores where nothing tells their scale */
+#define USUAL_SCORE 3.0 /* mean size of unary scores where nothing determines their scale */
 
 enum { DRAWS_AT_ONCE = 16 };
 

@@ -313,7 +313,7 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     return status;
 }
 
-/* Says what the file is instead, if that can be told; *err has what is wrong with it as a tensor file. */
+/* Says what the file is instead, if that can be found; *err has what is wrong with it as a tensor file. */
 static enum clv_status not_a_model(const char *path, struct clv_error *err)
 {
     struct clv_error ignored;

@@ -31,7 +31,7 @@ const char *clv_record_get(const struct clv_record *record, const char *key)
     return entry ? entry->value : NULL;
 }
 
-/* An entry behind the others, which have been given room for it. */
+/* An entry behind the others, whose array has space for it. */
 static enum clv_status append_entry(struct clv_record *record, const char *key, const char *value,
                                     struct clv_error *err)
 {

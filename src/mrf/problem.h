@@ -1,5 +1,5 @@
-/* This room computes with the problem of cleave/problem.h, which is the page to read first: problem.c checks problems
- * and shapes, and has scores, the joint feature and the weighted Hamming loss; graph.c tells chains and forests.
+/* This folder computes with the problem of cleave/problem.h, which is the page to read first: problem.c checks problems
+ * and shapes, and has scores, the joint feature and the weighted Hamming loss; graph.c recognises chains and forests.
  *
  * The two halves of the joint feature, for learners that keep fractional labellings (marginals): */
 #ifndef MRF_PROBLEM_H

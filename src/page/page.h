@@ -36,13 +36,13 @@ struct page_trainer {
     bool (*is_busy)(void *context); /* what it learns from must not change */
     void (*stop)(void *context);
     /* Writes {"running":..,"progress":"..","error":..,"loss":..,"models":n} */
-    void (*tell)(void *context, struct text *json);
+    void (*write_status)(void *context, struct text *json);
     /* Counts the models that were finished. */
     int32_t (*count)(void *context);
 };
 
 struct page_options {
-    const char *folder, *model;    /* model: the file that learning writes, beside the images */
+    const char *folder, *model;    /* model: the file that learning writes, next to the images */
     const char *boxes;             /* file or folder of other programs' boxes; NULL: the folder's boxes.tsv */
     struct page_access access;     /* who may ask */
     const struct page_file *files; /* ends with a NULL path */

@@ -157,7 +157,7 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
     put_labels(json, &session->set.labels);
     text_put(json, ",\"training\":");
     if (trainer)
-        trainer->tell(trainer->context, json);
+        trainer->write_status(trainer->context, json);
     else
         text_put(json, "null");
     text_put(json, ",\"images\":[");
@@ -176,7 +176,7 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
 static enum clv_status tell_training(struct page_response *response, struct page_session *session)
 {
     if (session->options->trainer)
-        session->options->trainer->tell(session->options->trainer->context, &response->body);
+        session->options->trainer->write_status(session->options->trainer->context, &response->body);
     else
         text_put(&response->body, "null");
     return CLV_OK;
@@ -242,7 +242,7 @@ static struct moment now(const struct page_document *document)
     return (struct moment){document->history.cursor, document->revision, document->history.is_accepted};
 }
 
-/* Saves a change and answers with it. If that fails the page hears of it, and nothing has changed: the next stroke saves
+/* Saves a change and answers with it. If that fails the page reports it, and nothing has changed: the next stroke saves
  * all of it. */
 static enum clv_status save_and_tell(struct page_response *response, struct page_session *session, double started,
                                      const struct moment *before, bool has_new_events, struct clv_error *err)

@@ -16,7 +16,7 @@
 
 enum page_kind {
     PAGE_FIGURE,     /* a stroke on the object */
-    PAGE_GROUND,     /* beside it */
+    PAGE_GROUND,     /* on ground */
     PAGE_ERASE,      /* takes strokes away */
     PAGE_BOX,        /* two corners */
     PAGE_MASK,       /* the object as another program has it: strokes change it near themselves */

@@ -50,8 +50,8 @@ void page_session_free(struct page_session *session)
 }
 
 /* root/folder/OUTPUT.extension, the image's own folders below images/ included. */
-static char *beside(const struct page_session *session, size_t i, bool is_shared, const char *folder,
-                    const char *extension)
+static char *sibling_path(const struct page_session *session, size_t i, bool is_shared, const char *folder,
+                          const char *extension)
 {
     const char *name = session->set.items[i].name, *root = session->set.root;
     char *output = path_output(strncmp(name, "images/", 7) == 0 ? name + 7 : name, is_shared);
@@ -111,8 +111,8 @@ static enum clv_status list_items(struct page_session *session, struct clv_error
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         struct page_item *item = &session->items[i];
         const char *mask = session->set.items[i].mask;
-        item->mask = beside(session, i, is_shared[i], "masks", ".png");
-        item->strokes = beside(session, i, is_shared[i], "strokes", ".json");
+        item->mask = sibling_path(session, i, is_shared[i], "masks", ".png");
+        item->strokes = sibling_path(session, i, is_shared[i], "strokes", ".json");
         if (!item->mask || !item->strokes) {
             status = fail_memory(err);
             break;
@@ -313,7 +313,7 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     return CLV_OK;
 }
 
-/* Makes the folder that `path` lies in: images may lie in folders below. */
+/* Makes the folder that `path` is in: images may be in folders below. */
 static enum clv_status outputs_folder(const char *path, struct clv_error *err)
 {
     char *folder = path_folder(path);

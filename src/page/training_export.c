@@ -21,7 +21,7 @@ struct writing {
     struct training_export *export;
     struct text manifest, boxes, accepted;
     size_t n_accepted;
-    bool is_linked; /* an image lies elsewhere */
+    bool is_linked; /* an image is elsewhere */
     char *folder;   /* of what is made of strokes */
 };
 
@@ -39,7 +39,7 @@ static void known_release(struct known *known)
     array_free(known->boxes);
 }
 
-/* One object's strokes: its own later ones over earlier ones; beside it is ground only where no object is. */
+/* One object's strokes: its own later ones over earlier ones; strokes of ground count only where no object is. */
 static void add_strokes(struct known *known, uint8_t *layer, const uint8_t *painted,
                         const struct page_document *document, int32_t object, uint8_t label)
 {

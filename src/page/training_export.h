@@ -7,7 +7,7 @@
 
 /* Writes into the folder, in hidden files:
  *   - of accepted images the mask as it is;
- *   - of others their strokes, if there are some on an object and some beside it, as a mask that is void elsewhere and,
+ *   - of others their strokes, if there are some on an object and some on ground, as a mask that is void elsewhere and,
  *     where each object has a box, ground outside of the boxes: strokes of one sort alone made models worse;
  *   - of what has boxes alone, drawn here or by another program, these, if the set has two labels.
  * A folder whose images are links to elsewhere, which no manifest may name, has its masks alone. Errors: CLV_ERR_USAGE

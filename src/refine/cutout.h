@@ -20,11 +20,11 @@ void cutout_release(struct cutout *self);
  * F and B the mean colours of what is surely inside and outside nearby, the noise their spread; before its colour is
  * seen, alpha has the mean a of the labels smoothed over the band, and the variance a (1 - a). The posterior mean
  *     (a / v_a + t s) / (1 / v_a + s),   v_a = a (1 - a),  s = |F - B|^2 / noise,  t = (I - B)(F - B) / |F - B|^2
- * follows the colours where they tell the sides apart, and the smoothed labels where they do not; it is stretched so
+ * follows the colours where they separate the sides, and the smoothed labels where they do not; it is stretched so
  * that 0.1 becomes 0 and 0.9 becomes 1, since faint remains show as a halo. A pixel that is
  * neither gets the most probable colour of its object's part (Chuang et al. 2001, "A Bayesian approach to digital
  * matting", eq. 9 with spreads in place of covariances), so that nothing of the ground shines through on another one;
- * transparent pixels beside the border carry F, for programs that scale the picture.
+ * transparent pixels next to the border carry F, for programs that scale the image.
  *
  * Image of 3 channels. One thread, whole numbers until the last step. O(pixels); 5 bytes a pixel. */
 enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, const uint8_t *labels,

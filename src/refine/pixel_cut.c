@@ -166,22 +166,23 @@ static void learn(struct cutting *self, struct rectangle tile, bool takes_both, 
     }
 }
 
-/* The label that most of the tile is guessed to have. */
-static uint8_t likely(const struct cutting *self, struct rectangle tile, const uint8_t *guess)
+/* The label that most of the tile is estimated to have. */
+static uint8_t likely(const struct cutting *self, struct rectangle tile, const uint8_t *estimate)
 {
     int64_t n = 0;
-    for (int32_t y = tile.top; guess && y < tile.bottom; y++)
+    for (int32_t y = tile.top; estimate && y < tile.bottom; y++)
         for (int32_t x = tile.left; x < tile.right; x++)
-            n += 2 * guess[(size_t)y * (size_t)self->energy->width + (size_t)x] - 1;
+            n += 2 * estimate[(size_t)y * (size_t)self->energy->width + (size_t)x] - 1;
     return n > 0;
 }
 
-static enum clv_status decide(struct cutting *self, struct rectangle tile, const uint8_t *guess, struct clv_error *err)
+static enum clv_status decide(struct cutting *self, struct rectangle tile, const uint8_t *estimate,
+                              struct clv_error *err)
 {
     tile = shrink_to_open(self, tile);
     if (tile.left >= tile.right)
         return CLV_OK;
-    uint8_t label = likely(self, tile, guess);
+    uint8_t label = likely(self, tile, estimate);
     for (int i = 0; i < 2; i++, label = !label) {
         bool is_certain;
         enum clv_status status = solve(self, &is_certain, tile, !label, err);
@@ -195,7 +196,7 @@ static enum clv_status decide(struct cutting *self, struct rectangle tile, const
     return CLV_OK;
 }
 
-/* Solves a tile's pixels of current[height][width] (1 + label; 0: known for certain) anew, with all others held. */
+/* Solves a tile's pixels of current[height][width] (1 + label; 0: known for certain) anew, with all others fixed. */
 static enum clv_status improve(struct cutting *self, size_t *n_changed, struct rectangle tile, uint8_t *current,
                                struct clv_error *err)
 {
@@ -226,8 +227,8 @@ static enum clv_status improve(struct cutting *self, size_t *n_changed, struct r
 }
 
 /* The tiles of a pass: to be decided, or, with `current`, to be improved. */
-static enum clv_status go_over(struct cutting *self, size_t *n_changed, const struct pass *pass, const uint8_t *guess,
-                               uint8_t *current, struct clv_error *err)
+static enum clv_status go_over(struct cutting *self, size_t *n_changed, const struct pass *pass,
+                               const uint8_t *estimate, uint8_t *current, struct clv_error *err)
 {
     int32_t width = self->energy->width, height = self->energy->height;
     int32_t across = side_of(width, pass->across), down = side_of(height, pass->across);
@@ -237,20 +238,20 @@ static enum clv_status go_over(struct cutting *self, size_t *n_changed, const st
             struct rectangle tile = {left < 0 ? 0 : left, top < 0 ? 0 : top,
                                      left + across < width ? left + across : width,
                                      top + down < height ? top + down : height};
-            status = current ? improve(self, n_changed, tile, current, err) : decide(self, tile, guess, err);
+            status = current ? improve(self, n_changed, tile, current, err) : decide(self, tile, estimate, err);
         }
     return status;
 }
 
-/* What no window decides begins with the guess. */
-static enum clv_status settle_open(struct cutting *self, const uint8_t *guess, struct clv_error *err)
+/* What no window decides begins with the estimate. */
+static enum clv_status settle_open(struct cutting *self, const uint8_t *estimate, struct clv_error *err)
 {
     size_t n = (size_t)self->energy->width * (size_t)self->energy->height, n_changed = 1;
     uint8_t *current = array_zalloc(n, 1);
     enum clv_status status = current ? CLV_OK : fail_memory(err);
     for (size_t p = 0; p < n && status == CLV_OK; p++)
         if (self->known[p] == GRID_UNDECIDED) {
-            self->known[p] = guess ? guess[p] : GRID_ZERO;
+            self->known[p] = estimate ? estimate[p] : GRID_ZERO;
             current[p] = (uint8_t)(1 + self->known[p]);
         }
     self->n_open = 0;
@@ -263,7 +264,7 @@ static enum clv_status settle_open(struct cutting *self, const uint8_t *guess, s
     return status;
 }
 
-enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_energy *energy, const uint8_t *guess,
+enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_energy *energy, const uint8_t *estimate,
                           int64_t whole, struct clv_error *err)
 {
     const struct rectangle all = {0, 0, energy->width, energy->height};
@@ -272,10 +273,10 @@ enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_en
     if (status == CLV_OK && (int64_t)energy->width * energy->height <= whole)
         status = decide(&self, all, NULL, err);
     for (int i = 0; i < N_PASSES && self.n_open && status == CLV_OK; i++)
-        status = go_over(&self, NULL, &passes[i], guess, NULL, err);
+        status = go_over(&self, NULL, &passes[i], estimate, NULL, err);
     *n_open = self.n_open;
     if (status == CLV_OK && self.n_open)
-        status = settle_open(&self, guess, err);
+        status = settle_open(&self, estimate, err);
     release(&self);
     return status;
 }

@@ -18,16 +18,16 @@ struct pixel_energy {
 #define PIXEL_CUT_WHOLE ((int64_t)1 << 20)
 
 /* labels[height][width] = argmax with the fewest 1s, as clv_grid_map; of an image of more than `whole` pixels found by
- * windows of at most a sixteenth of it. guess[height][width] (NULL: all 0) only tells what is likely, for speed; it may
+ * windows of at most a sixteenth of it. estimate[height][width] (NULL: all 0) is only an estimate, for speed; it may
  * not be `labels`.
  *
- * A window with all unknown pixels around it held at 0 has label 1 only where the whole has, with 1 label 0 only where
+ * A window with all unknown pixels around it fixed at 0 has label 1 only where the whole has, with 1 label 0 only where
  * the whole has (labels of minimum cuts never fall when others rise). What both leave open, other windows decide, whose
  * surroundings are known by then. *n_open counts pixels that no window decides: they have the best labels that windows
- * find from the guess, so that no change within a window would be better.
+ * find from the estimate, so that no change within a window would be better.
  *
  * Memory: about 76 bytes a pixel of a window, 1 a pixel of the image. */
-enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_energy *energy, const uint8_t *guess,
+enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_energy *energy, const uint8_t *estimate,
                           int64_t whole, struct clv_error *err) CLV_CHECK;
 
 /* The most pixels that a window has. */

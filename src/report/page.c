@@ -167,7 +167,7 @@ int page_write_head(FILE *stream, const struct page_header *header, const struct
     for (int layer = 0; layer < N_LAYERS; layer++)
         n_columns += has_layer(totals, layer);
     text_init(&text, TEXT_MAX);
-    /* The policy makes the promise binding: the page loads nothing but the pictures beside it. */
+    /* The policy makes the promise binding: the page loads nothing but the images next to it. */
     text_put(&text, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:");

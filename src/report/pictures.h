@@ -19,7 +19,7 @@ enum clv_status pictures_make(struct pictures *pictures, const struct clv_report
                               const uint8_t (*palette)[3], struct clv_error *err) CLV_CHECK;
 void pictures_release(struct pictures *pictures);
 
-/* Colours of the difference picture, told apart by every kind of colour vision (Okabe and Ito 2008). */
+/* Colours of the difference image, distinguished by every kind of colour vision (Okabe and Ito 2008). */
 enum difference {
     DIFFERENCE_GROUND,
     DIFFERENCE_FIGURE,

@@ -1,6 +1,6 @@
 /* One HTML page. Items go to an unnamed temporary file in the report's folder as they come, since what stands above them
  * (totals, histogram) is known last; finishing joins head, items and tail into the page. Pictures of the first items are
- * in the page, those of later ones in files beside it. */
+ * in the page, those of later ones in files next to it. */
 #include "report/report.h"
 
 #include <fcntl.h>
@@ -18,16 +18,16 @@
 struct clv_report {
     char *folder, *path;
     bool made_folder;
-    FILE *spool;
-    bool broken; /* the spool ends within an item */
+    FILE *items; /* temporary */
+    bool broken; /* the temporary file ends within an item */
     struct page_header header;
     struct page_totals totals;
 };
 
 static void report_free(struct clv_report *report, bool remove_folder)
 {
-    if (report->spool)
-        fclose(report->spool);
+    if (report->items)
+        fclose(report->items);
     if (remove_folder && report->made_folder)
         rmdir(report->folder);
     for (size_t i = 0; report->header.facts && i < 2 * report->header.n_facts; i++)
@@ -42,7 +42,7 @@ static void report_free(struct clv_report *report, bool remove_folder)
 }
 
 /* A file without a name: it goes with its last descriptor, even after a crash. */
-static enum clv_status open_spool(struct clv_report *report, struct clv_error *err)
+static enum clv_status open_items(struct clv_report *report, struct clv_error *err)
 {
     char *name = path_join(report->folder, ".items-XXXXXX");
     if (!name)
@@ -53,8 +53,8 @@ static enum clv_status open_spool(struct clv_report *report, struct clv_error *e
     array_free(name);
     if (fd < 0)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", report->folder);
-    report->spool = fdopen(fd, "w+b");
-    if (report->spool)
+    report->items = fdopen(fd, "w+b");
+    if (report->items)
         return CLV_OK;
     close(fd);
     return fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", report->folder);
@@ -100,7 +100,7 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
         TRY(folder_create(folder, err));
         made->made_folder = status == CLV_OK && kind == PATH_ABSENT;
     }
-    TRY(open_spool(made, err));
+    TRY(open_items(made, err));
     if (status == CLV_OK)
         *report = made;
     else
@@ -109,9 +109,9 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
 }
 
 /* After an item: what was written of it counts only if all of it was. */
-static enum clv_status check_spool(struct clv_report *report, int result, struct clv_error *err)
+static enum clv_status check_items(struct clv_report *report, int result, struct clv_error *err)
 {
-    if (result == 0 && !fflush(report->spool) && !ferror(report->spool))
+    if (result == 0 && !fflush(report->items) && !ferror(report->items))
         return CLV_OK;
     report->broken = true;
     return result ? fail_memory(err) : fail_errno(err, CLV_ERR_IO, "%s: cannot write", report->path);
@@ -157,7 +157,7 @@ static enum clv_status write_beside(const struct clv_report *report, const char 
     return status;
 }
 
-/* Beside the page from the first item on that is not in it. */
+/* Next to the page from the first item on that is not in it. */
 static enum clv_status store_pictures(struct clv_report *report, const struct pictures *pictures, size_t number,
                                       struct clv_error *err)
 {
@@ -183,8 +183,8 @@ enum clv_status clv_report_add(struct clv_report *report, const struct clv_repor
     if (status != CLV_OK)
         return fail_within(err, status, item->name);
     size_t number = report->totals.n_images + 1;
-    status = check_spool(
-        report, page_write_item(report->spool, item, &pictures, number, number + report->totals.n_failures), err);
+    status = check_items(
+        report, page_write_item(report->items, item, &pictures, number, number + report->totals.n_failures), err);
     if (status == CLV_OK && number > PAGE_ROWS) {
         status = store_pictures(report, &pictures, number, err);
         report->broken |= status != CLV_OK;
@@ -199,7 +199,7 @@ enum clv_status clv_report_add_failure(struct clv_report *report, const char *na
                                        struct clv_error *err)
 {
     size_t place = report->totals.n_images + report->totals.n_failures + 1;
-    enum clv_status status = check_spool(report, page_write_failure(report->spool, name, message, place), err);
+    enum clv_status status = check_items(report, page_write_failure(report->items, name, message, place), err);
     report->totals.n_failures += status == CLV_OK;
     return status;
 }
@@ -208,10 +208,10 @@ static enum clv_status copy_items(FILE *page, struct clv_report *report, struct 
 {
     char buffer[1 << 15];
     size_t n;
-    rewind(report->spool);
-    while ((n = fread(buffer, 1, sizeof buffer, report->spool)) > 0)
+    rewind(report->items);
+    while ((n = fread(buffer, 1, sizeof buffer, report->items)) > 0)
         fwrite(buffer, 1, n, page);
-    return ferror(report->spool) ? fail_errno(err, CLV_ERR_OS, "%s: cannot read back the items", report->path) : CLV_OK;
+    return ferror(report->items) ? fail_errno(err, CLV_ERR_OS, "%s: cannot read back the items", report->path) : CLV_OK;
 }
 
 enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *err)

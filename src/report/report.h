@@ -20,7 +20,7 @@ struct clv_report_item {
     double weighted_hamming, mean_iou; /* NaN: none */
     const char *tags, *true_tags;      /* "sea, beach": predicted and true ones, shown below the name; or NULL */
     const uint8_t *probability; /* [height][width] in place of labels: 255 times a label's probability; or NULL */
-    const char *note;           /* shown below the name and told with the pictures of probabilities; or NULL */
+    const char *note;           /* shown below the name and read out with the images of probabilities; or NULL */
 };
 
 struct clv_report;

@@ -55,7 +55,7 @@ static void make_probable(float *planes, size_t n_labels, bool is_probability, s
     }
 }
 
-/* planes[n_labels][n]: how probable each label is; nothing where a map does not tell labels apart. */
+/* planes[n_labels][n]: how probable each label is; nothing where a map does not distinguish labels. */
 static enum clv_status say_labels(float *planes, const struct map_grid *grid, const struct map_reader *map,
                                   int32_t index, const struct clv_model *model, size_t n, struct clv_error *err)
 {

@@ -13,7 +13,7 @@ void clv_adjacency_release(struct clv_adjacency *adjacency)
     *adjacency = (struct clv_adjacency){0};
 }
 
-/* `length` pixel pairs between node b of the bucket it lies in and the lower node a. */
+/* `length` pixel pairs between node b of the bucket it is in and the lower node a. */
 struct contact {
     int32_t a, length;
 };

@@ -11,7 +11,7 @@
 #define GROUP      16                /* candidates, and pixels, in flight: two rows of a tile */
 
 /* Squared distances of up to CHUNK centres, less a term that all share: constant + <factor, (L, a, b, x, y)>, counted
- * from the middle of the tile. Linear, so that a box's corners tell whether one centre beats another throughout. */
+ * from the middle of the tile. Linear, so that a box's corners decide whether one centre beats another throughout. */
 struct lines {
     float constant[CHUNK], factor[5][CHUNK];
     int32_t label[CHUNK];
@@ -61,14 +61,14 @@ INLINE void lines_set(struct lines *lines, const struct centre *centres, const i
     }
 }
 
-/* Lists, in order, the lines that do not lie above the one that is lowest in the middle all over the box; returns how
+/* Lists, in order, the lines that are not above the one that is lowest in the middle all over the box; returns how
  * many. */
 INLINE size_t list_unbeaten(uint8_t *unbeaten, const struct lines *lines, size_t n, const struct bounds *bounds)
 {
     size_t reference = 0, kept = 0;
     for (size_t k = 1; k < n; k++)
         reference = lines->constant[k] < lines->constant[reference] ? k : reference;
-    float lead[CHUNK], constant = lines->constant[reference], factor[5]; /* lead: the least by which k lies above it */
+    float lead[CHUNK], constant = lines->constant[reference], factor[5]; /* lead: the least by which k is above it */
     for (int d = 0; d < 5; d++)
         factor[d] = lines->factor[d][reference];
     for (size_t from = 0; from < n; from += GROUP)

@@ -54,7 +54,7 @@ done:
     return status;
 }
 
-/* near[i] = whether any of the superpixel boundary pixels of row y lies within `tolerance` columns. */
+/* near[i] = whether any of the superpixel boundary pixels of row y is within `tolerance` columns. */
 static void boundary_row(uint8_t *near, const struct clv_superpixels *superpixels, int32_t y, int32_t tolerance)
 {
     int32_t width = superpixels->width;

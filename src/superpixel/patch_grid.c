@@ -26,7 +26,7 @@ enum clv_status patch_grid_init(struct clv_patch_grid *grid, int32_t width, int3
 }
 
 /* The patch (of n along a side) whose centre is nearest to pixel `at`, the lower one in the middle between two.
- * Centres lie at c * step + (size - 1) / 2, so c is (2 at - (size - 1)) / (2 step), rounded, halves down. */
+ * Centres are at c * step + (size - 1) / 2, so c is (2 at - (size - 1)) / (2 step), rounded, halves down. */
 static int32_t nearest_patch(int32_t at, int32_t side, int32_t size, int32_t step, int32_t n)
 {
     int64_t clipped = size < side ? size : side, numerator = 2 * (int64_t)at - (clipped - 1) - step;

@@ -274,7 +274,7 @@ enum clv_status clv_slic(struct clv_superpixels *superpixels, const struct clv_i
     status = candidates_init(&slic, err);
     if (status)
         goto done;
-    /* Past 1e5 colour is lost beside position anyway; the bound keeps the squares finite. Eq. 3: D^2 = d_c^2 + (d_s
+    /* Past 1e5 colour is lost against position anyway; the bound keeps the squares finite. Eq. 3: D^2 = d_c^2 + (d_s
      * m/S)^2. */
     float weight = fminf(options->compactness, 1e5F) * LAB_SCALE / step;
     iterate(&slic, options->n_iterations, weight * weight);

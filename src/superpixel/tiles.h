@@ -8,7 +8,7 @@
 #define TILE_PIXELS (TILE_SIDE * TILE_SIDE)
 #define LAB_SCALE   32.0F /* plane values per Lab unit */
 
-/* The colours of a tile lie within. */
+/* The colours of a tile are within. */
 struct tile_box {
     int16_t low[3], high[3];
 };

@@ -32,7 +32,7 @@ void animal_pose(struct animal *animal, struct dice *dice);
 /* Flips, turns (radians), scales and moves it all, and brings the bounding box up to date. */
 void animal_place(struct animal *animal, bool flip, float turn, float scale, struct point origin);
 
-/* A coat colour such as animals have; distractors take them too, so that colour alone tells nothing. */
+/* A coat colour such as animals have; distractors take them too, so that colour alone is uninformative. */
 struct colour coat_colour(struct dice *dice);
 
 #endif

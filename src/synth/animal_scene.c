@@ -10,7 +10,7 @@
 #include "synth/ground.h"
 
 /* Where the animal stands and how large: its bounding box fills 35 to 78 % of the frame along the tighter side, and
- * lies inside it, except for one picture in four, where the frame may cut it. */
+ * is inside it, except for one image in four, where the frame may cut it. */
 static struct point place_animal(struct animal *animal, struct dice *dice, int32_t width, int32_t height)
 {
     bool flip = dice_chance(dice, 0.5f);
@@ -57,7 +57,7 @@ static void paint_animal(struct canvas *canvas, struct field *field, const struc
     }
 }
 
-/* Things beside and behind the animal, and a few small ones before it. */
+/* Things next to and behind the animal, and a few small ones before it. */
 static void paint_distractors(struct canvas *canvas, struct field *field, struct dice *dice, float from_y, float to_y,
                               float horizon, struct colour lure, bool before)
 {

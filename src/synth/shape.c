@@ -59,7 +59,7 @@ struct box {
     int32_t x0, y0, x1, y1;
 };
 
-/* Pixels whose centres lie within `margin` of the cone. */
+/* Pixels whose centres are within `margin` of the cone. */
 static struct box box_of_cone(const struct field *field, const struct cone *cone, float margin)
 {
     float ra = cone->radius_a + margin, rb = cone->radius_b + margin;
@@ -87,14 +87,14 @@ static void field_add(struct field *field, const struct cone *cone, struct box b
     for (int32_t y = box.y0; y < box.y1; y++)
         for (int32_t x = box.x0; x < box.x1; x++) {
             float px = (float)x + 0.5f - start.x, py = (float)y + 0.5f - start.y;
-            float along = px * ex + py * ey, beside = fabsf(py * ex - px * ey);
-            float tangent = along * cosine - beside * sine, distance;
+            float along = px * ex + py * ey, across = fabsf(py * ex - px * ey);
+            float tangent = along * cosine - across * sine, distance;
             if (one_circle || tangent <= 0)
-                distance = sqrtf(along * along + beside * beside) - radius;
+                distance = sqrtf(along * along + across * across) - radius;
             else if (tangent >= length * cosine)
-                distance = sqrtf((along - length) * (along - length) + beside * beside) - cone->radius_b;
+                distance = sqrtf((along - length) * (along - length) + across * across) - cone->radius_b;
             else
-                distance = along * sine + beside * cosine - radius;
+                distance = along * sine + across * cosine - radius;
 
             float share = along <= 0 ? 0 : along >= length ? 1 : along / length;
             float own_radius = radius + (one_circle ? 0 : share * (cone->radius_b - cone->radius_a));
@@ -211,7 +211,7 @@ static struct colour material_colour(const struct material *material, const stru
                                                                              0.31f * y / canvas->unit, 2)));
 }
 
-/* Lambert shading of a body whose cross-section is round: the normal lies in the picture at the outline and points to
+/* Lambert shading of a body whose cross-section is round: the normal is in the image plane at the outline and points to
  * the viewer where the shape is as deep as it is thick. */
 static float shade_at(const struct canvas *canvas, const struct field *field, int32_t x, int32_t y, float distance,
                       float flatness, float *downward)

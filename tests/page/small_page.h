@@ -41,7 +41,7 @@ static inline void stop(void *context)
     (void)context;
     n_stops++;
 }
-static inline void tell(void *context, struct text *json)
+static inline void write_status(void *context, struct text *json)
 {
     (void)context;
     text_put(json, "{\"running\":false,\"models\":0}");
@@ -51,7 +51,7 @@ static inline int32_t count(void *context)
     (void)context;
     return n_models;
 }
-static const struct page_trainer trainer = {NULL, start, is_busy, stop, tell, count};
+static const struct page_trainer trainer = {NULL, start, is_busy, stop, write_status, count};
 
 static inline const char *in_folder(const char *name)
 {

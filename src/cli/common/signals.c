@@ -99,7 +99,7 @@ void signals_requeue(void)
     handle(SIGUSR1, on_signal, SA_RESTART);
 }
 
-static int heard(void)
+static int noticed(void)
 {
     return received;
 }
@@ -121,9 +121,9 @@ static void work_alone(bool alone)
 
 void signals_share(void)
 {
-    const struct team_ears ears = {heard, agree, work_alone};
+    const struct team_signal_hooks hooks = {noticed, agree, work_alone};
     is_team = team_size() > 1;
-    team_listen(&ears);
+    team_listen(&hooks);
 }
 
 void signals_complete(void)

@@ -95,7 +95,7 @@ static void follow(struct label_trainer *trainer, int terminal)
     }
 }
 
-struct errand {
+struct reader_arguments {
     struct label_trainer *trainer;
     int terminal;
     pid_t child;
@@ -103,18 +103,18 @@ struct errand {
 
 static void *run(void *context)
 {
-    struct errand errand = *(struct errand *)context;
-    struct label_trainer *trainer = errand.trainer;
+    struct reader_arguments arguments = *(struct reader_arguments *)context;
+    struct label_trainer *trainer = arguments.trainer;
     int how = 0;
     siginfo_t info;
     array_free(context);
-    follow(trainer, errand.terminal);
-    close(errand.terminal);
-    while (waitid(P_PID, (id_t)errand.child, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+    follow(trainer, arguments.terminal);
+    close(arguments.terminal);
+    while (waitid(P_PID, (id_t)arguments.child, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         ;
     remove(trainer->list); /* before another training may write its own */
     pthread_mutex_lock(&trainer->lock);
-    (void)waitpid(errand.child, &how, 0); /* under the lock: stop() never signals another process of its number */
+    (void)waitpid(arguments.child, &how, 0); /* under the lock: stop() never signals another process of its number */
     bool is_well = WIFEXITED(how) && WEXITSTATUS(how) == 0;
     if (is_well || trainer->is_stopped)
         trainer->failure[0] = 0;
@@ -160,10 +160,10 @@ static void become_train(const struct label_trainer *trainer, const struct train
 static enum clv_status launch(struct label_trainer *trainer, const struct training_export *export,
                               struct clv_error *err)
 {
-    struct errand *errand = array_zalloc(1, sizeof *errand);
+    struct reader_arguments *arguments = array_zalloc(1, sizeof *arguments);
     char *list = string_copy(export->only ? export->only : export->data);
-    if (!errand || !list) {
-        array_free(errand);
+    if (!arguments || !list) {
+        array_free(arguments);
         array_free(list);
         return fail_memory(err);
     }
@@ -172,11 +172,11 @@ static enum clv_status launch(struct label_trainer *trainer, const struct traini
     trainer->has_reader = false;
     array_free(trainer->list);
     trainer->list = list;
-    pid_t child = forkpty(&errand->terminal, NULL, NULL, NULL);
+    pid_t child = forkpty(&arguments->terminal, NULL, NULL, NULL);
     if (child == 0)
         become_train(trainer, export);
-    errand->trainer = trainer;
-    errand->child = child;
+    arguments->trainer = trainer;
+    arguments->child = child;
     if (child > 0) {
         pthread_mutex_lock(&trainer->lock);
         trainer->child = child;
@@ -185,15 +185,15 @@ static enum clv_status launch(struct label_trainer *trainer, const struct traini
         trainer->done = trainer->total = 0;
         trainer->left_s = NAN;
         pthread_mutex_unlock(&trainer->lock);
-        trainer->has_reader = pthread_create(&trainer->reader, NULL, run, errand) == 0;
+        trainer->has_reader = pthread_create(&trainer->reader, NULL, run, arguments) == 0;
         if (trainer->has_reader)
             return CLV_OK;
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         trainer->child = 0;
-        close(errand->terminal);
+        close(arguments->terminal);
     }
-    array_free(errand);
+    array_free(arguments);
     return fail(err, CLV_ERR_OS, "cannot start training");
 }
 
@@ -211,7 +211,7 @@ static enum clv_status start(void *context, const struct training_export *export
     return launch(context, export, err);
 }
 
-static void tell(void *context, struct text *json)
+static void write_status(void *context, struct text *json)
 {
     struct label_trainer *trainer = context;
     pthread_mutex_lock(&trainer->lock);
@@ -272,5 +272,5 @@ void label_trainer_free(struct label_trainer *trainer)
 
 struct page_trainer label_trainer_view(struct label_trainer *trainer)
 {
-    return (struct page_trainer){trainer, start, is_busy, stop, tell, count};
+    return (struct page_trainer){trainer, start, is_busy, stop, write_status, count};
 }

@@ -243,7 +243,7 @@ enum clv_status boxes_skip_stray(struct boxes_builder *builder, struct clv_error
     return status;
 }
 
-/* By image; what is said first of an image stays first, since boxes lie in the order of their places. */
+/* By image; what is said first of an image stays first, since boxes are in the order of their places. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct clv_image_boxes *s = a, *t = b;

@@ -1,4 +1,4 @@
-/* This room reads boxes in many formats. boxes_read.c tells the format and walks folders; boxes_tsv.c,
+/* This folder reads boxes in many formats. boxes_read.c finds the format and walks folders; boxes_tsv.c,
  * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_json.c (boxes_coco.c, boxes_labelme.c, boxes_tasks.c) and
  * boxes_yolo.c (boxes_yaml.c) parse one file each (boxes_formats.h) and add to a builder, which this header declares;
  * boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then boxes_tsv.c. */
@@ -62,8 +62,8 @@ enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *buil
 
 void boxes_builder_release(struct boxes_builder *builder);
 
-/* Names the image added last as its file does, unless that says nothing: a bare file name lies where the annotation
- * lies, absolute paths count by their file name alone, and "../" at the beginning falls away. */
+/* Names the image added last as its file does, unless that says nothing: a bare file name is where the annotation
+ * is, absolute paths count by their file name alone, and "../" at the beginning falls away. */
 enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -223,7 +223,7 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
     return CLV_OK;
 }
 
-/* Pixels whose centres lie in [start, start + size), else the one in its middle. */
+/* Pixels whose centres are in [start, start + size), else the one in its middle. */
 static void cover(int32_t *first, int32_t *end, double start, double size, int32_t limit)
 {
     double from = fmin(fmax(ceil(start - 0.5), 0), limit), to = fmin(fmax(ceil(start + size - 0.5), 0), limit);

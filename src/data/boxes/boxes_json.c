@@ -1,4 +1,4 @@
-/* Boxes in JSON: tells whose it is. */
+/* Boxes in JSON: finds the program's format. */
 #include "data/boxes/boxes_json.h"
 
 #include <string.h>

@@ -34,7 +34,7 @@ static enum clv_boxes_form guess_form(const char *source, const char *bytes, siz
     const char *begin = bytes + (size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0);
     const char *first = begin + strspn(begin, " \t\r\n");
     if (*first == '{' || *first == '[')
-        return CLV_BOXES_LABELME; /* or another one in JSON: its members tell */
+        return CLV_BOXES_LABELME; /* or another one in JSON: its members decide */
     if (*first == '<' || text_ends_with(source, ".xml"))
         return is_cvat(bytes, size) ? CLV_BOXES_CVAT : CLV_BOXES_VOC;
     return text_ends_with(source, ".txt") && !has_header(bytes, size) ? CLV_BOXES_YOLO : CLV_BOXES_TSV;
@@ -127,7 +127,7 @@ static enum clv_status add_folder(struct boxes_builder *builder, const char *fol
     return status;
 }
 
-/* A YOLO file's classes lie beside or above it; other .txt files do not mind. */
+/* A YOLO file's classes are next to it or above it; other .txt files do not mind. */
 static enum clv_status add_single(struct boxes_builder *builder, const char *path, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;

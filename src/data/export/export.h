@@ -1,4 +1,4 @@
-/* This room writes objects as other programs read them: COCO (coco.c), labelme (labelme.c), Pascal VOC (voc.c) and
+/* This folder writes objects as other programs read them: COCO (coco.c), labelme (labelme.c), Pascal VOC (voc.c) and
  * YOLO (yolo.c). Each adds to a text; who calls it makes the file. Objects are contours (data/shapes/contour.h), and so
  * are polygons and their tolerance.
  *

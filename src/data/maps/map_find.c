@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "cleave/maps.h"
 
-/* .npz is found so that reading it tells what is wrong with it. */
+/* .npz is found so that reading it reports what is wrong with it. */
 static const char *const extensions[] = {".npy", ".png", ".safetensors", ".npz"};
 #define N_EXTENSIONS (sizeof extensions / sizeof *extensions)
 

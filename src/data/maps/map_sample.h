@@ -4,7 +4,7 @@
 
 #include "cleave/status.h"
 
-/* Which of the map's columns, and of its rows, each pixel of an image of some size lies between. */
+/* Which of the map's columns, and of its rows, each pixel of an image of some size is between. */
 struct map_grid {
     int32_t width, height, map_width; /* of the image, and of the map */
     struct map_between {

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-#define VISITED (1 << 30) /* beside an object's number: the pixel's upper edge is in a ring */
+#define VISITED (1 << 30) /* added to an object's number: the pixel's upper edge is in a ring */
 
 void contours_release(struct contours *self)
 {
@@ -124,7 +124,7 @@ static enum clv_status find_objects(struct contours *self, const uint8_t *labels
 /* --- rings
  * ---------------------------------------------------------------------------------------------------------------- */
 
-/* Directions: right, down, left, up; and where, from a corner reached that way, the pixels ahead lie on either hand. */
+/* Directions: right, down, left, up; and where, from a corner reached that way, the pixels ahead are on either hand. */
 static const int8_t step[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
 static const int8_t ahead_right[4][2] = {{0, 0}, {-1, 0}, {-1, -1}, {0, -1}};
 static const int8_t ahead_left[4][2] = {{0, -1}, {0, 0}, {-1, 0}, {-1, -1}};

@@ -16,7 +16,7 @@ struct contour_object {
 };
 
 /* The objects of an image, in the order of their first pixels, row after row. Points are corners of pixels, x in
- * 0..width: pixel (0, 0) lies between corners (0, 0) and (1, 1). Rings have the object on their right (y points down):
+ * 0..width: pixel (0, 0) is between corners (0, 0) and (1, 1). Rings have the object on their right (y points down):
  * outer ones run clockwise, holes the other way round. A ring may touch itself at corners. */
 struct contours {
     int32_t width, height;
@@ -45,7 +45,7 @@ bool contours_has_holes(const struct contours *self, size_t k);
 enum clv_status contours_keyhole(int32_t (**points)[2], size_t *n, const struct contours *self, size_t k,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Whether more than two regions of labels[height][width], or two crosswise, meet at corner (x, y) of pixels; what lies
+/* Whether more than two regions of labels[height][width], or two crosswise, meet at corner (x, y) of pixels; what is
  * outside counts as one. */
 bool contour_is_junction(const uint8_t *labels, int32_t width, int32_t height, int32_t x, int32_t y);
 

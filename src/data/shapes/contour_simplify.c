@@ -63,7 +63,7 @@ static void simplify_chain(struct simplifying *self, size_t n)
 }
 
 /* The chain from point `first` of ring[n] to the next one that stays, `size` points in all, in the direction that both
- * regions beside it take it. */
+ * regions next to it take it. */
 static void take_chain(struct simplifying *self, const int32_t (*ring)[2], size_t n, size_t first, size_t size)
 {
     const int32_t *begin = ring[first], *end = ring[(first + size - 1) % n];
@@ -78,7 +78,7 @@ static void take_chain(struct simplifying *self, const int32_t (*ring)[2], size_
     }
 }
 
-/* Junctions stay, or the uppermost point where there is none: both regions beside a ring choose the same. */
+/* Junctions stay, or the uppermost point where there is none: both regions next to a ring choose the same. */
 static void choose_breaks(struct simplifying *self, const int32_t (*ring)[2], size_t n)
 {
     size_t n_breaks = 0, first = 0;

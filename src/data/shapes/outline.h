@@ -1,4 +1,4 @@
-/* This room holds shapes of objects: polygons (polygon.c) and run lengths (rle.c), and either as one thing, an
+/* This folder has the shapes of objects: polygons (polygon.c) and run lengths (rle.c), and either as one thing, an
  * outline. */
 #ifndef DATA_OUTLINE_H
 #define DATA_OUTLINE_H

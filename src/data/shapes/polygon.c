@@ -54,7 +54,7 @@ struct crossings {
     size_t *start; /* [height + 1] */
     size_t *n;     /* [height] so far */
     double *x;
-    size_t n_rows; /* crossed by edges, all told */
+    size_t n_rows; /* crossed by edges, counted for each */
 };
 
 static void count_rows(void *context, const struct edge *edge)

@@ -22,7 +22,7 @@ struct rle_frame {
     int32_t left, top, width, height;
 };
 
-/* Writes `value` where the runs say inside, of those pixels of `frame` that lie in mask[height][width]. CLV_ERR_DATA,
+/* Writes `value` where the runs say inside, of those pixels of `frame` that are in mask[height][width]. CLV_ERR_DATA,
  * and nothing is written, unless the counts are as many pixels as the frame has. O(n + pixels written). */
 enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
                          const uint32_t *counts, size_t n, enum rle_order order, uint8_t value,

@@ -1,5 +1,5 @@
-/* This room computes the features. A block fills its own stretch of one node's row (recipe/layout.c says where the
- * stretches lie) from the scene: the image at working size and each node's pixels (scene.h). Every block has a norm
+/* This folder computes the features. A block fills its own stretch of one node's row (recipe/layout.c says where the
+ * stretches are) from the scene: the image at working size and each node's pixels (scene.h). Every block has a norm
  * of about 1, so that one L2 regulariser fits them all. Read position.c first, the shortest block: three functions,
  * _size, _fill and _name, each declared below. contrast.c stands on zones.c and pairs.c, hog.c and kernel_map.c on
  * VLFeat; edges.c fills the edges' features. */

@@ -11,7 +11,7 @@
 enum { BINS = 10, MAX_SWEEPS = 100, FIGURE_ROUNDS = 3 };
 
 /* Factors that spread a measure over its bins. They were set by hand; cross-validation on the horses' training
- * images kept the whole block (7.3 to 6.4 % weighted Hamming) and the guessed figure (5.97 to 5.83 %), not each
+ * images kept the whole block (7.3 to 6.4 % weighted Hamming) and the estimated figure (5.97 to 5.83 %), not each
  * factor. The shares are those of the 88,196 regions of the 147 training images (Borenstein & Ullman 2002) that a
  * factor cuts at 1; only the figure's are cut at 0, too. */
 static const double BORDER_FACTOR =
@@ -19,7 +19,8 @@ static const double BORDER_FACTOR =
 static const double CENTRE_FACTOR =
     1.5; /* of the odds' distance from even, .31 to .77 for nine of ten regions; 2.0 % */
 static const double GRADIENT_FACTOR = 1.5; /* of the root of the mean gradient: .31 in the median; 1.3 % */
-static const double FIGURE_FACTOR = 1.2; /* of the same odds for the guessed figure, extreme already: 4 %, 32 % at 0 */
+static const double FIGURE_FACTOR =
+    1.2; /* of the same odds for the estimated figure, extreme already: 4 %, 32 % at 0 */
 /* Each measure is one of a dozen or so: together their norm is about 1. */
 static const float MEASURE_WEIGHT = 0.4f;
 static const float FREE_STEP = 3.0f;       /* in Lab: shading, not an edge */
@@ -126,19 +127,19 @@ static void measure_region(float *out, const struct pairs *pairs, int32_t i)
     out[CONTRAST_CENTRE] = clamp_unit(CENTRE_FACTOR * (inner_share(pairs, i) - 0.5) + 0.5);
 }
 
-/* Guesses the figure by its colours: what is central and unlike the border at first, then what is central and of the
- * colours of the guess before. `guess` is scratch [n_regions]. */
+/* Estimates the figure by its colours: what is central and unlike the border at first, then what is central and of the
+ * colours of the estimate before. `estimate` is scratch [n_regions]. */
 static void measure_figure(float *measures, int32_t n_measures, struct pairs *pairs, const struct scene *scene,
-                           float *guess)
+                           float *estimate)
 {
     for (int round = 0; round < FIGURE_ROUNDS; round++) {
         for (int32_t i = 0; i < scene->n_regions; i++) {
             const float *m = measures + (size_t)i * (size_t)n_measures;
             float figure = round == 0 ? m[CONTRAST_CENTRE] * (1 - 0.8f * m[CONTRAST_BORDER])
                                       : m[CONTRAST_FIGURE] * m[CONTRAST_FIGURE];
-            guess[i] = centrality(scene->regions[i].x, scene->regions[i].y) * figure;
+            estimate[i] = centrality(scene->regions[i].x, scene->regions[i].y) * figure;
         }
-        pairs_weigh(pairs, scene, guess);
+        pairs_weigh(pairs, scene, estimate);
         for (int32_t i = 0; i < scene->n_regions; i++)
             measures[(size_t)i * (size_t)n_measures + CONTRAST_FIGURE] =
                 clamp_unit(FIGURE_FACTOR * (inner_share(pairs, i) - 0.5) + 0.5);

@@ -1,4 +1,4 @@
-/* What tells figure from ground within one image, learned from no other: how a region's colour relates to the
+/* What separates figure from ground within one image, learned from no other: how a region's colour relates to the
  * border's, to the centre's and to all the others'. */
 #ifndef FEATURE_CONTRAST_H
 #define FEATURE_CONTRAST_H
@@ -10,10 +10,10 @@ enum contrast_measure {
     CONTRAST_GEODESIC,      /* least sum of colour steps on a path to the border */
     CONTRAST_GLOBAL,        /* mean colour distance to all regions */
     CONTRAST_LOCAL,         /* mean colour distance to regions nearby */
-    CONTRAST_SPREAD,        /* how far regions of such colours lie apart */
+    CONTRAST_SPREAD,        /* how far regions of such colours are apart */
     CONTRAST_CENTRE,        /* odds that such colours are of the centre rather than of the rim */
     CONTRAST_GRADIENT,      /* mean gradient of grey */
-    CONTRAST_FIGURE,        /* the same odds after figure and rim were told apart by them, over and over */
+    CONTRAST_FIGURE,        /* the same odds after figure and rim were separated by them, repeatedly */
     CONTRAST_COLOUR_CENTRE, /* odds of centre against rim, colour by colour of the pixels */
     CONTRAST_COLOUR_BORDER, /* odds of the strip along the border against all, likewise */
     CONTRAST_WORDS          /* from here on two measures a SIFT scale: the same odds, word by word */

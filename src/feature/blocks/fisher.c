@@ -98,7 +98,7 @@ static void finish(float *row, const float *mixture, int32_t n_cells)
         row[c] = fabsf(row[c] * scale) < LEAST ? 0 : row[c] * scale;
 }
 
-/* Cells first..end-1 along an axis whose pixels (their first ones) lie within the margin of a patch: at least one. */
+/* Cells first..end-1 along an axis whose pixels (their first ones) are within the margin of a patch: at least one. */
 static void span(int32_t *first, int32_t *end, int32_t patch, const struct clv_patch_grid *grid, int32_t margin_px,
                  int32_t step_px, int32_t n_cells)
 {

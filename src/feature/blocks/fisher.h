@@ -1,4 +1,4 @@
-/* Fisher vectors of a patch and what lies around it (Perronnin, Sanchez & Mensink 2010): how the descriptors of a window
+/* Fisher vectors of a patch and its surroundings (Perronnin, Sanchez & Mensink 2010): how the descriptors of a window
  * differ from a mixture of Gaussians in means and variances, component by component, with signed roots and unit norm,
  * scale by scale. */
 #ifndef FEATURE_FISHER_H

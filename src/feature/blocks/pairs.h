@@ -1,4 +1,4 @@
-/* Sums over all pairs of regions, weighted by how alike their colours are or how near they lie. */
+/* Sums over all pairs of regions, weighted by how alike their colours are or how near they are. */
 #ifndef FEATURE_PAIRS_H
 #define FEATURE_PAIRS_H
 
@@ -31,7 +31,7 @@ void pairs_release(struct pairs *pairs);
  * pairs_init. */
 void pairs_weigh(struct pairs *pairs, const struct scene *scene, const float *centre);
 
-/* border[n]: pixels of each region on the image's border; centre[n]: c, how central each region lies. Past 1024
+/* border[n]: pixels of each region on the image's border; centre[n]: c, how central each region is. Past 1024
  * regions, every second, third, .. one stands for its neighbours too. O(n x min(n, 1024)). */
 enum clv_status pairs_init(struct pairs *pairs, const struct scene *scene, const float *border, const float *centre,
                            struct clv_error *err) CLV_CHECK;

@@ -33,7 +33,7 @@ enum clv_status scene_init(struct scene *scene, const struct clv_image *image,
 void scene_measure(struct scene *scene);
 
 /* The same image seen through windows: region i of `windows` holds the pixels of patch i of the grid and of all that
- * lie within margin_px of it, so that regions overlap; labels stay those of the partition. It borrows from `scene`
+ * are within margin_px of it, so that regions overlap; labels stay those of the partition. It borrows from `scene`
  * and must not outlive it. O(pixels of all windows). */
 enum clv_status windows_init(struct scene *windows, const struct scene *scene, const struct clv_patch_grid *grid,
                              int32_t margin_px, struct clv_error *err) CLV_CHECK;

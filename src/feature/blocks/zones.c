@@ -7,7 +7,7 @@
 
 static const float CENTRE_RADIUS = 0.35f; /* in widths and heights of the image */
 static const double STRIP = 0.06;         /* the strip's depth, in sides of a square of as many pixels */
-static const float RARE = 0.0005f;        /* added to frequencies: codes rarer than this tell nothing */
+static const float RARE = 0.0005f;        /* added to frequencies: codes rarer than this are uninformative */
 
 float centrality(float x, float y)
 {

@@ -21,7 +21,7 @@ float centrality(float x, float y);
  *   centre[r * stride] = mean over its pixels of C / (C + R), C and R the frequencies of the pixel's code in centre
  *     and rim,
  *   border[r * stride] = mean over its pixels of S / (S + A), S and A those in the strip and in all of the image;
- * 1/2 where the code tells nothing. O(pixels + n_codes). */
+ * 1/2 where the code is uninformative. O(pixels + n_codes). */
 enum clv_status zones_measure(float *centre, float *border, size_t stride, const struct zones *zones,
                               const struct scene *scene, const int32_t *code, int32_t n_codes,
                               struct clv_error *err) CLV_CHECK;

@@ -91,7 +91,7 @@ enum clv_status around_init(struct around *self, const float *value, int32_t n_c
     return CLV_OK;
 }
 
-/* The sector of 45 degrees around each of eight directions that (x, y) lies in, y downwards. */
+/* The sector of 45 degrees around each of eight directions that (x, y) is in, y downwards. */
 static size_t sector_of(double x, double y)
 {
     static const double tangent = 0.41421356237309503; /* of 22.5 degrees */

@@ -16,7 +16,7 @@ struct around {
     float *sum;             /* [n_cells][n_channels] */
     const float *place;     /* [n_nodes][2], a view */
     double *weight, *total; /* [AROUND_SIZE], [AROUND_SIZE][n_channels], scratch */
-    float *means;           /* [AROUND_SIZE][n_channels] of the node filled last; 0 where nothing lies */
+    float *means;           /* [AROUND_SIZE][n_channels] of the node filled last; 0 where nothing is */
 };
 void around_release(struct around *self);
 enum clv_status around_init(struct around *self, const float *value, int32_t n_channels, const float *place,

@@ -189,7 +189,7 @@ static enum clv_status prepare(struct making *self, const double *marginals, int
     return status;
 }
 
-/* A value in +-CLIP is shared by the two bins whose centres lie around it. */
+/* A value in +-CLIP is shared by the two bins whose centres are around it. */
 static void put_bins(float *bins, double p)
 {
     p = fmin(fmax(p, 1e-4), 1 - 1e-4);

@@ -1,4 +1,4 @@
-/* What a second stage sees beside an image's own features: what a first one said of the nodes around each node
+/* What a second stage sees besides an image's own features: what a first one said of the nodes around each node
  * (auto-context, Tu & Bai 2010; stacked hierarchical labelling, Munoz, Bagnell & Hebert 2010).
  *
  * A channel is a label, or of two labels label 1 alone, whose probability p is written as 2 p - 1. Of each channel a

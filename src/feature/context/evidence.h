@@ -1,4 +1,4 @@
-/* What a first stage's marginals tell of which labels an image has at all: evidence that label costs are made of. */
+/* What a first stage's marginals say about which labels an image has at all: evidence that label costs are made of. */
 #ifndef FEATURE_EVIDENCE_H
 #define FEATURE_EVIDENCE_H
 
@@ -8,7 +8,7 @@
 void evidence_measure(double *evidence, const double *marginals, int32_t n_nodes, int32_t n_labels);
 
 /* What the log-odds of a label's presence are linear in, row[evidence_size]: 1, the log-odds of the label's mean and of
- * its largest marginal, and the roots of all labels' means, which tell with what else it is met. */
+ * its largest marginal, and the roots of all labels' means, which say with what else it occurs. */
 int32_t evidence_size(int32_t n_labels);
 void evidence_row(double *row, const double *evidence, int32_t n_labels, int32_t label);
 

@@ -75,7 +75,7 @@ void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_probl
     size_t n_edges = (size_t)problem->n_edges, n_entries = (size_t)(problem->row[problem->n_nodes] - problem->row[0]);
     size_t bytes = n_entries * (sizeof *problem->index + sizeof *problem->value) +
                    n_edges * (2 + (size_t)problem->n_edge_features) * sizeof(float) +
-                   4 * tensors_huge_page(first_tensors(dataset)); /* what lies beside each array's part */
+                   4 * tensors_huge_page(first_tensors(dataset)); /* what is next to each array's part */
     if (atomic_fetch_add(dataset->file.looked_at, bytes) + bytes < LOOKED_AT_MAX)
         return;
     atomic_store(dataset->file.looked_at, 0);

@@ -1,4 +1,4 @@
-/* This room holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
+/* This folder holds the problems of many images. A dataset is filled in three ways: problems are added (dataset.c;
  * letters.c for words), images are extracted (extract.c, frame.c for boxes), or a feature file is opened
  * (features_read.c over features_arrays.c, loaded_item.c for more than memory holds). Feature files are written by
  * features_write.c, image by image, and dataset_write.c, from memory. This header declares what those share. Read
@@ -27,7 +27,7 @@ struct dataset_item {
     int32_t *label;
     float *theta;
     float *counts;     /* that theta was made of, or NULL */
-    uint64_t sequence; /* tells clv_item.sequence apart; 0: of none, or of a feature file */
+    uint64_t sequence; /* one number for each clv_item.sequence; 0: of none, or of a feature file */
 };
 void dataset_item_release(struct dataset_item *item);
 
@@ -74,7 +74,7 @@ struct clv_dataset {
 /* The file that item *index comes from, and its number there. */
 const struct clv_dataset *dataset_part(size_t *index, const struct clv_dataset *dataset);
 
-/* To be told whenever a problem's features are looked at: every LOOKED_AT_MAX bytes of a mapped file its pages are
+/* To be called whenever a problem's features are accessed: every LOOKED_AT_MAX bytes of a mapped file its pages are
  * given back, so that learning from a file takes memory that does not grow with it. Safe in parallel; NULL, and what
  * is in memory, is fine. */
 #define LOOKED_AT_MAX ((size_t)256 << 20)

@@ -178,7 +178,7 @@ static enum clv_status take_batch(struct batch *batch, size_t n, enum clv_status
     return status;
 }
 
-/* `batch` tells of which set and how. */
+/* `batch` says of which set and how. */
 static enum clv_status extract_all(struct batch *batch, int n_threads, enum extract_share share, take_example *take,
                                    void *context, struct clv_error *err)
 {

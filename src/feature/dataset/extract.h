@@ -32,7 +32,7 @@ enum clv_status extract_set(const struct clv_set *set, const struct box_source *
                             struct clv_error *err) CLV_CHECK;
 
 /* Adds the mirror image of each of the set's images, with the mirrored mask, to the dataset that was extracted from the
- * set and nothing else: item n + i mirrors item i. Patches lie as they do in any image, not mirrored. */
+ * set and nothing else: item n + i mirrors item i. Patches are placed as in any image, not mirrored. */
 enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
                                      const struct clv_recipe *recipe, int n_threads,
                                      const struct clv_image_limits *limits, const struct clv_progress *progress,

@@ -88,7 +88,7 @@ static enum clv_status read_index(struct path_list *shards, const char *path, st
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         const char *name;
         if (!json_get_text(json_element(list, i), &name) || !*name || strchr(name, '/')) {
-            status = fail(err, CLV_ERR_DATA, "%s: shard %zu is no name of a file beside it", path, i + 1);
+            status = fail(err, CLV_ERR_DATA, "%s: shard %zu is no name of a file next to it", path, i + 1);
             break;
         }
         char *joined = path_join(folder, name);

@@ -2,7 +2,7 @@
  *
  * A shard is a feature file of its own whose metadata say "shard": "3/16 of 200", so many images in all; it has a
  * contiguous block of them. The index is {"metadata": {"format": .., "images": ..}, "shards":
- * ["x-00001-of-00016.safetensors", ..]}, files beside it. (The convention's weight_map says which file has a tensor;
+ * ["x-00001-of-00016.safetensors", ..]}, files next to it. (The convention's weight_map says which file has a tensor;
  * here every file has all of them, for its images.) */
 #ifndef FEATURE_SHARDS_H
 #define FEATURE_SHARDS_H
@@ -23,7 +23,7 @@ enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv
 enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
                                    const struct path_list *paths, double memory, struct clv_error *err) CLV_CHECK;
 
-/* Writes the index of shards beside it, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing,
+/* Writes the index of shards next to them, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing,
  * comes twice, or is of another set or recipe, as clv_features_open does. */
 enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err) CLV_CHECK;
 

@@ -102,7 +102,7 @@ static enum clv_status read_offsets(struct features_reading *self, struct clv_er
     return status == CLV_OK ? check_offsets(&self->n_edges, self, arrays->edge_offset, 0, err) : status;
 }
 
-/* Sparse rows must lie in order within index and value before any is looked at. */
+/* Sparse rows must be in order within index and value before any is looked at. */
 static enum clv_status read_sparse(struct features_reading *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;

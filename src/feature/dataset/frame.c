@@ -19,9 +19,9 @@ static int32_t soft_bin(float *weight, double coordinate)
     return (int32_t)low;
 }
 
-/* Where the pixels of a row lie in their boxes, each [width]. */
+/* Where the pixels of a row are in their boxes, each [width]. */
 struct row_places {
-    double *distance; /* from the centre of the pixel's box, in box sizes; above 1/2: it lies in none */
+    double *distance; /* from the centre of the pixel's box, in box sizes; above 1/2: it is in none */
     double *u, *v;    /* its place in that box, 0..1 */
 };
 

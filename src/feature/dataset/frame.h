@@ -1,4 +1,4 @@
-/* Where nodes lie within their image's boxes: features that a box tells, so known in training only. */
+/* Where nodes are within their image's boxes: features that follow from a box, so known in training only. */
 #ifndef FEATURE_FRAME_H
 #define FEATURE_FRAME_H
 
@@ -16,7 +16,7 @@ typedef enum clv_status figure_estimate(float *figure, const struct clv_image *i
                                         struct clv_error *err);
 
 /* Adds the example's frame to a dataset of frames: a problem with the same nodes and no edges. Features: soft bins
- * of an 8 x 8 grid over the box, and the share of pixels outside of all boxes. Of several boxes a pixel lies in that
+ * of an 8 x 8 grid over the box, and the share of pixels outside of all boxes. Of several boxes a pixel is in that
  * whose centre is nearest in box sizes. An item without known boxes has no features. theta is the estimate[n_nodes]
  * of what is figure, if there is one, NULL else. O(pixels x boxes). */
 enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example, const struct item_boxes *boxes,

@@ -15,7 +15,7 @@ struct truth {
     int32_t *label;      /* [n_nodes] */
 };
 
-/* The arrays of an item of a feature file lie within those of the whole file, in the same order. */
+/* The arrays of an item of a feature file are within those of the whole file, in the same order. */
 static struct truth truth_of(const struct clv_dataset *dataset, const struct dataset_item *item)
 {
     size_t index = (size_t)(item - dataset->items);

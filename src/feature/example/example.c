@@ -97,7 +97,7 @@ static enum clv_status fill_rows(struct clv_example *example, struct views *view
     return status;
 }
 
-/* volume[node] = original pixels whose working pixel lies in the node. The mapping is separable: a working pixel
+/* volume[node] = original pixels whose working pixel is in the node. The mapping is separable: a working pixel
  * stands for (original columns mapped to its column) x (original rows mapped to its row) pixels. */
 static enum clv_status count_volume(struct clv_example *example, struct clv_error *err)
 {

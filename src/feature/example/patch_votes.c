@@ -1,4 +1,4 @@
-/* From patches back to pixels: every pixel asks the patches whose centres lie around it. */
+/* From patches back to pixels: every pixel asks the patches whose centres are around it. */
 #include "feature/example/patch_votes.h"
 
 #include <math.h>

@@ -127,7 +127,7 @@ enum clv_status clv_example_set_truth(struct clv_example *example, const struct 
     return status;
 }
 
-/* Marks the nodes that the boxes' pixels of row y lie in. open[width + 1] is scratch: how many boxes begin at a
+/* Marks the nodes that the boxes' pixels of row y are in. open[width + 1] is scratch: how many boxes begin at a
  * column, less how many have ended. */
 static void mark_row(int32_t *label, int32_t *open, const struct clv_example *example, const int32_t *column, int32_t y,
                      const struct clv_pixel_box *boxes, size_t n_boxes)

@@ -1,4 +1,4 @@
-/* This room makes one image a problem: example.c runs SLIC or lays the patches and lets every block fill its columns
+/* This folder makes one image a problem: example.c runs SLIC or lays the patches and lets every block fill its columns
  * from what views.c has made of the image; truth.c brings masks and boxes to the nodes and labels back to the
  * pixels, patch_votes.c the labels of patches. Read clv_example_extract in example.c first. This header declares
  * what truth.c shares with the readers of feature files. */

@@ -1,4 +1,4 @@
-/* Where the blocks of node features lie in a row. */
+/* Where the blocks of node features are in a row. */
 #ifndef FEATURE_LAYOUT_H
 #define FEATURE_LAYOUT_H
 

@@ -31,7 +31,7 @@ enum clv_status map_learn_components(struct clv_recipe_map *map, const struct ma
 enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
                                      struct clv_error *err) CLV_CHECK;
 
-/* How many groups unit vectors direction[n][n_values] fall into that lie close together, each in a direction of its own; 1
+/* How many groups unit vectors direction[n][n_values] fall into that are close together, each in a direction of its own; 1
  * where they do not. O(n n_values). */
 enum clv_status map_count_groups(int32_t *n_groups, const float *direction, size_t n, size_t n_values,
                                  struct clv_error *err) CLV_CHECK;

@@ -1,5 +1,5 @@
 /* What images' maps usually are, for a later look at whether others are like them; and whether the channels of features
- * tell figure from ground in the same way in all training images. */
+ * separate figure from ground in the same way in all training images. */
 #include <math.h>
 
 #include "base/array.h"

@@ -8,7 +8,7 @@
 enum {
     MIXTURE_DIMENSIONS = CLV_MIXTURE_DIMENSIONS,
     MIXTURE_COMPONENTS = CLV_MIXTURE_COMPONENTS,
-    /* Where its numbers lie: mean[128], projection[DIMENSIONS][128], then of the components weight[COMPONENTS],
+    /* Where its numbers are: mean[128], projection[DIMENSIONS][128], then of the components weight[COMPONENTS],
      * mean[COMPONENTS][DIMENSIONS] and variance[COMPONENTS][DIMENSIONS]. */
     MIXTURE_PROJECTION = CLV_DESCRIPTOR_SIZE,
     MIXTURE_WEIGHT = MIXTURE_PROJECTION + MIXTURE_DIMENSIONS * CLV_DESCRIPTOR_SIZE,

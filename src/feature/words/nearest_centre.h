@@ -1,4 +1,4 @@
-/* This room makes visual words: dense SIFT descriptors (sift.c), codebooks of them by k-means (codebook.c), and here
+/* This folder makes visual words: dense SIFT descriptors (sift.c), codebooks of them by k-means (codebook.c), and here
  * the exact nearest centre of integer descriptors, the hot loop of feature extraction and of codebook learning. Read
  * sift.h first. */
 #ifndef FEATURE_NEAREST_CENTRE_H

@@ -103,7 +103,7 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
     int32_t max_bin_px = 1;
     for (int32_t s = 0; s < recipe->n_scales; s++)
         max_bin_px = recipe->bin_size_px[s] > max_bin_px ? recipe->bin_size_px[s] : max_bin_px;
-    /* Centres of bins lie up to 3/2 bins from a cell's centre, windows reach one more, the last cell past the image. */
+    /* Centres of bins are up to 3/2 bins from a cell's centre, windows reach one more, the last cell past the image. */
     int32_t margin = 5 * max_bin_px / 2 + 2, n_rows = height + 2 * margin + recipe->step_px;
     int32_t row_pixels = width + 2 * margin + recipe->step_px;
     size_t row_size = (size_t)row_pixels * N;

@@ -11,7 +11,7 @@
  *     0.5 on average and by at most 10, and cosines are 0.9998 on average;
  *   - past its border the image is continued by the border's pixels (sift.c has no gradients there), so that cells
  *     near it differ more: cosines are 0.9 on average;
- *   - VLFeat tells the sum of a descriptor's bins, not their norm, so that which ones are flat, and zero, is by an
+ *   - VLFeat returns the sum of a descriptor's bins, not their norm, so that which ones are flat, and zero, is by an
  *     estimate.
  * One thread; deterministic. O((pixels and margins) x 8 + cells x 128). CLV_ERR_USAGE for an image of about 2^31
  * pixels, CLV_ERR_MEMORY for our arrays: VLFeat does not check its own. */

@@ -65,7 +65,7 @@ static enum clv_status check_options(const struct clv_field *field, const struct
     if (options->mode != CLV_BP_MIXED)
         return CLV_OK;
     if (!options->is_visible)
-        return fail(err, CLV_ERR_USAGE, "mixed-product belief propagation was not told which nodes are visible");
+        return fail(err, CLV_ERR_USAGE, "mixed-product belief propagation needs to know which nodes are visible");
     for (int32_t i = 0; i < field->n_nodes; i++)
         if (options->is_visible[i] > 1)
             return fail(err, CLV_ERR_USAGE, "node %d: is_visible is %d, not 0 or 1", i, options->is_visible[i]);

@@ -1,4 +1,4 @@
-/* What belief propagation tells once its messages stand. */
+/* What belief propagation returns once its messages are final. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -155,7 +155,7 @@ double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b);
  * probable. */
 void bp_decode(struct clv_bp *bp);
 
-/* As clv_bp_run tells them, from bp->belief; of the value what is divided by the temperature. */
+/* As clv_bp_run returns them, from bp->belief; of the value what is divided by the temperature. */
 void bp_write_beliefs(double *beliefs, const struct clv_bp *bp, double temperature);
 double bp_bethe(struct clv_bp *bp);
 double bp_mixed_value(struct clv_bp *bp);

@@ -31,7 +31,7 @@ static void fill_kernel(struct kernel *kernel, const double *table, size_t k)
     chain_transpose(kernel->back, kernel->there, k);
 }
 
-/* to[b] = log sum_a exp(from[a] + table[a][b]); strides tell which way the table is read. */
+/* to[b] = log sum_a exp(from[a] + table[a][b]); strides say which way the table is read. */
 static void sum_step(double *restrict to, const double *restrict from, const double *table, size_t along, size_t across,
                      const double *kernel, double top, size_t k)
 {
@@ -98,7 +98,7 @@ struct passes {
     double log_partition;
 };
 
-/* value /= its maximum, which is returned; 0 if the smallest gets too small beside it, or the maximum itself is. */
+/* value /= its maximum, which is returned; 0 if the smallest gets too small against it, or the maximum itself is. */
 static double normalise(double *value, size_t k)
 {
     double highest = value[0], lowest = value[0];

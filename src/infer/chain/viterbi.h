@@ -1,7 +1,7 @@
 /* chain/: dynamic programming along chains. Its steps, on whole rows of a table so that labels stand in vector lanes.
  *
  * Read viterbi.c first (the best labelling), then forward_backward.c (marginals) and max_marginals.c. chain_map.h is the
- * same as viterbi.c for the MAP oracle; chain_lanes.h forward-backward for training. include/cleave/infer.h tells
+ * same as viterbi.c for the MAP oracle; chain_lanes.h forward-backward for training. include/cleave/infer.h says
  * which is used when. */
 #ifndef INFER_CHAIN_H
 #define INFER_CHAIN_H

@@ -58,7 +58,7 @@ int64_t clamp(struct maxflow *graph, int32_t i);
 void clamp_undo(struct maxflow *graph);
 
 /* Clamps nodes[n] one by one, in an order of its own, and calls visit for each, with the flipped nodes; a node listed
- * twice is visited once. Flipped sets are laminar (if j is in R_i then R_j lies within R_i), so what is found for i
+ * twice is visited once. Flipped sets are laminar (if j is in R_i then R_j is within R_i), so what is found for i
  * narrows the search for the nodes of R_i to R_i. Returns 0, or -1 when out of memory. */
 typedef void clamp_visit(void *context, int32_t node, int64_t cost, const int32_t *flipped, int32_t n_flipped);
 int clamp_each(struct maxflow *graph, const int32_t *nodes, int32_t n, clamp_visit *visit, void *context);

@@ -25,12 +25,12 @@
 
 #include "cleave/problem.h"
 
-/* Terminal weights lie in -MAXFLOW_LIMIT..MAXFLOW_LIMIT, capacities in 0..MAXFLOW_LIMIT: the two capacities of an edge
+/* Terminal weights are in -MAXFLOW_LIMIT..MAXFLOW_LIMIT, capacities in 0..MAXFLOW_LIMIT: the two capacities of an edge
  * then add up without overflow, and so does the residual capacity of either of its arcs. */
 #define MAXFLOW_LIMIT ((1 << 30) - 1)
 #define MAXFLOW_FAR   (1 << 30)
 
-/* Arcs lie in slots, the arcs of node i in first[i] .. last[i] - 1; rows are padded to 8 slots with arcs of no
+/* Arcs are in slots, the arcs of node i in first[i] .. last[i] - 1; rows are padded to 8 slots with arcs of no
  * capacity to the node n_nodes, which does not exist, so that one vector load takes a row of a usual graph. */
 struct maxflow {
     int32_t n_nodes, n_edges, n_slots;

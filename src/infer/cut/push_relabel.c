@@ -72,7 +72,7 @@ static inline void measure(struct maxflow *graph, struct levels *levels, int has
     }
 }
 
-/* These do without branches: there is no guessing which way they would go. */
+/* These do without branches: predictors could not know which way they would go. */
 static inline int64_t lesser(int64_t a, int64_t b)
 {
     return b ^ ((a ^ b) & -(int64_t)(a < b));

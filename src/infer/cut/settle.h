@@ -7,7 +7,7 @@
 void settle_start(struct maxflow *graph);
 
 /* Makes the residual capacities of node i's slots and its excess complete. Once a solution:
- * graph->clamps->is_settled[i] tells. */
+ * graph->clamps->is_settled[i] says. */
 void settle_row(struct maxflow *graph, int32_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /* Exact inference in forests: nodes are eliminated from the leaves inwards, hidden ones before visible ones, and the
- * derivatives of the value come back in reverse. One routine for sums, maxima and what lies between (Ping, Liu & Ihler
+ * derivatives of the value come back in reverse. One routine for sums, maxima and what is between (Ping, Liu & Ihler
  * 2014, equations 5 and 8). */
 #include "infer/elimination/forest_state.h"
 

@@ -35,7 +35,7 @@ struct clv_forest {
 };
 
 /* Finds the order: nodes with labels first, then hidden ones if the temperatures differ, then the rest.
- * `is_first`[n_nodes] or NULL tells the ones that must come before the others. CLV_ERR_DATA, naming the edge, unless
+ * `is_first`[n_nodes] or NULL says which ones must come before the others. CLV_ERR_DATA, naming the edge, unless
  * the graph of the nodes without labels is a forest; CLV_ERR_USAGE, naming the node, if one of the first would leave
  * more than a table behind. */
 enum clv_status forest_plan(struct clv_forest *forest, const uint8_t *is_first, const int32_t *label,

@@ -126,10 +126,10 @@ INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
     return (uint8_t)(GRID_UNDECIDED - (excess > sum) - 2 * (excess <= -sum));
 }
 
-/* Row y of the records. Pixels decided by their own scores alone, and those whose labels are held, go to the end of the
+/* Row y of the records. Pixels decided by their own scores alone, and those whose labels are fixed, go to the end of the
  * queue. */
 INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, const struct rows *rows, const float *unary,
-                        const uint8_t *held, int32_t y, double scale, double limit, int n_arcs)
+                        const uint8_t *fixed, int32_t y, double scale, double limit, int n_arcs)
 {
     int32_t *const *now = rows->now, *const *before = rows->before;
     for (int32_t x = 0; x < cut->width; x++) {
@@ -146,7 +146,7 @@ INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, cons
             arcs[7] = before[3][x + 1];
         }
         state->excess = (int32_t)rint(unary_clip(unary[x], limit) * scale);
-        state->label = held[x] != GRID_UNDECIDED ? held[x] : decided(state->excess, arcs, n_arcs);
+        state->label = fixed[x] != GRID_UNDECIDED ? fixed[x] : decided(state->excess, arcs, n_arcs);
         queue[tail] = p;
         tail += state->label != GRID_UNDECIDED;
     }
@@ -154,7 +154,7 @@ INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, cons
 }
 
 /* By a power of two, see VALUE_BITS. *n_decided pixels are in the queue then. */
-static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_decided, const uint8_t *held,
+static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_decided, const uint8_t *fixed,
                             const struct grid_rows *grid, struct clv_error *err)
 {
     struct rows rows;
@@ -168,12 +168,12 @@ static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_dec
     double scale = ldexp(1, VALUE_BITS - exponent);
     int32_t tail = 0;
     for (int32_t y = 0; y < grid->height; y++) {
-        const uint8_t *held_row = held + (size_t)y * (size_t)grid->width;
+        const uint8_t *fixed_row = fixed + (size_t)y * (size_t)grid->width;
         const float *unary, *coupling[4] = {NULL};
         grid->row(grid->context, &unary, coupling, y);
         rows_next(&rows, grid, coupling, y, scale);
-        tail = cut->n_arcs == 4 ? fill_row(cut, queue, tail, &rows, unary, held_row, y, scale, limit, 4)
-                                : fill_row(cut, queue, tail, &rows, unary, held_row, y, scale, limit, 8);
+        tail = cut->n_arcs == 4 ? fill_row(cut, queue, tail, &rows, unary, fixed_row, y, scale, limit, 4)
+                                : fill_row(cut, queue, tail, &rows, unary, fixed_row, y, scale, limit, 8);
     }
     *n_decided = tail;
     array_free(rows.memory);
@@ -214,7 +214,7 @@ INLINE int32_t settle_all(struct grid_cut *cut, int32_t *queue, int32_t tail, in
 INLINE void eliminate(struct grid_cut *cut, int32_t *queue, int32_t tail, int n_arcs)
 {
     int32_t n_told = 0;              /* whose neighbours know */
-    if (tail > cut->n_pixels / 16) { /* so many that asking is cheaper than telling */
+    if (tail > cut->n_pixels / 16) { /* so many that pulling is cheaper than pushing */
         n_told = tail;
         tail = settle_all(cut, queue, tail, n_arcs);
     }
@@ -245,13 +245,13 @@ INLINE void read_labels(uint8_t *labels, const struct grid_cut *cut, int n_arcs)
 }
 
 /* What is right whatever the flow: a core is left. */
-static enum clv_status prepare(struct grid_cut *cut, const uint8_t *held, const struct grid_rows *grid,
+static enum clv_status prepare(struct grid_cut *cut, const uint8_t *fixed, const struct grid_rows *grid,
                                struct clv_error *err)
 {
     int32_t n_decided = 0, *queue = array_alloc((size_t)cut->width * (size_t)cut->height + 1, sizeof *queue);
     if (!queue)
         return fail_memory(err);
-    enum clv_status status = fill(cut, queue, &n_decided, held, grid, err);
+    enum clv_status status = fill(cut, queue, &n_decided, fixed, grid, err);
     if (!status && cut->n_arcs == 4)
         eliminate(cut, queue, n_decided, 4);
     else if (!status)

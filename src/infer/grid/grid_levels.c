@@ -12,7 +12,7 @@
 #define MAX_OUTWARD 4
 
 /* What coarse pixels hold stays below these, so that excess and eight arcs together stay below 2^31. What is more does
- * not travel: sums grow by at most four a level, and are small beside these on the finest ones (see grid.c). */
+ * not travel: sums grow by at most four a level, and are small against these on the finest ones (see grid.c). */
 #define MOST_EXCESS   (1 << 29)
 #define MOST_CAPACITY (1 << 27)
 

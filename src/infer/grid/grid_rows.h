@@ -1,4 +1,4 @@
-/* Minimum cuts of pixel grids that are told row by row: of large ones, or of windows into them, nothing but the cut is
+/* Minimum cuts of pixel grids that are given row by row: of large ones, or of windows into them, nothing but the cut is
  * in memory. */
 #ifndef INFER_GRID_ROWS_H
 #define INFER_GRID_ROWS_H
@@ -20,7 +20,7 @@ struct grid_rows {
     void *context;
 };
 
-/* labels[height][width]: as clv_grid_map, but that labels which are not GRID_UNDECIDED on entry are held. */
+/* labels[height][width]: as clv_grid_map, but that labels which are not GRID_UNDECIDED on entry are fixed. */
 enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -22,7 +22,7 @@ struct moves {
 /* Makes move `number` of a kind ready: cut, nodes, to. */
 typedef void move_maker(struct moves *self, int32_t number);
 
-/* y, *score as clv_oracle_expand tells: from each node's best label, moves 0 .. n_moves - 1 in turn until none of them
+/* y, *score as clv_oracle_expand says: from each node's best label, moves 0 .. n_moves - 1 in turn until none of them
  * helps. The field has more than two labels and edges, and was checked. */
 enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                           move_maker *make, int32_t n_moves, struct clv_error *err) CLV_CHECK;

@@ -43,7 +43,7 @@ struct clv_oracle {
 #endif
 };
 
-/* How far above the score that clv_oracle_map gave the field's true maximum may lie: a cut maximises scores rounded to
+/* How far above the score that clv_oracle_map gave the field's true maximum may be: a cut maximises scores rounded to
  * a grid, and each of its terms moves by half a step at most, in either labelling. Chains and fields without edges are
  * exact. */
 static inline double oracle_slack(const struct clv_oracle *oracle)

@@ -16,7 +16,7 @@
 #define FORMAT    "cleave checkpoint 1"
 #define MAX_PAIRS (4 + CLV_MAX_PARAMETERS + CLV_MAX_FACTS)
 
-/* What tells one training from another, as metadata: {name, value} pairs that point into one text. */
+/* What distinguishes one training from another, as metadata: {name, value} pairs that point into one text. */
 struct facts {
     struct text text;
     size_t at[MAX_PAIRS][2];
@@ -78,7 +78,7 @@ static void add_fact(struct facts *facts, const char *name, const char *value)
     facts->n++;
 }
 
-/* In the order in which differences are told: a parameter before the whole command. */
+/* In the order in which differences are reported: a parameter before the whole command. */
 static enum clv_status facts_open(struct facts *facts, const struct checkpoints *self, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
@@ -94,7 +94,7 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
     add_fact(facts, "seed", value);
     for (int i = 0; self->learner->parameters[i].name; i++) {
         snprintf(name, sizeof name, "parameter.%s", self->learner->parameters[i].name);
-        for (int digits = 6; digits <= 17; digits++) { /* the shortest that tells it from its neighbours */
+        for (int digits = 6; digits <= 17; digits++) { /* the shortest that no neighbour shares */
             point_snprintf(value, sizeof value, "%.*g", digits, training->parameters[i]);
             if (point_strtod(value, NULL) == training->parameters[i])
                 break;

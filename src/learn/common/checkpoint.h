@@ -1,4 +1,4 @@
-/* Checkpoint files: a training's facts, which a resumed one must share, beside tensors of the learner's own. */
+/* Checkpoint files: a training's facts, which a resumed one must share, and tensors of the learner's own. */
 #ifndef LEARN_CHECKPOINT_H
 #define LEARN_CHECKPOINT_H
 

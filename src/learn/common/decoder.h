@@ -19,7 +19,7 @@ struct decoder {
 enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err) CLV_CHECK;
 void decoders_free(struct decoder *decoders, int n);
 
-/* Problems come from the dataset from here on: it is told what is looked at (dataset_looked_at). */
+/* Problems come from the dataset from here on: it is notified of each access (dataset_looked_at). */
 void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *source);
 
 /* y = argmax_y f(y) over all nodes: what segmenting does. */

@@ -17,7 +17,7 @@ const char *idle_weak(const struct clv_training *training);
 /* Of how weak examples weigh against others: that there are only those, or none. */
 const char *idle_mixture(const struct clv_training *training);
 
-/* Of labels that are given of weak examples beside others: that there are none. */
+/* Of labels that are given of weak examples, besides those of others: that there are none. */
 const char *idle_given(const struct clv_training *training);
 
 /* Of what is about nodes of unknown label: that all labels are known. */

@@ -106,7 +106,7 @@ static double threshold_of(double *m, size_t n, double radius)
         }
     }
     return n_above ? (above - radius) / (double)n_above
-                   : pivot; /* a radius that is nothing beside the largest, the pivot */
+                   : pivot; /* a radius that vanishes against the largest, the pivot */
 }
 
 void l1_ball_project(double *w, size_t n, double radius, double *scratch)

@@ -127,8 +127,8 @@ static enum clv_status add_cuts(struct generation *self, size_t *n_added, const 
     return CLV_OK;
 }
 
-static enum clv_status tell(struct generation *self, struct clv_training_result *result, size_t round,
-                            struct clv_error *err)
+static enum clv_status report(struct generation *self, struct clv_training_result *result, size_t round,
+                              struct clv_error *err)
 {
     double train_loss;
     enum clv_status status = examples_loss(&train_loss, self->examples, self->best, err);
@@ -188,7 +188,7 @@ enum clv_status constraint_generation_train(struct clv_training_result *result, 
     TRY(start_at_init(&self, slack, err));
     for (size_t round = 1; !status && n_added && round <= rules->rounds; round++) {
         status = run_round(&self, &n_added, slack, err);
-        TRY(tell(&self, result, round, err));
+        TRY(report(&self, result, round, err));
         if (self.objective - self.bound <= rules->gap * self.objective)
             break;
     }

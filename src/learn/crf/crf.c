@@ -37,7 +37,7 @@ static const struct clv_parameter parameters[] = {
 static const char *const penalties[] = {"none", "l2", "l1", NULL};
 static const struct clv_choice choices[] = {{PENALTY, penalties}, {0}};
 
-#define SMALLEST_GRADIENT 1e-7 /* beside the weights: as good as none */
+#define SMALLEST_GRADIENT 1e-7 /* relative to the weights: as good as none */
 #define WINDOW            10   /* steps that `tolerance` looks back over */
 
 struct crf {
@@ -70,7 +70,7 @@ static enum clv_status evaluate(double *value, double *gradient, void *context, 
 }
 
 /* Adds a step's point to the curve. */
-static enum clv_status tell(struct crf *self, struct clv_error *err)
+static enum clv_status report(struct crf *self, struct clv_error *err)
 {
     double objective = self->lbfgs.value, slope = lbfgs_slope(&self->lbfgs);
     double dual = self->penalty == PENALTY_L2 ? objective - slope * slope / (4 * self->lambda) : NAN;
@@ -116,7 +116,7 @@ static enum clv_status minimise(struct crf *self, struct clv_error *err)
         if (status || !moved)
             break;
         state->n_evaluations += (size_t)n_tried;
-        status = tell(self, err);
+        status = report(self, err);
         if (!status && checkpoint_is_due(&self->checkpoints))
             status = crf_state_write(&self->checkpoints, state, err);
     }

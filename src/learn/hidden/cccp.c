@@ -1,6 +1,6 @@
 /* The concave-convex procedure (Yuille & Rangarajan 2003; Algorithm 2 of Ping, Liu & Ihler 2014).
  *
- * J is convex but for the clamped terms, which are convex and are subtracted. At some point v their tangent plane lies
+ * J is convex but for the clamped terms, which are convex and are subtracted. At some point v their tangent plane is
  * below them. With plane = the gradient of the mean clamped term at v,
  *
  *     P(w) = lambda'/2 |w|^2 + mean free term - <w, plane>

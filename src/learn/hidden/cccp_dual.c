@@ -1,4 +1,4 @@
-/* F_i is convex, so that its tangents, and their mixtures, lie below it: F_i(w) >= <a_i, w> + b_i for every w. With
+/* F_i is convex, so that its tangents, and their mixtures, are below it: F_i(w) >= <a_i, w> + b_i for every w. With
  * such a bound for each example, P is at least the least value of a parabola,
  *
  *     D = min_w lambda/2 |w|^2 + <mean_i a_i - plane, w> + mean_i b_i = -lambda/2 |Pi(v)|^2 + mean_i b_i,

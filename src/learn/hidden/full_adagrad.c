@@ -9,7 +9,7 @@
 
 #define DAMPING    0.05
 #define MAX_ROUNDS 30
-#define PRECISION  1e-20 /* of squares beside the diagonal against those on it */
+#define PRECISION  1e-20 /* of squares off the diagonal against those on it */
 
 enum clv_status full_adagrad_open(struct full_adagrad *self, size_t size, struct clv_error *err)
 {
@@ -90,11 +90,11 @@ static void annihilate(struct full_adagrad *self, size_t p, size_t q)
 static bool is_diagonal(const struct full_adagrad *self)
 {
     size_t n = self->size;
-    double on = 0, beside = 0;
+    double on = 0, off = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
-            *(i == j ? &on : &beside) += self->matrix[i * n + j] * self->matrix[i * n + j];
-    return beside <= PRECISION * on;
+            *(i == j ? &on : &off) += self->matrix[i * n + j] * self->matrix[i * n + j];
+    return off <= PRECISION * on;
 }
 
 void full_adagrad_turn(double *gradient, struct full_adagrad *self)

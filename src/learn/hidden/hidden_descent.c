@@ -112,8 +112,8 @@ enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_trai
 }
 
 /* Maxima in place of sums from here on, in steps that are short enough to stay near. */
-static enum clv_status sharpen(struct hidden_descent *self, const struct hidden_settings *settings,
-                               struct clv_error *err)
+static enum clv_status use_maxima(struct hidden_descent *self, const struct hidden_settings *settings,
+                                  struct clv_error *err)
 {
     ascent_restart(&self->ascent, self->rate / SHARP_STEPS);
     full_adagrad_restart(&self->full);
@@ -181,7 +181,7 @@ enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error
         if (status || self->n_done >= self->n_passes)
             break;
         if (self->n_done == self->n_smooth && self->n_smooth > 0 && !self->place.is_sharp) {
-            status = sharpen(self, &settings, err);
+            status = use_maxima(self, &settings, err);
             self->place.is_sharp = true;
         }
         TRY(run_pass(self, err));

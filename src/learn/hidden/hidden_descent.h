@@ -14,7 +14,7 @@ enum hidden_solver { SOLVER_ADAGRAD, SOLVER_SUBGRADIENT, SOLVER_CCCP, SOLVER_FUL
 /* What the concave-convex procedure does next; other solvers only lower. */
 enum hidden_stage { STAGE_START, STAGE_LOWER, STAGE_EVALUATE, STAGE_LINEARISE, STAGE_LOOK };
 
-/* Where a descent is, between two steps, beside its n_done. */
+/* Where a descent is, between two steps, besides its n_done. */
 struct hidden_place {
     size_t n_taken; /* examples of the pass that steps have taken */
     bool is_sharp;  /* whether smooth passes, if any, are over */

@@ -5,7 +5,7 @@
  *
  * Solvers: AdaGrad on batches (Duchi, Hazan & Singer 2011), diagonal or full, with the average of the iterates; the
  * subgradient method, Algorithm 1; and the concave-convex procedure, Algorithm 2 (cccp.c). w = 0 is a saddle: hidden
- * states that nothing tells apart stay alike, and so weights that only hidden nodes see start at random. */
+ * states that nothing distinguishes stay alike, and so weights that only hidden nodes see start at random. */
 #include <math.h>
 #include <string.h>
 
@@ -258,7 +258,7 @@ static const char *idle_if_published(const struct clv_training *training, int pa
                : NULL;
 }
 
-/* What belief propagation and elimination are told. */
+/* The inputs of belief propagation and elimination. */
 static const char *idle_inference(const struct clv_training *training, int parameter, double visible, double hidden)
 {
     struct hidden_settings settings = {.visible_temperature = visible,

@@ -13,7 +13,7 @@ enum { OF_LOWEST, OF_LOSS, OF_STEPS, N_NUMBERS };
 /* Runs and sweeps of belief propagation for one example; more than any training lives to take, and far from overflow. */
 #define MOST_RUNS ((int64_t)1 << 53)
 
-/* What does not lie in one array of the descent's. */
+/* State that is not in one array of the descent. */
 struct gathered {
     int64_t place[N_PLACE];
     double numbers[N_NUMBERS];

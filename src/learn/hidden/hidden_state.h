@@ -1,4 +1,4 @@
-/* What a training with hidden variables is resumed from: weights, what its solver keeps beside them, the messages that
+/* What a training with hidden variables is resumed from: weights, what its solver keeps besides them, the messages that
  * belief propagation goes on from, the place. */
 #ifndef LEARN_HIDDEN_STATE_H
 #define LEARN_HIDDEN_STATE_H

@@ -46,7 +46,7 @@ enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_works
                                    const struct hidden_settings *settings, const struct clv_problem *problem,
                                    const struct clv_shape *shape, struct clv_error *err) CLV_CHECK;
 
-/* Whether belief propagation works out any term of the training's examples; true where that cannot be told. */
+/* Whether belief propagation works out any term of the training's examples; true where that is unknown. */
 bool hidden_propagates(const struct clv_training *training, const struct hidden_settings *settings);
 
 /* The clamped term of the field of an example. */

@@ -39,7 +39,7 @@ enum hidden_terms { HIDDEN_FREE = 1, HIDDEN_CLAMPED = 2, HIDDEN_BOTH = 3, HIDDEN
 /* What a term is worked out by. */
 enum hidden_method { HIDDEN_PROPAGATION, HIDDEN_FOREST, HIDDEN_BUCKETS };
 
-/* What messages are kept for: the two terms' belief propagation, and the free term's TRW-S beside it. */
+/* What messages are kept for: the two terms' belief propagation, and the free term's TRW-S. */
 enum hidden_messages { HIDDEN_OF_FREE, HIDDEN_OF_CLAMPED, HIDDEN_OF_JOINT, HIDDEN_N_MESSAGES };
 
 /* How an example's terms are worked out, and what belief propagation is to go on from. */

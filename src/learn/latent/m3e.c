@@ -19,7 +19,7 @@
 enum { C, STEPS, RATE, ORDER, DEVIATION };
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 1, 1e-9, 1e9, "weight of the loss beside 1/2 |w|^2"},
+    [C] = {"C", 1, 1e-9, 1e9, "weight of the loss next to 1/2 |w|^2"},
     [STEPS] = {"steps", 300, 1, 1e6, "subgradient steps"},
     [RATE] = {"rate", 0.02, 1e-9, 1, "of the first step; the last one's is a tenth"},
     [ORDER] = {"order", 2, 1, 1e9, "of Renyi's entropy; 1: Shannon's"},

@@ -8,8 +8,8 @@
  * (with a loss of y alone this would be the latent structured SVM, their property 1). With q_k = p_theta(h_k | y_i) of
  * hidden node k:
  *
- *     theta   1/2 |theta|^2 + C sum_i sum_k [1 - q_k(h_k(w))] - beta [1 - sum_s q_k(s)^2]                 w held
- *     w       1/2 |w|^2 + C sum_i max_(y,h) { f(y, h) + D(y) + sum_k (1 - q_k(h_k)) } - max_h f(y_i, h)    theta held
+ *     theta   1/2 |theta|^2 + C sum_i sum_k [1 - q_k(h_k(w))] - beta [1 - sum_s q_k(s)^2]                 w fixed
+ *     w       1/2 |w|^2 + C sum_i max_(y,h) { f(y, h) + D(y) + sum_k (1 - q_k(h_k)) } - max_h f(y_i, h)    theta fixed
  *
  * in turn, each by subgradient steps; the second line bounds the first of the coefficient's terms. Hidden nodes touch
  * visible ones only, so that given y_i they are independent. */
@@ -26,7 +26,7 @@
 enum { C, BETA, ROUNDS, STEPS, RATE, DEVIATION };
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 1, 1e-9, 1e9, "weight of the loss beside 1/2 |w|^2"},
+    [C] = {"C", 1, 1e-9, 1e9, "weight of the loss next to 1/2 |w|^2"},
     [BETA] = {"beta", 0.1, 0, 1, "weight of the hidden nodes' own diversity"},
     [ROUNDS] = {"rounds", 15, 1, 1e6, "turns of theta and w"},
     [STEPS] = {"steps", 40, 1, 1e6, "subgradient steps for w in a round; half as many for theta"},
@@ -237,7 +237,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 
 const struct clv_learner modlat_learner = {
     .name = "modlat",
-    .summary = "latent SVM beside a model of what is hidden, on chains (Kumar et al. 2012)",
+    .summary = "latent SVM with a model of what is hidden, on chains (Kumar et al. 2012)",
     .parameters = parameters,
     .takes_init = true,
     .takes_hidden = true,

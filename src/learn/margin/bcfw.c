@@ -187,7 +187,7 @@ static size_t choose_batch(struct bcfw *self)
         if (example == self->n)
             break;
         self->directions[n++].example = example;
-        self->blocks[example].gap = 0; /* until the oracle tells anew */
+        self->blocks[example].gap = 0; /* until the oracle's next answer */
         sum_bucket(self, example / BCFW_BUCKET);
     }
     return n;

@@ -14,7 +14,7 @@
 struct bcfw_rules {
     size_t passes; /* at most, of one bcfw_solve */
     double gap;    /* ends once (objective - dual) / objective is this small */
-    double unit;   /* of the objectives told: 1 as above, C n for sum instead of mean */
+    double unit;   /* of the objectives reported: 1 as above, C n for sum instead of mean */
     size_t batch;  /* examples that the oracle is asked about at one w, before their steps are taken; 0: 1 */
     bool averaging, sampling, edges;
     bool keeps_support; /* count labellings of positive dual weight */
@@ -23,7 +23,7 @@ struct bcfw_rules {
                             the first pass steps towards; NULL: none */
 };
 
-/* A labelling of positive dual weight, told by its hash. */
+/* A labelling of positive dual weight, identified by its hash. */
 struct bcfw_share {
     uint64_t labelling;
     double share;
@@ -122,7 +122,7 @@ void bcfw_put_variance(struct bcfw *self, const double *variance);
 enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped,
                            struct clv_error *err) CLV_CHECK;
 
-/* The least objective's weights. After an interruption the latest average is as good a guess as any without another
+/* The least objective's weights. After an interruption the latest average is as good an estimate as any without another
  * look at all examples. */
 const double *bcfw_weights(const struct bcfw *self, bool stopped);
 

@@ -11,7 +11,7 @@
 enum { PLACE_PASS, PLACE_DRAW, PLACE_CHECKED, PLACE_PASSES, PLACE_STEPS, N_PLACE };
 enum { OF_LOSS, OF_OBJECTIVE, OF_HINGE, OF_DUAL, N_NUMBERS };
 
-/* What lies in blocks, laid side by side. */
+/* Arrays that blocks own, one after the other. */
 struct gathered {
     int64_t place[N_PLACE];
     double numbers[N_NUMBERS];

@@ -23,7 +23,7 @@ struct descent_rules {
     enum descent_step step;
     enum descent_ball ball;
     size_t passes;
-    double unit; /* of the objectives told */
+    double unit; /* of the objectives reported */
     bool averaging;
 };
 

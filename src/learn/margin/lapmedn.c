@@ -153,8 +153,8 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
 }
 
 /* One round's point of the curve; *gap is what the bounds leave open, relative to the objective above its floor. */
-static enum clv_status tell(double *gap, struct lapmedn *self, struct clv_training_result *result, size_t round,
-                            struct clv_error *err)
+static enum clv_status report(double *gap, struct lapmedn *self, struct clv_training_result *result, size_t round,
+                              struct clv_error *err)
 {
     const struct bcfw *bcfw = &self->bcfw;
     double train_loss, floor = self->is_exact ? 0 : laplace_bound_floor() * (double)self->size;
@@ -203,7 +203,7 @@ static enum clv_status run_rounds(struct lapmedn *self, struct clv_training_resu
         if (status || *stopped)
             return status;
         double gap;
-        status = tell(&gap, self, result, (size_t)self->round, err);
+        status = report(&gap, self, result, (size_t)self->round, err);
         if (status || (size_t)self->round == n_rounds || gap <= self->training->parameters[GAP])
             return status;
         update_variance(self, self->bcfw.best);

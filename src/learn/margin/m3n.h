@@ -1,4 +1,4 @@
-/* What the max-margin Markov networks share: the paper's C and lambda, and the units they are told in. */
+/* What the max-margin Markov networks share: the paper's C and lambda, and the units of what they report. */
 #ifndef LEARN_M3N_H
 #define LEARN_M3N_H
 

@@ -117,7 +117,7 @@ static size_t steps_to(const struct pmap *self, const struct pmap_place *place)
                     steps_of(self, (size_t)place->n_taken));
 }
 
-static void tell(struct pmap *self)
+static void report(struct pmap *self)
 {
     const struct clv_progress *progress = self->training->progress;
     const struct pmap_place *place = &self->state.place;
@@ -150,7 +150,7 @@ static enum clv_status run_pass(struct pmap *self, uint32_t pass, struct clv_err
         status = take_step(self, err);
         if (status)
             break;
-        tell(self);
+        report(self);
         if (checkpoint_is_due(&self->checkpoints))
             status = pmap_state_write(&self->checkpoints, &self->state, err);
     }

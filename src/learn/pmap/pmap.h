@@ -1,4 +1,4 @@
-/* Perturb-and-MAP learning: pmap.c tells the objectives and the algorithm. */
+/* Perturb-and-MAP learning: pmap.c states the objectives and the algorithm. */
 #ifndef LEARN_PMAP_H
 #define LEARN_PMAP_H
 

@@ -1,4 +1,4 @@
-/* The learners of this room: what they are called, their parameters, which objective each maximises. */
+/* The learners of this folder: what they are called, their parameters, which objective each maximises. */
 #include "learn/pmap/pmap_learners.h"
 
 #include <math.h>

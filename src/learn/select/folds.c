@@ -50,19 +50,19 @@ enum clv_status fold_losses(double *losses, const struct folds *self, size_t fol
 {
     enum clv_status status;
     const struct clv_training *all = self->training;
-    size_t n = all->n_examples, n_train = 0, n_held = 0, n_folds = (size_t)self->n_folds;
+    size_t n = all->n_examples, n_train = 0, n_left_out = 0, n_folds = (size_t)self->n_folds;
     struct clv_progress silent = {.stop = all->progress ? all->progress->stop : NULL};
     struct clv_training training = *all;
     struct clv_training_result result = {0};
-    int32_t *train = array_alloc(n, sizeof *train), *held = array_alloc(n, sizeof *held);
-    double *held_loss = array_alloc(n, sizeof *held_loss);
-    if (!train || !held || !held_loss) {
+    int32_t *train = array_alloc(n, sizeof *train), *left_out = array_alloc(n, sizeof *left_out);
+    double *left_out_loss = array_alloc(n, sizeof *left_out_loss);
+    if (!train || !left_out || !left_out_loss) {
         status = fail_memory(err);
         goto done;
     }
     for (size_t i = 0; i < n; i++)
         if (i % n_folds == fold)
-            held[n_held++] = self->order[i];
+            left_out[n_left_out++] = self->order[i];
         else
             train[n_train++] = self->order[i];
     training.examples = train;
@@ -75,14 +75,14 @@ enum clv_status fold_losses(double *losses, const struct folds *self, size_t fol
     status = train_part(&result, self->learner, &training, err);
     if (!status && result.interrupted)
         status = fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
-    TRY(evaluate_each(held_loss, training.dataset, held, n_held, &training.shape, result.w, &result.decoding,
-                      all->engine, 1, err));
-    for (size_t k = 0; !status && k < n_held; k++)
-        losses[k * n_folds + fold] = held_loss[k];
+    TRY(evaluate_each(left_out_loss, training.dataset, left_out, n_left_out, &training.shape, result.w,
+                      &result.decoding, all->engine, 1, err));
+    for (size_t k = 0; !status && k < n_left_out; k++)
+        losses[k * n_folds + fold] = left_out_loss[k];
 done:
     clv_training_result_release(&result);
     array_free(train);
-    array_free(held);
-    array_free(held_loss);
+    array_free(left_out);
+    array_free(left_out_loss);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Images of which few labels are given, or none: unlabelled ones, boxes (what lies outside is given), masks with void.
+/* Images of which few labels are given, or none: unlabelled ones, boxes (what is outside is given), masks with void.
  *
  * A model w1 learned elsewhere says what they could be: marginals q(y_i | what is given) from conditional
  * perturb-and-MAP draws, which then weigh the log P of each label (Shpakova et al. 2018, section 4, Algorithms 3 and

@@ -148,7 +148,7 @@ static bool share_results(struct team_piece *piece, void *context, size_t k, siz
 }
 
 /* share[n_weak]: the shares of figure that pseudo-labels are to have; NaN: as they come. Boxes are filled by FILL as
- * long as no mask tells better. With masks, the share that a teacher finds in one box errs as much as the mean of all
+ * long as no mask says otherwise. With masks, the share that a teacher finds in one box errs as much as the mean of all
  * does, both ways: it takes the background for figure, or part of the figure for background. Halfway between is nearer
  * to the truth than either. */
 static enum clv_status choose_shares(struct labelling *self, struct clv_error *err)

@@ -5,10 +5,10 @@
  * it calls the learner. pseudo_labelled.h builds the dataset that the teacher is trained on. partial.h labels one image
  * by what is given of it; learners with a parameter `kappa` (pmap) call that themselves.
  *
- * The teacher knows more than what it teaches will: with frames (struct clv_training) also where a node lies within its
+ * The teacher knows more than what it teaches will: with frames (struct clv_training) also where a node is within its
  * box and, where there are masks, what box to cut says of it. That figures fill the middle of their boxes, stand on
  * their lower sides and leave their corners free is learned from few masks, and errors that both would share become
- * rarer. What a teacher with masks finds in each box is held halfway to the share of figure that it finds in all. */
+ * rarer. What a teacher with masks finds in each box is moved halfway to the share of figure that it finds in all. */
 #ifndef LEARN_PSEUDO_LABELS_H
 #define LEARN_PSEUDO_LABELS_H
 
