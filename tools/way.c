@@ -1,5 +1,5 @@
-/* Preloaded by tools/way into a program that was compiled with -finstrument-functions: writes the address of each function
- * within the program, at its first call, a line each, to the file WAY_TRACE. */
+/* Preloaded by tools/way into a program that was compiled with -finstrument-functions: writes the address of each
+ * function within the program, at its first call, a line each, to the file WAY_TRACE. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <link.h>

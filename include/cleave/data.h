@@ -97,12 +97,12 @@ struct clv_set {
 CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
 
-/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, sequence, maps.NAME, in
- * any order; unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many fields as the
- * header, and an empty field is a value that is not there. Paths must stay inside the manifest's folder (no "..", no
- * absolute path, no escaping link); whether they exist shows when they are read. An image may stand in a split with
- * several masks, one object each (names are then equal); the same image and mask twice in a split is an error. Errors
- * name file, line and value. O(n log n). */
+/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, boxes, tags, split, sequence,
+ * maps.NAME, in any order; unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many
+ * fields as the header, and an empty field is a value that is not there. Paths must stay inside the manifest's folder
+ * (no "..", no absolute path, no escaping link); whether they exist shows when they are read. An image may stand in a
+ * split with several masks, one object each (names are then equal); the same image and mask twice in a split is an
+ * error. Errors name file, line and value. O(n log n). */
 CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Gives the items the maps of a folder (clv_map_find) under a name; maps of that name that they have are replaced.

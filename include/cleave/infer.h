@@ -244,9 +244,9 @@ CLV_API enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_tr
  *         fprintf(stderr, "%s\n", error.message);
  */
 
-/* noise += zero-mean Gumbel variables of draw `draw`, keyed
- * by (seed, draw, node, label), so that they depend on nothing else: noise[n_nodes], label 1's minus label 0's, for two
- * labels, otherwise noise[n_nodes][n_labels]. Add them to a field's unary and solve. */
+/* noise += zero-mean Gumbel variables of draw `draw`, keyed by (seed, draw, node, label), so that they depend on
+ * nothing else: noise[n_nodes], label 1's minus label 0's, for two labels, otherwise noise[n_nodes][n_labels]. Add them
+ * to a field's unary and solve. */
 CLV_API void clv_gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t seed, uint32_t draw);
 
 /* The draws first_draw .. first_draw + n_draws - 1 of a field: y[n_draws][n_nodes] are their MAP labellings,

@@ -63,10 +63,11 @@ CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example 
  * likeliest, and then clv_refine's cut (clv_refine_labels' expansion for more labels) lets borders follow the image's
  * edges: by the log odds in units of their mean size, softly clipped at 3, as prior.
  *
- * options NULL: clv_refine_probabilities_defaults, of which colours and couplings count by how soft the map's borders are,
- * for a border that the map knows to the pixel is no business of theirs: not at all up to a blur of 2 pixels, in full
- * from 5 on. The blur is that of the Gaussian which makes straight edges as soft: the integral of 4 q (1 - q) over the
- * image, per pixel of border, q how likely the likeliest label is against the next. Options of the caller's count in full.
+ * options NULL: clv_refine_probabilities_defaults, of which colours and couplings count by how soft the map's borders
+ * are, for a border that the map knows to the pixel is no business of theirs: not at all up to a blur of 2 pixels, in
+ * full from 5 on. The blur is that of the Gaussian which makes straight edges as soft: the integral of 4 q (1 - q) over
+ * the image, per pixel of border, q how likely the likeliest label is against the next. Options of the caller's count
+ * in full.
  *
  * Time and memory as clv_refine's, and 5 bytes a pixel. Errors: CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA (a
  * probability that is none, naming label and pixel), CLV_ERR_MEMORY; labels are then unchanged. */

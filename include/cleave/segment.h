@@ -67,7 +67,7 @@ CLV_API void clv_segment_defaults(struct clv_segment_options *options);
 CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                                     const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
 
-/* --- learning ----------------------------------------------------------------------------------------------------- */
+/* Learning. */
 
 #define CLV_AUTO            (-1) /* of a choice: what suits the data */
 #define CLV_MAX_LABEL_COSTS 10000
@@ -98,8 +98,8 @@ struct clv_candidates {
     size_t n;
 };
 
-/* What teaches, and how. Each member is the option of `cleave train` of its name, and messages call it so; names of splits
- * are comma-separated lists. NULL, 0 and false are the defaults but where clv_train_defaults sets another. */
+/* What teaches, and how. Each member is the option of `cleave train` of its name, and messages call it so; names of
+ * splits are comma-separated lists. NULL, 0 and false are the defaults but where clv_train_defaults sets another. */
 struct clv_train_options {
     /* What to learn from. */
     const char *data; /* a folder, a manifest, or a feature file */

@@ -65,8 +65,8 @@ enum clv_message { CLV_NOTE, CLV_COMPLAINT, CLV_SUMMARY };
 
 /* How long work reports back, and how the caller stops it. All fields may be zero. `report` may be called from any
  * thread, one call at a time: `what` names the stage, `done` of `total` units (total 0: unknown), `note` is extra text
- * or NULL. `say` is called by the caller's thread. Once `*stop` is non-zero, work ends soon, either with CLV_ERR_INTERRUPTED or, for learners, with the model
- * so far. */
+ * or NULL. `say` is called by the caller's thread. Once `*stop` is non-zero, work ends soon, either with
+ * CLV_ERR_INTERRUPTED or, for learners, with the model so far. */
 struct clv_progress {
     void (*report)(void *context, const char *what, size_t done, size_t total, const char *note);
     void *context;

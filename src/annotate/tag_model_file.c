@@ -105,8 +105,6 @@ enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model
     return status;
 }
 
-/* --- reading --- */
-
 static enum clv_status check_format(const struct clv_tensors *tensors, const char *path, struct clv_error *err)
 {
     const char *format = clv_tensors_metadata(tensors, "format");

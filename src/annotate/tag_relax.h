@@ -3,9 +3,9 @@
  *     max sum_i a_i y_i + sum_{i < j} c_ij m_ij,   each m_ij a mean of y_i y_j that some distribution with the means y_i,
  *                                                  y_j has
  *
- * An optimum has all y_i in -1, 0, 1, and a minimum cut of 2 K nodes finds it: node i says y_i, node K + i -y_i, and where
- * they do not agree y_i is 0 (roof duality; Boros & Hammer 2002). Its value is an upper bound; without a 0 it is the
- * maximum, and some labelling that is the maximum has all labels that are not 0. */
+ * An optimum has all y_i in -1, 0, 1, and a minimum cut of 2 K nodes finds it: node i says y_i, node K + i -y_i, and
+ * where they do not agree y_i is 0 (roof duality; Boros & Hammer 2002). Its value is an upper bound; without a 0 it is
+ * the maximum, and some labelling that is the maximum has all labels that are not 0. */
 #ifndef ANNOTATE_TAG_RELAX_H
 #define ANNOTATE_TAG_RELAX_H
 

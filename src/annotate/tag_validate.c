@@ -10,8 +10,8 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Settings are compared by the decisions of fits that stop at this gap, unless --tolerance is looser. Exact matches are those
- * of gaps a thousand times as small but for an example here and there, and most of the time went into these. */
+/* Settings are compared by the decisions of fits that stop at this gap, unless --tolerance is looser. Exact matches are
+ * those of gaps a thousand times as small but for an example here and there, and most of the time went into these. */
 static const double FOLDS_TOLERANCE = 1e-3;
 
 static bool is_finished(const struct tag_held_out *held, size_t task)

@@ -1,8 +1,8 @@
-/* This folder is what every other one stands on. Read first: error.h (how a failure is reported), array.h (memory), file.h
- * (files are read whole, and written all or nothing). Then what the task takes: parallel.c runs loops on threads, rng.c
- * draws numbers by seed and place, maths.c has exp and log with the same bits everywhere, machine.h makes kernels for
- * several vector widths, text.c, lines.c and json.c write and read text, memory.c and control_group.c know how much
- * memory and how many processors there are.
+/* This folder is what every other one stands on. Read first: error.h (how a failure is reported), array.h (memory),
+ * file.h (files are read whole, and written all or nothing). Then what the task takes: parallel.c runs loops on
+ * threads, rng.c draws numbers by seed and place, maths.c has exp and log with the same bits everywhere, machine.h
+ * makes kernels for several vector widths, text.c, lines.c and json.c write and read text, memory.c and control_group.c
+ * know how much memory and how many processors there are.
  *
  * Filling a struct clv_error: */
 #ifndef BASE_ERROR_H

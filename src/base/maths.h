@@ -2,8 +2,8 @@
  * they are not rounded correctly, and which variant runs depends on the processor. Here are sums, products, quotients
  * and square roots only, in a fixed order, without fused multiply-add (the Makefile's -ffp-contract=off).
  *
- * Results are within one unit in the last place unless a comment says otherwise. Infinities, NaNs and zeros are treated as by the
- * C library; neither errno nor floating-point flags are promised. */
+ * Results are within one unit in the last place unless a comment says otherwise. Infinities, NaNs and zeros are treated
+ * as by the C library; neither errno nor floating-point flags are promised. */
 #ifndef BASE_MATHS_H
 #define BASE_MATHS_H
 

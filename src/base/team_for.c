@@ -45,8 +45,6 @@ static bool is_alone(void)
     return team_size() == 1 || parallel_is_within_task();
 }
 
-/* --- results --- */
-
 /* What goes to whom: blocks[size], each of whole units. */
 struct exchange {
     char *bytes;     /* all blocks, or the own one */
@@ -125,8 +123,6 @@ static enum clv_status exchange(const struct shares *shares, team_slot *slot, vo
     array_free(self.n_units);
     return status;
 }
-
-/* --- tasks --- */
 
 struct loop {
     parallel_task *task;
@@ -267,8 +263,6 @@ enum clv_status team_collect(size_t n, team_slot *slot, void *context, struct cl
     struct shares shares = {n, NULL};
     return is_alone() ? CLV_OK : exchange(&shares, slot, context, false, err);
 }
-
-/* --- sums --- */
 
 /* The order: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such pairs, and so on,
  * as in a balanced tree. What of it a member's rows hold whole it has added up before they go to others: one piece stands

@@ -43,10 +43,10 @@ bool team_does(size_t index);
 enum clv_status team_share(size_t n, team_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 enum clv_status team_collect(size_t n, team_slot *slot, void *context, struct clv_error *err) CLV_CHECK;
 
-/* Task i leaves its result in rows[i][size] of rows[n]; afterwards the first row has the sum of all, for all members. Each
- * does tasks that are next to each other, and the order of the sum is that of the tasks up to 32, and with more of them
- * that of a balanced tree over blocks of 32, so that a member can add up most of its own rows before it gives them away.
- * n >= 1. Afterwards the other rows are undefined. */
+/* Task i leaves its result in rows[i][size] of rows[n]; afterwards the first row has the sum of all, for all members.
+ * Each does tasks that are next to each other, and the order of the sum is that of the tasks up to 32, and with more of
+ * them that of a balanced tree over blocks of 32, so that a member can add up most of its own rows before it gives them
+ * away. n >= 1. Afterwards the other rows are undefined. */
 enum clv_status team_for_sum(size_t n, int n_threads, parallel_task *task, void *context, double *rows, size_t size,
                              struct clv_error *err) CLV_CHECK;
 

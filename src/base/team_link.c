@@ -82,8 +82,8 @@ void team_link_take(int32_t from, int tag, void *bytes, size_t size)
     }
 }
 
-/* Who waits for the slowest member naps between looks, each time an eighth longer, so that a nap is no longer than about an
- * eighth of the wait: MPI's own waiting takes a processor, and so do many short naps. */
+/* Who waits for the slowest member naps between looks, each time an eighth longer, so that a nap is no longer than
+ * about an eighth of the wait: MPI's own waiting takes a processor, and so do many short naps. */
 static void wait_for(MPI_Request *request)
 {
     int is_done;

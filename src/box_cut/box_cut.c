@@ -42,8 +42,8 @@ static enum clv_status check(const struct clv_image *image, const struct clv_box
     return CLV_OK;
 }
 
-/* The superpixels' cut with borders refined at the pixels of `image`, the crop or a smaller copy: labels[height][width]. The
- * ground outside the box is certain. */
+/* The superpixels' cut with borders refined at the pixels of `image`, the crop or a smaller copy:
+ * labels[height][width]. The ground outside the box is certain. */
 static enum clv_status refine_border(uint8_t *labels, const struct clv_image *image, const struct box_scene *scene,
                                      const int32_t *figure, const double *odds, double coupling, struct clv_error *err)
 {

@@ -1,5 +1,5 @@
-/* What separates figure from ground among the superpixels of a box: the features that the learned weights of box_weights.h
- * count. */
+/* What separates figure from ground among the superpixels of a box: the features that the learned weights of
+ * box_weights.h count. */
 #ifndef BOX_CUT_BOX_FEATURES_H
 #define BOX_CUT_BOX_FEATURES_H
 

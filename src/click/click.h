@@ -1,7 +1,7 @@
-/* Interactive cutting: an object from strokes on it and on the ground. Every stroke is answered by an exact minimum cut of
- * the pixels in which the strokes are certain; figure and ground are separated by colours and texture near the strokes
- * and in all of the labelling so far, by how far a pixel is from strokes of either sort over steps of colour, by what a
- * learned model says if there is one, and by the labelling before, which a stroke changes near itself only.
+/* Interactive cutting: an object from strokes on it and on the ground. Every stroke is answered by an exact minimum cut
+ * of the pixels in which the strokes are certain; figure and ground are separated by colours and texture near the
+ * strokes and in all of the labelling so far, by how far a pixel is from strokes of either sort over steps of colour,
+ * by what a learned model says if there is one, and by the labelling before, which a stroke changes near itself only.
  *
  *     click_scene_new(&scene, &image, &error);
  *     click_cut(labels, scene, &(struct click_request){.seeds = seeds, .n_strokes = 1, .latest = &press}, &error);

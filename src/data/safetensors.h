@@ -18,8 +18,8 @@ enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const c
                               const struct clv_tensor *tensors, size_t n_tensors, const char *const (*metadata)[2],
                               size_t n_metadata, struct clv_error *err) CLV_CHECK;
 
-/* Opens a file larger than memory: not mapped, arrays are read into memory, but for those of the names left[n_left], whose
- * data is NULL. tensors_read gets parts of these. */
+/* Opens a file larger than memory: not mapped, arrays are read into memory, but for those of the names left[n_left],
+ * whose data is NULL. tensors_read gets parts of these. */
 enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *path, const char *const *left,
                                    size_t n_left, struct clv_error *err) CLV_CHECK;
 

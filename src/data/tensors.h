@@ -20,12 +20,11 @@ struct clv_tensor {
     const void *data;
 };
 
-/* --- reading: the file is mapped, not read; tensors are views valid until clv_tensors_close ---
- * Everything is checked before a tensor is handed out, and refused with CLV_ERR_DATA naming file and tensor: a header
- * that is truncated, longer than 100 MB, or no JSON object; duplicate names; types other than those above (BOOL, BF16
- * ..); more than CLV_TENSOR_MAX_DIMENSIONS; arrays outside the file, or that overlap, leave gaps, or differ in
- * size from their shape. Arrays that other writers left misaligned for their type are copied. The values of arrays are
- * not looked at. */
+/* Reading. The file is mapped, not read; tensors are views valid until clv_tensors_close. Everything is checked before
+ * a tensor is handed out, and refused with CLV_ERR_DATA naming file and tensor: a header that is truncated, longer than
+ * 100 MB, or no JSON object; duplicate names; types other than those above (BOOL, BF16 ..); more than
+ * CLV_TENSOR_MAX_DIMENSIONS; arrays outside the file, or that overlap, leave gaps, or differ in size from their shape.
+ * Arrays that other writers left misaligned for their type are copied. The values of arrays are not looked at. */
 struct clv_tensors;
 enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path, struct clv_error *err) CLV_CHECK;
 enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *bytes, size_t size, const char *name,
@@ -46,10 +45,10 @@ const char *clv_tensors_metadata(const struct clv_tensors *tensors, const char *
 size_t clv_tensors_metadata_count(const struct clv_tensors *tensors);
 const char *clv_tensors_metadata_key(const struct clv_tensors *tensors, size_t index); /* sorted */
 
-/* --- writing: all or nothing. metadata: n_metadata pairs {key, value}, UTF-8. The same content gives the same bytes in
+/* Writing: all or nothing. metadata: n_metadata pairs {key, value}, UTF-8. The same content gives the same bytes in
  * whatever order it is passed: wide types come first, then names, so that every array is aligned for its type; the
  * first one begins at a multiple of 64. CLV_ERR_USAGE: names or keys given twice, names that are not UTF-8, shapes out
- * of range. --- */
+ * of range. */
 enum clv_status clv_tensors_write(const char *path, const struct clv_tensor *tensors, size_t n_tensors,
                                   const char *const (*metadata)[2], size_t n_metadata, struct clv_error *err) CLV_CHECK;
 

@@ -31,7 +31,7 @@
 static const struct weight_names names_of_last = {"unary", "pairwise"},
                                  names_of_first = {"first.unary", "first.pairwise"};
 
-/* --- what must hold of any model --- */
+/* What must hold of any model. */
 
 static enum clv_status check_stages(const struct clv_model *model, const char *name, struct clv_error *err)
 {
@@ -75,8 +75,6 @@ static enum clv_status check_shape(const struct clv_model *model, const char *na
                     of_nodes->n_edge_features, n_edge_features);
     return CLV_OK;
 }
-
-/* --- writing --- */
 
 /* The JSON texts of the metadata. */
 struct header {
@@ -193,8 +191,6 @@ done:
     array_free(tensors);
     return status;
 }
-
-/* --- reading --- */
 
 static enum clv_status check_format(const struct clv_tensors *tensors, const char *path, struct clv_error *err)
 {

@@ -19,9 +19,6 @@ void cutout_release(struct cutout *self)
     *self = (struct cutout){0};
 }
 
-/* --- the band
- * ------------------------------------------------------------------------------------------------------------- */
-
 static int32_t band_width(const struct clv_image *image)
 {
     int32_t side = image->width > image->height ? image->width : image->height;
@@ -70,9 +67,6 @@ static double smoothed(const uint8_t *kind, int32_t width, int32_t height, int32
     }
     return (double)sum / (double)all;
 }
-
-/* --- colours nearby
- * ------------------------------------------------------------------------------------------------------- */
 
 /* Sums over pixels of one side: weights, colours, squared colours. */
 struct sums {
@@ -132,9 +126,6 @@ static void describe(double mean[3], double *spread, const struct sums *sums)
     }
     *spread = fmax(*spread, 0) / 3 + NOISE;
 }
-
-/* --- pixels
- * --------------------------------------------------------------------------------------------------------------- */
 
 static uint8_t rounded(double value)
 {

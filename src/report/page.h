@@ -1,6 +1,6 @@
-/* This folder writes the report: report.c takes items into a temporary file, pictures.c shrinks and encodes their pictures,
- * page.c writes the markup, with the style of page_style.c and the script of page_script.c. Read report.c first. This
- * header declares the parts of the page. */
+/* This folder writes the report: report.c takes items into a temporary file, pictures.c shrinks and encodes their
+ * pictures, page.c writes the markup, with the style of page_style.c and the script of page_script.c. Read report.c
+ * first. This header declares the parts of the page. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 

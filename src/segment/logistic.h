@@ -20,8 +20,9 @@ struct logistic_data {
 
 /* w[n_columns], *bias: the minimum of the weighted mean of log(1 + exp(-+(<w, row> + bias))) + ridge / 2 |w s|^2, s the
  * columns' standard deviations, by Newton's method. Columns marked in `is_positive` have weights >= 0: the lowest one
- * below is left out until none is. A column that does not vary weighs 0, as does one that varies so little that its weight
- * would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (times its mean, too: no sum of theirs is beyond LOGISTIC_LARGEST). O(n columns^2) a step. */
+ * below is left out until none is. A column that does not vary weighs 0, as does one that varies so little that its
+ * weight would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (times its mean, too: no sum of theirs is beyond
+ * LOGISTIC_LARGEST). O(n columns^2) a step. */
 enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data *data, const bool *is_positive,
                              double ridge, struct clv_error *err) CLV_CHECK;
 

@@ -5,7 +5,8 @@
 #include "cleave/model.h"
 #include "data/maps/map_reader.h"
 
-/* The weight that the model gives a channel's mean in the score of a label's row, for values as map_ready.h makes them. */
+/* The weight that the model gives a channel's mean in the score of a label's row, for values as map_ready.h makes
+ * them. */
 double map_margin_weight(const struct clv_model *model, int32_t map, size_t row, int32_t channel);
 
 /* *margin, one channel, owns its values: label 1 against label 0; of probabilities their log-odds, of features the

@@ -1,5 +1,5 @@
-/* What separates figure from ground at each pixel of a segmented image of two labels, one plane of numbers after the other:
- * what the model says of the pixel's node, what its colour says, what maps say. */
+/* What separates figure from ground at each pixel of a segmented image of two labels, one plane of numbers after the
+ * other: what the model says of the pixel's node, what its colour says, what maps say. */
 #ifndef SEGMENT_PIXEL_TERMS_H
 #define SEGMENT_PIXEL_TERMS_H
 

@@ -64,7 +64,8 @@ void bad_images_release(struct bad_images *self);
  * else `status`. */
 enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
-/* Names all of them: as notes with `skip`, else as complaints, and fails. `n_images` is how many there were, of `path`. */
+/* Names all of them: as notes with `skip`, else as complaints, and fails. `n_images` is how many there were, of
+ * `path`. */
 enum clv_status bad_images_report(const struct bad_images *self, bool skip, size_t n_images, const char *path,
                                   const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 

@@ -41,7 +41,7 @@ struct option_command {
         "--engine", NULL, "both engines find the same labels", 0                                                       \
     }
 
-/* --- of images, for all commands that read some --- */
+/* Of images, for all commands that read some. */
 
 static const struct option_row image_rows[] = {
     NO_IMAGES,
@@ -74,7 +74,7 @@ static const struct option_row size_rows[] = {
 
 static const struct option_row no_image_rows[] = {NO_IMAGES, {NULL}};
 
-/* --- train, features --- */
+/* Train, features. */
 
 static const struct option_row recipe_rows[] = {
     {"--blocks", "--blocks words,size", NULL, 0},
@@ -156,7 +156,7 @@ static const struct option_row train_rows[] = {
     {NULL},
 };
 
-/* --- segment, marginals --- */
+/* Segment, marginals. */
 
 static const struct option_row work_rows[] = {
     OUTPUT,
@@ -208,7 +208,7 @@ static const struct option_row marginals_rows[] = {
     {NULL},
 };
 
-/* --- score, inspect, import --- */
+/* Score, inspect, import. */
 
 static const struct option_row score_rows[] = {
     {"--band", "--band 2", NULL, ANYWHERE},
@@ -249,7 +249,7 @@ static const struct option_row import_rows[] = {
     {NULL},
 };
 
-/* --- annotate --- */
+/* Annotate. */
 
 static const struct option_row annotate_train_rows[] = {
     OUTPUT,
@@ -291,7 +291,7 @@ static const struct option_row annotate_predict_rows[] = {
 
 static const struct option_row annotate_score_rows[] = {{"--pred", "--pred other.svm", NULL, IN_THIRD}, {NULL}};
 
-/* --- synth --- */
+/* Synth. */
 
 static const struct option_row animals_rows[] = {
     OUTPUT,
@@ -303,7 +303,7 @@ static const struct option_row animals_rows[] = {
     {NULL},
 };
 
-/* --- label --- */
+/* Label. */
 
 static const struct option_row label_rows[] = {
     NO_IMAGES,

@@ -15,7 +15,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-/* --- what there is to work on --- */
+/* What there is to work on. */
 
 static char place[256]; /* of everything */
 
@@ -132,7 +132,7 @@ static void prepare(void)
          "echo 0001 >split/ImageSets/Segmentation/train.txt && echo 0002 >split/ImageSets/Segmentation/val.txt");
 }
 
-/* --- what comes out --- */
+/* What comes out. */
 
 struct outcome {
     int code;
@@ -182,7 +182,7 @@ static struct outcome run(const char *command, const char *setting, const char *
     return made;
 }
 
-/* --- the walk --- */
+/* The walk. */
 
 static char idle[8192];
 

@@ -20,7 +20,7 @@
 #include "support/golden.h"
 #include "support/support.h"
 
-/* --- one command line --- */
+/* One command line. */
 
 struct answer {
     int code;
@@ -91,7 +91,7 @@ static struct answer ask(const char *line)
     return answer;
 }
 
-/* --- options with values --- */
+/* Options with values. */
 
 /* Of options that have none in option_rows.h because nothing comes out differently. */
 static const char *const values[] = {
@@ -137,7 +137,7 @@ static int list_choices(struct choice *choices, int capacity, const struct optio
     return n;
 }
 
-/* --- the tables --- */
+/* The tables. */
 
 /* Refused pairs of an option, those of one text in one row. */
 struct group {

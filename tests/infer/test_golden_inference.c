@@ -55,7 +55,7 @@ static uint64_t add_error(uint64_t digest, const struct clv_error *error)
     return golden_bytes(digest, "message", error->message, strlen(error->message));
 }
 
-/* --- belief propagation --- */
+/* Belief propagation. */
 
 struct propagation {
     const char *name;
@@ -152,7 +152,7 @@ static void propagation_rows(size_t kind)
     clv_bp_free(bp);
 }
 
-/* --- decoding --- */
+/* Decoding. */
 
 static uint64_t decode(uint64_t digest, struct clv_oracle *oracle, const struct clv_decoding *decoding, bool has_hidden,
                        size_t kind, uint64_t index)
@@ -270,7 +270,7 @@ TEST(every_kind_of_inference_finds_what_it_found)
     golden_end("inference", "fields\tmethod\tsetting\tdigest");
 }
 
-/* --- from an image to its outline --- */
+/* From an image to its outline. */
 
 enum { WIDTH = 71, HEIGHT = 53 };
 

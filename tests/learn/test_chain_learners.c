@@ -6,8 +6,7 @@
 
 static const struct clv_shape apart = {3, 4, 0, CLV_PAIRWISE_NONE};
 
-/* --- perturb-and-MAP
- * ----------------------------------------------------------------------------------------------------- */
+/* Perturb-and-MAP. */
 
 static struct pmap_example random_example(struct random_problem *r, float *weight, int32_t n_nodes, bool is_shared,
                                           bool is_joint, uint64_t seed)
@@ -129,8 +128,7 @@ TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
     decoders_free(decoder, 1);
 }
 
-/* --- the structured hinge
- * ---------------------------------------------------------------------------------------------- */
+/* The structured hinge. */
 
 static double slow_hinge(const struct clv_problem *p, const double *w, int32_t *worst)
 {
@@ -252,8 +250,7 @@ TEST(ssvm_brackets_the_known_optimum_of_real_letters)
     letters_release(&letters);
 }
 
-/* --- all of them
- * ------------------------------------------------------------------------------------------------------- */
+/* All of them. */
 
 /* Chains whose labels follow from features and neighbours: every learner finds weights that say so. */
 TEST(every_learner_learns_planted_chains)

@@ -8,7 +8,7 @@
 #include "learn/common/parameters.h"
 #include "learn/hidden/hidden_toy.h"
 
-/* --- what is learned from --- */
+/* What is learned from. */
 
 enum data { CUTS, WEAK, FRAMED, BOXES, NODES_ALONE, FULL_CHAINS, HIDDEN_CHAINS, HIDDEN_LOOPS, N_DATA };
 static const char *const data_names[] = {"cuts",  "weak",        "framed",        "boxes",
@@ -84,7 +84,7 @@ static bool takes(const struct clv_learner *learner, enum data data, const struc
     return learner_trains(learner, toy->shape.pairwise, toy->shape.n_labels, graph);
 }
 
-/* --- settings --- */
+/* Settings. */
 
 static bool has(const struct clv_learner *learner, const char *name)
 {

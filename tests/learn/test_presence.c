@@ -145,8 +145,8 @@ TEST(a_tensor_of_costs_that_does_not_fit_the_model_is_refused)
     clv_model_release(&model);
 }
 
-/* Nine of ten nodes have label 0, which held-out marginals give .6 there; to the tenth, of label 1, they give it .55. Weights
- * of share^-x find the rare label as soon as 9^x > .55 / .45, and lose the common one from 9^x > .6 / .4 on. */
+/* Nine of ten nodes have label 0, which held-out marginals give .6 there; to the tenth, of label 1, they give it .55.
+ * Weights of share^-x find the rare label as soon as 9^x > .55 / .45, and lose the common one from 9^x > .6 / .4 on. */
 TEST(rare_labels_weigh_as_much_as_held_out_marginals_bear)
 {
     enum { NODES = 10 };

@@ -122,8 +122,8 @@ static void add_nearby(void *context, int32_t term, const float *plane)
 }
 
 /* The bias has no ridge: at the minimum what wrong pixels cost, times how wrong they are, is level between the sides. A
- * missed pixel of figure costs (1/2 + v) / share and one too many 1/2 / (1 - share) + v IoU / share, as the error's halves and
- * IoU's slopes are, v being the weight of IoU. */
+ * missed pixel of figure costs (1/2 + v) / share and one too many 1/2 / (1 - share) + v IoU / share, as the error's
+ * halves and IoU's slopes are, v being the weight of IoU. */
 static double imbalance(struct fixture *self, const struct refining *refining)
 {
     double off[N_IMAGES][2] = {{0}}, share[N_IMAGES], iou = 0, sum = 0, size = 0;
@@ -294,7 +294,8 @@ TEST(examples_are_labelled_under_their_own_weights)
     end(&fixture);
 }
 
-/* Each image's nodes show their labels in features that no other image has: whoever learned from the image would trust them. */
+/* Each image's nodes show their labels in features that no other image has: whoever learned from the image would trust
+ * them. */
 TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
 {
     static struct fixture fixture;

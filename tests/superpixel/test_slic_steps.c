@@ -1,5 +1,5 @@
-/* SLIC by its definition (Achanta et al. 2012): rows of centres at low gradients, windows, nearest centres, means. And what
- * is said of its regions. */
+/* SLIC by its definition (Achanta et al. 2012): rows of centres at low gradients, windows, nearest centres, means. And
+ * what is said of its regions. */
 #include <math.h>
 
 #include "superpixel/connectivity.h"

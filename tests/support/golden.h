@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /* What a row's digest covers; `stage` names it, the earliest first: a row that differs says from which on, and by how
- * much the sum of its absolute values differs. Calls of one stage are one. Of a NaN that it is one: its bits are nobody's promise. */
+ * much the sum of its absolute values differs. Calls of one stage are one. Of a NaN that it is one: its bits are
+ * nobody's promise. */
 uint64_t golden_bytes(uint64_t digest, const char *stage, const void *bytes, size_t size);
 uint64_t golden_floats(uint64_t digest, const char *stage, const float *values, size_t n);
 uint64_t golden_doubles(uint64_t digest, const char *stage, const double *values, size_t n);

@@ -22,7 +22,8 @@
     }                                                                                                                  \
     static void name##_fn(__attribute__((unused)) int _i)
 
-/* What is done before and after the file's suite, or each of its tests; either may be NULL. Seconds that a test may take. */
+/* What is done before and after the file's suite, or each of its tests; either may be NULL. Seconds that a test may
+ * take. */
 #define SETUP_ONCE(setup, teardown) SETUP_(setup, teardown, true)
 #define SETUP_EACH(setup, teardown) SETUP_(setup, teardown, false)
 #define SETUP_(setup, teardown, is_once)                                                                               \
@@ -41,7 +42,8 @@ void register_timeout(const char *file, double seconds);
 
 #undef fail /* Check's deprecated macro; cleave has a function of that name */
 
-/* Every check fails by this: one within a helper is reported at the line of the test that called it, and says where it is. */
+/* Every check fails by this: one within a helper is reported at the line of the test that called it, and says where it
+ * is. */
 _Noreturn void failed_at(const char *file, int line, const char *expression, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define _ck_assert_failed failed_at

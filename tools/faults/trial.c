@@ -79,7 +79,7 @@ struct outcome command_wait(pid_t process, double kill_after)
     return outcome;
 }
 
-/* --- files --- */
+/* Files. */
 
 static char *read_file(const char *path, size_t *size)
 {
@@ -174,7 +174,7 @@ static bool leaves_temporaries(void)
     return n_temporaries > 0;
 }
 
-/* --- verdicts --- */
+/* Verdicts. */
 
 static bool is_documented(int code)
 {

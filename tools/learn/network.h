@@ -174,8 +174,9 @@ static inline void network_learn(float *weights, const struct network *self, con
     free(order);
 }
 
-/* Numbers of a table, each with six digits; the column of the next one is returned. Weight decay shrinks what no example
- * needs until it is denormal, which is slow to compute with and adds nothing to a score: such weights are written as 0. */
+/* Numbers of a table, each with six digits; the column of the next one is returned. Weight decay shrinks what no
+ * example needs until it is denormal, which is slow to compute with and adds nothing to a score: such weights are
+ * written as 0. */
 static inline int network_write_number(FILE *stream, int column, float value)
 {
     char text[32];

@@ -1,5 +1,6 @@
 /* How much IoU counts beside the error when a model with maps learns to refine (REFINING_IOU_WEIGHT of
- * src/segment/refining_learn.h), by cross-validation over the training images of the horses with the maps of a small network:
+ * src/segment/refining_learn.h), by cross-validation over the training images of the horses with the maps of a small
+ * network:
  *
  *     build/learn/refining     what `make reproduce-refining` runs; $CLEAVE_DATA has horses/ and maps-horses/
  *

@@ -1,4 +1,5 @@
-/* The options that every working command has, which ones were given, and how all of a command's are parsed and printed as help. */
+/* The options that every working command has, which ones were given, and how all of a command's are parsed and printed
+ * as help. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -91,8 +92,6 @@ struct option_rule {
 /* rules[n], in this order. */
 enum clv_status options_check(const struct common_options *common, const struct option_rule *rules, size_t n,
                               struct clv_error *err) CLV_CHECK;
-
-/* --- help --- */
 
 /* At most 30 lines: what most people need. `command` is "cleave train". */
 void option_help_short(FILE *stream, const char *command, const struct option_table *table,

@@ -9,8 +9,8 @@ void signals_install(void);
 /* Non-zero once a signal arrived: goes into clv_progress.stop. */
 const volatile int *signals_stop(void);
 
-/* From here on a team's members stop together, at the same place of their work, whichever of them a signal reached: before
- * signals_stop is asked for. */
+/* From here on a team's members stop together, at the same place of their work, whichever of them a signal reached:
+ * before signals_stop is asked for. */
 void signals_share(void);
 
 /* From here on SIGTERM and SIGUSR1, by which a cluster announces the end of a job, ask to be started again: the exit

@@ -73,7 +73,8 @@ enum clv_status import_draw(uint8_t *mask, int32_t width, int32_t height, const 
 /* VOC's SegmentationClass: masks are taken over as they are, and so are its splits. */
 enum clv_status import_voc(struct import_set *self, struct clv_error *err) CLV_CHECK;
 
-/* --folds (the member is a struct import_options), and Taskar's letters: the words of those folds as a feature file, which the command has claimed. */
+/* --folds (the member is a struct import_options), and Taskar's letters: the words of those folds as a feature file,
+ * which the command has claimed. */
 enum clv_status import_take_folds(void *member, const struct clv_option *option, const char *typed,
                                   struct clv_error *err) CLV_CHECK;
 enum clv_status import_letters(const struct import_options *options, struct clv_error *err) CLV_CHECK;

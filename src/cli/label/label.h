@@ -16,8 +16,8 @@ void label_trainer_free(struct label_trainer *trainer); /* stops */
 struct page_trainer label_trainer_view(struct label_trainer *trainer);
 
 struct label_server;
-/* Listens on an IPv4 or IPv6 address, 0.0.0.0 and :: being all of this machine's; port 0 takes a free one. access->hosts and
- * `links` (a line each, with the token) follow from it. CLV_ERR_OS if the address cannot be had. */
+/* Listens on an IPv4 or IPv6 address, 0.0.0.0 and :: being all of this machine's; port 0 takes a free one.
+ * access->hosts and `links` (a line each, with the token) follow from it. CLV_ERR_OS if the address cannot be had. */
 enum clv_status label_server_new(struct label_server **server, struct text *links, struct page_access *access,
                                  const char *address, int32_t port, struct clv_error *err) CLV_CHECK;
 /* Serves the session until *stop is not 0. */

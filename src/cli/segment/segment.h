@@ -74,8 +74,8 @@ enum clv_status segment_check_outputs(const struct segment *self, struct clv_err
 
 struct segment_run;
 
-/* Whether labels of an image of this size are sharpened at the pixels. Never with labels of the least loss or probabilities,
- * nor where boxes are cut, which does so itself. */
+/* Whether labels of an image of this size are sharpened at the pixels. Never with labels of the least loss or
+ * probabilities, nor where boxes are cut, which does so itself. */
 bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px);
 
 #define STATUS_HEAD     "image\tstatus\tmask\tmessage"

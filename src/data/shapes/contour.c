@@ -16,9 +16,6 @@ void contours_release(struct contours *self)
     *self = (struct contours){0};
 }
 
-/* --- regions
- * -------------------------------------------------------------------------------------------------------------- */
-
 /* Numbers of parts of regions, from 1; parent[number] leads to the one that stands for the whole region. */
 struct parts {
     int32_t *parent;
@@ -120,9 +117,6 @@ static enum clv_status find_objects(struct contours *self, const uint8_t *labels
     array_free(parts.parent);
     return status;
 }
-
-/* --- rings
- * ---------------------------------------------------------------------------------------------------------------- */
 
 /* Directions: right, down, left, up; and where, from a corner reached that way, the pixels ahead are on either hand. */
 static const int8_t step[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};

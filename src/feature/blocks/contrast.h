@@ -22,8 +22,8 @@ enum contrast_measure {
 /* Measures of a region under a recipe. */
 int32_t contrast_measures(const struct clv_recipe *recipe);
 
-/* measures[n_regions][contrast_measures()], each in 0..1. maps[recipe->n_scales]: the words, read for the measures of words. O(regions x
- * min(regions, 1024) + pixels x scales + edges). */
+/* measures[n_regions][contrast_measures()], each in 0..1. maps[recipe->n_scales]: the words, read for the measures of
+ * words. O(regions x min(regions, 1024) + pixels x scales + edges). */
 enum clv_status contrast_measure(float *measures, const struct scene *scene, const struct clv_adjacency *adjacency,
                                  const struct clv_recipe *recipe, const struct word_map *maps,
                                  struct clv_error *err) CLV_CHECK;

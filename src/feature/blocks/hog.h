@@ -19,8 +19,8 @@ void hog_release(struct hog *hog);
  * does not check its own. */
 enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_error *err) CLV_CHECK;
 
-/* --- hog: what the region's pixels find in their cells, on average: 18 directions of gradients, 9 orientations, 4 sums
- * over the orientations, one for each normalisation --- */
+/* hog: what the region's pixels find in their cells, on average: 18 directions of gradients, 9 orientations, 4 sums
+ * over the orientations, one for each normalisation */
 void hog_fill(float *row, const struct hog *hog, const struct scene *scene, int32_t region);
 void hog_name(char *name, size_t size, int32_t index);
 

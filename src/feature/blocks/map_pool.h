@@ -17,14 +17,14 @@ void map_pool_release(struct map_pool *pool);
 enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
                               const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
 
-/* --- maps: a bias of 1; of each channel the mean, for probabilities also its soft bins, and what else is pooled --- */
+/* maps: a bias of 1; of each channel the mean, for probabilities also its soft bins, and what else is pooled */
 int32_t maps_size(const struct clv_recipe *recipe);
 void maps_fill(float *row, const struct map_pool *pool, const struct clv_recipe *recipe, int32_t region);
 /* Where in the block the mean of a map's channel stands, and what the mean is multiplied by there. */
 int32_t maps_mean_column(float *unit, const struct clv_recipe *recipe, int32_t map, int32_t channel);
 void maps_name(char *name, size_t size, const struct clv_recipe *recipe, int32_t index);
 
-/* --- edges: how alike two nodes' means are in each map, times the boundary's length where there is one --- */
+/* edges: how alike two nodes' means are in each map, times the boundary's length where there is one */
 int32_t map_edge_count(const struct clv_recipe *recipe);
 /* features[n_edges][stride], of which each edge's last map_edge_count are filled; side is the length that boundaries
  * are measured by. */

@@ -16,8 +16,8 @@ struct map_source {
 /* The path of an item's map, NULL where it has none. */
 const char *map_path(const struct clv_set *set, const struct clv_item *item, const char *name);
 
-/* The item's map of wanted's name (map_reader_close); CLV_ERR_NO_INPUT where it has none, CLV_ERR_DATA for another number of channels than
- * wanted's, unless that is 0. */
+/* The item's map of wanted's name (map_reader_close); CLV_ERR_NO_INPUT where it has none, CLV_ERR_DATA for another
+ * number of channels than wanted's, unless that is 0. */
 enum clv_status map_of_item(struct map_reader *map, const struct clv_recipe_map *wanted, const struct clv_set *set,
                             const struct clv_item *item, const struct clv_image_limits *limits,
                             struct clv_error *err) CLV_CHECK;
@@ -31,8 +31,8 @@ enum clv_status map_learn_components(struct clv_recipe_map *map, const struct ma
 enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct map_source *from, int n_threads,
                                      struct clv_error *err) CLV_CHECK;
 
-/* How many groups unit vectors direction[n][n_values] fall into that are close together, each in a direction of its own; 1
- * where they do not. O(n n_values). */
+/* How many groups unit vectors direction[n][n_values] fall into that are close together, each in a direction of its
+ * own; 1 where they do not. O(n n_values). */
 enum clv_status map_count_groups(int32_t *n_groups, const float *direction, size_t n, size_t n_values,
                                  struct clv_error *err) CLV_CHECK;
 

@@ -17,8 +17,6 @@
 #define WORK_OF_A_THREAD 2e6                /* additions; about half a millisecond */
 #define CHUNK_BYTES      ((size_t)32 << 20) /* of all chunks' sums together, unless two are larger */
 
-/* --- opening --- */
-
 /* Whether every edge of an example has the same one feature of 1. */
 static bool has_plain_edges(const struct clv_problem *problem)
 {
@@ -128,8 +126,6 @@ void crf_objective_release(struct crf_objective *self)
     array_free(self->chunk_sums);
     *self = (struct crf_objective){0};
 }
-
-/* --- evaluation --- */
 
 /* W with a label a lane; of two labels, label 0 scores 0. */
 static void load_weights(struct crf_objective *self, const double *w)

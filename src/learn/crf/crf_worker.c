@@ -89,8 +89,6 @@ struct crf_worker *crf_worker_at(struct crf_worker *workers, int thread)
     return &workers[thread];
 }
 
-/* --- chains --- */
-
 /* table[k][k] of an edge: sum_q P[a][b][q] e_q. */
 static const double *edge_table(double *table, const struct crf_objective *objective, const float *features)
 {
@@ -262,8 +260,6 @@ static enum clv_status add_chains(double *nll, double *sums, struct crf_worker *
     }
     return status;
 }
-
-/* --- forests --- */
 
 /* Nodes of unknown label score 0 and hang on nothing: each adds log K to the log-partition. */
 static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *self,

@@ -97,8 +97,6 @@ bool lbfgs_resume(struct lbfgs *self)
     return isfinite(lbfgs_slope(self));
 }
 
-/* --- directions --- */
-
 /* Place of the i-th last move, from 1. */
 static size_t place_of(const struct lbfgs *self, size_t i)
 {
@@ -151,8 +149,6 @@ static void remember(struct lbfgs *self)
     self->next = (k + 1) % self->memory;
     self->n_kept += self->n_kept < self->memory;
 }
-
-/* --- steps --- */
 
 static enum clv_status evaluate_along(struct line_point *point, void *context, struct clv_error *err)
 {

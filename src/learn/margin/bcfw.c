@@ -33,8 +33,6 @@ static double block_score(const struct bcfw *self, const struct bcfw_block *bloc
            inner_product(block->pairwise, w + self->unary_size, self->pairwise_size);
 }
 
-/* --- one step --- */
-
 /* The rows of W that direction->change touches, and the couplings: with many labels, few of all weights. */
 static void find_spans(struct bcfw_direction *direction, const struct bcfw *self, size_t n_nodes)
 {
@@ -234,8 +232,6 @@ static enum clv_status run_pass(struct bcfw *self, bool *stopped, struct clv_err
     return CLV_OK;
 }
 
-/* --- checks --- */
-
 /* Hinge and gap of one example at w. */
 static enum clv_status check_example(void *context, size_t index, int thread, struct clv_error *err)
 {
@@ -310,8 +306,6 @@ static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *e
     }
     return CLV_OK;
 }
-
-/* --- the whole --- */
 
 void bcfw_set_variance(struct bcfw *self, const double *variance)
 {

@@ -3,8 +3,8 @@
  *     min_w  sum_i xi_i   subject to  |w|_1 <= radius,   xi_i = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
  * by online subgradient steps, each projected onto the ball (descent.c, l1_ball.c): of length rate radius / sqrt(sum of
- * all |subgradient|^2), whatever the units; or by constraint generation with a linear program (constraint_generation.c), exact, for
- * small sets. */
+ * all |subgradient|^2), whatever the units; or by constraint generation with a linear program
+ * (constraint_generation.c), exact, for small sets. */
 #include <math.h>
 
 #include "base/error.h"

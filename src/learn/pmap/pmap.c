@@ -62,8 +62,6 @@ struct pmap {
     char note[128];          /* progress: the curve's last point */
 };
 
-/* --- steps --- */
-
 static enum clv_status draw_slot(void *context, size_t slot, int thread, struct clv_error *err)
 {
     struct pmap *self = context;
@@ -164,8 +162,6 @@ static struct clv_decoding decoding_of(const struct pmap *self)
     return (struct clv_decoding){.rule = is_chain ? CLV_DECODE_MARGINALS : CLV_DECODE_ORACLE};
 }
 
-/* --- the curve --- */
-
 static enum clv_status estimate_example(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct pmap *self = context;
@@ -229,8 +225,6 @@ static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *e
                  result->validation_loss[result->n_curve]);
     return curve_add(result, (struct clv_curve_point){(double)pass, objective, NAN, train_loss}, err);
 }
-
-/* --- the whole --- */
 
 static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *result,
                                  const struct clv_training *training, enum pmap_objective objective,

@@ -128,8 +128,6 @@ static const struct clv_stage *stage_of(const struct learning *self, size_t item
     return &self->stages[self->fold[item]];
 }
 
-/* --- temperature --- */
-
 struct calibration {
     const struct learning *learning;
     double unit;
@@ -228,8 +226,6 @@ static enum clv_status choose_temperature(double *temperature, const struct lear
     return status;
 }
 
-/* --- marginals --- */
-
 /* What the first stage says of every item's nodes. */
 struct seen {
     const struct clv_dataset *dataset;
@@ -276,7 +272,7 @@ static enum clv_status see_all(struct seen *self, int32_t n_labels, int n_thread
     return self->marginals ? team_for(n, n_threads, see_task, seen_marginals, self, err) : fail_memory(err);
 }
 
-/* --- what held-out stages see --- */
+/* What held-out stages see. */
 
 struct gathering {
     const struct clv_training *training;
@@ -342,8 +338,6 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
     array_free(gathering.share);
     return status;
 }
-
-/* --- context --- */
 
 struct extension {
     struct clv_dataset *dataset;

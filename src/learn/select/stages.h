@@ -20,13 +20,14 @@ struct stages_learned {
     double label_weights;    /* 0: not wanted */
 };
 
-/* Learns a first stage of the training's examples and weak examples: `first` is learned from all of them,
- * and its temperature makes the marginals of those that a fold held out most likely. The dataset must be the
- * training's, and nobody else looks at it: every image has features of context added, of the marginals that a stage
- * gives it that was learned without its fold (STAGE_FOLDS of them, drawn from the seed over all images). Images of one
- * sequence are held out together, and mirror images with their images. Same bytes at any thread count; each training has one thread. Where the second stage has full pairwise tables, the first one has
- * none: belief propagation, six times over, would take most of a training's time. After a failure the dataset is good
- * for nothing but being freed. CLV_ERR_USAGE for too few images or sequences; CLV_ERR_INTERRUPTED when asked to stop. */
+/* Learns a first stage of the training's examples and weak examples: `first` is learned from all of them, and its
+ * temperature makes the marginals of those that a fold held out most likely. The dataset must be the training's, and
+ * nobody else looks at it: every image has features of context added, of the marginals that a stage gives it that was
+ * learned without its fold (STAGE_FOLDS of them, drawn from the seed over all images). Images of one sequence are held
+ * out together, and mirror images with their images. Same bytes at any thread count; each training has one thread.
+ * Where the second stage has full pairwise tables, the first one has none: belief propagation, six times over, would
+ * take most of a training's time. After a failure the dataset is good for nothing but being freed. CLV_ERR_USAGE for
+ * too few images or sequences; CLV_ERR_INTERRUPTED when asked to stop. */
 enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset *dataset,
                              const struct clv_learner *learner, const struct clv_training *training,
                              const struct stages_wanted *wanted, struct clv_error *err) CLV_CHECK;

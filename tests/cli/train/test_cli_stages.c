@@ -137,8 +137,8 @@ TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
                  "\"$CLEAVE\" train --label-weights auto --data %s -o %s/m", set, folder);
 }
 
-/* The mirrored set learned from by itself, after the set, is the same as --mirror: each image's features and truth are those
- * of the image turned around. */
+/* The mirrored set learned from by itself, after the set, is the same as --mirror: each image's features and truth are
+ * those of the image turned around. */
 TEST(mirror_images_teach_as_images_that_were_turned_do)
 {
     const char *folder = temporary_folder(), *set = sample_set();

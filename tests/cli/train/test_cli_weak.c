@@ -271,7 +271,8 @@ TEST(all_bad_images_and_masks_are_named_at_once_and_can_be_skipped)
     free(output);
 }
 
-/* The same file as from a set that never had the bad ones, at any number of threads, with a recipe learned or a model's. */
+/* The same file as from a set that never had the bad ones, at any number of threads, with a recipe learned or a
+ * model's. */
 TEST(features_are_made_without_bad_images_that_are_named)
 {
     const char *folder = copy_set();

@@ -8,7 +8,8 @@
 
 #undef fail
 
-/* An L of label 2 at the upper left, a ring of label 1 around the background, and a pixel of label 3, which has no name. */
+/* An L of label 2 at the upper left, a ring of label 1 around the background, and a pixel of label 3, which has no
+ * name. */
 static const uint8_t labels_at[5 * 8] = {2, 0, 0,      0, 0,      0, 0, 0, /**/ 2, 2, 0,      1, 1, 1,
                                          0, 0, /**/ 0, 0, 0,      1, 0, 1, 0,      3, /**/ 0, 0, 0, 1,
                                          1, 1, 0,      0, /**/ 0, 0, 0, 0, 0,      0, 0,      0};

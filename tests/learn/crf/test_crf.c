@@ -203,7 +203,7 @@ TEST(scores_of_any_size_are_summed)
     }
 }
 
-/* --- the optimum --- */
+/* The optimum. */
 
 static double penalised(const struct toy *toy, const double *w, int penalty, double lambda)
 {
@@ -245,8 +245,8 @@ TEST(squares_end_where_the_gradient_is_nothing)
     }
 }
 
-/* F is 2 lambda-strongly convex: F* >= F - |F'|^2 / (4 lambda), and that is what the curve says. The training ends with the
- * first ten steps that lower F by less than the tolerance. */
+/* F is 2 lambda-strongly convex: F* >= F - |F'|^2 / (4 lambda), and that is what the curve says. The training ends with
+ * the first ten steps that lower F by less than the tolerance. */
 TEST(the_curve_tells_the_bound_and_why_it_ended)
 {
     for (uint64_t seed = 0; seed < 3; seed++) {

@@ -109,8 +109,7 @@ static double slow_value(const struct toy *toy, const struct hidden *hidden, con
     return sum / (double)toy->n;
 }
 
-/* --- the objective
- * ----------------------------------------------------------------------------------------------------------- */
+/* The objective. */
 
 static const struct clv_shape full2 = {2, 2, 1, CLV_PAIRWISE_FULL}, apart3 = {3, 2, 0, CLV_PAIRWISE_NONE};
 static const struct clv_shape *const shapes[] = {&full3, &potts3, &full2, &apart3};

@@ -212,8 +212,8 @@ TEST(modlat_takes_its_turns_on_the_two_objectives)
     take_turns(2);
 }
 
-/* With a loss that weighs next to nothing a step shrinks w by its rate, which falls to a tenth by and by: for m3e in every
- * step, for modlat in every round. */
+/* With a loss that weighs next to nothing a step shrinks w by its rate, which falls to a tenth by and by: for m3e in
+ * every step, for modlat in every round. */
 TEST(rates_fall_to_a_tenth)
 {
     enum { ROUNDS = 4, STEPS = 3 };

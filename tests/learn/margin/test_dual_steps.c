@@ -6,7 +6,7 @@
 #include "learn/margin/bcfw_block.h"
 #include "learn/slow_steps.h"
 
-/* --- block-coordinate Frank-Wolfe --- */
+/* Block-coordinate Frank-Wolfe. */
 
 struct dual {
     double lambda, v[SLOW_MAX], loss; /* of all blocks */
@@ -140,7 +140,7 @@ TEST(support_is_the_labellings_that_have_weight)
     }
 }
 
-/* --- one node after another --- */
+/* One node after another. */
 
 /* Hsieh et al. 2008, Algorithm 1, two labels: alpha[0] of being 1, alpha[1] of being 0, in turn. */
 static void update_node(double *w, double *alpha, const struct clv_problem *p, size_t node, double cost)

@@ -5,7 +5,7 @@
 #include "learn/hidden/discrimination.h"
 #include "learn/slow_steps.h"
 
-/* --- one weight --- */
+/* One weight. */
 
 /* Moments of p(w), proportional to exp(-sqrt(lambda) |w| + eta w), by quadrature. */
 static void integrate(double *kl, double *mean, double *variance, double eta, double lambda)
@@ -73,7 +73,7 @@ TEST(kl_norm_nears_the_l1_norm)
     ck_assert_double_lt(before, 1e-4);
 }
 
-/* --- all weights --- */
+/* All weights. */
 
 static struct clv_training_result learn(const struct toy *toy, const char *learner, double C, double lambda, int update,
                                         double gap)
@@ -241,7 +241,7 @@ TEST(irrelevant_features_shrink)
     toy_release(&toy);
 }
 
-/* --- rounds --- */
+/* Rounds. */
 
 #define ROUNDS_SIZE 8
 

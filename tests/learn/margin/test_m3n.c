@@ -7,7 +7,7 @@
 #include "learn/common/l1_ball.h"
 #include "learn/hidden/discrimination.h"
 
-/* --- projection onto the L1 ball --- */
+/* Projection onto the L1 ball. */
 
 static int descending(const void *a, const void *b)
 {
@@ -65,7 +65,7 @@ TEST(l1_projection_onto_next_to_nothing)
         ck_assert_double_le(fabs(w[k]), 1e-16);
 }
 
-/* --- the dual in another metric --- */
+/* The dual in another metric. */
 
 /* A step in the metric of S is one without it on delta S^1/2: same length, w = S^1/2 times the other w. */
 TEST(prior_variance_is_a_change_of_units)
@@ -94,7 +94,7 @@ TEST(prior_variance_is_a_change_of_units)
     }
 }
 
-/* --- M3N --- */
+/* M3N. */
 
 TEST(m3n_is_the_structured_svm_in_the_papers_units)
 {
@@ -149,7 +149,7 @@ TEST(m3n_by_subgradient_nears_what_frank_wolfe_brackets)
     toy_release(&toy);
 }
 
-/* --- L1-M3N --- */
+/* L1-M3N. */
 
 static double l1_norm(const double *w, size_t n)
 {

@@ -177,7 +177,7 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
     toy_release(&toy);
 }
 
-/* --- full tables --- */
+/* Full tables. */
 
 /* max (f + z)(y) of a chain, over labellings that give the node the label (node -1: all). */
 static double best_score(const struct clv_problem *p, const double *w, const double *noise, int32_t node, int32_t b)

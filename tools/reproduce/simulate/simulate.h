@@ -16,8 +16,7 @@
 
 #include "cleave/features.h"
 
-/* --- hidden chains and grids (Ping, Liu, Ihler: Marginal structured SVM with hidden variables, ICML 2014, section 7.1)
- * ---
+/* Hidden chains and grids (Ping, Liu, Ihler: Marginal structured SVM with hidden variables, ICML 2014, section 7.1).
  *
  *     p(x, y, h) proportional to exp( sum_i w_xi[x_i] + sum_j w_yj[y_j] + sum_k w_hk[h_k]
  *                                     + sum_(i,j) w_ij[x_i, y_j] + sum_(i,k) w_ik[x_i, h_k]
@@ -55,7 +54,7 @@ enum clv_status simulate_hidden(struct clv_dataset **train, struct clv_dataset *
                                 const struct hidden_options *options, int n_threads,
                                 const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* --- noisy images with missing labels (Ping, Liu and Ihler 2014, section 7.2) ---
+/* Noisy images with missing labels (Ping, Liu and Ihler 2014, section 7.2).
  *
  * One picture of 20 x 40 pixels and five labels, seen again and again through Gaussian noise: a pixel of label l = 0..4
  * is observed as x = l - 2 + noise. Features are x and a 1 (of x alone only two orders of the scores would follow),
@@ -75,8 +74,8 @@ void simulate_noisy_init(struct noisy_options *options);
 enum clv_status simulate_noisy(struct clv_dataset **train, struct clv_dataset **test,
                                const struct noisy_options *options, struct clv_error *err) CLV_CHECK;
 
-/* --- chains of a conditional random field with few relevant features (Zhu, Xing: Maximum entropy discrimination Markov
- * networks, JMLR 2009, section 7.1) ---
+/* Chains of a conditional random field with few relevant features (Zhu, Xing: Maximum entropy discrimination Markov
+ * networks, JMLR 2009, section 7.1).
  *
  *     p(y | x) proportional to exp( sum_l sum_k w_k[y_l] x_lk + sum_l t[y_l, y_(l+1)] )
  *
