@@ -31,7 +31,7 @@ CLV_API void clv_box_cut_defaults(struct clv_box_cut_options *options);
  * The box and a margin around it are cut into superpixels, none across the box's border. Three proposals, which give
  * the figure more or less of the box, come from rounds of estimating the densities of figure and ground at every
  * superpixel by kernels over colour, texture and place, from the labels of the round before, and of finding the minimum
- * cut. A small network then tells the log odds of figure at each superpixel from all proposals, from how unlike the
+ * cut. A small network then computes the log odds of figure at each superpixel from all proposals, from how unlike the
  * surroundings it and the box's bands are, from the least step of colour that leads out of the box, from place, and
  * from what is figure around. Its weights were learned from photos with tight, wider and inaccurate boxes, so that
  * nothing supposes how tight a box is; sides on the image's border count as open. A cut of the superpixels, and one of

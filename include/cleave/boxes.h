@@ -56,13 +56,13 @@ struct clv_boxes {
 };
 CLV_API void clv_boxes_release(struct clv_boxes *boxes);
 
-/* Reads boxes; the form is told by content (XML, JSON and its members, a header with "image"); other text in a .txt is
- * YOLO. A folder is read as a whole: every .xml or .json below it or, if there is none, every .txt. classes.txt beside
- * the YOLO file, in the folder or the one above, names the classes. An object without a usable box (no bndbox, no size
- * above 0, no such category or image) is skipped and counted. CLV_ERR_DATA names file, line or element, and value:
- * numbers that are NaN, infinite or beyond 1e9, members that are missing or of the wrong type, XML with a document type
- * (it could name other files), two forms in one folder, no image at all.
- * CLV_ERR_NO_INPUT: nothing there. Files of up to 1 GiB, 16 MiB for XML. O(n log n). */
+/* Reads boxes; the form is recognised by content (XML, JSON and its members, a header with "image"); other text in a
+ * .txt is YOLO. A folder is read as a whole: every .xml or .json below it or, if there is none, every .txt. classes.txt
+ * next to the YOLO file, in the folder or the one above, names the classes. An object without a usable box (no bndbox,
+ * no size above 0, no such category or image) is skipped and counted. CLV_ERR_DATA names file, line or element, and
+ * value: numbers that are NaN, infinite or beyond 1e9, members that are missing or of the wrong type, XML with a
+ * document type (it could name other files), two forms in one folder, no image at all. CLV_ERR_NO_INPUT: nothing there.
+ * Files of up to 1 GiB, 16 MiB for XML. O(n log n). */
 CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* *entry = the boxes of an image by its name in a set, or NULL if it has none. An entry of the same path, or else of

@@ -79,7 +79,7 @@ struct clv_set {
     char *root; /* the manifest's folder */
     struct clv_item *items;
     size_t n_items;
-    struct clv_labels labels; /* from labels.tsv beside the manifest, else binary */
+    struct clv_labels labels; /* from labels.tsv next to the manifest, else binary */
     bool has_label_file;
     char map_names[CLV_MAX_MAPS][CLV_MAX_MAP_NAME + 1];
     size_t n_maps;

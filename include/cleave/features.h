@@ -72,7 +72,7 @@ enum clv_kmeans { CLV_KMEANS_CLEAVE, CLV_KMEANS_VLFEAT };
  * chi-squared or the intersection kernel. */
 enum clv_kernel_map { CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_CHI2, CLV_KERNEL_MAP_INTERSECTION };
 
-/* What a map's values are. GUESS: probabilities where the maps have one channel or one a label and all values lie in
+/* What a map's values are. GUESS: probabilities where the maps have one channel or one a label and all values are in
  * 0..1, else features. */
 enum clv_map_kind { CLV_MAP_GUESS, CLV_MAP_PROBABILITIES, CLV_MAP_LOGITS, CLV_MAP_FEATURES };
 
@@ -98,7 +98,7 @@ struct clv_recipe_map {
     float *usual; /* [2][n_components or n_channels] images' means of what is made of a map: their mean and deviation
                      among the images learned from; NULL: not known */
     int32_t n_groups; /* of features, above 1: training images fall into so many groups, in each of which the channels
-                         tell figure from ground in another way, as if by another network */
+                         separate figure from ground in another way, as if by another network */
     int32_t use;      /* enum clv_map_use */
 };
 
@@ -194,7 +194,7 @@ CLV_API enum clv_status clv_example_extract_maps(struct clv_example *example, co
 CLV_API enum clv_status clv_example_set_truth(struct clv_example *example, const struct clv_mask *mask,
                                               int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
-/* What boxes tell: label 0 for superpixels that lie outside of all of them with every pixel, CLV_UNKNOWN for the
+/* What boxes say: label 0 for superpixels that are outside of all of them with every pixel, CLV_UNKNOWN for the
  * others; no counts and no theta. Without boxes all is 0: there is no object. */
 CLV_API enum clv_status clv_example_set_boxes(struct clv_example *example, const struct clv_pixel_box *boxes,
                                               size_t n_boxes, struct clv_error *err) CLV_CHECK;
@@ -203,14 +203,14 @@ CLV_API enum clv_status clv_example_set_boxes(struct clv_example *example, const
 CLV_API enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *example, const int32_t *y,
                                           struct clv_error *err) CLV_CHECK;
 
-/* The same for examples of patches, smoother: the four patches whose centres lie around a pixel vote with bilinear
+/* The same for examples of patches, smoother: the four patches whose centres are around a pixel vote with bilinear
  * weights, the most votes win, at ties the upper left patch's label. votes[n_labels][height][width] (or NULL)
  * receives the weights, which sum to 1; of superpixels, that under each pixel has all the votes. Labels y are
  * 0..n_labels-1. O(pixels). CLV_ERR_USAGE for another label, naming the node. */
 CLV_API enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv_example *example,
                                          const int32_t *y, int32_t n_labels, struct clv_error *err) CLV_CHECK;
 
-/* Training data: problems by number. Either held in memory or views into a mapped feature file. */
+/* Training data: problems by number. Either in memory or views into a mapped feature file. */
 struct clv_dataset;
 /* What theta is made of from the pixels counted: balanced, image by image (clv_example_set_truth), or counts over the
  * mean image's known pixels, so that the mean loss is the share of known pixels that are wrong. */

@@ -6,7 +6,7 @@
  *         fprintf(stderr, "%s\n", error.message);
  *     clv_image_release(&image);
  *
- * To read the source: src/image/decode.c tells the format by its first bytes (formats.c) and calls the file that knows
+ * To read the source: src/image/decode.c finds the format by its first bytes (formats.c) and calls the file that knows
  * it (codec.h; png.c, jpeg.c, webp.c, tiff.c, bmp.c, pnm.c). exif.c finds the orientation, resize.c, colour.c and
  * draw.c work on pixels in memory. */
 #ifndef CLEAVE_IMAGE_H
@@ -41,7 +41,7 @@ CLV_API void clv_image_release(struct clv_image *image);
 CLV_API enum clv_status clv_image_new(struct clv_image *image, int32_t width, int32_t height, int32_t channels,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Reads an image (told by content, not by name) as 3-channel sRGB.
+/* Reads an image (of a format recognised by content, not by name) as 3-channel sRGB.
  *
  * PNG: every colour type, bit depth and interlacing. JPEG: baseline, progressive, arithmetic; grey, YCbCr, RGB, CMYK
  * and YCCK (with Adobe's inversion). WebP: lossy and lossless, not animated. TIFF and BigTIFF: what libtiff shows as
@@ -50,13 +50,13 @@ CLV_API enum clv_status clv_image_new(struct clv_image *image, int32_t width, in
  *
  * 16 bits are rounded to the nearest 8 (grey: by the limits' range), palettes and grey are expanded, alpha and
  * transparent colours are composited over white in 8 bits: (c a + 255 (255 - a)) / 255, rounded. The orientation that
- * JPEG, WebP (EXIF) and TIFF tell is applied, and malformed EXIF ignored. Colour profiles and gamma are not: samples
+ * JPEG, WebP (EXIF) and TIFF state is applied, and malformed EXIF ignored. Colour profiles and gamma are not: samples
  * count as sRGB.
  *
  * A page of a TIFF with several goes by path and number: "stack.tif#2"; the path alone is the first one. Pages marked
  * as reduced copies of others or as their transparency do not count.
  *
- * Truncated or corrupt files fail; nothing is guessed: every checksum of a PNG must hold up to its IEND, and what
+ * Truncated or corrupt files fail; nothing is made up: every checksum of a PNG must hold up to its IEND, and what
  * libjpeg calls a warning (data missing, superfluous or invalid) is an error. limits may be NULL. Status:
  * CLV_ERR_NO_INPUT (missing, unreadable, a folder, FIFO or device), CLV_ERR_DATA (content, limits), CLV_ERR_MEMORY.
  * *image is unchanged on failure. Safe from several threads. O(pixels), times scans for JPEG. */
@@ -65,8 +65,8 @@ CLV_API enum clv_status clv_image_read(struct clv_image *image, const char *path
 CLV_API enum clv_status clv_image_decode(struct clv_image *image, const void *bytes, size_t size,
                                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* How many images a file holds: the pages of a TIFF, 1 of any other file, damaged ones as well (reading them will
- * tell). */
+/* How many images a file holds: the pages of a TIFF, 1 of any other file, damaged ones as well (reading them
+ * fails). */
 CLV_API enum clv_status clv_image_count(uint32_t *n, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Width and height as clv_image_read would return them (orientation applied), from the header alone: of a large file
@@ -133,7 +133,7 @@ CLV_API void clv_default_palette(uint8_t palette[256][3]);
 /* Paints `labels` over `image` (3 channels, changed in place): each non-zero label's region is tinted with its palette
  * colour at `opacity` 0..1, and every border between two labels is drawn as a crisp line of `outline_px` pixels
  * (0..100), light with a dark rim (1 pixel, from 3 on half the line's width) so that it is seen on any ground. The
- * line follows the border smoothed over a few pixels, is centred on it, and antialiased; a line of one pixel lies on
+ * line follows the border smoothed over a few pixels, is centred on it, and antialiased; a line of one pixel is on
  * the higher label's side. Labels equal to void_label (-1: none) are hatched grey. Takes no memory. O(pixels + border
  * length x outline_px^2). */
 CLV_API void clv_overlay_draw(struct clv_image *image, const uint8_t *labels, const uint8_t (*palette)[3],

@@ -133,7 +133,7 @@ CLV_API enum clv_status clv_forest_run(struct clv_forest *forest, double *value,
                                        const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
 
 /* Belief propagation, for any labels, graphs and tables: exact on trees, an approximation elsewhere; and TRW-S, which
- * tells by a bound how good its labelling is.
+ * says by a bound how good its labelling is.
  *
  *     struct clv_bp *bp;
  *     struct clv_bp_result result;

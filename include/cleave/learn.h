@@ -1,6 +1,6 @@
 /* Learners: from a dataset to a weight vector.
  *
- * Learns from the features that `cleave features` wrote (masks included) and tells the error on the same examples:
+ * Learns from the features that `cleave features` wrote (masks included) and prints the error on the same examples:
  *
  *     #include <cleave.h>
  *     #include <stdbool.h>
@@ -152,7 +152,7 @@ struct clv_curve_point {
     double train_loss; /* weighted Hamming on the training examples */
 };
 
-/* A number that a learner tells beside the weights; the model's record keeps it. */
+/* A number that a learner reports besides the weights; the model's record keeps it. */
 struct clv_training_note {
     const char *name; /* static */
     double value;
@@ -172,7 +172,7 @@ struct clv_training_result {
 };
 CLV_API void clv_training_result_release(struct clv_training_result *result);
 
-/* Pairwise forms that a learner trains, beside none; to be combined with |. */
+/* Pairwise forms that a learner trains, besides none; to be combined with |. */
 enum clv_trains {
     CLV_TRAINS_CUTS = 1,         /* Potts, two labels, any graph */
     CLV_TRAINS_POTTS = 2,        /* Potts, any number of labels, any graph */
@@ -191,8 +191,8 @@ struct clv_learner {
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
     int trains; /* of enum clv_trains */
-    double (*bytes)(
-        const struct clv_training *training); /* memory it touches beyond the data, about; NULL: weights alone */
+    /* Memory it touches beyond the data, about; NULL: weights alone. */
+    double (*bytes)(const struct clv_training *training);
     bool lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */
     const char *(*idle)(const struct clv_training *training, int parameter); /* why it cannot matter; NULL: never */
 };
@@ -217,7 +217,7 @@ CLV_API int clv_learner_parameter(const struct clv_learner *learner, const char 
 CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner, int parameter);
 
 /* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples of
- * one label alone, without weak ones that tell something, are CLV_ERR_USAGE: they tell nothing apart. Same seed,
+ * one label alone, without weak ones that may have others, are CLV_ERR_USAGE: there is nothing to separate. Same seed,
  * same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a
  * fresh object: what it held is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that
  * the learner does not train. A training that needs more memory than can be had, by the learner's own estimate, is
@@ -242,10 +242,10 @@ CLV_API enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dat
 
 /* Chooses one parameter from candidates by n_folds-fold cross-validation (folds drawn from the seed, 2 <= n_folds <=
  * examples): *best is the candidate with the least mean held-out loss over examples, the first at ties;
- * losses[n_candidates] and standard_errors (either may be NULL) tell the rest. A lambda against the mean of losses
+ * losses[n_candidates] and standard_errors (either may be NULL) are those of all. A lambda against the mean of losses
  * (lambda_of_mean) is meant for all examples: the trainings, on fewer, take it so many times larger. n_candidates x
  * n_folds trainings, in parallel, each on one thread. CLV_ERR_INTERRUPTED when asked to stop: losses and
- * standard_errors then tell of the candidates that were tried with all folds, and are NaN for others. */
+ * standard_errors are then those of the candidates that were tried with all folds, and are NaN for others. */
 CLV_API enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                            const struct clv_learner *learner, const struct clv_training *training,
                                            int parameter, const double *candidates, size_t n_candidates,

@@ -5,7 +5,7 @@
  *         fprintf(stderr, "%s\n", error.message);
  *     clv_map_release(&map);
  *
- * A map is stretched over the whole image, whatever its size: the centre of the map's pixel x of `width` lies over
+ * A map is stretched over the whole image, whatever its size: the centre of the map's pixel x of `width` is over
  * (x + 1/2) / width of the image's width. Between centres values are bilinear; beyond the outer centres, half a pixel
  * from the border, they stay those of the border. */
 #ifndef CLEAVE_MAPS_H
@@ -25,7 +25,7 @@ extern "C" {
 
 struct clv_map {
     int32_t width, height, n_channels;
-    bool is_integer; /* its file held u8 or u16, which are fractions of their largest value */
+    bool is_integer; /* its file has u8 or u16, which are fractions of their largest value */
     float *values;   /* [n_channels][height][width], finite */
 };
 CLV_API void clv_map_release(struct clv_map *map);
@@ -35,7 +35,7 @@ CLV_API void clv_map_release(struct clv_map *map);
  * leaves the map nearer to a square; refused where that is both. */
 enum clv_map_layout { CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_CHW, CLV_MAP_LAYOUT_HWC };
 
-/* Reads a map, told by content:
+/* Reads a map, whose format is recognised by content:
  *   PNG       grey with 1 to 16 bits: one channel, in 0..1
  *   .npy      versions 1 to 3; u1, u2, f2, f4, f8 in either byte order; C and Fortran order
  *   safetensors  U8, U16, F16, F32, F64; the only tensor there is, or the one called "map"

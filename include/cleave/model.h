@@ -8,7 +8,7 @@
  *
  * To read the source: src/model/model.c (in memory, decoding), then model_file.c (reading and writing; shape_file.c has
  * the weights). stage.c makes fields, of one stage or two. metadata.c is
- * shared with models of tags; record.c and attachment.c are what a model carries beside weights; decide.c turns
+ * shared with models of tags; record.c and attachment.c are what a model carries besides weights; decide.c turns
  * marginals into labels. */
 #ifndef CLEAVE_MODEL_H
 #define CLEAVE_MODEL_H
@@ -37,7 +37,7 @@ CLV_API enum clv_status clv_record_set(struct clv_record *record, const char *ke
 CLV_API const char *clv_record_get(const struct clv_record *record, const char *key); /* or NULL */
 
 /* The first of two stages. Its marginals, of belief propagation on its scores divided by the temperature, are features
- * that the second stage sees beside the recipe's: each node's own, its neighbours', those above, below, beside and
+ * that the second stage sees besides the recipe's: each node's own, its neighbours', those above, below, left, right and
  * further away, and the whole image's (auto-context, Tu & Bai 2010). */
 struct clv_stage {
     struct clv_shape shape; /* the features are the recipe's */

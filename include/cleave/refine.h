@@ -1,5 +1,5 @@
-/* Sharpening a figure/ground labelling at the pixels: colours near each pixel tell on which side it belongs, and a
- * minimum cut of the pixel grid lets the border follow the image's edges.
+/* Refines the border of a figure/ground labelling at the pixels: colours near each pixel say on which side it belongs,
+ * and a minimum cut of the pixel grid lets the border follow the image's edges.
  *
  *     clv_refine_prior(prior, &example, margin, &error);
  *     clv_refine(labels, &image, prior, NULL, NULL, &error);
@@ -58,10 +58,11 @@ CLV_API enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_imag
 CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example *example, const double *margin,
                                          struct clv_error *err) CLV_CHECK;
 
-/* Sharpens what a network says of an image, without a model: labels[height][width] from probabilities[n_labels][height]
- * [width] in 0..1, of the image's own size, or for two labels probabilities[height][width] of label 1. A label is the
- * likeliest, and then clv_refine's cut (clv_refine_labels' expansion for more labels) lets borders follow the image's
- * edges: by the log odds in units of their mean size, softly clipped at 3, as prior.
+/* Refines the borders of a network's probabilities for an image, without a model: labels[height][width] from
+ * probabilities[n_labels][height] [width] in 0..1, of the image's own size, or for two labels
+ * probabilities[height][width] of label 1. A label is the likeliest, and then clv_refine's cut (clv_refine_labels'
+ * expansion for more labels) lets borders follow the image's edges: by the log odds in units of their mean size, softly
+ * clipped at 3, as prior.
  *
  * options NULL: clv_refine_probabilities_defaults, of which colours and couplings count by how soft the map's borders
  * are, for a border that the map knows to the pixel is no business of theirs: not at all up to a blur of 2 pixels, in

@@ -40,7 +40,7 @@ extern "C" {
 #endif
 
 struct clv_segment_options {
-    bool is_refined; /* borders are sharpened at the pixels (clv_refine); default false, whatever the image's size */
+    bool is_refined; /* borders are refined at the pixels (clv_refine); default false, whatever the image's size */
     struct clv_refine_options refining; /* how, then; numbers that are still those of clv_refine_defaults (default) are
                                          * the model's own, if it was learned with maps */
     const struct clv_map *maps; /* of the image, [n_maps of the model's recipe] in its order; NULL (default): none */
@@ -84,7 +84,7 @@ struct clv_map_options {
     struct clv_map_folder {
         char name[CLV_MAX_MAP_NAME + 1];
         const char *folder;
-    } folders[CLV_MAX_MAPS]; /* beside the manifest's columns maps.NAME */
+    } folders[CLV_MAX_MAPS]; /* besides the manifest's columns maps.NAME */
     size_t n;
     struct clv_map_words kinds, components, uses; /* enum clv_map_kind, a number of components, enum clv_map_use */
 };
@@ -149,13 +149,13 @@ struct clv_train_options {
     /* How it runs. */
     int n_threads; /* 0: all the machine's */
     enum clv_engine engine;
-    const struct clv_progress *progress; /* NULL: nothing is told */
+    const struct clv_progress *progress; /* NULL: nothing is reported */
     const char *checkpoint;              /* a file that the learner keeps its state in; NULL: none */
     double checkpoint_every_s;           /* default 120 */
     bool resume;                         /* goes on from it */
     const char *command; /* what made the model, for its record and its checkpoints; NULL: nothing is said */
-    enum clv_status (*check)(void *context, const struct clv_set *set, const char *path,
-                             struct clv_error *err); /* may refuse the set once it is read; NULL: does not */
+    /* May refuse the set once it is read; NULL: does not. */
+    enum clv_status (*check)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
     void *check_context;
 };
 CLV_API void clv_train_defaults(struct clv_train_options *options, const struct clv_learner *learner);
@@ -207,12 +207,12 @@ CLV_API enum clv_status clv_option_set(void *options, const struct clv_option *o
 
 /* What `cleave train` does between its options and its file: reads the set, looks at all images and masks, learns the
  * recipe, extracts features, chooses by cross-validation, learns one stage or two, and what refines maps. The model's
- * record tells how it was made; "interrupted" is "yes" if the progress asked to stop while it was learned, and the model
+ * record says how it was made; "interrupted" is "yes" if the progress asked to stop while it was learned, and the model
  * is that so far. Release the model whatever the status.
  *
  * Same seed, same bytes at any number of threads. Time and memory: those of the features and the learner. Errors:
  * CLV_ERR_USAGE (options that cannot be met, or have no effect), CLV_ERR_NO_INPUT and CLV_ERR_DATA (files; names the
- * first, after telling all), CLV_ERR_INTERRUPTED (before anything was learned), CLV_ERR_MEMORY. */
+ * first, after reporting all), CLV_ERR_INTERRUPTED (before anything was learned), CLV_ERR_MEMORY. */
 CLV_API enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_options *options,
                                       struct clv_error *err) CLV_CHECK;
 

@@ -31,8 +31,8 @@ struct rng_block rng_at(uint64_t seed, uint64_t stream, uint64_t index);
 double rng_uniform(uint64_t seed, uint64_t stream, uint64_t index); /* in (0, 1), never 0 or 1; 53 bits */
 double rng_normal(uint64_t seed, uint64_t stream, uint64_t index);  /* N(0, 1), Box-Muller */
 double rng_gumbel(uint64_t seed, uint64_t stream, uint64_t index);  /* zero mean: -log(-log u) - 0.5772.. */
-uint32_t rng_below(uint64_t seed, uint64_t stream, uint64_t index,
-                   uint32_t n); /* in 0..n-1, n >= 1, unbiased to 2^-32 */
+/* In 0..n-1, n >= 1, unbiased to 2^-32. */
+uint32_t rng_below(uint64_t seed, uint64_t stream, uint64_t index, uint32_t n);
 
 /* Fills perm[n] with a uniform permutation of 0..n-1 (Fisher-Yates). */
 void rng_permutation(int32_t *perm, size_t n, uint64_t seed, uint64_t stream);

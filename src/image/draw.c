@@ -20,8 +20,8 @@ struct map {
 };
 
 struct line {
-    float half_width, rim,
-        shift; /* pixels; shift: towards the upper label, so that a one-pixel line falls on whole pixels */
+    float half_width, rim; /* pixels */
+    float shift;           /* pixels towards the upper label, so that a one-pixel line falls on whole pixels */
 };
 
 struct tile {

@@ -206,9 +206,9 @@ void page_write_tail(FILE *stream, const struct page_totals *totals)
             n ? " hidden" : "", n ? "No image matches the filter." : "There were no images.", page_script);
 }
 
-void page_picture_name(char name[PICTURE_NAME_MAX], size_t number, int layer, const char *type)
+void page_image_name(char name[IMAGE_NAME_MAX], size_t number, int layer, const char *type)
 {
-    snprintf(name, PICTURE_NAME_MAX, PICTURE_FOLDER "/%06zu-%d.%s", number, layer + 1,
+    snprintf(name, IMAGE_NAME_MAX, IMAGE_FOLDER "/%06zu-%d.%s", number, layer + 1,
              strcmp(type, "image/png") == 0 ? "png" : "jpg");
 }
 
@@ -251,7 +251,7 @@ static void put_scores(struct text *text, const struct clv_report_item *item)
     text_printf(text, "%d &times; %d</p></header>\n", item->image->width, item->image->height);
 }
 
-int page_write_item(FILE *stream, const struct clv_report_item *item, const struct pictures *pictures, size_t number,
+int page_write_item(FILE *stream, const struct clv_report_item *item, const struct item_images *images, size_t number,
                     size_t place)
 {
     struct text text;
@@ -263,8 +263,8 @@ int page_write_item(FILE *stream, const struct clv_report_item *item, const stru
     put_scores(&text, item);
     int result = flush(stream, &text);
     for (int layer = 0; layer < N_LAYERS && result == 0; layer++) {
-        const char *name = layer_name(layer, item->probability), *type = pictures->layer[layer].type;
-        if (!pictures->layer[layer].bytes) {
+        const char *name = layer_name(layer, item->probability), *type = images->layer[layer].type;
+        if (!images->layer[layer].bytes) {
             if (layer == LAYER_TRUTH && item->labels)
                 fputs("<figure class=\"none\">no truth</figure>\n", stream);
             continue;
@@ -272,15 +272,15 @@ int page_write_item(FILE *stream, const struct clv_report_item *item, const stru
         text_init(&text, TEXT_MAX);
         text_printf(&text, "<figure><img data-layer=\"%d\" alt=\"%s of ", layer + 1, name);
         put_between(&text, "", item->name, "\"");
-        text_printf(&text, " width=\"%d\" height=\"%d\" loading=\"lazy\" src=\"", pictures->width, pictures->height);
+        text_printf(&text, " width=\"%d\" height=\"%d\" loading=\"lazy\" src=\"", images->width, images->height);
         result = flush(stream, &text);
         if (number > PAGE_ROWS) {
-            char file[PICTURE_NAME_MAX];
-            page_picture_name(file, number, layer, type);
+            char file[IMAGE_NAME_MAX];
+            page_image_name(file, number, layer, type);
             fputs(file, stream);
         } else {
             fprintf(stream, "data:%s;base64,", type);
-            base64_write(stream, pictures->layer[layer].bytes, pictures->layer[layer].size);
+            base64_write(stream, images->layer[layer].bytes, images->layer[layer].size);
         }
         fprintf(stream, "\"><figcaption>%s</figcaption></figure>\n", name);
     }

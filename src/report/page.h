@@ -1,5 +1,5 @@
-/* This folder writes the report: report.c takes items into a temporary file, pictures.c shrinks and encodes their
- * pictures, page.c writes the markup, with the style of page_style.c and the script of page_script.c. Read report.c
+/* This folder writes the report: report.c takes items into a temporary file, item_images.c shrinks and encodes their
+ * images, page.c writes the markup, with the style of page_style.c and the script of page_script.c. Read report.c
  * first. This header declares the parts of the page. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "report/pictures.h"
+#include "report/item_images.h"
 #include "report/report.h"
 
 extern const char page_style[], page_script[];
 
-/* Rows that are shown at a time, and items whose pictures the page holds; 2,000 would make it half a gigabyte. */
+/* Rows that are shown at a time, and items whose images the page holds; 2,000 would make it half a gigabyte. */
 #define PAGE_ROWS 100
 
 /* Weighted Hamming of the items in cells of 1/HISTOGRAM_CELLS; the last one holds 1. */
@@ -39,14 +39,14 @@ struct page_header {
 int page_write_head(FILE *stream, const struct page_header *header, const struct page_totals *totals);
 void page_write_tail(FILE *stream, const struct page_totals *totals);
 
-/* Where a picture of an item behind the first PAGE_ROWS is, seen from the page: "index-pictures/000101-2.jpg". `number`
+/* Where an image of an item behind the first PAGE_ROWS is, seen from the page: "index-pictures/000101-2.jpg". `number`
  * counts items, from 1. */
-#define PICTURE_FOLDER   "index-pictures"
-#define PICTURE_NAME_MAX 48
-void page_picture_name(char name[PICTURE_NAME_MAX], size_t number, int layer, const char *type);
+#define IMAGE_FOLDER   "index-pictures"
+#define IMAGE_NAME_MAX 48
+void page_image_name(char name[IMAGE_NAME_MAX], size_t number, int layer, const char *type);
 
 /* One item or one failed file; the same. `place` counts both, from 1. */
-int page_write_item(FILE *stream, const struct clv_report_item *item, const struct pictures *pictures, size_t number,
+int page_write_item(FILE *stream, const struct clv_report_item *item, const struct item_images *images, size_t number,
                     size_t place);
 int page_write_failure(FILE *stream, const char *name, const char *message, size_t place);
 

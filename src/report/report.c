@@ -1,5 +1,5 @@
 /* One HTML page. Items go to an unnamed temporary file in the report's folder as they come, since what stands above them
- * (totals, histogram) is known last; finishing joins head, items and tail into the page. Pictures of the first items are
+ * (totals, histogram) is known last; finishing joins head, items and tail into the page. Images of the first items are
  * in the page, those of later ones in files next to it. */
 #include "report/report.h"
 
@@ -137,8 +137,8 @@ static void count_item(struct page_totals *totals, const struct clv_report_item 
 }
 
 /* Not flushed to the disk one by one, which would take longer than the segmenting: the page, which is, comes last. */
-static enum clv_status write_beside(const struct clv_report *report, const char *name, const void *bytes, size_t size,
-                                    struct clv_error *err)
+static enum clv_status write_next_to_page(const struct clv_report *report, const char *name, const void *bytes,
+                                          size_t size, struct clv_error *err)
 {
     char *path = path_join(report->folder, name);
     if (!path)
@@ -158,16 +158,16 @@ static enum clv_status write_beside(const struct clv_report *report, const char 
 }
 
 /* Next to the page from the first item on that is not in it. */
-static enum clv_status store_pictures(struct clv_report *report, const struct pictures *pictures, size_t number,
-                                      struct clv_error *err)
+static enum clv_status store_images(struct clv_report *report, const struct item_images *images, size_t number,
+                                    struct clv_error *err)
 {
-    char name[PICTURE_NAME_MAX], *folder = path_join(report->folder, PICTURE_FOLDER);
+    char name[IMAGE_NAME_MAX], *folder = path_join(report->folder, IMAGE_FOLDER);
     enum clv_status status = folder ? folder_create(folder, err) : fail_memory(err);
     for (int layer = 0; layer < N_LAYERS && status == CLV_OK; layer++) {
-        if (!pictures->layer[layer].bytes)
+        if (!images->layer[layer].bytes)
             continue;
-        page_picture_name(name, number, layer, pictures->layer[layer].type);
-        status = write_beside(report, name, pictures->layer[layer].bytes, pictures->layer[layer].size, err);
+        page_image_name(name, number, layer, images->layer[layer].type);
+        status = write_next_to_page(report, name, images->layer[layer].bytes, images->layer[layer].size, err);
     }
     array_free(folder);
     return status;
@@ -175,23 +175,23 @@ static enum clv_status store_pictures(struct clv_report *report, const struct pi
 
 enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item, struct clv_error *err)
 {
-    struct pictures pictures = {0};
+    struct item_images images = {0};
     if (item->image->channels != 3 || item->image->width < 1 || item->image->height < 1)
         return fail(err, CLV_ERR_USAGE, "%s: image of %dx%d pixels and %d channels cannot be reported", item->name,
                     item->image->width, item->image->height, item->image->channels);
-    enum clv_status status = pictures_make(&pictures, item, (const uint8_t(*)[3])report->header.palette, err);
+    enum clv_status status = item_images_make(&images, item, (const uint8_t(*)[3])report->header.palette, err);
     if (status != CLV_OK)
         return fail_within(err, status, item->name);
     size_t number = report->totals.n_images + 1;
     status = check_items(
-        report, page_write_item(report->items, item, &pictures, number, number + report->totals.n_failures), err);
+        report, page_write_item(report->items, item, &images, number, number + report->totals.n_failures), err);
     if (status == CLV_OK && number > PAGE_ROWS) {
-        status = store_pictures(report, &pictures, number, err);
+        status = store_images(report, &images, number, err);
         report->broken |= status != CLV_OK;
     }
     if (status == CLV_OK)
         count_item(&report->totals, item);
-    pictures_release(&pictures);
+    item_images_release(&images);
     return status;
 }
 

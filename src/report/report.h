@@ -1,6 +1,6 @@
 /* An HTML page of segmented images: image, overlay, mask, truth, difference and score side by side,
  * sortable by score, filtered by name, usable from the keyboard (arrows, Enter for the large view, 1 to 5 for its
- * pictures), working from disk. Up to 100 images it is one self-contained file; the pictures of more are next to it in
+ * images), working from disk. Up to 100 images it is one self-contained file; the images of more are next to it in
  * index-pictures/ and are loaded as they come into sight; its content policy forbids the network. Items are written to
  * disk as they come, so memory stays bounded.
  *
@@ -29,7 +29,7 @@ struct clv_report;
 enum clv_status clv_report_begin(struct clv_report **report, const char *folder, const char *title,
                                  const struct clv_labels *labels, const char *const (*summary)[2], size_t n_summary,
                                  struct clv_error *err) CLV_CHECK;
-/* Pictures larger than 640 px a side are shrunk for the page. On failure the item is not counted; one that could not be
+/* Images larger than 640 px a side are shrunk for the page. On failure the item is not counted; one that could not be
  * encoded is left out, after a failed write finishing fails too. O(pixels). */
 enum clv_status clv_report_add(struct clv_report *report, const struct clv_report_item *item,
                                struct clv_error *err) CLV_CHECK;

@@ -85,8 +85,8 @@ enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels
     if (tolerance_px < 0)
         return fail(err, CLV_ERR_USAGE, "boundary recall: tolerance is %d px", tolerance_px);
     int32_t width = superpixels->width, height = superpixels->height;
-    int32_t *count =
-        array_zalloc((size_t)width, sizeof *count); /* of the rows near the current one, those with near[x] */
+    /* Of the rows near the current one, those with near[x]. */
+    int32_t *count = array_zalloc((size_t)width, sizeof *count);
     uint8_t *rows = array_alloc(count_pixels(superpixels), 1);
     if (!count || !rows) {
         array_free(count);

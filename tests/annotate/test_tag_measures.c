@@ -12,8 +12,8 @@ TEST(measures_are_those_computed_by_hand)
     ck_assert_double_eq_tol(score.exact_match, 1.0 / 3, 1e-15);
     ck_assert_double_eq_tol(score.hamming, 2.0 / 9, 1e-15);
     ck_assert_double_eq_tol(score.f_sample, (1 + 2.0 / 3 + 2.0 / 3) / 3, 1e-15);
-    ck_assert_double_eq_tol(score.f_macro, (2.0 / 3 + 1 + 2.0 / 3) / 3,
-                            1e-15); /* tags: 1 of 2, 2 of 2, 1 and 1 false */
+    /* Tags: 1 of 2, 2 of 2, 1 and 1 false. */
+    ck_assert_double_eq_tol(score.f_macro, (2.0 / 3 + 1 + 2.0 / 3) / 3, 1e-15);
     ck_assert_double_eq_tol(score.f_micro, 8.0 / 10, 1e-15);
 }
 

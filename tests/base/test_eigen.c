@@ -15,8 +15,8 @@ TEST(eigenvectors_of_two_by_two_are_known)
     ck_assert_double_eq_tol(values[1], 1, 1e-14);
     for (int k = 0; k < 4; k++)
         ck_assert_double_eq_tol(fabs(matrix[k]), half, 1e-14);
-    ck_assert_double_eq_tol(matrix[0] * matrix[1], expected[0] * expected[1],
-                            1e-14); /* either entry may be rounded up */
+    /* Either entry may be rounded up. */
+    ck_assert_double_eq_tol(matrix[0] * matrix[1], expected[0] * expected[1], 1e-14);
     ck_assert_double_eq_tol(matrix[2], matrix[3], 1e-14);
     ck_assert_double_gt(matrix[2], 0);
 }

@@ -31,8 +31,8 @@ TEST(names_and_colours_are_read)
     ck_assert_str_eq(labels.names[1], ""); /* a value that is not named */
     ck_assert_mem_eq(labels.palette[4], ((uint8_t[]){10, 20, 30}), 3);
     ck_assert_mem_eq(labels.palette[0], ((uint8_t[]){1, 2, 3}), 3);
-    ck_assert_mem_eq(labels.palette[CLV_VOID], ((uint8_t[]){1, 2, 3}),
-                     3); /* void is shown alike wherever it comes from */
+    /* Void is shown alike wherever it comes from. */
+    ck_assert_mem_eq(labels.palette[CLV_VOID], ((uint8_t[]){1, 2, 3}), 3);
     must(clv_labels_copy(&copy, &labels, err));
     clv_labels_release(&labels);
     clv_labels_release(&labels);

@@ -41,8 +41,8 @@ TEST(edges_are_those_of_a_plain_count)
         int32_t width = 1 + (int32_t)rng_below(4, RNG_TEST, 2 * round, 50);
         int32_t height = 1 + (int32_t)rng_below(4, RNG_TEST, 2 * round + 1, 50), n = 1 + (int32_t)(round * round) % 331;
         int32_t *labels = random_labels(width, height, n, 1 + (int32_t)(round % 6), 100 + round);
-        check_adjacency(
-            &(struct clv_superpixels){width, height, n, labels}); /* labels need not be connected, nor used */
+        /* Labels need not be connected, nor used. */
+        check_adjacency(&(struct clv_superpixels){width, height, n, labels});
         free(labels);
     }
 }

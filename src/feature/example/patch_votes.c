@@ -98,8 +98,8 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
             struct patches_between row = voters.rows[r], column = voters.columns[c];
             const int32_t *above = y + row.low * grid->n_columns, *below = y + row.high * grid->n_columns;
             int32_t alike = above[column.low];
-            if (!votes && above[column.high] == alike && below[column.low] == alike &&
-                below[column.high] == alike) { /* most pixels, at a fraction of the time */
+            /* Most pixels, at a fraction of the time. */
+            if (!votes && above[column.high] == alike && below[column.low] == alike && below[column.high] == alike) {
                 pixels[p] = (uint8_t)alike;
                 continue;
             }

@@ -71,8 +71,8 @@ enum clv_status sift_vlfeat_extract(struct sift_grid *grid, const float *luma, i
     vl_dsift_process(filter, continued);
     const float *unit = vl_dsift_get_descriptors(filter);
     const VlDsiftKeypoint *frames = vl_dsift_get_keypoints(filter);
-    float area =
-        (float)((frame + 1) * (frame + 1)) / (float)(bin_px * bin_px); /* what VLFeat divides a frame's mass by */
+    /* VLFeat divides a frame's mass by it. */
+    float area = (float)((frame + 1) * (frame + 1)) / (float)(bin_px * bin_px);
     for (size_t c = 0; c < n_cells; c++)
         finish_descriptor(values + c * SIZE, unit + c * SIZE, (float)frames[c].norm * area);
     vl_dsift_delete(filter);

@@ -150,8 +150,8 @@ KERNEL void read_labels(struct batch *batch, const int32_t *capacity)
 
 KERNEL void solve(const struct batch *arrays, const int32_t *capacity)
 {
-    struct batch copy = *arrays,
-                 *batch = &copy; /* its pointers stay in registers: no vector that is stored can be one of them */
+    /* Its pointers stay in registers: no vector that is stored can be one of them. */
+    struct batch copy = *arrays, *batch = &copy;
     int32_t n = batch->n_nodes;
     memset(batch->flow, 0, (size_t)batch->n_edges * BATCH_LANES * sizeof *batch->flow);
     for (int32_t i = 0; i < n; i++) { /* 1 is near enough to begin with */

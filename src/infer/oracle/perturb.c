@@ -77,8 +77,8 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double 
                                   uint64_t seed, uint32_t first_draw, uint32_t n_draws, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes;
-    enum clv_status status =
-        capacities_set(&oracle->capacities, field, err); /* checks the field, reparametrises tables */
+    /* Checks the field, reparametrises tables. */
+    enum clv_status status = capacities_set(&oracle->capacities, field, err);
     if (status)
         return status;
     const double *base = field->form == CLV_PAIRWISE_FULL ? oracle->capacities.unary : field->unary;

@@ -151,8 +151,8 @@ TEST(log_odds_are_shared_by_the_two_bins_around_them)
     must(context_init(&context, &problem, &q[0][0], 2, 0, err));
     ck_assert_float_eq_tol(feature(&context, 2, 1, "stage 1: label 1 bin 5"), 0.5352F, 1e-4F);
     ck_assert_float_eq_tol(feature(&context, 2, 1, "stage 1: label 1 bin 6"), 0.4648F, 1e-4F);
-    ck_assert_float_eq_tol(feature(&context, 2, 2, "stage 1: label 1 bin 8"), 1,
-                           1e-6F); /* what is certain is clipped */
+    /* What is certain is clipped. */
+    ck_assert_float_eq_tol(feature(&context, 2, 2, "stage 1: label 1 bin 8"), 1, 1e-6F);
     context_release(&context);
 }
 

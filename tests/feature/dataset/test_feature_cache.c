@@ -125,8 +125,8 @@ TEST(a_file_that_changes_meanwhile_is_named_with_the_item)
         if (way)
             ck_assert_int_eq(truncate(second, (off_t)size - 1), 0);
         else
-            ck_assert_int_eq(utimensat(AT_FDCWD, second, (struct timespec[]){{1, 0}, {1, 0}}, 0),
-                             0); /* of another day */
+            /* Of another day. */
+            ck_assert_int_eq(utimensat(AT_FDCWD, second, (struct timespec[]){{1, 0}, {1, 0}}, 0), 0);
         must(loaded_item_load(&loaded, lean, 0, true, err));
         must(loaded_item_load(&loaded, lean, 2, true, err));
         const char *part = formatted("%s: %s: has changed", clv_dataset_name(lean, 3), second);

@@ -45,8 +45,8 @@ TEST(the_same_seed_gives_the_same_recipe_at_any_thread_count_from_files_and_memo
     struct clv_recipe one = small_recipe(), other = small_recipe();
     must(clv_recipe_learn(&one, paths, N_IMAGES, 11, 1, NULL, NULL, err));
     for (int threads = 2; threads <= 8; threads *= 4) {
-        must(clv_recipe_learn(&other, paths, N_IMAGES, 11, threads, NULL, NULL,
-                              err)); /* again: replaces what was learned */
+        /* Again: replaces what was learned. */
+        must(clv_recipe_learn(&other, paths, N_IMAGES, 11, threads, NULL, NULL, err));
         for (int s = 0; s < one.n_scales; s++) {
             ck_assert_int_eq(other.codebooks[s].n_words, 30);
             ck_assert_mem_eq(one.codebooks[s].centres, other.codebooks[s].centres, 30 * SIZE);

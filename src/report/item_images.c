@@ -1,4 +1,4 @@
-#include "report/pictures.h"
+#include "report/item_images.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,11 +19,11 @@ const uint8_t difference_palette[N_DIFFERENCES][3] = {
     [DIFFERENCE_WRONG_LABEL] = {204, 90, 160}, [DIFFERENCE_VOID] = {226, 226, 222},
 };
 
-void pictures_release(struct pictures *pictures)
+void item_images_release(struct item_images *images)
 {
     for (int layer = 0; layer < N_LAYERS; layer++)
-        clv_free(pictures->layer[layer].bytes);
-    *pictures = (struct pictures){0};
+        clv_free(images->layer[layer].bytes);
+    *images = (struct item_images){0};
 }
 
 static enum difference difference_of(uint8_t truth, uint8_t label)
@@ -37,26 +37,26 @@ static enum difference difference_of(uint8_t truth, uint8_t label)
     return label && label != CLV_VOID ? DIFFERENCE_WRONG_LABEL : DIFFERENCE_MISS;
 }
 
-static enum clv_status encode_jpeg(struct pictures *pictures, enum layer layer, const struct clv_image *image,
+static enum clv_status encode_jpeg(struct item_images *images, enum layer layer, const struct clv_image *image,
                                    struct clv_error *err)
 {
-    pictures->layer[layer].type = "image/jpeg";
-    return clv_jpeg_encode(&pictures->layer[layer].bytes, &pictures->layer[layer].size, image, JPEG_QUALITY, err);
+    images->layer[layer].type = "image/jpeg";
+    return clv_jpeg_encode(&images->layer[layer].bytes, &images->layer[layer].size, image, JPEG_QUALITY, err);
 }
 
-static enum clv_status encode_labels(struct pictures *pictures, enum layer layer, const uint8_t *labels,
+static enum clv_status encode_labels(struct item_images *images, enum layer layer, const uint8_t *labels,
                                      const uint8_t (*palette)[3], struct clv_error *err)
 {
     uint8_t highest = 0;
-    for (size_t i = 0; i < (size_t)pictures->width * (size_t)pictures->height; i++)
+    for (size_t i = 0; i < (size_t)images->width * (size_t)images->height; i++)
         highest = labels[i] > highest ? labels[i] : highest;
-    pictures->layer[layer].type = "image/png";
-    return clv_png_encode_labels(&pictures->layer[layer].bytes, &pictures->layer[layer].size, pictures->width,
-                                 pictures->height, labels, palette, highest + 1, err);
+    images->layer[layer].type = "image/png";
+    return clv_png_encode_labels(&images->layer[layer].bytes, &images->layer[layer].size, images->width, images->height,
+                                 labels, palette, highest + 1, err);
 }
 
 /* The map in greys, and over the photo. */
-static enum clv_status show_probability(struct pictures *pictures, struct clv_image *photo,
+static enum clv_status show_probability(struct item_images *images, struct clv_image *photo,
                                         const struct clv_report_item *item, struct clv_error *err)
 {
     uint8_t greys[256][3];
@@ -67,9 +67,9 @@ static enum clv_status show_probability(struct pictures *pictures, struct clv_im
     for (int v = 0; v < 256; v++)
         memset(greys[v], v, 3);
     clv_labels_resize(values, photo->width, photo->height, item->probability, item->image->width, item->image->height);
-    enum clv_status status = encode_labels(pictures, LAYER_MASK, values, (const uint8_t(*)[3])greys, err);
+    enum clv_status status = encode_labels(images, LAYER_MASK, values, (const uint8_t(*)[3])greys, err);
     TRY(probability_draw(photo, values, OUTLINE_PX, err));
-    TRY(encode_jpeg(pictures, LAYER_OVERLAY, photo, err));
+    TRY(encode_jpeg(images, LAYER_OVERLAY, photo, err));
     array_free(values);
     return status;
 }
@@ -80,13 +80,14 @@ static int32_t shrunk_side(int32_t side, double factor)
     return shrunk < 1 ? 1 : shrunk;
 }
 
-enum clv_status pictures_make(struct pictures *pictures, const struct clv_report_item *item,
-                              const uint8_t (*palette)[3], struct clv_error *err)
+enum clv_status item_images_make(struct item_images *images, const struct clv_report_item *item,
+                                 const uint8_t (*palette)[3], struct clv_error *err)
 {
     const struct clv_image *source = item->image;
     int32_t longest = source->width > source->height ? source->width : source->height;
     double factor = longest > LONGEST_SIDE_PX ? (double)LONGEST_SIDE_PX / longest : 1;
-    struct pictures made = {.width = shrunk_side(source->width, factor), .height = shrunk_side(source->height, factor)};
+    struct item_images made = {.width = shrunk_side(source->width, factor),
+                               .height = shrunk_side(source->height, factor)};
     size_t n = (size_t)made.width * (size_t)made.height;
     struct clv_image photo = {0};
     uint8_t *labels = array_alloc(n, 1), *truth = array_alloc(n, 1);
@@ -111,9 +112,9 @@ enum clv_status pictures_make(struct pictures *pictures, const struct clv_report
     }
 done:
     if (status == CLV_OK)
-        *pictures = made;
+        *images = made;
     else
-        pictures_release(&made);
+        item_images_release(&made);
     clv_image_release(&photo);
     array_free(labels);
     array_free(truth);

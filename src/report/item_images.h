@@ -1,13 +1,13 @@
-/* The pictures of one report item, shrunk and encoded. */
-#ifndef REPORT_PICTURES_H
-#define REPORT_PICTURES_H
+/* The images of one report item, shrunk and encoded. */
+#ifndef REPORT_ITEM_IMAGES_H
+#define REPORT_ITEM_IMAGES_H
 
 #include "report/report.h"
 
 /* In the order of the page's columns and of its keys 1..5. */
 enum layer { LAYER_IMAGE, LAYER_OVERLAY, LAYER_MASK, LAYER_TRUTH, LAYER_DIFFERENCE, N_LAYERS };
 
-struct pictures {
+struct item_images {
     int32_t width, height; /* as shown */
     struct {
         const char *type; /* "image/jpeg" or "image/png" */
@@ -15,9 +15,9 @@ struct pictures {
         size_t size;
     } layer[N_LAYERS];
 };
-enum clv_status pictures_make(struct pictures *pictures, const struct clv_report_item *item,
-                              const uint8_t (*palette)[3], struct clv_error *err) CLV_CHECK;
-void pictures_release(struct pictures *pictures);
+enum clv_status item_images_make(struct item_images *images, const struct clv_report_item *item,
+                                 const uint8_t (*palette)[3], struct clv_error *err) CLV_CHECK;
+void item_images_release(struct item_images *images);
 
 /* Colours of the difference image, distinguished by every kind of colour vision (Okabe and Ito 2008). */
 enum difference {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/pictures.h"
+#include "report/item_images.h"
 #include "report/report.h"
 #include "support/pictures.h"
 #include "support/support.h"
@@ -34,7 +34,7 @@ static void teardown(void)
     clv_image_release(&image);
 }
 
-static struct clv_image decoded(const struct pictures *made, enum layer layer)
+static struct clv_image decoded(const struct item_images *made, enum layer layer)
 {
     struct clv_image picture = {0};
     must(clv_image_decode(&picture, made->layer[layer].bytes, made->layer[layer].size, NULL, err));
@@ -43,7 +43,7 @@ static struct clv_image decoded(const struct pictures *made, enum layer layer)
 }
 
 /* The layer's values and their colours. */
-static void check_values(const struct pictures *made, enum layer layer, const uint8_t *expected,
+static void check_values(const struct item_images *made, enum layer layer, const uint8_t *expected,
                          const uint8_t (*colours)[3])
 {
     struct clv_indexed_image found = {0};
@@ -63,22 +63,22 @@ TEST(every_pair_of_label_and_truth_has_its_difference)
         /* truth 1: */ {DIFFERENCE_MISS, DIFFERENCE_FIGURE, DIFFERENCE_WRONG_LABEL, DIFFERENCE_MISS},
         /* truth 2: */ {DIFFERENCE_MISS, DIFFERENCE_WRONG_LABEL, DIFFERENCE_FIGURE, DIFFERENCE_MISS},
         /* void: */ {DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID, DIFFERENCE_VOID}};
-    struct pictures made;
+    struct item_images made;
     uint8_t difference[N];
     for (int p = 0; p < N; p++)
         difference[p] = expected[p / SIDE / BLOCK][p % SIDE / BLOCK];
-    must(pictures_make(&made, &item, (const uint8_t(*)[3])palette, err));
+    must(item_images_make(&made, &item, (const uint8_t(*)[3])palette, err));
     check_values(&made, LAYER_MASK, labels, (const uint8_t(*)[3])palette);
     check_values(&made, LAYER_TRUTH, truth, (const uint8_t(*)[3])palette);
     check_values(&made, LAYER_DIFFERENCE, difference, difference_palette);
-    pictures_release(&made);
+    item_images_release(&made);
 }
 
 /* In the middle of blocks: as it was where labels are 0, else tinted. */
 TEST(the_overlay_tints_the_photo)
 {
-    struct pictures made;
-    must(pictures_make(&made, &item, (const uint8_t(*)[3])palette, err));
+    struct item_images made;
+    must(item_images_make(&made, &item, (const uint8_t(*)[3])palette, err));
     struct clv_image plain = decoded(&made, LAYER_IMAGE), painted = decoded(&made, LAYER_OVERLAY);
     for (int block = 0; block < 3; block++)
         for (int c = 0; c < 3; c++) {
@@ -89,12 +89,12 @@ TEST(the_overlay_tints_the_photo)
         }
     clv_image_release(&plain);
     clv_image_release(&painted);
-    pictures_release(&made);
+    item_images_release(&made);
 }
 
 TEST(probabilities_are_greys_and_have_no_labels)
 {
-    struct pictures made;
+    struct item_images made;
     static uint8_t greys[256][3];
     uint8_t probability[N];
     for (int p = 0; p < N; p++)
@@ -103,11 +103,11 @@ TEST(probabilities_are_greys_and_have_no_labels)
         memset(greys[v], v, 3);
     item.labels = item.truth = NULL;
     item.probability = probability;
-    must(pictures_make(&made, &item, (const uint8_t(*)[3])palette, err));
+    must(item_images_make(&made, &item, (const uint8_t(*)[3])palette, err));
     check_values(&made, LAYER_MASK, probability, (const uint8_t(*)[3])greys);
     ck_assert_ptr_nonnull(made.layer[LAYER_OVERLAY].bytes);
     ck_assert_ptr_null(made.layer[LAYER_TRUTH].bytes);
-    pictures_release(&made);
+    item_images_release(&made);
 }
 
 SETUP_EACH(setup, teardown)
