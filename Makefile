@@ -6,7 +6,7 @@
 #
 # Knobs: SANITIZE=address,undefined  DEVELOPER=1 (warnings are errors)  WITH_BK=0|1 (libmaxflow, GPL-3+)
 #        WITH_LP=0|1 (Clp, EPL-2.0, for l1m3n --solver lp; not to be given away with libmaxflow)
-#        WITH_MPI=0|1 (BUILD/mpi/cleave beside the plain one, whose processes under mpirun share their work; its own checks)
+#        WITH_MPI=0|1 (BUILD/mpi/cleave next to the plain one, whose processes under mpirun share their work; its own checks)
 #        HARDEN=0|1 (stack protector, checked libc calls, relocations read-only)
 #        PREFIX=/usr/local  LIBDIR=PREFIX/lib  DESTDIR=  BUILD=build  CLEAVE_DATA=../shared/data  V=1 (show commands)
 
@@ -158,7 +158,7 @@ stage: all
 	$(Q)rm -rf $(BUILD)/stage
 	$(Q)$(MAKE) --no-print-directory DESTDIR=$(BUILD)/stage PREFIX=/usr/local LIBDIR=/usr/local/lib install
 
-# The Python package against the installed library, and beside the command.
+# The Python package against the installed library, and compared with the command.
 check-python: deps
 	$(Q)tools/deps python
 	$(Q)$(MAKE) --no-print-directory stage
@@ -238,11 +238,11 @@ bench-cluster:
 	$(Q)$(MAKE) --no-print-directory WITH_MPI=1 all $(BUILD)/bench/shards
 	$(Q)tools/bench/cluster $(BUILD) $(TASKS)
 
-# Programs that bring published data sets into a form that cleave reads: $(BUILD)/datasets/NAME; tools/datasets tells their use.
+# Programs that bring published data sets into a form that cleave reads: $(BUILD)/datasets/NAME; tools/datasets describes their use.
 datasets: deps
 	$(Q)$(MAKE) --no-print-directory $(converters)
 
-# The papers' tables beside ours: OUT keeps every result with its settings, and a run that was stopped goes on.
+# The papers' tables next to ours: OUT keeps every result with its settings, and a run that was stopped goes on.
 $(reproductions): reproduce-%: deps
 	$(Q)$(MAKE) --no-print-directory all $$(sed -nE 's,.*"\$$build/((bench|learn|reproduce)/[a-z_]+)".*,$(BUILD)/\1,p' tools/reproduce/$* | sort -u)
 	$(Q)tools/reproduce/$* $(BUILD) $(or $(OUT),$(BUILD)/reproduce-$*)

@@ -1,9 +1,9 @@
-// The picture with labels over it, zoomed and moved.
+// The image with labels over it, zoomed and moved.
 export class Canvas {
   constructor(element) {
     this.element = element;
     this.context = element.getContext('2d');
-    this.scale = 1; this.x = 0; this.y = 0; // pixel (0, 0) of the picture lies at x, y
+    this.scale = 1; this.x = 0; this.y = 0; // pixel (0, 0) of the image is at x, y
     this.view = 'outline';
     this.image = null;
     this.overlay = document.createElement('canvas');
@@ -43,7 +43,7 @@ export class Canvas {
 
   move(dx, dy) { this.x += dx; this.y += dy; this.moved = true; this.draw(); }
 
-  // From the window to the picture.
+  // From the window to the image.
   place(event) {
     const box = this.element.getBoundingClientRect();
     return [(event.clientX - box.left - this.x) / this.scale, (event.clientY - box.top - this.y) / this.scale];

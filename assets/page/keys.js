@@ -5,7 +5,7 @@ export function bind(page) {
     [['d', 'f', 'ArrowRight'], 'D, F', 'next image', () => page.step(1)],
     [['Enter'], 'Enter', 'accept the labels, or the suggestion, and go on', () => page.accept()],
     [['w'], 'W', 'stroke or click on the object', () => page.use('figure')],
-    [['g'], 'G, right button', 'stroke or click beside it', () => page.use('ground')],
+    [['g'], 'G, right button', 'stroke or click on the ground', () => page.use('ground')],
     [['b'], 'B', 'box around an object', () => page.use('box')],
     [['e'], 'E', 'eraser of strokes', () => page.use('erase')],
     [['n'], 'N', 'another object', () => page.newObject()],
@@ -16,22 +16,22 @@ export function bind(page) {
     [['v'], 'V', 'outline, tint or mask', () => page.nextView()],
     [['+', '='], '+, wheel, pinch', 'zoom in', () => page.zoom(1.25)],
     [['-'], '-', 'zoom out', () => page.zoom(0.8)],
-    [['0'], '0', 'whole picture', () => page.fit()],
-    [[' '], 'hold space', 'move the picture', () => { page.holdsSpace = true; }],
+    [['0'], '0', 'whole image', () => page.fit()],
+    [[' '], 'hold space', 'move the image', () => { page.holdsSpace = true; }],
     [['m'], 'M', 'as the model sees it', () => page.suggest()],
     [['t'], 'T', 'train', () => page.train()],
     [['p'], 'P', 'side panel', () => page.togglePanel()],
     [['Escape'], 'Esc', 'drop a suggestion', () => page.dropSuggestion()],
     [['?', 'F1'], 'F1, ?', 'this list', () => page.showKeys()],
   ];
-  const held = [
+  const withCtrl = [
     ['z', false, 'Ctrl+Z', 'undo', () => page.undo()],
     ['z', true, 'Ctrl+Shift+Z', 'redo', () => page.redo()],
     ['y', false, 'Ctrl+Y', 'redo', () => page.redo()],
-    ['s', false, 'Ctrl+S', 'everything is saved at every stroke; this says so', () => page.tellSaved()],
+    ['s', false, 'Ctrl+S', 'everything is saved at every stroke; this says so', () => page.showSaved()],
   ];
   const list = document.getElementById('key-list');
-  for (const row of [...table, ...held]) {
+  for (const row of [...table, ...withCtrl]) {
     const dt = document.createElement('dt'), dd = document.createElement('dd');
     dt.textContent = row.length === 4 ? row[1] : row[2];
     dd.textContent = row.length === 4 ? row[2] : row[3];
@@ -41,7 +41,7 @@ export function bind(page) {
     if (event.target.matches?.('input:not([type=range]), dialog *') || document.getElementById('keys').open) return;
     if (event.target.matches?.('button') && (event.key === 'Enter' || event.key === ' ')) return;
     const run = event.ctrlKey || event.metaKey
-      ? held.find(row => row[0] === event.key.toLowerCase() && row[1] === event.shiftKey)?.[4]
+      ? withCtrl.find(row => row[0] === event.key.toLowerCase() && row[1] === event.shiftKey)?.[4]
       : event.altKey ? null : table.find(row => row[0].includes(event.key.length === 1 ? event.key.toLowerCase() : event.key))?.[3];
     if (!run) return;
     event.preventDefault();

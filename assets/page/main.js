@@ -1,5 +1,5 @@
 // The page: what is open, what is chosen, and what the server said last.
-import { ask, picture } from './server.js';
+import { ask, fetchImage } from './server.js';
 import { Canvas } from './canvas.js';
 import { listen } from './tools.js';
 import { bind } from './keys.js';
@@ -31,7 +31,7 @@ const page = {
   // An image that cannot be opened is marked in the list; the one before stays open here and in the server.
   async open(number) {
     try {
-      const image = await picture(number);
+      const image = await fetchImage(number);
       const answer = await ask('open/' + number, {});
       return [answer, image];
     } catch (error) {
@@ -81,11 +81,11 @@ const page = {
     $('undo').disabled = !answer.undo;
     $('redo').disabled = !answer.redo;
     $('empty').hidden = answer.objects.length > 0 || answer.undo;
-    tell(`${answer.objects.length} object${answer.objects.length === 1 ? '' : 's'}, ${n} pixels, ${answer.ms.toFixed(0)} ms, saved`);
+    setStatus(`${answer.objects.length} object${answer.objects.length === 1 ? '' : 's'}, ${n} pixels, ${answer.ms.toFixed(0)} ms, saved`);
     Object.assign(document.body.dataset, { revision: answer.revision, pixels: n, objects: answer.objects.length, number: answer.number, suggestion: '',
       width: answer.width, height: answer.height });
     this.list();
-    this.tellZoom();
+    this.showZoom();
   },
 
   draw(stroke) {
@@ -126,7 +126,7 @@ const page = {
       const order = this.order(), at = order.indexOf(number);
       const isLeft = i => i !== number && !['accepted', 'unreadable'].includes(this.state.images[i].status);
       await this.loadFirst([...order.slice(at + 1), ...order.slice(0, at)].filter(isLeft));
-      if (!order.some(isLeft)) tell('All images are accepted.');
+      if (!order.some(isLeft)) setStatus('All images are accepted.');
     });
   },
 
@@ -206,12 +206,12 @@ const page = {
     canvas.view = views[(views.indexOf(canvas.view) + 1) % views.length];
     document.body.dataset.view = canvas.view;
     canvas.paint();
-    tell('View: ' + canvas.view);
+    setStatus('View: ' + canvas.view);
   },
-  zoom(factor) { canvas.zoom(factor); this.tellZoom(); },
-  fit() { canvas.fit(); this.tellZoom(); },
-  tellZoom() { $('zoom').textContent = Math.round(100 * canvas.scale) + ' %'; },
-  tellSaved() { tell('Saved: every stroke is, at once.'); },
+  zoom(factor) { canvas.zoom(factor); this.showZoom(); },
+  fit() { canvas.fit(); this.showZoom(); },
+  showZoom() { $('zoom').textContent = Math.round(100 * canvas.scale) + ' %'; },
+  showSaved() { setStatus('Saved: every stroke is, at once.'); },
   togglePanel() { const bare = document.body.classList.toggle('bare'); $('panel').setAttribute('aria-expanded', !bare); },
   showKeys() { $('keys').showModal(); },
 
@@ -271,7 +271,7 @@ function fill(list, items, make) {
   if (current && list.scrollHeight > list.clientHeight) list.scrollTop = Math.max(0, current.offsetTop - list.offsetTop - list.clientHeight / 2);
 }
 
-function tell(text) { $('status').textContent = text; }
+function setStatus(text) { $('status').textContent = text; }
 
 let toastTimer;
 function toast(text) {

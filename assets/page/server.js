@@ -9,7 +9,7 @@ export async function ask(path, body) {
   }
   const text = await answer.text();
   let value = null;
-  try { value = JSON.parse(text); } catch { /* told below */ }
+  try { value = JSON.parse(text); } catch { /* reported below */ }
   if (!answer.ok || value === null) {
     const error = new Error(value?.error ?? `The server answered ${answer.status}.`);
     error.code = answer.status;
@@ -18,7 +18,7 @@ export async function ask(path, body) {
   return value;
 }
 
-export async function picture(number) {
+export async function fetchImage(number) {
   const answer = await fetch('/api/image/' + number);
   if (!answer.ok) throw Object.assign(new Error((await answer.json()).error), { code: answer.status });
   const bytes = await answer.blob();

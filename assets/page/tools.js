@@ -32,7 +32,7 @@ export function listen(canvas, page) {
       canvas.move(now.x - pinch.x, now.y - pinch.y);
       if (pinch.d > 0) canvas.zoom(now.d / pinch.d, now.x - box.left, now.y - box.top);
       pinch = now;
-      page.tellZoom();
+      page.showZoom();
       return;
     }
     if (pans) { canvas.move(event.clientX - before.clientX, event.clientY - before.clientY); return; }
@@ -62,6 +62,6 @@ export function listen(canvas, page) {
     event.preventDefault();
     const box = element.getBoundingClientRect();
     canvas.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), event.clientX - box.left, event.clientY - box.top);
-    page.tellZoom();
+    page.showZoom();
   }, { passive: false });
 }

@@ -31,7 +31,7 @@ struct clv_image {
 struct clv_image_limits {
     uint64_t max_pixels;    /* default 64 Mpixel = 64 * 2^20 */
     int32_t max_side_px;    /* default 65,535 */
-    int32_t max_jpeg_scans; /* default 100; each scan of a progressive JPEG costs a pass over the whole picture */
+    int32_t max_jpeg_scans; /* default 100; each scan of a progressive JPEG costs a pass over the whole image */
     int32_t grey16_low, grey16_high; /* 16-bit grey samples that become 0 and 255; unless low < high 0 and 65,535 */
 };
 

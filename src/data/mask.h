@@ -1,4 +1,4 @@
-/* Masks from decoded pictures: values (mask.c), or colours and 16 bits (mask_wide.c); mask_read.c chooses. */
+/* Masks from decoded images: values (mask.c), or colours and 16 bits (mask_wide.c); mask_read.c chooses. */
 #ifndef DATA_MASK_H
 #define DATA_MASK_H
 

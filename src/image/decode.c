@@ -171,7 +171,7 @@ enum clv_status clv_image_read_size(int32_t *width, int32_t *height, const char 
         return status;
     status = size_of(width, height, &source, limits, err);
     /* A JPEG's size may stand behind megabytes of application segments, and a WebP's orientation stands behind its
-     * picture. */
+     * image. */
     bool cut = source.size == HEAD_BYTES &&
                ((source.format == FORMAT_JPEG && status == CLV_ERR_DATA) || source.format == FORMAT_WEBP);
     source_close(&source);

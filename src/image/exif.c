@@ -80,7 +80,7 @@ enum clv_status image_orient(struct clv_image *image, int orientation, struct cl
     if (status != CLV_OK)
         return status;
 
-    /* Which corner of the stored picture the upright one starts from, and how far one step right or down leads
+    /* Which corner of the stored image the upright one starts from, and how far one step right or down leads
      * there. */
     bool right_to_left = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
     bool bottom_up = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;

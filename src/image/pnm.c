@@ -1,4 +1,4 @@
-/* PBM, PGM and PPM (P1 to P6), 8 or 16 bits a sample, plain or raw; of several pictures in a file the first. */
+/* PBM, PGM and PPM (P1 to P6), 8 or 16 bits a sample, plain or raw; of several images in a file the first. */
 #include <ctype.h>
 
 #include "base/array.h"

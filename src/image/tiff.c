@@ -166,7 +166,7 @@ static bool is_plain(const struct reader *self)
             self->photometric == PHOTOMETRIC_PALETTE);
 }
 
-/* A block's part of the picture: rows of `stride` bytes, of samples of 1, 2, 4, 8 or 16 bits. */
+/* A block's part of the image: rows of `stride` bytes, of samples of 1, 2, 4, 8 or 16 bits. */
 static void unpack_block(uint16_t *samples, const struct reader *self, const uint8_t *block, size_t stride,
                          uint32_t left, uint32_t top, uint32_t width, uint32_t height)
 {

@@ -17,7 +17,7 @@ static uint32_t little_endian(const uint8_t *b)
     return (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
-/* The EXIF chunk stands behind the picture. */
+/* The EXIF chunk is after the image. */
 static int find_orientation(const uint8_t *bytes, size_t size)
 {
     size_t at = RIFF_HEADER;

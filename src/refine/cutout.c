@@ -10,7 +10,7 @@
 enum { IS_OBJECT = 1, IS_BAND = 2 };
 
 #define SURE_WEIGHT 64  /* of a pixel outside the band in means of colours; those within it count 1 */
-#define NOISE       25  /* variance of a channel that no picture lacks: 5 levels */
+#define NOISE       25  /* variance of a channel that no image lacks: 5 levels */
 #define FAINT       0.1 /* alpha up to this is none, from 1 minus this on whole */
 
 void cutout_release(struct cutout *self)

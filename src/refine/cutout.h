@@ -1,4 +1,4 @@
-/* Cutting an object out of its picture: colours with soft borders on transparency. */
+/* Cutting an object out of its image: colours with soft borders on transparency. */
 #ifndef REFINE_CUTOUT_H
 #define REFINE_CUTOUT_H
 

@@ -1,4 +1,4 @@
-/* Writes sets of synthetic pictures: each picture is a pure function of the seed and its number (animal_scene.c), so
+/* Writes sets of synthetic images: each image is a pure function of the seed and its number (animal_scene.c), so
  * threads draw them in any order. The manifest comes last: a folder without one is not a set. */
 #include "synth/synth.h"
 
@@ -16,7 +16,7 @@
 #include "synth/animal_scene.h"
 
 #define JPEG_QUALITY 92
-/* A stream of its own for the sizes, so that pictures need not be drawn to know them. */
+/* A stream of its own for the sizes, so that images need not be drawn to know them. */
 #define SIZE_STREAM UINT32_MAX
 
 void clv_synth_init(struct clv_synth_options *options)
@@ -65,7 +65,7 @@ static enum clv_status check_folder(const char *folder, struct clv_error *err)
     return status;
 }
 
-/* folder/images/0001.jpg of picture 0; array_free it. */
+/* folder/images/0001.jpg of image 0; array_free it. */
 static char *item_path(const struct synth_run *run, const char *kind, const char *extension, size_t index)
 {
     char name[64];

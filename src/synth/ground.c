@@ -33,7 +33,7 @@ static float texture_light(enum texture texture, const struct noise *noise, floa
 {
     switch (texture) {
     case TEXTURE_GRASS: {
-        /* Blades stand up: they are streaks of the picture, not of the plain; short ones far away, long ones near. */
+        /* Blades stand up: they are streaks of the image, not of the plain; short ones far away, long ones near. */
         float far = noise_at(noise, 0.9f * x, 0.45f * y + 31), near = noise_at(noise, 0.45f * x, 0.13f * y);
         near += 0.6f * noise_at(noise, 0.8f * x + 0.1f * y, 0.21f * y + 11);
         float blades = far + depth * (near - far);

@@ -1,4 +1,4 @@
-/* Backgrounds and distractors of synthetic pictures. */
+/* Backgrounds and distractors of synthetic images. */
 #ifndef SYNTH_GROUND_H
 #define SYNTH_GROUND_H
 

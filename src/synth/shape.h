@@ -23,7 +23,7 @@ struct cone {
     float radius_a, radius_b, axial_a, axial_b;
 };
 
-/* The signed distance (negative inside, pixels) to a union of cones on a picture's pixel centres, with the local
+/* The signed distance (negative inside, pixels) to a union of cones on an image's pixel centres, with the local
  * thickness and the axial coordinate; valid inside the touched box only. */
 struct field {
     int32_t width, height;

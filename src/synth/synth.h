@@ -5,7 +5,7 @@
  *     options.n_images = 12;
  *     status = clv_synth_animals("animals", &options, 0, NULL, &error);
  *
- * To read the source: src/synth/animals.c writes the set, animal_scene.c composes a picture of an animal (animal.c,
+ * To read the source: src/synth/animals.c writes the set, animal_scene.c composes an image of an animal (animal.c,
  * shape.c) and its ground (ground.c, value_noise.c). */
 #ifndef SYNTH_SYNTH_H
 #define SYNTH_SYNTH_H
@@ -28,10 +28,10 @@ void clv_synth_init(struct clv_synth_options *options);
  * empty folder:
  *   images/0001.jpg ..   quality 92
  *   masks/0001.png ..    palette PNG: 1 where the animal's visible coverage of the pixel is at least one half, else 0
- *   manifest.tsv         image, mask, split; the first round(train_share * n_images) pictures are "train"
+ *   manifest.tsv         image, mask, split; the first round(train_share * n_images) images are "train"
  *   boxes.tsv            image, label, x, y, w, h: the tight box of the mask
  * Stones, posts, bushes, patches of ground and far hills take the animals' colours, some before the animal and some
- * behind, so that neither colour nor position alone solves it. Same seed, same bytes at any thread count; picture k is
+ * behind, so that neither colour nor position alone solves it. Same seed, same bytes at any thread count; image k is
  * the same whatever n_images. A folder with anything in it is refused (CLV_ERR_CREATE) and a failure or an interruption
  * leaves nothing behind, unless options->overwrite: then what was drawn so far stays. About 0.15 us a pixel and
  * thread. */

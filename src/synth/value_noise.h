@@ -1,11 +1,11 @@
-/* Random numbers in sequence and value noise, for synthetic pictures. */
+/* Random numbers in sequence and value noise, for synthetic images. */
 #ifndef SYNTH_VALUE_NOISE_H
 #define SYNTH_VALUE_NOISE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Numbers one after the other from one counter-based stream: picture `stream` draws the same ones whatever the others
+/* Numbers one after the other from one counter-based stream: image `stream` draws the same ones whatever the others
  * do. */
 struct dice {
     uint64_t seed, stream, index;

@@ -81,7 +81,7 @@ TEST(higher_orders_are_solved_as_by_enumeration)
 
 TEST(products_come_in_their_documented_sequence)
 {
-    const double y[] = {2, 3, 5, 7}; /* not decisions, but products tell them apart */
+    const double y[] = {2, 3, 5, 7}; /* not decisions, but products distinguish them */
     double products[14];
     ck_assert_uint_eq(clv_belief_count(4, 1), 0);
     ck_assert_uint_eq(clv_belief_count(4, 2), 4);

@@ -1,4 +1,4 @@
-/* What every learner of tags makes of a small set, with every kernel, form and goal, beside tests/golden/tags.tsv.
+/* What every learner of tags makes of a small set, with every kernel, form and goal, compared with tests/golden/tags.tsv.
  * Whoever changes a result on purpose writes the file anew,
  *
  *     CLEAVE_GOLDEN=write CK_RUN_SUITE=golden_tags CLEAVE_BUILD=build build/run-tests
@@ -181,7 +181,7 @@ TEST(models_of_many_tags_decide_as_they_did)
 
 /* Thresholds stand halfway between the scores that they part, just above those that none has the tag of, and one below
  * the least where all have it; and stay 0 where that is as good. */
-TEST(thresholds_lie_halfway_between_the_scores_they_part)
+TEST(thresholds_are_halfway_between_the_scores_they_part)
 {
     static const double scores[] = {-3, 2, 0.5, -2, 3, 1.5, -0.5, 4, 0.25, 1, -1, 2};
     static const uint8_t truth[] = {0, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1};

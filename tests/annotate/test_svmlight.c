@@ -85,7 +85,7 @@ TEST(names_come_from_labels_txt)
     ck_assert(!set.row && !set.names);
 }
 
-TEST(names_that_the_disk_does_not_tell_of_are_no_missing_names)
+TEST(names_that_the_disk_does_not_reveal_are_no_missing_names)
 {
     struct clv_tag_set set = {0};
     const char *path = spilled("2 1:1\n", 6);

@@ -65,7 +65,7 @@ TEST(a_cut_solves_the_linear_relaxation)
     }
     ck_assert_int_gt(n_whole, 20);
     ck_assert_int_gt(n_halves, 20);
-    ck_assert_int_gt(n_sure, TAGS * n_whole); /* some labels beside halves, too */
+    ck_assert_int_gt(n_sure, TAGS * n_whole); /* some labels besides halves, too */
     tag_relaxation_release(&relaxation);
 }
 
@@ -152,7 +152,7 @@ TEST(a_structured_svm_of_many_tags_learns_by_the_relaxation)
     clv_tag_set_release(&set);
 }
 
-/* Of three that exclude each other no two can differ pairwise: halves are best where nothing else tells. */
+/* Of three that exclude each other no two can differ pairwise: halves are best where nothing else decides. */
 TEST(halves_are_learned_from_as_halves)
 {
     struct clv_tag_set set = many_tags(3);

@@ -191,7 +191,7 @@ static void *loops_of_a_thread(void *context)
     return context;
 }
 
-TEST(parallel_loops_nest_and_run_beside_each_other)
+TEST(parallel_loops_nest_and_run_side_by_side)
 {
     pthread_t other[3];
     for (int i = 0; i < 3; i++)

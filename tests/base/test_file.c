@@ -255,7 +255,7 @@ TEST(one_file_has_one_name)
     }
 }
 
-TEST(what_a_path_leads_to_is_told)
+TEST(what_a_path_leads_to_is_reported)
 {
     const char *folder = temporary_folder();
     enum path_kind kind;

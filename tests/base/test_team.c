@@ -88,7 +88,7 @@ TEST(a_team_of_one_does_all_tasks_itself)
         ck_assert(team_does(i) && turns.values[i] == (double)(i * i) && queue.values[i] == turns.values[i]);
 }
 
-TEST(the_first_task_that_fails_is_told)
+TEST(the_first_task_that_fails_is_reported)
 {
     struct clv_error error;
     struct squares self = {.bad = 7};

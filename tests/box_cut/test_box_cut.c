@@ -123,7 +123,7 @@ TEST(boxes_may_be_wider_than_the_object)
     clv_set_release(&set);
 }
 
-/* Cut off by the image's border, where the box's sides lie, too. */
+/* Cut off by the image's border, where the box's sides are, too. */
 TEST(an_object_may_leave_the_image)
 {
     struct scene scene = draw(200, 150, 190, 130, 60, 50, orange);
@@ -196,7 +196,7 @@ static void extent(int *width, int *height, const struct scene *scene)
     *height = high[1] - low[1] + 1;
 }
 
-/* No colour tells them apart, so the prior and the four sides decide: most of the box, and near all of its sides. */
+/* No colour separates them, so the prior and the four sides decide: most of the box, and near all of its sides. */
 TEST(without_contrast_the_figure_still_spans_the_box)
 {
     const uint8_t same[3] = {60, 90, 150};

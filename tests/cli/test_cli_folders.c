@@ -144,7 +144,7 @@ TEST(an_image_goes_through_a_pipe)
     expect_error(64, "both want standard output", "\"$CLEAVE\" segment -m %s - -o - --status - </dev/null", model);
 }
 
-TEST(pictures_of_a_report_are_not_replaced_unasked)
+TEST(images_of_a_report_are_not_replaced_unasked)
 {
     const char *folder = temporary_folder(), *photos = copy_photos(1), *model = sample_model();
     ck_assert_int_eq(run_command(NULL, "mkdir -p %s/r/index-pictures && echo mine >%s/r/index-pictures/000101-1.jpg",
@@ -430,7 +430,7 @@ TEST(masks_of_two_labels_in_every_form_are_the_same_to_score)
 }
 
 /* A link to a folder elsewhere, another one to the same, one in a circle, one to a file. */
-TEST(links_to_folders_are_followed_once_which_a_note_tells)
+TEST(links_to_folders_are_followed_once_which_a_note_reports)
 {
     const char *folder = temporary_folder();
     free(expect_success(

@@ -16,7 +16,7 @@ static double number_after(const char *text, const char *key)
     return strtod(found + strlen(key), NULL);
 }
 
-TEST(weights_above_a_share_of_the_largest_and_variances_are_told)
+TEST(weights_above_a_share_of_the_largest_and_variances_are_reported)
 {
     const char *folder = temporary_folder();
     free(expect_success("cd %s && \"$SIMULATE\" chain-crf --train 9 --test 1 --features 12 --relevant 5 --sweeps 9 "
@@ -68,7 +68,7 @@ TEST(the_largest_weights_come_first)
     free(text);
 }
 
-TEST(the_largest_entries_of_tables_and_deviations_are_told)
+TEST(the_largest_entries_of_tables_and_deviations_are_reported)
 {
     const char *path = formatted("%s/m", temporary_folder()), *names = formatted("%s/labels.tsv", temporary_folder());
     double w[] = {0.5, -1, 4, 2, 0.1, 0.2, /* and the table */ 0, 3, -7, 1, 0, 0, 0, 0, 0}, variance[15];

@@ -27,7 +27,7 @@ static double number_after(const char *text, const char *key)
     return strtod(found + strlen(key), NULL);
 }
 
-TEST(the_error_is_told_over_all_letters_and_on_the_mean_over_words)
+TEST(the_error_is_reported_over_all_letters_and_on_the_mean_over_words)
 {
     char *json = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --data test --json", folder);
     ck_assert(number_after(json, "\"nodes\":") > 100 && number_after(json, "{\"examples\":") == 50);
@@ -94,7 +94,7 @@ TEST(the_same_seed_gives_the_same_bytes_at_any_thread_count)
     ck_assert(same_bytes(formatted("%s/s1", folder), formatted("%s/s3", folder)));
 }
 
-TEST(inspect_tells_what_a_model_of_words_is)
+TEST(inspect_reports_what_a_model_of_words_is)
 {
     char *text = expect_success("cd %s && \"$CLEAVE\" inspect m.cleave", folder);
     ck_assert_ptr_nonnull(strstr(text, "recipe        none"));

@@ -11,7 +11,7 @@
 #include "base/path.h"
 #include "cli/option_rows.h"
 #include "data/small_letters.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -147,7 +147,7 @@ static void drop_times(char *text)
             memset(line, '-', strcspn(line, "\n"));
 }
 
-/* Of models and feature files the tensors: their headers also tell how they were made. */
+/* Of models and feature files the tensors: their headers also say how they were made. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     size_t size, head = 0;
@@ -272,7 +272,7 @@ TEST(every_option_of_the_help_is_walked)
     }
 }
 
-/* What is in the way is told. */
+/* What is in the way is reported. */
 TEST(a_refused_option_says_why)
 {
     static const char *const lines[][2] = {

@@ -5,61 +5,61 @@
 #include "click/click.h"
 #include "click/click_features.h"
 #include "click/click_scene.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 enum { WIDTH = 120, HEIGHT = 90 };
 
 /* An orange disc in the middle of blue, with a blue hole, and some noise. */
-struct picture {
+struct drawing {
     struct clv_image image;
     struct click_scene *scene;
     uint8_t truth[WIDTH * HEIGHT], seeds[WIDTH * HEIGHT], labels[WIDTH * HEIGHT];
 };
 
-static struct picture *draw(void)
+static struct drawing *draw(void)
 {
-    struct picture *picture = calloc(1, sizeof *picture);
+    struct drawing *drawing = calloc(1, sizeof *drawing);
     unsigned state = 1;
-    ck_assert_ptr_nonnull(picture);
-    must(clv_image_new(&picture->image, WIDTH, HEIGHT, 3, err));
+    ck_assert_ptr_nonnull(drawing);
+    must(clv_image_new(&drawing->image, WIDTH, HEIGHT, 3, err));
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH; x++) {
             int r2 = (x - 60) * (x - 60) + (y - 45) * (y - 45), p = y * WIDTH + x;
             const int colour[2][3] = {{60, 90, 150}, {200, 120, 40}};
-            picture->truth[p] = r2 < 30 * 30 && r2 >= 9 * 9;
+            drawing->truth[p] = r2 < 30 * 30 && r2 >= 9 * 9;
             state = state * 1664525u + 1013904223u;
             for (int k = 0; k < 3; k++)
-                picture->image.pixels[3 * p + k] = (uint8_t)(colour[picture->truth[p]][k] + (int)(state >> 28));
+                drawing->image.pixels[3 * p + k] = (uint8_t)(colour[drawing->truth[p]][k] + (int)(state >> 28));
         }
-    must(click_scene_new(&picture->scene, &picture->image, err));
-    return picture;
+    must(click_scene_new(&drawing->scene, &drawing->image, err));
+    return drawing;
 }
 
-static void release(struct picture *picture)
+static void release(struct drawing *drawing)
 {
-    click_scene_free(picture->scene);
-    clv_image_release(&picture->image);
-    free(picture);
+    click_scene_free(drawing->scene);
+    clv_image_release(&drawing->image);
+    free(drawing);
 }
 
 /* Clicks, and cuts anew. */
-static void click(struct picture *picture, int x, int y, bool is_figure, int n)
+static void click(struct drawing *drawing, int x, int y, bool is_figure, int n)
 {
     struct click_press press = {x, y, is_figure};
     struct click_request request = {
-        .seeds = picture->seeds, .before = n > 1 ? picture->labels : NULL, .latest = &press, .n_strokes = n};
+        .seeds = drawing->seeds, .before = n > 1 ? drawing->labels : NULL, .latest = &press, .n_strokes = n};
     for (int dy = -2; dy <= 2; dy++)
-        memset(picture->seeds + (y + dy) * WIDTH + x - 2, is_figure ? CLICK_FIGURE : CLICK_GROUND, 5);
-    must(click_cut(picture->labels, picture->scene, &request, err));
+        memset(drawing->seeds + (y + dy) * WIDTH + x - 2, is_figure ? CLICK_FIGURE : CLICK_GROUND, 5);
+    must(click_cut(drawing->labels, drawing->scene, &request, err));
 }
 
-static double iou(const struct picture *picture)
+static double iou(const struct drawing *drawing)
 {
     int both = 0, either = 0;
     for (int p = 0; p < WIDTH * HEIGHT; p++) {
-        both += picture->truth[p] && picture->labels[p];
-        either += picture->truth[p] || picture->labels[p];
+        both += drawing->truth[p] && drawing->labels[p];
+        either += drawing->truth[p] || drawing->labels[p];
     }
     return (double)both / either;
 }
@@ -73,7 +73,7 @@ TEST(the_first_stroke_some_and_many_have_weights_of_their_own)
         ck_assert_int_eq(click_phase(n, true), phases[n + 1]);
 }
 
-TEST(lightness_tells_colours_apart_as_much_as_it_is_told_to)
+TEST(lightness_separates_colours_as_much_as_it_is_set_to)
 {
     const struct click_region a = {.lab = {50, 10, -20}}, b = {.lab = {30, 13, -16}};
     ck_assert_float_eq(click_colour_distance(&a, &b, 0), 25);
@@ -81,87 +81,87 @@ TEST(lightness_tells_colours_apart_as_much_as_it_is_told_to)
     ck_assert_float_eq(click_colour_distance(&b, &a, 1), 425);
 }
 
-TEST(a_click_on_the_object_and_one_beside_it_cut_it_out)
+TEST(a_click_on_the_object_and_one_on_ground_cut_it_out)
 {
-    struct picture *picture = draw();
-    click(picture, 60, 65, true, 1);
-    click(picture, 60, 45, false, 2);
-    ck_assert_double_gt(iou(picture), 0.97);
-    release(picture);
+    struct drawing *drawing = draw();
+    click(drawing, 60, 65, true, 1);
+    click(drawing, 60, 45, false, 2);
+    ck_assert_double_gt(iou(drawing), 0.97);
+    release(drawing);
 }
 
 TEST(pixels_under_strokes_are_what_the_strokes_say)
 {
-    struct picture *picture = draw();
-    click(picture, 60, 65, true, 1);
-    click(picture, 10, 10, true, 2);  /* like all of the ground */
-    click(picture, 60, 25, false, 3); /* like all of the figure */
+    struct drawing *drawing = draw();
+    click(drawing, 60, 65, true, 1);
+    click(drawing, 10, 10, true, 2);  /* like all of the ground */
+    click(drawing, 60, 25, false, 3); /* like all of the figure */
     for (int p = 0; p < WIDTH * HEIGHT; p++)
-        if (picture->seeds[p])
-            ck_assert_int_eq(picture->labels[p], picture->seeds[p] == CLICK_FIGURE);
-    release(picture);
+        if (drawing->seeds[p])
+            ck_assert_int_eq(drawing->labels[p], drawing->seeds[p] == CLICK_FIGURE);
+    release(drawing);
 }
 
 TEST(a_stroke_far_away_leaves_an_edited_mask_alone)
 {
-    struct picture *picture = draw();
+    struct drawing *drawing = draw();
     struct click_press press = {10, 45, true};
     struct click_request request = {
-        .seeds = picture->seeds, .before = picture->labels, .latest = &press, .n_strokes = 1, .is_edit = true};
-    memcpy(picture->labels, picture->truth, sizeof picture->truth);
-    memset(picture->seeds + 45 * WIDTH + 8, CLICK_FIGURE, 5);
+        .seeds = drawing->seeds, .before = drawing->labels, .latest = &press, .n_strokes = 1, .is_edit = true};
+    memcpy(drawing->labels, drawing->truth, sizeof drawing->truth);
+    memset(drawing->seeds + 45 * WIDTH + 8, CLICK_FIGURE, 5);
     for (int p = 0; p < 20 * WIDTH; p++) /* as outside of a box */
-        picture->seeds[p] = CLICK_BARRED;
-    must(click_cut(picture->labels, picture->scene, &request, err));
+        drawing->seeds[p] = CLICK_BARRED;
+    must(click_cut(drawing->labels, drawing->scene, &request, err));
     int kept = 0, all = 0;
     for (int p = 0; p < WIDTH * HEIGHT; p++) {
-        all += picture->truth[p] && picture->seeds[p] != CLICK_BARRED;
-        kept += picture->truth[p] && picture->labels[p];
-        ck_assert(!(picture->seeds[p] == CLICK_BARRED && picture->labels[p]));
+        all += drawing->truth[p] && drawing->seeds[p] != CLICK_BARRED;
+        kept += drawing->truth[p] && drawing->labels[p];
+        ck_assert(!(drawing->seeds[p] == CLICK_BARRED && drawing->labels[p]));
     }
-    ck_assert_int_eq(picture->labels[45 * WIDTH + 10], 1);
+    ck_assert_int_eq(drawing->labels[45 * WIDTH + 10], 1);
     ck_assert_int_gt(kept * 100, all * 97);
-    release(picture);
+    release(drawing);
 }
 
 TEST(without_figure_there_is_none)
 {
-    struct picture *picture = draw();
-    memset(picture->labels, 1, sizeof picture->labels);
-    click(picture, 60, 65, false, 1);
+    struct drawing *drawing = draw();
+    memset(drawing->labels, 1, sizeof drawing->labels);
+    click(drawing, 60, 65, false, 1);
     for (int p = 0; p < WIDTH * HEIGHT; p++)
-        ck_assert_int_eq(picture->labels[p], 0);
-    release(picture);
+        ck_assert_int_eq(drawing->labels[p], 0);
+    release(drawing);
 }
 
 /* A model that takes a strip at the bottom for the object's. */
 TEST(a_models_score_is_cut_without_strokes_and_gives_way_to_them)
 {
-    struct picture *picture = draw();
+    struct drawing *drawing = draw();
     float *prior = calloc(WIDTH * HEIGHT, sizeof *prior);
     ck_assert_ptr_nonnull(prior);
-    struct click_request request = {.seeds = picture->seeds, .prior = prior};
+    struct click_request request = {.seeds = drawing->seeds, .prior = prior};
     for (int p = 0; p < WIDTH * HEIGHT; p++)
-        prior[p] = picture->truth[p] || p >= 76 * WIDTH ? 2.4F : -2.4F;
-    must(click_cut(picture->labels, picture->scene, &request, err));
-    double suggested = iou(picture);
+        prior[p] = drawing->truth[p] || p >= 76 * WIDTH ? 2.4F : -2.4F;
+    must(click_cut(drawing->labels, drawing->scene, &request, err));
+    double suggested = iou(drawing);
     ck_assert_double_gt(suggested, 0.6);
-    ck_assert_int_eq(picture->labels[20 * WIDTH + 20], 0);
+    ck_assert_int_eq(drawing->labels[20 * WIDTH + 20], 0);
     struct click_press at = {60, 86, false};
-    memset(picture->seeds + 86 * WIDTH + 58, CLICK_GROUND, 5);
+    memset(drawing->seeds + 86 * WIDTH + 58, CLICK_GROUND, 5);
     request = (struct click_request){
-        .seeds = picture->seeds, .before = picture->labels, .latest = &at, .n_strokes = 1, .prior = prior};
-    must(click_cut(picture->labels, picture->scene, &request, err));
-    ck_assert_double_gt(iou(picture), suggested);
-    ck_assert_int_eq(picture->labels[86 * WIDTH + 60], 0);
+        .seeds = drawing->seeds, .before = drawing->labels, .latest = &at, .n_strokes = 1, .prior = prior};
+    must(click_cut(drawing->labels, drawing->scene, &request, err));
+    ck_assert_double_gt(iou(drawing), suggested);
+    ck_assert_int_eq(drawing->labels[86 * WIDTH + 60], 0);
     free(prior);
-    release(picture);
+    release(drawing);
 }
 
 /* A model of few images: right on the whole, and wrong in three of ten blocks. */
 TEST(a_models_score_counts_with_those_of_like_colours)
 {
-    struct picture *picture = draw();
+    struct drawing *drawing = draw();
     float *prior = calloc(WIDTH * HEIGHT, sizeof *prior);
     unsigned state = 7;
     bool is_wrong[HEIGHT / 6][WIDTH / 6];
@@ -171,22 +171,22 @@ TEST(a_models_score_counts_with_those_of_like_colours)
         is_wrong[k / (WIDTH / 6)][k % (WIDTH / 6)] = (state >> 16) % 10 < 3;
     }
     for (int p = 0; p < WIDTH * HEIGHT; p++)
-        prior[p] = (picture->truth[p] != is_wrong[p / WIDTH / 6][p % WIDTH / 6]) ? 1 : -1;
-    struct click_request request = {.seeds = picture->seeds, .prior = prior};
-    must(click_cut(picture->labels, picture->scene, &request, err));
-    ck_assert_double_gt(iou(picture), 0.95);
+        prior[p] = (drawing->truth[p] != is_wrong[p / WIDTH / 6][p % WIDTH / 6]) ? 1 : -1;
+    struct click_request request = {.seeds = drawing->seeds, .prior = prior};
+    must(click_cut(drawing->labels, drawing->scene, &request, err));
+    ck_assert_double_gt(iou(drawing), 0.95);
     free(prior);
-    release(picture);
+    release(drawing);
 }
 
 /* The image is its own working copy: superpixel labels are those of its pixels. */
 TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
 {
-    struct picture *picture = draw();
-    const struct clv_superpixels *map = &picture->scene->superpixels;
+    struct drawing *drawing = draw();
+    const struct clv_superpixels *map = &drawing->scene->superpixels;
     ck_assert(map->width == WIDTH && map->height == HEIGHT);
-    click(picture, 60, 30, true, 1);
-    click(picture, 10, 10, false, 2);
+    click(drawing, 60, 30, true, 1);
+    click(drawing, 10, 10, false, 2);
     int32_t at_figure = map->labels[30 * WIDTH + 60], at_ground = map->labels[10 * WIDTH + 10],
             mostly = map->labels[80 * WIDTH + 100];
     int32_t slightly = map->labels[80 * WIDTH + 20];
@@ -198,14 +198,14 @@ TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         for (int k = 0; k < 2; k++)
             if (map->labels[p] == (k ? slightly : mostly) && 10 * barred[k] < (k ? 4 : 6) * size[k]) {
-                picture->seeds[p] = CLICK_BARRED;
+                drawing->seeds[p] = CLICK_BARRED;
                 barred[k]++;
             }
     struct click_press press = {10, 10, false};
     struct click_request request = {
-        .seeds = picture->seeds, .before = picture->labels, .latest = &press, .n_strokes = 2};
+        .seeds = drawing->seeds, .before = drawing->labels, .latest = &press, .n_strokes = 2};
     struct click_view view;
-    must(click_view_init(&view, picture->scene, &request, err));
+    must(click_view_init(&view, drawing->scene, &request, err));
     ck_assert(view.is_barred[mostly] && !view.is_barred[slightly]);
     float *features = calloc((size_t)map->n, CLICK_FEATURES * sizeof *features);
     ck_assert_ptr_nonnull(features);
@@ -217,21 +217,21 @@ TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
     }
     free(features);
     click_view_release(&view);
-    release(picture);
+    release(drawing);
 }
 
 /* Up to the nearest pixel that had the stroke's label before: here straight above and below, or to the left and right. */
 TEST(a_stroke_reaches_as_far_as_all_was_wrong)
 {
-    struct picture *picture = draw();
-    const struct click_scene *scene = picture->scene;
+    struct drawing *drawing = draw();
+    const struct click_scene *scene = drawing->scene;
     const struct click_press press = {50, 40, false};
     for (int is_down = 0; is_down < 2; is_down++) {
         struct click_request request = {
-            .seeds = picture->seeds, .before = picture->labels, .latest = &press, .n_strokes = 2};
+            .seeds = drawing->seeds, .before = drawing->labels, .latest = &press, .n_strokes = 2};
         struct click_view view;
         for (int p = 0; p < WIDTH * HEIGHT; p++)
-            picture->labels[p] = abs(is_down ? p / WIDTH - press.y : p % WIDTH - press.x) < 12;
+            drawing->labels[p] = abs(is_down ? p / WIDTH - press.y : p % WIDTH - press.x) < 12;
         must(click_view_init(&view, scene, &request, err));
         for (int32_t i = 0; i < scene->superpixels.n; i++) {
             float dx = scene->regions[i].x * scene->unit_px - 50.5F, dy = scene->regions[i].y * scene->unit_px - 40.5F;
@@ -240,16 +240,16 @@ TEST(a_stroke_reaches_as_far_as_all_was_wrong)
         }
         click_view_release(&view);
     }
-    release(picture);
+    release(drawing);
 }
 
 TEST(the_same_clicks_give_the_same_labels)
 {
-    struct picture *a = draw(), *b = draw();
+    struct drawing *a = draw(), *b = draw();
     for (int k = 0; k < 2; k++) {
-        struct picture *picture = k ? b : a;
-        click(picture, 60, 65, true, 1);
-        click(picture, 20, 45, false, 2);
+        struct drawing *drawing = k ? b : a;
+        click(drawing, 60, 65, true, 1);
+        click(drawing, 20, 45, false, 2);
     }
     ck_assert_mem_eq(a->labels, b->labels, sizeof a->labels);
     release(a);
@@ -307,7 +307,7 @@ TEST(one_pixel_and_one_colour_are_images_too)
 }
 
 /* Of stripes that have one mean colour, some smooth and some rough, the like are nearer. */
-TEST(regions_of_one_colour_are_told_apart_by_their_roughness)
+TEST(regions_of_one_colour_are_separated_by_their_roughness)
 {
     struct clv_image image = {0};
     struct click_scene *scene = NULL;

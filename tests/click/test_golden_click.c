@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "click/click.h"
 #include "support/golden.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 /* Two blobs of like colours on ground that changes across, all of it rough, and a dark stripe. */

@@ -9,7 +9,7 @@
 #include "data/letters.h"
 #include "support/support.h"
 
-/* n_words words of 1 to 6 letters in folds 0 .. n_folds - 1, word by word. A letter's picture is that of its label,
+/* n_words words of 1 to 6 letters in folds 0 .. n_folds - 1, word by word. A letter's image is that of its label,
  * every pixel wrong with probability `noise`; the next letter is the one 1 or 3 places on in the alphabet. */
 static inline void write_letters(const char *path, int n_words, int n_folds, double noise, uint64_t seed)
 {

@@ -30,7 +30,7 @@ static void put_image(const char *name, bool is_jpeg)
     clv_image_release(&image);
 }
 
-TEST(images_are_told_by_content_and_the_rest_is_counted)
+TEST(images_are_recognised_by_content_and_the_rest_is_counted)
 {
     struct clv_set set = {0};
     put_image("z.png", false);
@@ -54,7 +54,7 @@ TEST(images_are_told_by_content_and_the_rest_is_counted)
     clv_set_release(&set);
 }
 
-TEST(masks_beside_the_images_are_no_images)
+TEST(masks_next_to_the_images_are_no_images)
 {
     struct clv_set set = {0};
     put_image("a.jpg", true);
@@ -137,7 +137,8 @@ TEST(folders_that_may_not_be_read_are_counted_and_passed_over)
               clv_set_read_folder(&set, formatted("%s/a/lost+found", temporary_folder()), err));
 }
 
-/* A path to `name` in the folder that is as long as can be: whether a file of a longer name is there cannot be told. */
+/* A path to `name` in the folder that is as long as can be: whether a file of a longer name is there cannot be found
+ * out. */
 static const char *longest_path(const char *folder, const char *name)
 {
     static char path[PATH_MAX];
@@ -150,7 +151,7 @@ static const char *longest_path(const char *folder, const char *name)
     return path;
 }
 
-TEST(what_cannot_be_told_is_there_or_not_is_an_error_not_absent)
+TEST(what_cannot_be_known_is_there_or_not_is_an_error_not_absent)
 {
     struct clv_set set = {0};
     put("m", "image\na.png\n", 12);

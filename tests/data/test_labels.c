@@ -130,7 +130,7 @@ TEST(bad_label_files_are_refused_with_file_line_and_value)
     bad(HEADER "1\t\xff\t0\t0\t0\n", "line 2 is not UTF-8");
 }
 
-TEST(a_bad_label_file_beside_a_manifest_fails_the_set)
+TEST(a_bad_label_file_next_to_a_manifest_fails_the_set)
 {
     struct clv_set set = {0};
     const char *manifest = formatted("%s/manifest.tsv", temporary_folder());

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "data/mask.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 /* A 4x1 image of four values, not decoded from a file. */
@@ -24,7 +24,7 @@ static void expect_labels(const uint8_t values[4], int bit_depth, int palette_si
 }
 #define four(a, b, c, d) ((const uint8_t[4]){a, b, c, d})
 
-TEST(two_labels_without_names_are_told_by_their_values)
+TEST(two_labels_without_names_are_found_by_their_values)
 {
     struct clv_labels labels = {0};
     must(clv_labels_binary(&labels, err));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/small_training.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 #define TARGET(name) int fuzz_##name(const uint8_t *data, size_t size);

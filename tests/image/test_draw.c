@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 static uint8_t palette[256][3];
@@ -80,7 +80,7 @@ TEST(a_straight_border_is_crisp_and_whole)
     } cases[] = {
         {0, "............"}, {1, ".....dWd...."}, {2, "....dWWd...."}, {4, "..ddWWWWdd.."}, {6, "dddWWWWWWddd"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int border = 6; border <= 194; border += 47) { /* also beside the seams of the painter's tiles */
+        for (int border = 6; border <= 194; border += 47) { /* also next to the seams of the painter's tiles */
             struct clv_image image = flat_image(200, 130, 100);
             uint8_t *labels = two_halves(200, 130, border);
             clv_overlay_draw(&image, labels, palette, 0, cases[i].outline_px, -1);
@@ -193,7 +193,7 @@ TEST(tiny_and_odd_images_are_drawn)
     clv_image_release(&column);
 }
 
-/* CLEAVE_WRITE_GOLDEN=1 writes the picture anew; look at it before it is committed. */
+/* CLEAVE_WRITE_GOLDEN=1 writes the image anew; look at it before it is committed. */
 TEST(an_overlay_looks_as_it_did)
 {
     const char *path = "tests/golden/image-overlay.png";

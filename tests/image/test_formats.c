@@ -1,4 +1,4 @@
-/* WebP, TIFF, BMP and PNM, beside the one picture that the seeds of the fuzz target show in all of them. */
+/* WebP, TIFF, BMP and PNM, compared with the one image that the seeds of the fuzz target show in all of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ static uint8_t label_at(int x)
     return (uint8_t)(x / 5 % 3);
 }
 
-/* Largest difference from the picture. */
-static int distance_to_picture(const struct clv_image *image)
+/* Largest difference from the image. */
+static int distance_to_image(const struct clv_image *image)
 {
     int largest = 0;
     ck_assert_int_eq(image->width, WIDTH);
@@ -33,7 +33,7 @@ static int distance_to_picture(const struct clv_image *image)
     return largest;
 }
 
-TEST(every_format_shows_the_same_picture)
+TEST(every_format_shows_the_same_image)
 {
     static const char *const names[] = {
         "rgb.tif",       "rgb-tiles-lzw.tif", "rgb-big-deflate.tif", "rgb-separate-be.tif",
@@ -44,7 +44,7 @@ TEST(every_format_shows_the_same_picture)
         int32_t width, height;
         const char *path = formatted(CORPUS "%s", names[i]);
         must(clv_image_read(&image, path, NULL, err));
-        ck_assert_msg(distance_to_picture(&image) == 0, "%s", names[i]);
+        ck_assert_msg(distance_to_image(&image) == 0, "%s", names[i]);
         must(clv_image_read_size(&width, &height, path, NULL, err));
         ck_assert(width == WIDTH && height == HEIGHT);
         clv_image_release(&image);
@@ -57,7 +57,7 @@ TEST(lossy_kinds_come_close)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct clv_image image;
         must(clv_image_read(&image, formatted(CORPUS "%s", names[i]), NULL, err));
-        ck_assert_int_le(distance_to_picture(&image), 190); /* the picture has jumps from 255 to 0 */
+        ck_assert_int_le(distance_to_image(&image), 190); /* the image has jumps from 255 to 0 */
         clv_image_release(&image);
     }
 }
@@ -81,7 +81,7 @@ TEST(tiff_and_webp_are_turned_as_they_say)
     }
 }
 
-TEST(transparent_webp_lies_on_white)
+TEST(transparent_webp_is_on_white)
 {
     struct clv_image image;
     must(clv_image_read(&image, CORPUS "alpha.webp", NULL, err));

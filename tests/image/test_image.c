@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 TEST(a_new_image_is_black)
@@ -80,7 +80,7 @@ TEST(an_unreadable_file_is_refused)
         ck_assert_int_eq(seteuid(0), 0);
 }
 
-TEST(files_are_told_by_content)
+TEST(files_are_recognised_by_content)
 {
     const char *path = formatted("%s/a.png", temporary_folder());
     spill(path, "", 0);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "image/exif.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 enum { WIDTH = 75, HEIGHT = 53 };
@@ -93,7 +93,7 @@ TEST(cmyk_is_converted_with_and_without_adobes_inversion)
     for (int adobe = 0; adobe < 2; adobe++)
         for (int ycck = 0; ycck < 2; ycck++) {
             if (ycck && !adobe)
-                continue; /* only the Adobe marker tells YCCK from CMYK */
+                continue; /* only the Adobe marker distinguishes YCCK from CMYK */
             for (int i = 0; i < WIDTH * HEIGHT; i++)
                 for (int c = 0; c < 3; c++) {
                     double ink = inks[4 * i + c] / 255.0, black = inks[4 * i + 3] / 255.0;
@@ -147,9 +147,9 @@ static void must_show(const uint8_t *bytes, size_t size, const char *letters, in
     clv_image_release(&image);
 }
 
-TEST(exif_orientation_turns_the_picture_and_its_size)
+TEST(exif_orientation_turns_the_image_and_its_size)
 {
-    /* EXIF 2.32: which side of the upright picture the stored first row and first column are. */
+    /* EXIF 2.32: which side of the upright image the stored first row and first column are. */
     static const char *const upright[9] = {"ABCDEF", "ABCDEF", "CBAFED", "FEDCBA", "DEFABC",
                                            "ADBECF", "DAEBFC", "FCEBDA", "CFBEAD"};
     for (int orientation = 0; orientation <= 9; orientation++)
@@ -285,8 +285,8 @@ TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
     }
 }
 
-/* JPEG has no checksums: a flip may pass, as another picture of a lawful size, or be refused; nothing else. */
-TEST(flipped_bits_give_a_picture_or_an_error)
+/* JPEG has no checksums: a flip may pass, as another image of a lawful size, or be refused; nothing else. */
+TEST(flipped_bits_give_an_image_or_an_error)
 {
     for (int progressive = 0; progressive < 2; progressive++) {
         size_t size, n_refused = 0;

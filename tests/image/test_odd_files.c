@@ -76,7 +76,7 @@ TEST(bitmaps_of_os2_show_their_palette)
     clv_indexed_image_release(&mask);
 }
 
-/* A header of Windows for a BMP whose pixels lie behind `more` bytes of masks or palette; what it takes. */
+/* A header of Windows for a BMP whose pixels are behind `more` bytes of masks or palette; what it takes. */
 static size_t put_bmp(uint8_t *file, int32_t width, int32_t height, int bits, uint32_t compression, uint32_t n_colours,
                       size_t more)
 {
@@ -207,7 +207,7 @@ static size_t put_tiff(uint8_t file[512], const struct entry *entries, size_t n)
     return samples + 4;
 }
 
-TEST(tiffs_lack_nothing_that_tells_what_they_show)
+TEST(tiffs_lack_nothing_that_says_what_they_show)
 {
     static const struct entry full[] = {{WIDTH_TAG, 3, 1, 2}, {HEIGHT_TAG, 3, 1, 2}, {BITS_TAG, 3, 1, 8},
                                         {KIND_TAG, 3, 1, 1},  {STRIPS_TAG, 4, 1, 0}, {BYTES_TAG, 4, 1, 4}};
@@ -237,7 +237,7 @@ TEST(tiffs_lack_nothing_that_tells_what_they_show)
                 entries[n++] = full[k];
         size = put_tiff(file, entries, n);
         const char *part = left_out == 3 ? "a page without size or kind" : "corrupt TIFF";
-        if (left_out != 5) /* libtiff guesses the bytes of a strip */
+        if (left_out != 5) /* libtiff estimates the bytes of a strip */
             must_fail(CLV_ERR_DATA, part, clv_image_decode(&image, file, size, NULL, err));
     }
     entries[0] = reduced;
@@ -307,7 +307,7 @@ TEST(tiffs_of_few_bits_a_sample_are_unpacked_from_the_highest)
             }
 }
 
-TEST(transparent_tiffs_lie_on_white)
+TEST(transparent_tiffs_are_on_white)
 {
     static const uint8_t pixel[4] = {100, 50, 20, 120};
     for (uint32_t kind = 1; kind <= 2; kind++) { /* colours are multiplied by alpha, or not */

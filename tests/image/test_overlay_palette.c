@@ -1,4 +1,4 @@
-/* Colours that colour-blind eyes tell apart. */
+/* Colours that colour-blind eyes distinguish. */
 #include <string.h>
 
 #include "image/overlay_palette.h"
@@ -18,7 +18,7 @@ TEST(labels_that_colour_blind_eyes_confuse_get_other_shades)
     ck_assert(memcmp(made[3], red_and_green[3], 3) == 0); /* was far enough */
 }
 
-TEST(the_usual_labels_are_told_apart)
+TEST(the_usual_labels_are_distinguished)
 {
     uint8_t palette[256][3], made[256][3];
     clv_default_palette(palette);

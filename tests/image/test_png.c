@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "fuzz/repair.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 #define MAX_SIDE 40
 
-/* A picture of noise, with what reading it must give. */
+/* An image of noise, with what reading it must give. */
 struct sample_set {
     uint16_t samples[MAX_SIDE * MAX_SIDE * 4];
     uint8_t expected[MAX_SIDE * MAX_SIDE * 3];

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 static struct clv_image noisy_image(int width, int height, int channels)

@@ -1,5 +1,5 @@
 /* What every kind of inference makes of small random fields, and every step from an image to its outline of a small
- * picture, at every setting, beside tests/golden/inference.tsv and tests/golden/pictures.tsv. Whoever changes a result
+ * image, at every setting, compared with tests/golden/inference.tsv and tests/golden/images.tsv. Whoever changes a result
  * on purpose writes the files anew,
  *
  *     CLEAVE_GOLDEN=write CK_RUN_SUITE=golden_inference CLEAVE_BUILD=build build/run-tests
@@ -280,7 +280,7 @@ static bool is_inside(int32_t x, int32_t y)
 }
 
 /* An ellipse of one colour on textured ground of another, with a stripe of both. */
-static struct clv_image picture(void)
+static struct clv_image draw_image(void)
 {
     struct clv_image image = {0};
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
@@ -480,7 +480,7 @@ static void click_rows(const struct clv_image *image)
 
 TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
 {
-    struct clv_image image = picture();
+    struct clv_image image = draw_image();
     golden_begin();
     superpixel_rows(&image);
     feature_rows(&image);
@@ -489,6 +489,6 @@ TEST(every_step_from_an_image_to_its_outline_makes_what_it_made)
     refine_rows(&image);
     boxes_rows(&image);
     probability_rows(&image);
-    golden_end("pictures", "step\tsetting\tdigest");
+    golden_end("images", "step\tsetting\tdigest");
     clv_image_release(&image);
 }

@@ -171,7 +171,7 @@ static double own_variance(const struct toy *toy)
     return squares / n_nodes;
 }
 
-/* The dual is a lower bound of any objective, the gap closes, and the objective told is that of the weights by
+/* The dual is a lower bound of any objective, the gap closes, and the objective reported is that of the weights by
  * enumeration; whatever the tables' prior variance. */
 TESTS(ssvm_on_chains_brackets_the_optimum, 0, 3)
 {
@@ -218,7 +218,7 @@ TESTS(ssvm_on_chains_brackets_the_optimum, 0, 3)
 }
 
 /* The optimum of 1/2 |w|^2 + C sum H at C = 0.1 on the first fold of the OCR words, H unnormalised, was found elsewhere
- * to lie between 182.05 and 182.65. */
+ * to be between 182.05 and 182.65. */
 TEST(ssvm_brackets_the_known_optimum_of_real_letters)
 {
     const char *path = real_data("ssvm_brackets_the_known_optimum_of_real_letters", "letters/letter.data.gz");

@@ -1,4 +1,4 @@
-/* What every learner makes of small problems, at every value of every parameter, beside what it made when
+/* What every learner makes of small problems, at every value of every parameter, compared with what it made when
  * tests/golden/trainings.tsv was written: nothing changes unnoticed. Whoever changes a result on purpose writes the
  * file anew,
  *

@@ -5,7 +5,7 @@
 
 static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
 
-/* Asks to stop as soon as a stage tells of so many units. */
+/* Asks to stop as soon as a stage reports so many units. */
 struct patience {
     size_t n;
     int stop;
@@ -18,7 +18,7 @@ static void run_out(void *context, const char *what, size_t done, size_t total, 
     self->stop |= done >= self->n;
 }
 
-TEST(cross_validation_tells_the_losses_of_what_it_tried)
+TEST(cross_validation_reports_the_losses_of_what_it_tried)
 {
     struct toy toy;
     struct patience patience = {5, 0};

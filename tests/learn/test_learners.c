@@ -165,7 +165,7 @@ TEST(independent_svm_of_several_labels_sets_each_against_all_others)
     toy_release(&toy);
 }
 
-/* Labels that one feature tells apart, several labels, no edges. */
+/* Labels that one feature separates, several labels, no edges. */
 static void toy_many_labels(struct toy *toy, int32_t n_labels)
 {
     static struct random_problem r;
@@ -179,7 +179,7 @@ static void toy_many_labels(struct toy *toy, int32_t n_labels)
     }
 }
 
-TEST(several_labels_are_told_apart)
+TEST(several_labels_are_separated)
 {
     struct toy toy;
     toy_many_labels(&toy, 4);

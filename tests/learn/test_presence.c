@@ -14,7 +14,7 @@
 enum { K = 3, N = 60, N_NODES = 4 };
 
 /* Label 0 is always there, label 1 where marginals of some node say so, label 2 with label 1 but for every fifth, though
- * its own marginals tell nothing. */
+ * its own marginals are uninformative. */
 static void draw(double *evidence, uint8_t *is_there)
 {
     for (size_t i = 0; i < N; i++) {

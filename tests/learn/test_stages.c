@@ -12,7 +12,7 @@
 enum { SIDE = 10, N = SIDE * SIDE, N_IMAGES = 20 };
 
 /* A grid whose even rows show their nodes' labels, drawn by chance, and whose odd rows show nothing: their nodes have
- * the labels of what lies above. */
+ * the labels of what is above. */
 static void add_columns(struct toy *toy, uint64_t image)
 {
     static int64_t row[N + 1];
@@ -74,7 +74,7 @@ static double loss_of(const struct clv_dataset *dataset, const struct clv_shape 
     return loss;
 }
 
-TEST(the_second_stage_learns_from_what_lies_above)
+TEST(the_second_stage_learns_from_what_is_above)
 {
     const struct clv_learner *learner = clv_learner_find("ssvm");
     struct toy toy, unseen;
@@ -219,10 +219,10 @@ TEST(context_is_said_by_stages_that_have_not_seen_the_image)
     expect_unseen(true);
 }
 
-/* Features tell 14 of 20 labels of every image, which have so much of the loss's weight: .7 of it in all images, or .97
- * and .83, .9 on the mean of images, whatever their theta sum up to. Of scores of one size s, s / log(7 / 3) = 1.18 s
- * and s / log 9 = .46 s are the temperatures at which truths are most likely, and of the multiples that are tried s and
- * .4 s. */
+/* Features determine 14 of 20 labels of every image, which have so much of the loss's weight: .7 of it in all images,
+ * or .97 and .83, .9 on the mean of images, whatever their theta sum up to. Of scores of one size s, s / log(7 / 3) =
+ * 1.18 s and s / log 9 = .46 s are the temperatures at which truths are most likely, and of the multiples that are
+ * tried s and .4 s. */
 static void expect_temperature(double truth_of_even, double truth_of_odd, double in_sizes)
 {
     enum { IMAGES = 20, NODES = 20, N_WRONG = 6 };
@@ -258,7 +258,7 @@ static void expect_temperature(double truth_of_even, double truth_of_odd, double
     must(learn_first(&first, &toy, &training, learner, err));
     double size = (first->w[1] - first->w[0]) / 2;
     ck_assert_double_gt(size, 0);
-    ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would tell nothing */
+    ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would show nothing */
     ck_assert_double_eq_tol(first->temperature / size / in_sizes, 1, 0.1);
     stage_free(first);
     clv_dataset_free(toy.dataset);
@@ -302,7 +302,7 @@ TEST(without_masks_the_temperature_is_a_third_of_the_scores)
     must(learn_first(&first, &toy, &training, learner, err));
     double size = (first->w[1] - first->w[0]) / 2;
     ck_assert_double_gt(size, 0);
-    ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would tell nothing */
+    ck_assert_double_gt(fabs(size - 1), 0.3); /* 1 would show nothing */
     ck_assert_double_eq_tol(first->temperature / size, 0.33, 0.05);
     stage_free(first);
     clv_dataset_free(toy.dataset);

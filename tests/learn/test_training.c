@@ -263,7 +263,7 @@ static void toy_uniform(struct toy *toy, int32_t label)
     }
 }
 
-TEST(one_label_alone_tells_nothing_apart)
+TEST(one_label_alone_separates_nothing)
 {
     for (int32_t label = 0; label < 2; label++) {
         struct toy toy;

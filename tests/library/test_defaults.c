@@ -1,4 +1,4 @@
-/* Functions of the public headers that fill a struct with defaults: nothing in it is left as it was, so that one may lie
+/* Functions of the public headers that fill a struct with defaults: nothing in it is left as it was, so that one may be
  * on the stack. */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 /* The same bytes come out of two structs that were filled with different ones. */
 #define fills_all(type, call)                                                                                          \
     do {                                                                                                               \
-        static type a, b; /* of static storage: gcc would know what lies on the stack */                               \
+        static type a, b; /* of static storage: gcc would know what is on the stack */                                 \
         type *made = &a;                                                                                               \
         memset(&a, 0xAA, sizeof a);                                                                                    \
         memset(&b, 0x55, sizeof b);                                                                                    \
@@ -32,7 +32,7 @@
                           #call ": byte %zu of %zu is not set", byte, sizeof a);                                       \
     } while (0)
 
-/* Where padding cannot be cleared it cannot be told from fields, either. */
+/* Where padding cannot be cleared it cannot be distinguished from fields, either. */
 static bool is_padding(void)
 {
     return !__has_builtin(__builtin_clear_padding);

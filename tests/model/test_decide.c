@@ -88,7 +88,7 @@ TEST(a_decision_has_the_least_expected_balanced_error_of_all_labellings)
             y |= (x[i] > 0) << i;
         map = expected_error(y, scale);
         ck_assert_double_le(found, least * 1.01);
-        ck_assert_double_lt(found, 0.95 * map); /* figure is small here: its threshold lies below 1/2 */
+        ck_assert_double_lt(found, 0.95 * map); /* figure is small here: its threshold is below 1/2 */
         clv_oracle_free(toy.oracle);
     }
 }

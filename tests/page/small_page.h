@@ -1,4 +1,4 @@
-/* A folder of small pictures, its session and requests to it, without network and browser. */
+/* A folder of small images, its session and requests to it, without network and browser. */
 #ifndef TESTS_SMALL_PAGE_H
 #define TESTS_SMALL_PAGE_H
 
@@ -59,7 +59,7 @@ static inline const char *in_folder(const char *name)
 }
 
 /* An orange square in the middle of blue. */
-static inline void put_picture(const char *name)
+static inline void put_image(const char *name)
 {
     struct clv_image image = {0};
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
@@ -95,8 +95,8 @@ static inline struct page_session *open_session(void)
 static inline struct page_session *fresh_session(void)
 {
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
-    put_picture("a.png");
-    put_picture("b.png");
+    put_image("a.png");
+    put_image("b.png");
     return open_session();
 }
 

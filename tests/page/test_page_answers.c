@@ -37,15 +37,15 @@ static struct clv_image answered_image(struct page_session *session, const char 
 
 TEST(images_that_browsers_do_not_know_are_sent_as_jpeg)
 {
-    struct clv_image picture = {0}, sent;
+    struct clv_image stored = {0}, sent;
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
-    put_picture("a.png");
-    must(clv_image_read(&picture, in_folder("a.png"), NULL, err));
-    must(clv_jpeg_write(in_folder("b.jpg"), &picture, 80, err));
+    put_image("a.png");
+    must(clv_image_read(&stored, in_folder("a.png"), NULL, err));
+    must(clv_jpeg_write(in_folder("b.jpg"), &stored, 80, err));
     FILE *stream = fopen(in_folder("c.ppm"), "wb");
     ck_assert_ptr_nonnull(stream);
     fprintf(stream, "P6 %d %d 255\n", WIDTH, HEIGHT);
-    fwrite(picture.pixels, 3, WIDTH * HEIGHT, stream);
+    fwrite(stored.pixels, 3, WIDTH * HEIGHT, stream);
     ck_assert_int_eq(fclose(stream), 0);
     struct page_session *session = open_session();
     size_t size = 0;
@@ -67,16 +67,15 @@ TEST(images_that_browsers_do_not_know_are_sent_as_jpeg)
         sent = answered_image(session, formatted("/api/image/%d", i), i ? "image/jpeg" : "image/png");
         ck_assert(sent.width == WIDTH && sent.height == HEIGHT);
         for (int k = 0; k < 3 * WIDTH * HEIGHT; k++)
-            ck_assert_int_le(abs(sent.pixels[k] - picture.pixels[k]), i ? 90 : 0);
+            ck_assert_int_le(abs(sent.pixels[k] - stored.pixels[k]), i ? 90 : 0);
         for (int c = 0; c < 3; c++) /* far from edges nearly as they were */
-            ck_assert_int_le(abs(sent.pixels[3 * (30 * WIDTH + 45) + c] - picture.pixels[3 * (30 * WIDTH + 45) + c]),
-                             3);
+            ck_assert_int_le(abs(sent.pixels[3 * (30 * WIDTH + 45) + c] - stored.pixels[3 * (30 * WIDTH + 45) + c]), 3);
         clv_image_release(&sent);
     }
     unlink(in_folder("c.ppm"));
     expect(session, 404, "GET", "/api/image/2", NULL, "c.ppm");
     page_session_free(session);
-    clv_image_release(&picture);
+    clv_image_release(&stored);
     free(file);
 }
 
@@ -197,7 +196,7 @@ TEST(the_state_is_of_the_folder_its_named_labels_and_its_images)
     free(state);
 }
 
-TEST(a_full_disk_is_told_as_one_and_a_training_under_way_is_not_begun_again)
+TEST(a_full_disk_is_reported_as_one_and_a_training_under_way_is_not_begun_again)
 {
     struct page_session *session = fresh_session();
     struct rlimit before, none;

@@ -169,7 +169,7 @@ TEST(what_a_stroke_costs_does_not_grow_with_its_way_outside)
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         ck_assert_int_eq(pixels[p], abs(2 * (p / WIDTH) + 1 - 60) <= 5);
     for (int k = 0; k < N_POINTS; k++)
-        points[k][1] = points[k][0] * (1 - 1e-5 * k) + 30; /* all across the picture, at another slope each */
+        points[k][1] = points[k][0] * (1 - 1e-5 * k) + 30; /* all across the image, at another slope each */
     ck_assert_uint_le(page_document_stroke(pixels, &document, &event, 1), (size_t)N_POINTS * 7 * (98 * 2 / 3 + 6));
     array_free(points);
 }

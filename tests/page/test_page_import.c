@@ -19,14 +19,14 @@ static const char coco[] =
     "50]}]}";
 static const char yolo[] = "0 0.5 0.5 0.5555555 0.8333333\n";
 
-/* A set of a.png and b.png, and a file of boxes beside it: its path. */
+/* A set of a.png and b.png, and a file of boxes next to it: its path. */
 static const char *put_set(const char *name, const char *text, const char *labels)
 {
     static char path[4096];
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
     ck_assert_int_eq(mkdir(formatted("%s/other", temporary_folder()), 0777), 0);
-    put_picture("a.png");
-    put_picture("b.png");
+    put_image("a.png");
+    put_image("b.png");
     if (labels)
         spill(in_folder("labels.tsv"), labels, strlen(labels));
     snprintf(path, sizeof path, "%s", formatted("%s/other/%s", temporary_folder(), name));
@@ -85,8 +85,8 @@ TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
     memset(pgm + head + 10, 255, 5);
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
     ck_assert_int_eq(mkdir(in_folder("masks"), 0777), 0);
-    put_picture("a.png");
-    put_picture("b.png");
+    put_image("a.png");
+    put_image("b.png");
     spill(in_folder("masks/b.pgm"), pgm, head + WIDTH * HEIGHT);
     struct page_session *session = open_session();
     expect(session, 200, "GET", "/api/state", NULL,

@@ -49,7 +49,7 @@ static void learn(const char *training)
                         temporary_folder(), training));
 }
 
-/* Counts the labels of an answer's runs, inside and outside of the square of put_picture. */
+/* Counts the labels of an answer's runs, inside and outside of the square of put_image. */
 static void count_runs(int inside[3], int outside[3], const char *text)
 {
     int p = 0;
@@ -193,7 +193,7 @@ TEST(images_are_ranked_by_the_error_that_the_model_expects)
     ck_assert_double_eq(expected[1], -1); /* a damaged one is nowhere in the order, and opening it says why */
     expect(session, 422, "POST", "/api/open/1", "{}", "b.png");
     ck_assert(expected[0] >= 0 && expected[0] < expected[2] && expected[2] <= 0.5);
-    ck_assert_double_eq_tol(expected[2], expected_error("c.png", true), 6e-5); /* four digits are told */
+    ck_assert_double_eq_tol(expected[2], expected_error("c.png", true), 6e-5); /* four digits are printed */
     ck_assert(fabs(expected[2] - expected_error("c.png", false)) > 2e-4);
     clv_image_release(&image);
     page_session_free(session);

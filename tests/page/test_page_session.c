@@ -212,7 +212,7 @@ TEST(an_image_that_cannot_be_opened_is_marked_and_the_one_before_stays_open)
 {
     struct page_session *session = fresh_session();
     page_session_free(session);
-    put_picture("c.png");
+    put_image("c.png");
     size_t size;
     char *whole = slurp(in_folder("b.png"), &size);
     spill(in_folder("b.png"), whole, size / 2);
@@ -243,9 +243,9 @@ TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
     static const char *const files[] = {"masks/dup.jpg.png", "masks/dup.png.png", "strokes/dup.jpg.json",
                                         "strokes/dup.png.json"};
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
-    put_picture("dup.jpg");
-    put_picture("dup.png");
-    put_picture("other.png");
+    put_image("dup.jpg");
+    put_image("dup.png");
+    put_image("other.png");
     struct page_session *session = open_session();
     free(opened(session, 0));
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
@@ -269,7 +269,7 @@ TEST(a_mask_by_the_stem_of_two_images_is_shown_on_both_and_stays)
 {
     uint8_t mask[WIDTH * HEIGHT] = {0, 1, 1};
     page_session_free(fresh_session());
-    put_picture("a.jpg");
+    put_image("a.jpg");
     must(clv_png_write_labels(in_folder("masks/a.png"), WIDTH, HEIGHT, mask, NULL, 0, err));
     struct page_session *session = open_session();
     expect_open(session, 200, 0, "\"runs\":[0,1,1,2,0,5397]");
@@ -295,7 +295,7 @@ TEST(images_whose_names_no_table_can_have_are_named_at_the_start_and_nothing_els
     struct page_session *session = NULL;
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
     for (size_t k = 0; k < 6; k++)
-        put_picture(names[k]);
+        put_image(names[k]);
     choose_options();
     options.note = note;
     for (int start = 0; start < 2; start++) {
@@ -344,8 +344,8 @@ TEST(masks_and_boxes_of_other_programs_are_kept)
     const char rows[] = "image\tlabel\tx\ty\tw\th\tnote\nb.png\thorse\t1\t2\t3\t4\tmine\na.png\tcow\t0\t0\t9\t9\told\n";
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
     ck_assert_int_eq(mkdir(in_folder("masks"), 0777), 0);
-    put_picture("a.png");
-    put_picture("b.png");
+    put_image("a.png");
+    put_image("b.png");
     must(clv_png_write_labels(in_folder("masks/b.png"), WIDTH, HEIGHT, other, NULL, 0, err));
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
     struct page_session *session = open_session();
@@ -449,9 +449,9 @@ TEST(folders_that_cannot_be_labelled_are_refused_by_name)
     options = (struct page_options){.folder = formatted("%s/set", temporary_folder()), .model = "none"};
     must_fail(CLV_ERR_NO_INPUT, "holds no image", page_session_new(&session, &options, err));
     ck_assert_int_ne(access(in_folder("masks"), F_OK), 0);
-    put_picture("a.png");
-    put_picture("a.jpg");
-    put_picture("a.jpg.png");
+    put_image("a.png");
+    put_image("a.jpg");
+    put_image("a.jpg.png");
     must_fail(CLV_ERR_DATA, "a.jpg and a.jpg.png: their masks would be one file",
               page_session_new(&session, &options, err));
     unlink(in_folder("a.jpg"));

@@ -34,13 +34,13 @@ static void expect_pixels(const char *path, uint8_t label, int n)
 
 enum { DAB = 32 }; /* pixels of a brush of radius 3 at a pixel's corner */
 
-TEST(strokes_on_an_object_and_beside_it_teach_where_they_are)
+TEST(strokes_on_an_object_and_on_ground_teach_where_they_are)
 {
     struct page_session *session = fresh_session();
     accept(session, 0);
     free(answer(session, 200, "POST", "/api/open/1", "{}"));
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(0)));
-    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images"); /* nothing beside it yet */
+    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images"); /* nothing on ground yet */
     free(answer(session, 200, "POST", "/api/stroke/1", GROUND(1)));
     train(session);
     ck_assert_str_eq(started, "image\tmask\na.png\tmasks/a.png\nb.png\tstrokes/.training/1.png\n");
@@ -88,7 +88,7 @@ TEST(what_cannot_be_opened_teaches_nothing)
 {
     struct page_session *session = fresh_session();
     page_session_free(session);
-    put_picture("c.png");
+    put_image("c.png");
     session = open_session();
     for (int i = 0; i < 3; i++)
         accept(session, i);
@@ -104,7 +104,7 @@ TEST(what_cannot_be_opened_teaches_nothing)
 #define OTHER(kind, revision)                                                                                          \
     "{\"revision\":" #revision ",\"kind\":\"" kind "\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[45,30]}"
 
-/* What is beside one object is ground unless it is another; and all beside the boxes only if all objects have one. */
+/* What is outside one object is ground unless it is another; and all outside the boxes only if all objects have one. */
 TEST(two_objects_teach_what_they_are_together)
 {
     struct page_session *session = fresh_session();
@@ -128,8 +128,8 @@ TEST(boxes_of_another_program_teach_what_was_not_opened)
 {
     const char rows[] = "image\tlabel\tx\ty\tw\th\na.png\thorse\t20\t5\t50\t50\nb.png\thorse\t28\t13\t35\t35\n";
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
-    put_picture("a.png");
-    put_picture("b.png");
+    put_image("a.png");
+    put_image("b.png");
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
     struct page_session *session = open_session();
     train(session);
@@ -159,7 +159,7 @@ TEST(boxes_alone_teach_two_labels_only)
     const char rows[] = "image\tlabel\tx\ty\tw\th\nc.png\tcow\t20\t5\t50\t50\n";
     const char labels[] = "value\tname\n0\tground\n1\tcow\n2\tsky\n";
     page_session_free(fresh_session());
-    put_picture("c.png");
+    put_image("c.png");
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
     spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
     struct page_session *session = open_session();
@@ -233,9 +233,9 @@ TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
 TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
 {
     ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
-    put_picture("../a.png");
-    put_picture("b.png");
-    put_picture("c.png");
+    put_image("../a.png");
+    put_image("b.png");
+    put_image("c.png");
     ck_assert_int_eq(symlink("../a.png", in_folder("a.png")), 0);
     struct page_session *session = open_session();
     accept(session, 0);

@@ -1,10 +1,10 @@
-/* Cut-outs against pictures whose true shares of object and ground are known. */
+/* Cut-outs against images whose true shares of object and ground are known. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "refine/cutout.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 enum { SIDE = 96 };
@@ -64,7 +64,7 @@ TEST(alpha_is_the_objects_share_and_the_ground_does_not_shine_through)
     clv_image_release(&image);
 }
 
-/* Where colours tell nothing the border is the labels', smoothed: no step larger than half. */
+/* Where colours are uninformative the border is the labels', smoothed: no step larger than half. */
 static void check_uniform(const struct clv_image *image, const uint8_t *labels)
 {
     struct cutout cutout = {0};
@@ -130,7 +130,7 @@ static int clamped(int at, int n)
     return at < 0 ? 0 : at < n ? at : n - 1;
 }
 
-/* Both sides lie within BAND pixels, those of the border counting on beyond it. */
+/* Both sides are within BAND pixels, those of the border counting on beyond it. */
 static bool is_mixed(const uint8_t *labels, int x, int y)
 {
     int n = 0, side = 2 * BAND + 1;

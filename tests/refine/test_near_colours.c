@@ -1,7 +1,7 @@
 #include "refine/near_colours.h"
 #include "support/support.h"
 
-TEST(places_cover_an_image_and_none_is_spare)
+TEST(places_cover_an_image_and_none_is_left_over)
 {
     static const int32_t sizes[][2] = {{1, 1}, {8, 8}, {9, 16}, {90, 61}, {640, 426}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {

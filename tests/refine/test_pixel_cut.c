@@ -58,7 +58,7 @@ static double score_of(const struct field *self, const uint8_t *labels)
 TEST(parts_make_the_labels_of_the_whole_wherever_they_decide)
 {
     static struct field field;
-    static uint8_t whole[MAX_PIXELS], parts[MAX_PIXELS], guess[MAX_PIXELS];
+    static uint8_t whole[MAX_PIXELS], parts[MAX_PIXELS], estimate[MAX_PIXELS];
     int n_all = 0, n_some = 0;
     for (uint64_t t = 0; t < 120; t++) {
         draw(&field, t, t % 4 == 3 ? 12 : 1 + (uint32_t)(t % 4));
@@ -70,25 +70,25 @@ TEST(parts_make_the_labels_of_the_whole_wherever_they_decide)
         struct clv_grid grid = {.width = field.width, .height = field.height, .n_neighbours = 8, .unary = field.unary};
         for (int k = 0; k < 4; k++)
             grid.coupling[k] = field.coupling[k];
-        must(clv_grid_map(guess, &grid, err));
-        ck_assert_mem_eq(whole, guess, (size_t)n);
+        must(clv_grid_map(estimate, &grid, err));
+        ck_assert_mem_eq(whole, estimate, (size_t)n);
         for (int32_t p = 0; p < n; p++)
-            guess[p] = field.unary[p] > 0;
-        must(pixel_cut(parts, &n_open, &energy, t % 2 ? guess : NULL, 0, err));
+            estimate[p] = field.unary[p] > 0;
+        must(pixel_cut(parts, &n_open, &energy, t % 2 ? estimate : NULL, 0, err));
         for (int32_t p = 0; p < n; p++)
             n_other += parts[p] != whole[p];
         ck_assert_uint_le(n_other, n_open);
         n_all += n_open == 0;
         n_some += n_open > 0;
         if (t % 2)
-            ck_assert_double_ge(score_of(&field, parts), score_of(&field, guess));
+            ck_assert_double_ge(score_of(&field, parts), score_of(&field, estimate));
         ck_assert_double_le(score_of(&field, parts), score_of(&field, whole));
     }
     ck_assert_int_gt(n_all, 50);
     ck_assert_int_gt(n_some, 5);
 }
 
-/* Whether other labels of a window, those around it held, have a higher score. */
+/* Whether other labels of a window, those around it fixed, have a higher score. */
 static bool is_improvable(const struct field *self, const uint8_t *labels, int left, int top, int right, int bottom)
 {
     static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
@@ -124,15 +124,15 @@ static bool is_improvable(const struct field *self, const uint8_t *labels, int l
 TEST(what_parts_leave_open_no_window_of_the_last_passes_improves)
 {
     static struct field field;
-    static uint8_t labels[MAX_PIXELS], guess[MAX_PIXELS];
+    static uint8_t labels[MAX_PIXELS], estimate[MAX_PIXELS];
     int n_some = 0;
     for (uint64_t t = 3; t < 120; t += 4) {
         draw(&field, t, 12);
         struct pixel_energy energy = {field.width, field.height, field_row, &field};
         size_t n_open;
         for (int32_t p = 0; p < field.width * field.height; p++)
-            guess[p] = field.unary[p] > 0;
-        must(pixel_cut(labels, &n_open, &energy, guess, 0, err));
+            estimate[p] = field.unary[p] > 0;
+        must(pixel_cut(labels, &n_open, &energy, estimate, 0, err));
         n_some += n_open > 0;
         int across = field.width / 4 + 1, down = field.height / 4 + 1;
         for (int pass = 0; pass < 4 && n_open; pass++)

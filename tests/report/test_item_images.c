@@ -1,11 +1,11 @@
-/* The pictures of an item, pixel by pixel. */
+/* The images of an item, pixel by pixel. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/item_images.h"
 #include "report/report.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 enum { BLOCK = 20, SIDE = 4 * BLOCK, N = SIDE * SIDE };
@@ -15,7 +15,7 @@ static struct clv_image image;
 static uint8_t labels[N], truth[N], palette[256][3];
 static struct clv_report_item item;
 
-/* Blocks of each label beside each other one as truth, 20 pixels a side; a photo of noise. */
+/* Blocks of each label next to each other one as truth, 20 pixels a side; a photo of noise. */
 static void setup(void)
 {
     uint32_t state = 8;
@@ -36,10 +36,10 @@ static void teardown(void)
 
 static struct clv_image decoded(const struct item_images *made, enum layer layer)
 {
-    struct clv_image picture = {0};
-    must(clv_image_decode(&picture, made->layer[layer].bytes, made->layer[layer].size, NULL, err));
-    ck_assert(picture.width == SIDE && picture.height == SIDE);
-    return picture;
+    struct clv_image decoded = {0};
+    must(clv_image_decode(&decoded, made->layer[layer].bytes, made->layer[layer].size, NULL, err));
+    ck_assert(decoded.width == SIDE && decoded.height == SIDE);
+    return decoded;
 }
 
 /* The layer's values and their colours. */

@@ -1,9 +1,9 @@
-/* Pictures of probabilities, by their definition. */
+/* Images of probabilities, by their definition. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "report/probability.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 enum { WIDTH = 64, HEIGHT = 40, N = WIDTH * HEIGHT };
@@ -25,7 +25,7 @@ TEST(entropy_is_in_bits)
 }
 
 /* Grey, tinted by up to 80 % where the probability is a half; a line where it crosses one half. */
-TEST(uncertain_pixels_are_tinted_in_their_grey_picture)
+TEST(uncertain_pixels_are_tinted_in_their_grey_image)
 {
     struct clv_image image = {0};
     uint8_t probability[N], before[3 * N];

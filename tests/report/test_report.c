@@ -29,7 +29,7 @@ static struct clv_report *begin(const char *folder)
     return report;
 }
 
-/* A picture whose left `figure` columns are figure and whose left `truth` columns truly are. */
+/* An image whose left `figure` columns are figure and whose left `truth` columns truly are. */
 static void add(struct clv_report *report, const char *name, int32_t width, int32_t height, int figure, int truth,
                 double score)
 {
@@ -80,10 +80,10 @@ static size_t count_entries(const char *folder)
 }
 
 /* Decodes the first data: URI of a type after `from` into *bytes (free it) and returns what follows. */
-static const char *decode_picture(uint8_t **bytes, size_t *size, const char *from, const char *type)
+static const char *decode_image(uint8_t **bytes, size_t *size, const char *from, const char *type)
 {
     const char *start = strstr(from, formatted("data:%s;base64,", type));
-    ck_assert_msg(start != NULL, "no picture of type %s", type);
+    ck_assert_msg(start != NULL, "no image of type %s", type);
     start = strchr(start, ',') + 1;
     size_t length = strcspn(start, "\"");
     ck_assert_uint_eq(length % 4, 0);
@@ -103,8 +103,8 @@ static const char *decode_picture(uint8_t **bytes, size_t *size, const char *fro
     return start + length;
 }
 
-/* The first 100 images are in the page, the pictures of later ones are files next to it. */
-TEST(pictures_of_many_images_lie_beside_the_page)
+/* The first 100 images are in the page, the images of later ones are files next to it. */
+TEST(layers_of_many_images_are_next_to_the_page)
 {
     for (int n = 100; n <= 101; n++) {
         const char *folder = place(n == 100 ? "few" : "many");
@@ -224,7 +224,7 @@ TEST(names_and_messages_are_escaped)
     free(page);
 }
 
-TEST(pictures_show_masks_and_errors_at_a_bounded_size)
+TEST(images_show_masks_and_errors_at_a_bounded_size)
 {
     const char *folder = place("pictures");
     struct clv_report *report = begin(folder);
@@ -235,7 +235,7 @@ TEST(pictures_show_masks_and_errors_at_a_bounded_size)
     struct clv_indexed_image labels_shown[3] = {0};
     uint8_t *bytes;
     size_t size;
-    decode_picture(&bytes, &size, page, "image/jpeg");
+    decode_image(&bytes, &size, page, "image/jpeg");
     struct clv_image photo = {0};
     must(clv_image_decode(&photo, bytes, size, NULL, err));
     ck_assert_int_eq(photo.width, 640);
@@ -243,7 +243,7 @@ TEST(pictures_show_masks_and_errors_at_a_bounded_size)
     clv_image_release(&photo);
     free(bytes);
     for (int i = 0; i < 3; i++) {
-        at = decode_picture(&bytes, &size, at, "image/png");
+        at = decode_image(&bytes, &size, at, "image/png");
         must(clv_indexed_image_decode(&labels_shown[i], bytes, size, NULL, err));
         ck_assert_int_eq(labels_shown[i].width, 640);
         ck_assert_int_eq(labels_shown[i].height, 64);
@@ -333,7 +333,7 @@ TEST(bars_have_their_place_and_height)
 }
 
 /* Ten columns: three of figure, of which two are true, and the last one is left out. */
-TEST(an_item_is_told_in_numbers_and_words)
+TEST(an_item_is_reported_in_numbers_and_words)
 {
     static const char *const parts[] = {
         "data-name=\"a/b.jpg\" data-score=\"0.123457\"",
@@ -429,7 +429,7 @@ TEST(abandoned_reports_leave_nothing)
     clv_report_abandon(NULL);
 }
 
-TEST(unwritable_places_and_full_disks_are_told)
+TEST(unwritable_places_and_full_disks_are_reported)
 {
     struct clv_report *report;
     const char *file = formatted("%s/file", temporary_folder());
@@ -446,7 +446,7 @@ TEST(unwritable_places_and_full_disks_are_told)
     must_fail(CLV_ERR_IO, "index.html", clv_report_finish(report, err));
 }
 
-TEST(items_that_are_no_pictures_are_refused_and_the_report_goes_on)
+TEST(items_that_are_no_images_are_refused_and_the_report_goes_on)
 {
     const char *folder = place("refused");
     struct clv_report *report = begin(folder);

@@ -94,7 +94,7 @@ TEST(large_view_switches_layers_and_walks_the_images)
     static const char title[] = "document.getElementById('viewname').textContent";
     static const char layer[] = "document.querySelector('#view [aria-pressed=true]').dataset.layer";
     browser_press(browser, "ArrowDown");
-    browser_press(browser, "Enter"); /* a failure has no pictures */
+    browser_press(browser, "Enter"); /* a failure has no images */
     expect(browser, "false", open);
     browser_press(browser, "ArrowDown");
     browser_press(browser, "Enter");
@@ -189,7 +189,7 @@ TEST(a_long_list_is_in_the_page_part_by_part)
     browser_close(browser);
 }
 
-TEST(a_click_on_a_picture_shows_it_large)
+TEST(a_click_on_an_image_shows_it_large)
 {
     struct browser *browser = browser_open("a_click_on_a_picture_shows_it_large", make_report());
     if (!browser)
@@ -227,7 +227,7 @@ TEST(filter_hides_what_does_not_match)
     browser_close(browser);
 }
 
-TEST(every_picture_decodes_and_markup_in_names_stays_text)
+TEST(every_image_decodes_and_markup_in_names_stays_text)
 {
     struct browser *browser = browser_open("every_picture_decodes_and_markup_in_names_stays_text", make_report());
     if (!browser)

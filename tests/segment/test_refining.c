@@ -261,7 +261,7 @@ TEST(searching_votes_ends_at_the_best_coupling)
     end(&fixture);
 }
 
-/* 16 of 32: four images again and again, and between them two others, which alone would tell something else. */
+/* 16 of 32: four images again and again, and between them two others, which alone would lead elsewhere. */
 TEST(of_many_examples_every_other_one_is_looked_at)
 {
     static struct fixture fixture;

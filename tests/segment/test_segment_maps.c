@@ -174,7 +174,7 @@ TEST(logits_of_three_labels_are_clipped_and_draw_the_borders)
     expect_the_librarys_labels("refined");
 }
 
-/* One channel does not tell three labels apart: nodes alone decide. */
+/* One channel does not separate three labels: nodes alone decide. */
 TEST(probabilities_of_other_labels_draw_no_border)
 {
     int wrong[2];

@@ -8,8 +8,8 @@
 #include "base/rng.h"
 #include "support/support.h"
 
-/* A picture of some structure (smooth colours, a disc) under noise of the given strength 0..255; free() its pixels. */
-static inline struct clv_image picture(int32_t width, int32_t height, int noise)
+/* An image of some structure (smooth colours, a disc) under noise of the given strength 0..255; free() its pixels. */
+static inline struct clv_image draw_image(int32_t width, int32_t height, int noise)
 {
     struct clv_image image = {width, height, 3, malloc((size_t)width * (size_t)height * 3)};
     for (int32_t y = 0; y < height; y++)

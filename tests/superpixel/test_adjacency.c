@@ -47,9 +47,9 @@ TEST(edges_are_those_of_a_plain_count)
     }
 }
 
-TEST(superpixels_of_a_picture_have_the_neighbours_of_a_plain_count)
+TEST(superpixels_of_an_image_have_the_neighbours_of_a_plain_count)
 {
-    struct clv_image image = picture(90, 70, 50);
+    struct clv_image image = draw_image(90, 70, 50);
     struct clv_superpixels superpixels = {0};
     must(clv_slic(&superpixels, &image, &(struct clv_slic_options){120, 10, 5}, err));
     check_adjacency(&superpixels);

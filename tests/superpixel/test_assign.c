@@ -24,7 +24,7 @@ struct scene {
 
 static struct scene scene_new(int noise)
 {
-    struct scene scene = {.image = picture(37, 21, noise)};
+    struct scene scene = {.image = draw_image(37, 21, noise)};
     must(tiles_init(&scene.tiles, &scene.image, err));
     for (uint64_t k = 0; k < MAX_CENTRES; k++) {
         scene.candidates[k] = (int32_t)k;
@@ -97,7 +97,7 @@ TEST(the_vector_width_does_not_show)
     scene_release(&scene);
 }
 
-TEST(equal_centres_leave_the_first_and_changes_are_told)
+TEST(equal_centres_leave_the_first_and_changes_are_reported)
 {
     struct scene scene = scene_new(0);
     for (int k = 1; k < MAX_CENTRES; k++)
@@ -117,7 +117,7 @@ TEST(equal_centres_leave_the_first_and_changes_are_told)
 
 TEST(tiles_hold_rounded_lab_values_and_repeat_the_edge)
 {
-    struct clv_image image = picture(13, 10, 30);
+    struct clv_image image = draw_image(13, 10, 30);
     float *lab = malloc(13 * 10 * 3 * sizeof *lab);
     clv_rgb_to_lab(lab, image.pixels, 13 * 10);
     struct tiles tiles;

@@ -93,7 +93,7 @@ TEST(a_fragment_within_fragments_follows_those_around_it)
                 "3211123"
                 "3222223"
                 "3333333"
-                "1111222" /* ... lie here, larger in the one case only */
+                "1111222" /* ... are here, larger in the one case only */
                 "1111222"
                 "1111222"
                 "1111222"

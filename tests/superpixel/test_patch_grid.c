@@ -2,7 +2,7 @@
 #include "superpixel/partition.h"
 #include "superpixel/patch_grid.h"
 
-TEST(patches_lie_inside_and_as_many_as_fit)
+TEST(patches_are_inside_and_as_many_as_fit)
 {
     struct clv_patch_grid grid;
     must(patch_grid_init(&grid, 320, 213, 20, 10, err));

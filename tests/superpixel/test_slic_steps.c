@@ -50,7 +50,7 @@ static void place(struct slow *self, int32_t k, int32_t x, int32_t y)
     self->centre[k][4] = best_y;
 }
 
-/* Whether the centre's window reaches the tile of 8 x 8 pixels that a pixel lies in. */
+/* Whether the centre's window reaches the tile of 8 x 8 pixels that a pixel is in. */
 static bool reaches(const struct slow *self, const double *centre, int32_t x, int32_t y)
 {
     const int32_t at[] = {x / 8, y / 8}, size[] = {self->tiles.width, self->tiles.height};
@@ -121,7 +121,7 @@ TEST(superpixels_are_those_of_the_definition)
         int noise, n_iterations;
     } cases[] = {{60, 40, 13, 10, 40, 1}, {60, 40, 13, 10, 40, 4}, {40, 61, 20, 25, 80, 3}, {90, 33, 50, 3, 20, 2}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct clv_image image = picture(cases[k].width, cases[k].height, cases[k].noise);
+        struct clv_image image = draw_image(cases[k].width, cases[k].height, cases[k].noise);
         const struct clv_slic_options options = {cases[k].n, cases[k].compactness, cases[k].n_iterations};
         size_t n = (size_t)image.width * (size_t)image.height;
         int32_t *labels = malloc(n * sizeof *labels), n_regions;

@@ -14,7 +14,7 @@ TEST(every_superpixel_is_one_piece_and_numbered_by_first_pixel)
     static const float compactness[] = {1e-6F, 1, 10, 1e30F};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int noise = 0; noise <= 255; noise += 85) {
-            struct clv_image image = picture(sizes[s][0], sizes[s][1], noise);
+            struct clv_image image = draw_image(sizes[s][0], sizes[s][1], noise);
             for (size_t i = 0; i < 6; i++)
                 for (size_t m = 0; m < 4; m++) {
                     struct clv_slic_options options = {wanted[i], compactness[m], 3};
@@ -31,7 +31,7 @@ TEST(every_superpixel_is_one_piece_and_numbered_by_first_pixel)
 TEST(a_long_narrow_image_is_shared_out_along_its_length)
 {
     for (int tall = 0; tall < 2; tall++) {
-        struct clv_image image = picture(tall ? 2 : 3000, tall ? 3000 : 2, 0);
+        struct clv_image image = draw_image(tall ? 2 : 3000, tall ? 3000 : 2, 0);
         struct clv_slic_options options = {50, 10, 10};
         struct clv_superpixels superpixels = {0};
         must(clv_slic(&superpixels, &image, &options, err));
@@ -65,7 +65,7 @@ TEST(a_flat_image_falls_into_the_wanted_number_of_like_sizes)
     free(image.pixels);
 }
 
-TEST(two_colours_are_told_apart_at_their_border)
+TEST(two_colours_are_separated_at_their_border)
 {
     struct clv_image image = {120, 90, 3, calloc(120 * 90, 3)};
     uint8_t *truth = calloc(120 * 90, 1);
@@ -101,7 +101,7 @@ TEST(a_recipe_begins_with_the_defaults_of_slic)
 
 TEST(the_same_image_gives_the_same_superpixels)
 {
-    struct clv_image image = picture(161, 119, 60);
+    struct clv_image image = draw_image(161, 119, 60);
     struct clv_superpixels first = {0}, second = {0}, defaults = {0}, spelt_out = {0};
     struct clv_slic_options options = {150, 7, 10}, standard = {600, 10, 10};
     must(clv_slic(&first, &image, &options, err));
@@ -121,7 +121,7 @@ TEST(the_same_image_gives_the_same_superpixels)
 
 TEST(bad_options_are_named)
 {
-    struct clv_image image = picture(10, 10, 0);
+    struct clv_image image = draw_image(10, 10, 0);
     struct clv_superpixels superpixels = {0};
     struct clv_slic_options options = {0, 10, 10};
     must_fail(CLV_ERR_USAGE, "wanted is 0", clv_slic(&superpixels, &image, &options, err));

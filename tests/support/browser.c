@@ -243,7 +243,7 @@ void browser_press(struct browser *browser, const char *key)
 
 const char *browser_problems(struct browser *browser)
 {
-    browser_evaluate(browser, "0"); /* what happened before has been told by then */
+    browser_evaluate(browser, "0"); /* what happened before has been reported by then */
     return browser->problems;
 }
 

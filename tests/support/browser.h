@@ -16,7 +16,7 @@ const char *browser_evaluate(struct browser *browser, const char *expression);
 void browser_press(struct browser *browser, const char *key);
 
 /* What went wrong so far, a line each: console warnings and errors, uncaught exceptions, requests for anything but data:
- * URIs, the page itself and what lies beside it. "" is what a test wants. */
+ * URIs, the page itself and what is next to it. "" is what a test wants. */
 const char *browser_problems(struct browser *browser);
 
 #endif

@@ -123,7 +123,7 @@ TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
     ck_assert_uint_ne(digest_of(other), digests[0]);
 }
 
-TEST(a_picture_does_not_depend_on_how_many_follow)
+TEST(an_image_does_not_depend_on_how_many_follow)
 {
     char few_path[256], many_path[256];
     const char *few = inside(few_path, "few"), *many = inside(many_path, "many");
@@ -140,7 +140,7 @@ TEST(a_picture_does_not_depend_on_how_many_follow)
     free(b);
 }
 
-TEST(the_smallest_pictures_still_hold_an_animal)
+TEST(the_smallest_images_still_hold_an_animal)
 {
     char folder_path[256];
     const char *folder = inside(folder_path, "tiny");

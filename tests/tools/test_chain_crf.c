@@ -137,7 +137,7 @@ TEST(chains_of_the_program_train_sparse_models)
     ck_assert_int_eq(n_lines, 2 + 2 + 8 + 1 + 2);
     ck_assert_ptr_nonnull(strstr(chosen, "chosen     lambda 1000, C 1, rounds "));
     free(chosen);
-    char *told =
+    char *reported =
         expect_success("cd %s && \"$CLEAVE\" inspect m && \"$CLEAVE\" inspect --json --threshold 0.5 m", folder);
     static const char *const parts[] = {"above 0.001 of the largest; ",
                                         "posterior     variances ",
@@ -147,8 +147,8 @@ TEST(chains_of_the_program_train_sparse_models)
                                         "\"posterior\":{",
                                         "\"variance\":"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        ck_assert_msg(strstr(told, parts[i]), "%s: %s", parts[i], told);
-    free(told);
+        ck_assert_msg(strstr(reported, parts[i]), "%s: %s", parts[i], reported);
+    free(reported);
     expect_error(64, "has no parameter \"D\"",
                  "cd %s && \"$CLEAVE\" train --learner m3n --data train.safetensors -o n --cv 3 --cv-grid D=1", folder);
     for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {

@@ -97,7 +97,7 @@ TEST(a_call_of_an_upper_floor_is_refused_without_an_include)
     expect_refused("src/base/call.c (base) uses run of upper", "", "");
 }
 
-TEST(a_lower_room_of_a_family_does_not_know_the_upper_one)
+TEST(a_lower_folder_of_a_family_does_not_know_the_upper_one)
 {
     add_sound_source();
     add("middle/part/more.c", "#include \"middle/plan.h\"\n");
@@ -130,7 +130,7 @@ TEST(an_external_library_is_known_to_one_file)
     expect_refused("png.h is also included by base/", "", "");
 }
 
-TEST(objects_that_are_missing_are_told)
+TEST(objects_that_are_missing_are_reported)
 {
     char *output;
     add_sound_source();

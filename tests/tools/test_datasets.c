@@ -155,7 +155,7 @@ static char *make_msrc(void)
     char *root = strdup(formatted("%s/MSRC", temporary_folder()));
     free(expect_success("mkdir -p %s/Images %s/GroundTruth", root, root));
     write_bitmap(formatted("%s/5_1_s.bmp", root), 7, 5, photo, 3);
-    write_bitmap(formatted("%s/5_1_s_GT.bmp", root), 7, 5, cow, 3); /* beside it, as in version 1 */
+    write_bitmap(formatted("%s/5_1_s_GT.bmp", root), 7, 5, cow, 3); /* next to it, as in version 1 */
     write_bitmap(formatted("%s/Images/9_2_s.bmp", root), 6, 4, photo, 2);
     write_bitmap(formatted("%s/GroundTruth/9_2_s_GT.bmp", root), 6, 4, horse, 2);
     write_bitmap(formatted("%s/Images/9_3_s.bmp", root), 6, 4, photo, 2);

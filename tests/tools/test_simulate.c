@@ -44,7 +44,7 @@ static void labelling(int32_t *y, int32_t state, int32_t n, int32_t k)
         y[i] = state % k;
 }
 
-/* Pearson's statistic of counts[n] against probabilities lies within five deviations of its mean. */
+/* Pearson's statistic of counts[n] against probabilities is within five deviations of its mean. */
 static void expect_frequencies(const int32_t *counts, const double *probability, int32_t n, int32_t n_samples)
 {
     double statistic = 0;

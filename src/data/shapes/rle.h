@@ -17,7 +17,7 @@ enum clv_status rle_parse_numbers(uint32_t **counts, size_t *n, const char *text
 
 #define RLE_MAX_PIXELS ((uint64_t)1 << 28) /* of a frame */
 
-/* A rectangle of a picture, in pixels. */
+/* A rectangle of an image, in pixels. */
 struct rle_frame {
     int32_t left, top, width, height;
 };
@@ -28,12 +28,12 @@ enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const str
                          const uint32_t *counts, size_t n, enum rle_order order, uint8_t value,
                          struct clv_error *err) CLV_CHECK;
 
-/* The smallest frame around what is inside, relative to `frame`'s own picture; width 0: nothing is. The same errors. */
+/* The smallest frame around what is inside, relative to `frame`'s own image; width 0: nothing is. The same errors. */
 enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *frame, const uint32_t *counts, size_t n,
                           enum rle_order order, struct clv_error *err) CLV_CHECK;
 
 /* *counts[*n], by columns, array_free them: of the pixels with object_of[height][width] = object, all within `bounds`,
- * in a picture of at most RLE_MAX_PIXELS. O(pixels of the bounds). */
+ * in an image of at most RLE_MAX_PIXELS. O(pixels of the bounds). */
 enum clv_status rle_of_object(uint32_t **counts, size_t *n, const int32_t *object_of, int32_t width, int32_t height,
                               int32_t object, const struct rle_frame *bounds, struct clv_error *err) CLV_CHECK;
 

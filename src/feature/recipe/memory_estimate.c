@@ -18,9 +18,9 @@
 
 #define GIGABYTE 1e9
 
-/* Of extraction, bytes a pixel of the picture as it is read, or of the working copy. */
-#define DECODING    15  /* the picture, a second one to turn it, coefficients of progressive JPEG */
-#define PICTURE     3   /* what stays while it is worked on */
+/* Of extraction, bytes a pixel of the image as it is read, or of the working copy. */
+#define DECODING    15  /* the image, a second one to turn it, coefficients of progressive JPEG */
+#define IMAGE       3   /* what stays while it is worked on */
 #define WORKING     110 /* colours, superpixels, sums of gradients, planes of blocks */
 #define WORD        4   /* of each scale */
 #define DESCRIPTOR  141 /* a cell's, with those beyond the border */
@@ -124,7 +124,7 @@ double memory_of_extraction(const struct clv_recipe *recipe, int32_t width, int3
         bool has_wide = recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE);
         of_pixel += LIST * windows * windows * (has_wide ? 10 : 1); /* wide ones are three times as wide */
     }
-    return fmax(DECODING * n, PICTURE * n + of_pixel * working + 2 * item) + ITEMS * item;
+    return fmax(DECODING * n, IMAGE * n + of_pixel * working + 2 * item) + ITEMS * item;
 }
 
 static enum clv_status refuse(const char *path, double needed, double had, struct clv_error *err)

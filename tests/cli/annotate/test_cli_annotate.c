@@ -80,8 +80,8 @@ TEST(predictions_come_as_json_and_to_a_file)
     free(json);
 }
 
-/* The mean and the most of what predictions tell. */
-TEST(scores_tell_how_many_nodes_were_searched)
+/* The mean and the most that predictions say. */
+TEST(scores_report_how_many_nodes_were_searched)
 {
     char *json = expect_success("cd %s && \"$CLEAVE\" annotate predict -m m.cleave --data test.svm --json", folder);
     char *score = expect_success("cd %s && \"$CLEAVE\" annotate score -m m.cleave --data test.svm --json", folder);
@@ -143,7 +143,7 @@ TEST(same_seed_same_bytes_at_any_number_of_threads)
     ck_assert(same_bytes(formatted("%s/t1.cleave", folder), formatted("%s/t4.cleave", folder)));
 }
 
-TEST(cross_validation_is_told_and_recorded)
+TEST(cross_validation_is_reported_and_recorded)
 {
     char *output = expect_success("cd %s && \"$CLEAVE\" annotate train --data train.svm --cv 4 --cv-repeats 2 "
                                   "--cv-lambda 0.001,1000 --goal f-micro -o cv.cleave",

@@ -14,7 +14,7 @@
 #define OBJECT(id, category, polygons)                                                                                 \
     "{\"image_id\":" id ",\"category_id\":" category ",\"segmentation\":" polygons "}"
 
-/* A folder with photos/: small pictures of the names, all of different bytes but `copies`. */
+/* A folder with photos/: small images of the names, all of different bytes but `copies`. */
 static const char *make_photos(const char *names)
 {
     static char folder[256];
@@ -167,7 +167,7 @@ TEST(what_an_image_lacks_costs_that_image)
                                    OBJECT("1", "1", "[[1,1,6,1,6,5]]") "," OBJECT(
                                        "2", "1", "[[1,1,6,1,6,5]]") "," OBJECT("2", "2", "[[1,1]]")));
     free(expect_success("cd %s && mv coco.json photos && echo x >photos/b.png", folder));
-    /* Images are beside the annotations unless --images says where. */
+    /* Images are next to the annotations unless --images says where. */
     char *output;
     int code = run_command(&output, "cd %s && \"$CLEAVE\" import coco photos/coco.json -o set", folder);
     ck_assert_int_eq(code, 65);
@@ -207,7 +207,7 @@ TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
     free(expect_success("cd %s && [ \"$(ls set/masks)\" = a.png ]", folder));
 }
 
-/* A name that no image has and a thing that cannot be used are told apart. */
+/* A name that no image has and a thing that cannot be used are distinguished. */
 TEST(annotations_of_which_nothing_can_be_used_do_not_claim_to_know_no_image)
 {
     const char *folder = make_photos("a.png b.png");
@@ -241,7 +241,7 @@ TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
                   10}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char *count =
-            expect_success("cd %s && \"$CLEAVE\" import -q coco coco.json --images photos %s -o set%zu >told && "
+            expect_success("cd %s && \"$CLEAVE\" import -q coco coco.json --images photos %s -o set%zu >reported && "
                            "grep -c 'train$' set%zu/manifest.tsv",
                            folder, cases[k].options, k, k);
         ck_assert_int_eq(strtol(count, NULL, 10), cases[k].n_train);
@@ -267,7 +267,7 @@ TEST(a_large_folder_does_not_overfill_the_test_split)
     free(text);
     for (int seed = 0; seed < 6; seed++) {
         char *count = expect_success("cd %s && \"$CLEAVE\" import -q coco coco.json --images photos --group-by folder "
-                                     "--seed %d -o seed%d >told && grep -c 'test$' seed%d/manifest.tsv",
+                                     "--seed %d -o seed%d >reported && grep -c 'test$' seed%d/manifest.tsv",
                                      folder, seed, seed, seed);
         n_test = atoi(count);
         ck_assert_msg(n_test == 2 || n_test == 8, "seed %d: %d", seed, n_test);
@@ -277,7 +277,7 @@ TEST(a_large_folder_does_not_overfill_the_test_split)
     ck_assert(n_small > 0 && n_small < 6);
 }
 
-/* photos/ of 60 pictures with a box-shaped object each, imported into reference/. */
+/* photos/ of 60 images with a box-shaped object each, imported into reference/. */
 static const char *make_many(void)
 {
     const char *folder = make_photos("0.png");

@@ -19,7 +19,7 @@ static inline const char *folder(void)
     return formatted("%s/set", temporary_folder());
 }
 
-/* Of two images; what was drawn of them is beside, in synth/. */
+/* Of two images; what was drawn of them is next to them, in synth/. */
 static inline void make_set(void)
 {
     ck_assert_int_eq(run_command(NULL,

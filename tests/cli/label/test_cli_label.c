@@ -2,7 +2,7 @@
 #include <time.h>
 
 #include "cli/label/small_server.h"
-#include "support/pictures.h"
+#include "support/images.h"
 
 #define N_HOSTILE     10000
 #define SLACK         ((IS_SANITIZED ? 512 : 4) << 20) /* bytes */
@@ -437,7 +437,7 @@ static void expect(int code, const char *part, const char *arguments)
     free(output);
 }
 
-TEST(what_cannot_be_served_is_told_at_once)
+TEST(what_cannot_be_served_is_reported_at_once)
 {
     make_set();
     struct server server = start();

@@ -4,7 +4,7 @@
 
 #include "cli/label/small_server.h"
 
-static char heard[1 << 16];
+static char answer[1 << 16];
 
 /* Both images are labelled as they were drawn. */
 static void make_labelled_set(void)
@@ -17,17 +17,17 @@ enum { N_TRIES = 6000 }; /* of 20 ms */
 
 static void wait_a_while(int try, const char *what)
 {
-    ck_assert_msg(try < N_TRIES, "%s has not come: %s", what, heard);
+    ck_assert_msg(try < N_TRIES, "%s has not come: %s", what, answer);
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 }
 
-/* What the page is told once no training is running. */
+/* What the page receives once no training is running. */
 static const char *wait_for_training(const struct server *server)
 {
     for (int try = 0;; try++) {
-        ck_assert_int_eq(ask(heard, sizeof heard, server, "/api/training"), 200);
-        if (strstr(heard, "\"running\":false"))
-            return heard;
+        ck_assert_int_eq(ask(answer, sizeof answer, server, "/api/training"), 200);
+        if (strstr(answer, "\"running\":false"))
+            return answer;
         wait_a_while(try, "the training's end");
     }
 }
@@ -43,7 +43,7 @@ static void make_larger_set(int n_masks)
                      0);
 }
 
-/* The process that the server has started for a training, once it is one; its arguments are in `heard`, one a line. */
+/* The process that the server has started for a training, once it is one; its arguments are in `answer`, one a line. */
 static pid_t find_training(const struct server *server)
 {
     for (int try = 0;; try++) {
@@ -53,10 +53,10 @@ static pid_t find_training(const struct server *server)
         if (sscanf(children, "%d", &child) == 1) {
             free(children);
             run_command(&children, "tr '\\0' '\\n' </proc/%d/cmdline; true", child);
-            snprintf(heard, sizeof heard, "%s", children);
+            snprintf(answer, sizeof answer, "%s", children);
         }
         free(children);
-        if (child > 0 && strncmp(heard, "cleave\ntrain\n", 13) == 0)
+        if (child > 0 && strncmp(answer, "cleave\ntrain\n", 13) == 0)
             return child;
         wait_a_while(try, "the training's process");
     }
@@ -84,19 +84,20 @@ TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
 {
     make_labelled_set();
     struct server server = start();
-    ck_assert_int_eq(ask(heard, sizeof heard, &server, "/api/state"), 200);
-    ck_assert_ptr_nonnull(strstr(heard, "\"has_model\":false"));
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
-    ck_assert_ptr_nonnull(strstr(heard, "\"running\":true"));
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 400);
-    ck_assert_ptr_nonnull(strstr(heard, "training is under way"));
-    const char *told = wait_for_training(&server);
-    ck_assert_msg(strstr(told, "\"models\":1") && strstr(told, "\"error\":\"\""), "%s", told);
-    ck_assert_ptr_nonnull(strstr(told, "\"progress\":\"\""));
-    double loss = strtod(strstr(told, "\"loss\":") + 7, NULL), error = strtod(strstr(told, "_error\":") + 8, NULL);
+    ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"has_model\":false"));
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"running\":true"));
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 400);
+    ck_assert_ptr_nonnull(strstr(answer, "training is under way"));
+    const char *reported = wait_for_training(&server);
+    ck_assert_msg(strstr(reported, "\"models\":1") && strstr(reported, "\"error\":\"\""), "%s", reported);
+    ck_assert_ptr_nonnull(strstr(reported, "\"progress\":\"\""));
+    double loss = strtod(strstr(reported, "\"loss\":") + 7, NULL),
+           error = strtod(strstr(reported, "_error\":") + 8, NULL);
     expect_cross_validated(loss, error);
-    ck_assert_int_eq(ask(heard, sizeof heard, &server, "/api/state"), 200);
-    ck_assert_ptr_nonnull(strstr(heard, "\"has_model\":true"));
+    ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/state"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"has_model\":true"));
     stop(&server);
     char *record = NULL;
     ck_assert_int_eq(run_command(&record, "\"$CLEAVE\" inspect %s/label.cleave", folder()), 0);
@@ -105,7 +106,7 @@ TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
     free(record);
 }
 
-/* One mask beside a box, then beside strokes. */
+/* One mask and a box, then a mask and strokes. */
 TEST(boxes_and_strokes_teach_the_model_in_the_background)
 {
     static const char *const strokes[] = {
@@ -114,14 +115,15 @@ TEST(boxes_and_strokes_teach_the_model_in_the_background)
     make_labelled_set();
     ck_assert_int_eq(run_command(NULL, "rm $(ls -d %s/masks/* | tail -1)", folder()), 0);
     struct server server = start();
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/open/1", "{}"), 200);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/open/1", "{}"), 200);
     for (int k = 0; k < 2; k++) {
-        ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/stroke/1", strokes[k]), 200);
-        ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
-        const char *told = wait_for_training(&server);
-        ck_assert_msg(strstr(told, formatted("\"models\":%d", k + 1)) && strstr(told, "\"error\":\"\""), "%s", told);
-        ck_assert_msg((strstr(told, "\"loss\":null") == NULL) == (k == 1), "%s",
-                      told); /* two masks are cross-validated */
+        ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/stroke/1", strokes[k]), 200);
+        ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
+        const char *reported = wait_for_training(&server);
+        ck_assert_msg(strstr(reported, formatted("\"models\":%d", k + 1)) && strstr(reported, "\"error\":\"\""), "%s",
+                      reported);
+        ck_assert_msg((strstr(reported, "\"loss\":null") == NULL) == (k == 1), "%s",
+                      reported); /* two masks are cross-validated */
     }
     stop(&server);
     ck_assert_int_eq(run_command(NULL, "test ! -e %s/.training.tsv", folder()), 0);
@@ -132,13 +134,13 @@ TEST(a_training_that_fails_says_why_and_leaves_no_model)
     make_labelled_set();
     struct server server = start();
     ck_assert_int_eq(run_command(NULL, "for f in %s/*.jpg; do echo x >$f; done", folder()), 0);
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
-    const char *told = wait_for_training(&server);
-    ck_assert_msg(strstr(told, "\"models\":0") && strstr(told, "2 of 2 images cannot be learned from") &&
-                      strstr(told, "\"loss\":null"),
-                  "%s", told);
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
-    ck_assert_ptr_nonnull(strstr(heard, "\"error\":\"\"")); /* of the new one */
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
+    const char *reported = wait_for_training(&server);
+    ck_assert_msg(strstr(reported, "\"models\":0") && strstr(reported, "2 of 2 images cannot be learned from") &&
+                      strstr(reported, "\"loss\":null"),
+                  "%s", reported);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "\"error\":\"\"")); /* of the new one */
     stop(&server);
     ck_assert_int_eq(run_command(NULL, "test ! -e %s/label.cleave", folder()), 0);
 }
@@ -148,19 +150,19 @@ TEST(notes_of_a_training_are_no_errors)
     make_larger_set(7);
     setenv("NO_COLOR", "1", 1);
     struct server server = start();
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
     pid_t child = find_training(&server);
     for (int try = 0;; try++) { /* the note comes first of all */
-        ck_assert_int_eq(ask(heard, sizeof heard, &server, "/api/training"), 200);
-        ck_assert_msg(strstr(heard, "\"error\":\"\""), "%s", heard);
-        if (!strstr(heard, "\"note\":\"\"") && !strstr(heard, "\"total\":0"))
+        ck_assert_int_eq(ask(answer, sizeof answer, &server, "/api/training"), 200);
+        ck_assert_msg(strstr(answer, "\"error\":\"\""), "%s", answer);
+        if (!strstr(answer, "\"note\":\"\"") && !strstr(answer, "\"total\":0"))
             break;
         wait_a_while(try, "the note");
     }
     kill(child, SIGKILL);
-    const char *told = wait_for_training(&server);
-    ck_assert_msg(strstr(told, "\"error\":\"training ended with status 137\"") && strstr(told, "\"models\":0"), "%s",
-                  told);
+    const char *reported = wait_for_training(&server);
+    ck_assert_msg(strstr(reported, "\"error\":\"training ended with status 137\"") && strstr(reported, "\"models\":0"),
+                  "%s", reported);
     stop(&server);
 }
 
@@ -170,13 +172,13 @@ static void expect_arguments(int n_masks, const char *cross_validation)
     ck_assert_int_eq(run_command(NULL, "rm -rf %s %s/synth", folder(), temporary_folder()), 0);
     make_larger_set(n_masks);
     struct server server = start();
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
     find_training(&server);
     const char *wanted =
         formatted("cleave\ntrain\n--progress\njson\n--learner\nwmpmap\n--data\n%s\n--seed\n1\n-o\n%s/label.cleave\n"
                   "--overwrite\n--cv-grid\n1e-05\n--cv\n%s\n--only\n%s/strokes/.training/accepted\n",
                   folder(), folder(), cross_validation, folder());
-    ck_assert_str_eq(heard, wanted);
+    ck_assert_str_eq(answer, wanted);
     stop(&server);
 }
 
@@ -193,18 +195,18 @@ TEST(one_mask_is_not_cross_validated_and_boxes_teach_with_it)
 {
     make_larger_set(1);
     struct server server = start();
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/open/1", "{}"), 200);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/open/1", "{}"), 200);
     ck_assert_int_eq(
-        post(heard, sizeof heard, &server, "/api/stroke/1",
+        post(answer, sizeof answer, &server, "/api/stroke/1",
              "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[50,30,110,90]}"),
         200);
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
     find_training(&server);
     const char *wanted =
         formatted("cleave\ntrain\n--progress\njson\n--learner\nwmpmap\n--data\n%s/.training.tsv\n--seed\n1\n-o\n"
                   "%s/label.cleave\n--overwrite\n--lambda\n1e-05\n--boxes\n%s/strokes/.training/boxes.tsv\n",
                   folder(), folder(), folder());
-    ck_assert_str_eq(heard, wanted);
+    ck_assert_str_eq(answer, wanted);
     stop(&server);
 }
 
@@ -243,9 +245,10 @@ TEST(the_end_of_a_training_takes_nothing_from_the_next)
     make_labelled_set();
     struct server server = start_slowly();
     for (int k = 1; k <= 2; k++) {
-        ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
-        const char *told = wait_for_training(&server);
-        ck_assert_msg(strstr(told, formatted("\"models\":%d", k)) && strstr(told, "\"error\":\"\""), "%s", told);
+        ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
+        const char *reported = wait_for_training(&server);
+        ck_assert_msg(strstr(reported, formatted("\"models\":%d", k)) && strstr(reported, "\"error\":\"\""), "%s",
+                      reported);
     }
     stop(&server);
 }
@@ -258,9 +261,9 @@ TEST(a_training_that_has_ended_is_sent_no_signal)
     }
     make_labelled_set();
     struct server server = start_slowly();
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
-    for (int try = 0; !strstr(heard, "\"running\":false"); try++) {
-        ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/stop", "{}"), 200);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
+    for (int try = 0; !strstr(answer, "\"running\":false"); try++) {
+        ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/stop", "{}"), 200);
         wait_a_while(try, "the training's end");
     }
     stop(&server);
@@ -271,13 +274,13 @@ TEST(a_training_is_stopped_by_the_page_and_with_the_program)
 {
     make_larger_set(7);
     struct server server = start();
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
     pid_t child = find_training(&server);
     ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)child), getpriority(PRIO_PROCESS, 0) + 5);
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/stop", "{}"), 200);
-    const char *told = wait_for_training(&server); /* it did as it was told */
-    ck_assert_msg(strstr(told, "\"error\":\"\"") && strstr(told, "\"models\":0"), "%s", told);
-    ck_assert_int_eq(post(heard, sizeof heard, &server, "/api/train", "{}"), 200);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/stop", "{}"), 200);
+    const char *reported = wait_for_training(&server); /* it did what was asked */
+    ck_assert_msg(strstr(reported, "\"error\":\"\"") && strstr(reported, "\"models\":0"), "%s", reported);
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
     child = find_training(&server);
     stop(&server); /* waits for its child */
     ck_assert_int_eq(kill(child, 0), -1);
@@ -385,7 +388,7 @@ TEST(no_browser_is_opened_without_a_desktop_or_when_none_is_wanted)
         unsetenv("WAYLAND_DISPLAY");
         struct server server = start_with(k ? no_browser : nothing);
         setenv("DISPLAY", ":7", 1);
-        ck_assert_int_eq(ask(heard, sizeof heard, &server, "/"), 200);
+        ck_assert_int_eq(ask(answer, sizeof answer, &server, "/"), 200);
         stop(&server);
         ck_assert_int_eq(run_command(NULL, "test ! -e %s/opened && rmdir %s/run && mkdir %s/run", temporary_folder(),
                                      temporary_folder(), temporary_folder()),
@@ -401,12 +404,12 @@ TEST(the_link_changes_for_a_cookie)
     const char *request =
         formatted("GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n", link, server.port);
     ck_assert_str_eq(server.links, formatted("http://127.0.0.1:%d%s\n", server.port, link));
-    ck_assert_int_eq(exchange(heard, sizeof heard, &server, request, strlen(request)), 303);
-    ck_assert_ptr_nonnull(strstr(heard, "Location: /\r\n"));
+    ck_assert_int_eq(exchange(answer, sizeof answer, &server, request, strlen(request)), 303);
+    ck_assert_ptr_nonnull(strstr(answer, "Location: /\r\n"));
     ck_assert_ptr_nonnull(strstr(
-        heard, formatted("Set-Cookie: cleave-%d=%s; HttpOnly; SameSite=Lax; Path=/\r\n", server.port, server.token)));
-    ck_assert_int_eq(ask(heard, sizeof heard, &server, "/"), 200);
-    ck_assert_ptr_nonnull(strstr(heard, "<!doctype html>"));
+        answer, formatted("Set-Cookie: cleave-%d=%s; HttpOnly; SameSite=Lax; Path=/\r\n", server.port, server.token)));
+    ck_assert_int_eq(ask(answer, sizeof answer, &server, "/"), 200);
+    ck_assert_ptr_nonnull(strstr(answer, "<!doctype html>"));
     stop(&server);
 }
 
@@ -418,7 +421,7 @@ static int post_large(const struct server *server, const char *path, const char 
                         "Cookie: cleave-%d=%s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
                         path, server->port, server->port, server->port, server->token, size);
     memcpy(request + head, body, size);
-    int code = exchange(heard, sizeof heard, server, request, (size_t)head + size);
+    int code = exchange(answer, sizeof answer, server, request, (size_t)head + size);
     free(request);
     return code;
 }
@@ -435,7 +438,7 @@ TEST(large_bodies_are_put_together)
     memcpy(body, "{\"name\":", 8);
     memcpy(body + size - 6, "\"sky\"}", 6);
     ck_assert_int_eq(post_large(&server, "/api/label", body, size), 200);
-    ck_assert_ptr_nonnull(strstr(heard, "\"name\":\"sky\""));
+    ck_assert_ptr_nonnull(strstr(answer, "\"name\":\"sky\""));
     stop(&server);
     free(body);
 }

@@ -258,7 +258,7 @@ TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
     free(output);
 }
 
-/* A row of ten pixels, a border behind the fourth: within 1 pixel of it lie 2 pixels, within 2 four. A border of void
+/* A row of ten pixels, a border behind the fourth: within 1 pixel of it are 2 pixels, within 2 four. A border of void
  * counts as one when both sides come within reach. */
 TEST(a_band_counts_pixels_near_borders_alone)
 {

@@ -12,7 +12,7 @@ static char folder[256];
 static void make_tables(void)
 {
     sample_setup();
-    /* Of its own: what other suites set up lies in temporary_folder(), too. */
+    /* Of its own: what other suites set up is in temporary_folder(), too. */
     snprintf(folder, sizeof folder, "%s/score-shards", temporary_folder());
     free(expect_success("mkdir %s && cd %s && ln -s %s set && ln -s %s m && \"$CLEAVE\" segment -m m --data set -o out",
                         folder, folder, sample_set(), sample_model()));

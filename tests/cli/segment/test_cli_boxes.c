@@ -34,7 +34,7 @@ TEST(boxes_alone_cut_out_the_figures)
     ck_assert(same_bytes(formatted("%s/out", folder), formatted("%s/again", folder)));
 }
 
-/* A report's pictures are JPEG: means of whole outlines tell bright from dark. */
+/* A report's images are JPEG: means of whole outlines separate bright from dark. */
 TEST(reports_show_boxes_by_their_outlines)
 {
     enum { WIDTH = 90, HEIGHT = 60, LEFT = 20, RIGHT = 49, TOP = 10, BOTTOM = 33 };
@@ -119,7 +119,7 @@ TEST(every_form_of_the_same_boxes_gives_the_same_masks)
 
 #define HEADER "image\tmask\tlabel\tx\ty\tw\th\n"
 
-/* Two objects of one image, one of which has two boxes, beside an image whose boxes name no mask. */
+/* Two objects of one image, one of which has two boxes, next to an image whose boxes name no mask. */
 TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
 {
     const char *folder = temporary_folder(), *boxes = HEADER "images/0001.jpg\tm/a/x.png\to\t5\t5\t30\t30\n"

@@ -6,7 +6,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-/* A noisy picture, most of whose labels are missing, and a model of it. */
+/* A noisy image, most of whose labels are missing, and a model of it. */
 static const char *noisy_folder(void)
 {
     static char folder[256];
@@ -25,17 +25,17 @@ TEST(feature_files_are_scored_by_the_rule_asked_for)
     static const char *const rules[] = {
         "", "--decode own", "--decode marginal-map", "--decode map", "--decode marginals", "--decode marginals -t 3"};
     enum { N_RULES = sizeof rules / sizeof *rules };
-    char *told[N_RULES];
+    char *reported[N_RULES];
     for (int k = 0; k < N_RULES; k++)
-        told[k] = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --data test.safetensors --json %s",
-                                 noisy_folder(), rules[k]);
-    ck_assert_str_eq(told[1], told[0]);
-    ck_assert_str_eq(told[2], told[0]); /* an mssvm's own */
-    ck_assert_str_eq(told[5], told[4]);
-    ck_assert_str_ne(told[3], told[0]);
-    ck_assert_str_ne(told[3], told[4]);
+        reported[k] = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --data test.safetensors --json %s",
+                                     noisy_folder(), rules[k]);
+    ck_assert_str_eq(reported[1], reported[0]);
+    ck_assert_str_eq(reported[2], reported[0]); /* an mssvm's own */
+    ck_assert_str_eq(reported[5], reported[4]);
+    ck_assert_str_ne(reported[3], reported[0]);
+    ck_assert_str_ne(reported[3], reported[4]);
     for (int k = 0; k < N_RULES; k++)
-        free(told[k]);
+        free(reported[k]);
 }
 
 TEST(rules_are_refused_where_they_mean_nothing)

@@ -35,7 +35,7 @@ TEST(maps_are_grey_and_of_the_image_s_size)
     }
 }
 
-/* p of node i in the picture: the pixels under it all have one value. */
+/* p of node i in the image: the pixels under it all have one value. */
 static void compare_with_logistic(const struct clv_model *model, const char *image_path, const char *map_path,
                                   int n_draws)
 {
@@ -151,7 +151,7 @@ static void means_of_map(double means[2], const char *path)
     clv_indexed_image_release(&map);
 }
 
-TEST(json_tells_every_image)
+TEST(json_reports_every_image)
 {
     const char *folder = temporary_folder();
     char *json = expect_success("cd %s && \"$CLEAVE\" marginals -q -m %s --data %s/manifest.tsv --split test -o out "
@@ -175,7 +175,7 @@ TEST(json_tells_every_image)
     free(json);
 }
 
-/* A map's pixels are means of those of the pictures of one label, and the labels add up to one. */
+/* A map's pixels are means of those of the images of one label, and the labels add up to one. */
 TEST(maps_of_all_labels_have_the_means_of_each_label_s_own)
 {
     const char *folder = temporary_folder();

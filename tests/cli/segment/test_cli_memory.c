@@ -10,14 +10,14 @@
 static void check_estimate(const char *photo, const char *arguments)
 {
     const char *folder = temporary_folder();
-    char *told;
-    int code = run_command(&told, "cd %s && \"$CLEAVE\" segment %s %s -o out --overwrite --memory 2M", folder,
+    char *reported;
+    int code = run_command(&reported, "cd %s && \"$CLEAVE\" segment %s %s -o out --overwrite --memory 2M", folder,
                            arguments, photo);
     ck_assert_int_eq(code, 71);
-    char *number = strstr(told, "may take ");
-    ck_assert_msg(number && strstr(told, photo), "%s", told);
+    char *number = strstr(reported, "may take ");
+    ck_assert_msg(number && strstr(reported, photo), "%s", reported);
     int megabytes = atoi(number + strlen("may take "));
-    free(told);
+    free(reported);
     double peak = peak_of(formatted("cd %s && exec \"$CLEAVE\" segment -q %s %s -o out --overwrite --memory %dM",
                                     folder, arguments, photo, megabytes));
     ck_assert_msg(peak <= 1e6 * megabytes, "%s %s: %g MB, not %d", photo, arguments, peak / 1e6, megabytes);
@@ -99,10 +99,10 @@ TEST(images_wait_until_there_is_memory)
                                  "--refine --threads 4 --overwrite",
                                  folder, sample_model());
     double alone = peak_of(formatted("%s --memory 100G --shard 1/4", line));
-    char *told;
-    ck_assert_int_eq(run_command(&told, "%s --memory 2M", line), 71);
-    int megabytes = atoi(strstr(told, "may take ") + strlen("may take "));
-    free(told);
+    char *reported;
+    ck_assert_int_eq(run_command(&reported, "%s --memory 2M", line), 71);
+    int megabytes = atoi(strstr(reported, "may take ") + strlen("may take "));
+    free(reported);
     ck_assert_double_gt(peak_of(formatted("%s --memory 100G", line)), 2 * alone);
     ck_assert_double_lt(peak_of(formatted("%s --memory %dM", line, megabytes + 1)), 1.5 * alone);
     ck_assert_int_eq(count_files(formatted("%s/out", folder)), 4);

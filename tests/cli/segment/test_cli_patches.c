@@ -32,7 +32,7 @@ static void draw_set(void)
     char manifest[2048] = "image\tmask\tsplit\n";
     if (folder[0])
         return;
-    snprintf(folder, sizeof folder, "%s/patches", temporary_folder()); /* other suites make theirs beside it */
+    snprintf(folder, sizeof folder, "%s/patches", temporary_folder()); /* other suites make theirs next to it */
     free(expect_success("mkdir -p %s/set/images %s/set/masks", folder, folder));
     spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
     for (int i = 0; i < N_IMAGES; i++) {
@@ -116,7 +116,8 @@ TEST(overlays_have_a_legend_that_stays_true)
     size_t size;
     char *legend = slurp(formatted("%s/out/overlays/legend.svg", folder), &size);
     ck_assert_int_eq(strncmp(legend, "<svg xmlns=", 11), 0);
-    ck_assert_ptr_nonnull(strstr(legend, "fill=\"#008000\"")); /* grass, from which many eyes cannot tell #c80000 */
+    ck_assert_ptr_nonnull(
+        strstr(legend, "fill=\"#008000\"")); /* grass, which many eyes cannot distinguish from #c80000 */
     ck_assert_ptr_null(strstr(legend, "fill=\"#c80000\""));
     ck_assert_ptr_nonnull(strstr(legend, ">red box</text>"));
     ck_assert_ptr_nonnull(strstr(legend, ">sky</text>"));
@@ -127,16 +128,16 @@ TEST(overlays_have_a_legend_that_stays_true)
     free(expect_success("mkdir -p %s/other && cp -r %s/set/images %s/set/masks %s/set/manifest.tsv %s/other", folder,
                         folder, folder, folder, folder));
     spill(formatted("%s/other/labels.tsv", folder), other, sizeof other - 1);
-    char *told = expect_success(
+    char *reported = expect_success(
         "cd %s && \"$CLEAVE\" train --data other/manifest.tsv --split train " PATCH_TRAINING
         " -o o.cleave && cp -r out "
         "both && \"$CLEAVE\" segment -m m.cleave other/images/1.png --overlay -o both 2>&1 && \"$CLEAVE\" segment -m "
         "o.cleave other/images/2.png --overlay -o both 2>&1",
         folder);
-    ck_assert_ptr_nonnull(strstr(told, "both/overlays/legend.svg is of other labels and stays as it is"));
+    ck_assert_ptr_nonnull(strstr(reported, "both/overlays/legend.svg is of other labels and stays as it is"));
     ck_assert(
         same_bytes(formatted("%s/out/overlays/legend.svg", folder), formatted("%s/both/overlays/legend.svg", folder)));
-    free(told);
+    free(reported);
     free(expect_success("cd %s && \"$CLEAVE\" segment -m o.cleave other/images/2.png --overlay --overwrite -o both",
                         folder));
     legend = slurp(formatted("%s/both/overlays/legend.svg", folder), &size);
@@ -162,14 +163,14 @@ TEST(refining_brings_masks_nearer_to_the_truth)
 
 TEST(hidden_patches_take_part_and_edges_have_full_tables)
 {
-    char *told =
+    char *reported =
         expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --learner mssvm --nodes "
                        "patches --seed 1 --blocks colour,size --passes 20 -o h.cleave && \"$CLEAVE\" inspect "
                        "h.cleave --json",
                        folder);
-    ck_assert_ptr_null(strstr(told, "guessed"));
-    ck_assert_ptr_nonnull(strstr(told, "\"pairwise\":\"full\""));
-    free(told);
+    ck_assert_ptr_null(strstr(reported, "guessed"));
+    ck_assert_ptr_nonnull(strstr(reported, "\"pairwise\":\"full\""));
+    free(reported);
     free(expect_success("cd %s && \"$CLEAVE\" segment -m h.cleave --data set/manifest.tsv --split test -o hidden_out",
                         folder));
     char *json = expect_success(
@@ -206,17 +207,17 @@ TEST(the_loss_counts_pixels_unless_asked_to_balance)
                                           {"--loss balanced", "balanced", "weighted Hamming"}};
     char *first = NULL;
     for (int i = 0; i < 4; i++) {
-        char *told = expect_success(
+        char *reported = expect_success(
             "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --validate test --learner mssvm --nodes "
             "patches --seed 1 --blocks colour,size --passes 3 %s --overwrite -o l.cleave --cv 2 --cv-grid 0.001 2>&1 "
             "&& "
             "\"$CLEAVE\" inspect l.cleave",
             folder, ways[i][0]);
-        ck_assert_ptr_nonnull(strstr(told, formatted("training  %s ", ways[i][2])));
-        ck_assert_ptr_nonnull(strstr(told, formatted("test      %s ", ways[i][2])));
-        ck_assert_ptr_nonnull(strstr(told, formatted("%s %%  standard error", ways[i][2])));
-        ck_assert_ptr_nonnull(strstr(told, formatted("\n  loss                     %s\n", ways[i][1])));
-        free(told);
+        ck_assert_ptr_nonnull(strstr(reported, formatted("training  %s ", ways[i][2])));
+        ck_assert_ptr_nonnull(strstr(reported, formatted("test      %s ", ways[i][2])));
+        ck_assert_ptr_nonnull(strstr(reported, formatted("%s %%  standard error", ways[i][2])));
+        ck_assert_ptr_nonnull(strstr(reported, formatted("\n  loss                     %s\n", ways[i][1])));
+        free(reported);
         char *weights = weights_of("l.cleave");
         ck_assert_int_eq(first && strcmp(first, weights) != 0, i == 3);
         if (i == 0)
@@ -279,14 +280,14 @@ TEST(what_labels_cost_is_learned_and_kept_in_the_model)
 
 TEST(labels_named_void_teach_and_count_no_more)
 {
-    char *told =
+    char *reported =
         expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --validate test --void "
                        "'red box' --learner mssvm --nodes patches --seed 1 --blocks colour,size --passes 10 -o "
                        "v.cleave && \"$CLEAVE\" segment -m v.cleave --data set/manifest.tsv --split test -o "
                        "v_out --report v_report",
                        folder);
-    ck_assert_ptr_null(strstr(told, "void throughout"));
-    free(told);
+    ck_assert_ptr_null(strstr(reported, "void throughout"));
+    free(reported);
     static const char *const options[] = {"", "--void 'red box'"};
     double known[2], accuracy[2];
     for (int i = 0; i < 2; i++) {
@@ -333,22 +334,22 @@ TEST(images_that_are_void_throughout_are_left_out)
     spill(formatted("%s/set/none.tsv", folder), none, strlen(none));
     static const char *const losses[] = {"balanced", "counts"};
     for (int i = 0; i < 2; i++) {
-        char *told[2];
+        char *reported[2];
         for (int without = 0; without < 2; without++)
-            told[without] = expect_success(
+            reported[without] = expect_success(
                 "cd %s && \"$CLEAVE\" train --data set/%s.tsv --split train --validate test --learner mssvm --nodes "
                 "patches --seed 1 --blocks colour,size --passes 3 --loss %s --overwrite -o e%d.cleave 2>&1 | grep -v "
                 "'^images\\|s "
                 "with'",
                 folder, without ? "two" : "some", losses[i], without);
-        ck_assert_ptr_nonnull(strstr(told[0], "1 of 3 masks are void throughout; their images teach nothing"));
-        ck_assert_str_eq(strstr(told[0], "\ntraining") + 1, strstr(told[1], "training"));
+        ck_assert_ptr_nonnull(strstr(reported[0], "1 of 3 masks are void throughout; their images teach nothing"));
+        ck_assert_str_eq(strstr(reported[0], "\ntraining") + 1, strstr(reported[1], "training"));
         char *some_weights = weights_of("e0.cleave"), *two_weights = weights_of("e1.cleave");
         ck_assert_str_eq(some_weights, two_weights);
         free(some_weights);
         free(two_weights);
-        free(told[0]);
-        free(told[1]);
+        free(reported[0]);
+        free(reported[1]);
     }
     char *scored =
         expect_success("cd %s && \"$CLEAVE\" features -m e0.cleave --data set/some.tsv -o some.safetensors && "
@@ -386,10 +387,10 @@ TEST(feature_files_train_and_paint_the_same)
                         folder));
     for (int i = 5; i < N_IMAGES; i++)
         ck_assert(same_bytes(formatted("%s/out/%d.png", folder, i), formatted("%s/out_f/%d.png", folder, i)));
-    char *told = expect_success("cd %s && \"$CLEAVE\" inspect m.cleave", folder);
-    ck_assert_ptr_nonnull(strstr(told, "patches of 20 px every 10 px"));
-    ck_assert_ptr_nonnull(strstr(told, "surround"));
-    free(told);
+    char *reported = expect_success("cd %s && \"$CLEAVE\" inspect m.cleave", folder);
+    ck_assert_ptr_nonnull(strstr(reported, "patches of 20 px every 10 px"));
+    ck_assert_ptr_nonnull(strstr(reported, "surround"));
+    free(reported);
 }
 
 TEST(images_smaller_than_a_patch_are_segmented)

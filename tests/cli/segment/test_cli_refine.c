@@ -28,7 +28,7 @@ TEST(refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count)
     ck_assert_double_lt(weighted_hamming(folder, "one"), weighted_hamming(folder, "plain"));
 }
 
-/* Mean height in pixels of the steps of a mask's left and right borders: of the runs of rows whose borders lie between
+/* Mean height in pixels of the steps of a mask's left and right borders: of the runs of rows whose borders are between
  * the same two columns. */
 static double mean_step(const char *path)
 {

@@ -293,7 +293,7 @@ TEST(images_are_taken_in_again_to_the_same_features)
     free(json);
 }
 
-TEST(images_without_masks_are_guessed_again_to_the_same_labels)
+TEST(images_without_masks_are_labelled_again_to_the_same_labels)
 {
     struct path only_path = lasting(formatted("%s/only.txt", temporary_folder()));
     const char *only = only_path.text;

@@ -82,7 +82,7 @@ TEST(other_commands_take_all_images_of_a_manifest)
                  formatted("\"$CLEAVE\" segment -m %s --data set --split test -o tested", sample_model()));
 }
 
-TEST(a_report_tells_the_errors_that_score_does)
+TEST(a_report_prints_the_errors_that_score_does)
 {
     const char *folder = temporary_folder();
     char *table =

@@ -89,12 +89,12 @@ TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
     }
     write_large(formatted("%s/large", folder));
     free(expect_success("cd %s && %s --data large -o mapped", folder, train));
-    char *told = expect_success("cd %s && ulimit -v 95000 && %s --data large -o read", folder, train);
-    ck_assert_msg(strstr(told, "large is too large to be mapped: ") != NULL, "%s", told);
+    char *reported = expect_success("cd %s && ulimit -v 95000 && %s --data large -o read", folder, train);
+    ck_assert_msg(strstr(reported, "large is too large to be mapped: ") != NULL, "%s", reported);
     ck_assert(same_bytes(formatted("%s/mapped", folder), formatted("%s/read", folder)));
     expect_error(71, "large: cannot map",
                  "cd %s && ulimit -v 95000 && \"$CLEAVE\" train --learner hcrf --data large -o m", folder);
-    free(told);
+    free(reported);
 }
 
 TEST(options_that_the_data_rule_out_are_refused)

@@ -106,7 +106,7 @@ static void make_foreign_maps(const char *folder)
         must(clv_png_write_labels(formatted("%s/%04d.png", folder, i), 4, 4, values, NULL, 0, err));
 }
 
-TEST(maps_of_another_network_are_told_of_and_those_of_the_same_one_are_not)
+TEST(maps_of_another_network_are_reported_and_those_of_the_same_one_are_not)
 {
     const char *folder = temporary_folder();
     make_foreign_maps(formatted("%s/foreign", folder));

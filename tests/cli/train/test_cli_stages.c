@@ -10,7 +10,7 @@
 
 enum { MAX_PIXELS = 1 << 16 };
 
-static char two[256]; /* the model, made once; beside it the summary of its training */
+static char two[256]; /* the model, made once; next to it the summary of its training */
 
 static void setup(void)
 {

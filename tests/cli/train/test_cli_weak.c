@@ -46,9 +46,9 @@ TEST(only_the_named_masks_are_read)
 }
 
 /* Trains on three masks and images with nothing but `options`, twice: the second time the other masks cannot be read,
- * and the models are the same, since the digest knows the sizes of masks read and of no others. `told` is what training
- * prints of the images, `recorded` what its record tells. */
-static void check_masks_are_not_read(const char *options, const char *told, const char *recorded)
+ * and the models are the same, since the digest knows the sizes of masks read and of no others. `reported` is what
+ * training prints of the images, `recorded` what its record says. */
+static void check_masks_are_not_read(const char *options, const char *reported, const char *recorded)
 {
     static const char *const learners[] = {"wmpmap", "mpmap", "pmap"};
     const char *folder = copy_set();
@@ -61,7 +61,7 @@ static void check_masks_are_not_read(const char *options, const char *told, cons
                                "-o %s-%d.cleave " WEAK_TRAINING "%s",
                                folder, options, learners[l], spoilt, learners[l]);
             ck_assert_ptr_nonnull(strstr(output, "images    12,"));
-            ck_assert_ptr_nonnull(strstr(output, told));
+            ck_assert_ptr_nonnull(strstr(output, reported));
             free(output);
         }
     }
@@ -86,7 +86,7 @@ TEST(boxes_teach_without_their_images_masks)
                              "3 with masks, 9 with boxes, 0 unlabelled", "\"boxed_images\":\"9\"");
 }
 
-/* The same model but for the record, whose digest tells other boxes apart. */
+/* The same model but for the record, whose digest differs for other boxes. */
 TEST(boxes_alone_will_do)
 {
     static const char *const learners[] = {"wmpmap", "ssvm"};
@@ -178,7 +178,7 @@ TEST(scribbles_teach)
     free(score);
 }
 
-/* A third of the pixels void is no scribble: nothing is guessed. */
+/* A third of the pixels void is no scribble: nothing is pseudo-labelled. */
 TEST(masks_that_leave_a_third_unknown_are_masks)
 {
     const char *folder = copy_set();
@@ -324,7 +324,7 @@ static void fill_masks(const char *folder, const char *which, uint8_t value)
     }
 }
 
-TEST(masks_of_one_label_are_fine_beside_boxes)
+TEST(masks_of_one_label_are_fine_with_boxes)
 {
     static const char *const learners[] = {"wmpmap", "ssvm"};
     const char *folder = copy_set();
@@ -340,7 +340,7 @@ TEST(masks_of_one_label_are_fine_beside_boxes)
                         folder));
 }
 
-TEST(masks_that_tell_nothing_apart_draw_a_warning)
+TEST(masks_that_separate_nothing_draw_a_warning)
 {
     const char *folder = copy_set();
     fill_masks(folder, "2", 0);

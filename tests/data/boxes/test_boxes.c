@@ -402,7 +402,7 @@ static const char *folder_with(const char *below, const char *text)
     return formatted("%s/set", temporary_folder());
 }
 
-TEST(folders_are_read_whole_and_names_told_apart_by_their_folders)
+TEST(folders_are_read_whole_and_names_differ_by_their_folders)
 {
     struct clv_boxes boxes = {0};
     folder_with("set/one/a.xml", VOC(OBJECT("d", "1", "1", "2", "2")));

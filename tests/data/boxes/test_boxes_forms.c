@@ -23,7 +23,7 @@ static void bad(const char *name, const char *text, const char *part)
     ck_assert(!boxes.images && boxes.n_labels == 77); /* unchanged */
 }
 
-/* Box `index` of the image in a picture of 200x100 pixels. */
+/* Box `index` of the image in an image of 200x100 pixels. */
 static void check(const struct clv_boxes *boxes, const char *image, size_t index, const char *label, double x, double y,
                   double width, double height)
 {
@@ -71,7 +71,7 @@ TEST(cvat_boxes_polygons_masks_and_ellipses)
     bad("c.xml", "<annotations/>", "holds no boxes");
 }
 
-/* Each costs itself alone, and the first is told with its line. */
+/* Each costs itself alone, and the first is reported with its line. */
 TEST(cvat_shapes_that_lack_something_are_skipped_by_name)
 {
     static const char *const bad_shapes[][2] = {

@@ -18,7 +18,7 @@ static struct clv_map drawn(void)
     return (struct clv_map){.width = W, .height = H, .n_channels = 2, .values = &values[0][0][0]};
 }
 
-/* Two pixels of a map over four of an image: centres lie at .25 and .75, and at .125, .375, .625, .875. */
+/* Two pixels of a map over four of an image: centres are at .25 and .75, and at .125, .375, .625, .875. */
 TEST(a_map_is_read_between_the_centres_of_its_pixels)
 {
     static float pixels[2][2] = {{0, 1}, {4, 5}};

@@ -4,7 +4,7 @@
 
 #include "data/maps/map_reader.h"
 #include "data/tensors.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 /* A .npy file in memory, free() it: version, header text, n bytes of data. */
@@ -96,7 +96,7 @@ TEST(arrays_of_every_order_and_layout_are_the_same_map)
 }
 
 /* Deep features have more channels than rows and columns. */
-TEST(channels_are_told_by_the_shape)
+TEST(channels_are_found_by_the_shape)
 {
     static const struct {
         const char *header;

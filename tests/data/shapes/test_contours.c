@@ -7,7 +7,7 @@
 #include "data/shapes/contour.h"
 #include "data/shapes/polygon.h"
 #include "data/shapes/rle.h"
-#include "support/pictures.h"
+#include "support/images.h"
 #include "support/support.h"
 
 #undef fail
@@ -151,7 +151,7 @@ TEST(objects_touch_by_corners_and_holes_are_rings_of_their_own)
     ck_assert_int_eq(contours.objects[1].left, 4);
     ck_assert_int_eq(contours.objects[1].width, 2);
     ck_assert(contours_has_holes(&contours, 0) && !contours_has_holes(&contours, 1));
-    ck_assert_uint_eq(contours.objects[0].end_ring, 3); /* the object lies between its holes' corners */
+    ck_assert_uint_eq(contours.objects[0].end_ring, 3); /* the object is between its holes' corners */
     contours_release(&contours);
     uint8_t none[4] = {0};
     must(contours_trace(&contours, none, 2, 2, figure_traced, err));

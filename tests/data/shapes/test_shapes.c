@@ -98,7 +98,7 @@ TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)
     must(rle_fill(mask, 2, 3, &frame, counts, 3, RLE_BY_ROWS, 1, err));
     ck_assert_str_eq(drawn(mask, 2, 3), ".#/##/../");
     memset(mask, 0, sizeof mask);
-    must(rle_fill(mask, 3, 4, &moved, counts, 3, RLE_BY_ROWS, 1, err)); /* its first row is above the picture */
+    must(rle_fill(mask, 3, 4, &moved, counts, 3, RLE_BY_ROWS, 1, err)); /* its first row is above the image */
     ck_assert_str_eq(drawn(mask, 3, 4), ".##/.../.../.../");
     must(rle_bound(&bounds, &moved, counts, 3, RLE_BY_ROWS, err));
     ck_assert(bounds.left == 1 && bounds.top == -1 && bounds.width == 2 && bounds.height == 2);
@@ -116,7 +116,7 @@ static uint32_t drawn_number(uint32_t *state, uint32_t limit)
 
 /* By the definition: the pixel at x, y of the frame is the (x * height + y)-th by columns, the (y * width + x)-th by
  * rows. */
-TEST(runs_are_drawn_where_they_lie_in_the_picture_and_nowhere_else)
+TEST(runs_are_drawn_where_they_are_in_the_image_and_nowhere_else)
 {
     enum { WIDTH = 7, HEIGHT = 5 };
     uint32_t state = 3;
@@ -145,7 +145,7 @@ TEST(runs_are_drawn_where_they_lie_in_the_picture_and_nowhere_else)
 }
 
 /* Walking all pixels that the frames claim would take days. */
-TEST(only_the_part_of_a_huge_frame_that_the_picture_has_costs_work)
+TEST(only_the_part_of_a_huge_frame_that_the_image_has_costs_work)
 {
     static const struct rle_frame huge[] = {{0, 0, 16384, 16384}, {-8000, -8000, 16384, 16384}, {0, 0, 1, 1 << 28}};
     static const uint32_t most[] = {5, (1 << 28) - 10, 5};

@@ -130,7 +130,7 @@ static void measure_row(float *measures, const uint8_t *pixels, int32_t *labels,
 }
 
 /* A pixel of each side in turn. */
-TEST(what_lies_on_the_border_is_no_way_from_it)
+TEST(what_is_on_the_border_is_no_way_from_it)
 {
     enum { SIDE = 12 };
     static uint8_t pixels[SIDE * SIDE * 3];

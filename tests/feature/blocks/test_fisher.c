@@ -1,4 +1,4 @@
-/* Fisher vectors, beside VLFeat's. */
+/* Fisher vectors, compared with VLFeat's. */
 #include <math.h>
 #include <string.h>
 #include <vl/fisher.h>

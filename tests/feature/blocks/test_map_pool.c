@@ -8,7 +8,7 @@
 
 enum { WIDTH = 4, HEIGHT = 3, N = WIDTH * HEIGHT, REGIONS = 3, CHANNELS = 3, BINS = 9 };
 
-/* A map of probabilities and one of two features, of the scene's size: no value lies between pixels. */
+/* A map of probabilities and one of two features, of the scene's size: no value is between pixels. */
 static float probability[N] = {0.5F, 0.9F, 0.2F, 0, 1, 0.6F, 0.3F, 0.7F, 0.4F, 0.05F, 0.99F, 0.8F},
              features[2 * N] = {1, 5, -2, 9,    0,  3, 3, -4, 2, 8, 1,  6, /* the second one reaches the clip */
                                 0, 2, 4,  -100, 90, 1, 0, 2,  5, 3, -1, 2},

@@ -137,7 +137,7 @@ TEST(edges_compare_colours_and_words)
 }
 
 /* The strip is 6 % of the side of a square of as many pixels deep, rounded up. */
-TEST(the_strip_lies_along_the_border)
+TEST(the_strip_is_along_the_border)
 {
     struct zones zones;
     draw();

@@ -14,7 +14,7 @@ static int32_t edges[N_EDGES][2], columns[N];
 static int64_t rows[N + 1];
 static float values[N], edge_features[N_EDGES][2], places[N][2];
 
-/* A grid whose nodes lie `step` apart; node i has the feature 1 of value i + 1. */
+/* A grid whose nodes are `step` apart; node i has the feature 1 of value i + 1. */
 static struct clv_problem grid(float step)
 {
     int32_t n = 0;
@@ -138,7 +138,7 @@ TEST(means_of_neighbours_are_taken_one_two_and_four_times)
     context_release(&context);
 }
 
-/* log(.9 / .1) = 2.197 lies at 5.4648 of the bins 0 to 8 over -6 to 6. */
+/* log(.9 / .1) = 2.197 is at 5.4648 of the bins 0 to 8 over -6 to 6. */
 TEST(log_odds_are_shared_by_the_two_bins_around_them)
 {
     struct clv_problem problem = grid(0.1F);
@@ -157,9 +157,9 @@ TEST(log_odds_are_shared_by_the_two_bins_around_them)
 }
 
 /* Two nodes are figure and a third one may be: cubes 1, 1 and 1/8 of their probabilities weigh the centre (.05882,
- * .10588) and the spreads .05999 and .02353. The first node lies at -.9806 and -.25 of these, at row 3.15 and column
+ * .10588) and the spreads .05999 and .02353. The first node is at -.9806 and -.25 of these, at row 3.15 and column
  * 2.1272 of 0 to 7. */
-TEST(places_are_told_in_the_figures_own_frame)
+TEST(places_are_given_in_the_figures_own_frame)
 {
     struct clv_problem problem = grid(0.1F);
     double q[N][2];

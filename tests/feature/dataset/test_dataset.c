@@ -265,9 +265,9 @@ TEST(memory_for_features_is_known_beforehand)
             must(clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
             for (size_t i = 0; i < 3; i++) {
                 struct clv_problem problem = clv_dataset_problem(dataset, i);
-                double told = memory_of_image(&recipe, image.width, image.height, 2), taken = bytes_of(&problem, 2);
-                ck_assert_msg(told > 0.6 * taken && told < 2 * taken, "nodes %d of %d: %g told, %g taken", kinds[k],
-                              wanted, told, taken);
+                double reported = memory_of_image(&recipe, image.width, image.height, 2), taken = bytes_of(&problem, 2);
+                ck_assert_msg(reported > 0.6 * taken && reported < 2 * taken, "nodes %d of %d: %g reported, %g taken",
+                              kinds[k], wanted, reported, taken);
             }
             clv_dataset_free(dataset);
             clv_recipe_release(&recipe);

@@ -9,7 +9,7 @@
 #include "feature/dataset/frame.h"
 #include "support/support.h"
 
-/* A picture of 60 x 40 as one item. */
+/* An image of 60 x 40 as one item. */
 static const char *one_image(void)
 {
     const char *folder = temporary_folder();
@@ -53,7 +53,7 @@ static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, c
     clv_recipe_release(&recipe);
 }
 
-TEST(a_frame_tells_the_place_in_the_box)
+TEST(a_frame_gives_the_place_in_the_box)
 {
     static const struct clv_pixel_box box = {10, 5, 50, 35};
     struct clv_dataset *dataset, *frames;
@@ -145,7 +145,7 @@ static void plain_frame(double row[65], const struct clv_example *example, const
         row[c] *= 3 / sum;
 }
 
-TEST(many_boxes_tell_what_a_look_at_each_of_them_tells)
+TEST(many_boxes_give_what_a_look_at_each_of_them_gives)
 {
     enum { BOXES = 60 };
     struct clv_pixel_box boxes[BOXES];
@@ -198,7 +198,7 @@ TEST(many_boxes_tell_what_a_look_at_each_of_them_tells)
     clv_recipe_release(&recipe);
 }
 
-TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_told)
+TEST(no_box_at_all_is_no_object_and_nothing_known_is_nothing_said)
 {
     static const struct clv_pixel_box none[1];
     struct clv_dataset *dataset, *frames;

@@ -1,4 +1,4 @@
-/* What recipes may choose beside the blocks' defaults: VLFeat's descriptors, kernel maps and HOG. */
+/* What recipes may choose besides the blocks' defaults: VLFeat's descriptors, kernel maps and HOG. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,7 @@ TESTS(rows_of_mapped_histograms_multiply_to_the_kernel, CLV_KERNEL_MAP_CHI2, CLV
     clv_set_release(&set);
 }
 
-TEST(files_tell_the_choices_and_older_ones_read_as_the_defaults)
+TEST(files_have_the_choices_and_older_ones_read_as_the_defaults)
 {
     struct clv_recipe recipe, read = {0};
     struct text text = {0};

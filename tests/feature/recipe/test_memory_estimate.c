@@ -41,8 +41,9 @@ TEST(features_take_no_more_than_is_estimated)
                                         "%s --overwrite -o f",
                                         folder, ways[k]));
         struct clv_recipe recipe = recipe_of(formatted("%s/f", folder));
-        double told = PROCESS + memory_of_extraction(&recipe, 1200, 900, 2);
-        ck_assert_msg(peak <= told && told < 5 * peak, "%s: %g MB told, %g taken", ways[k], told / 1e6, peak / 1e6);
+        double reported = PROCESS + memory_of_extraction(&recipe, 1200, 900, 2);
+        ck_assert_msg(peak <= reported && reported < 5 * peak, "%s: %g MB reported, %g taken", ways[k], reported / 1e6,
+                      peak / 1e6);
         clv_recipe_release(&recipe);
     }
 }
@@ -82,8 +83,8 @@ TEST(large_maps_take_a_few_channels_each)
     must(clv_set_read(&set, formatted("%s/set", folder), err));
     must(clv_set_add_maps(&set, "net", formatted("%s/maps", folder), err));
     double maps = item_maps_memory(&recipe, &set, &set.items[0], NULL);
-    double told = PROCESS + 4 * (maps + memory_of_extraction(&recipe, 120, 90, 2));
-    ck_assert_msg(peak <= told && peak < 160e6, "%g MB told, %g taken", told / 1e6, peak / 1e6);
+    double reported = PROCESS + 4 * (maps + memory_of_extraction(&recipe, 120, 90, 2));
+    ck_assert_msg(peak <= reported && peak < 160e6, "%g MB reported, %g taken", reported / 1e6, peak / 1e6);
     clv_recipe_release(&recipe);
     clv_set_release(&set);
 }
@@ -143,10 +144,10 @@ TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
                  "cd %s && %s features --data mixed %s -o f2", folder, limits, recipe);
     expect_error(71, "mixed/images/0002.jpg: making its features may take",
                  "cd %s && %s train -l independent --passes 2 --data mixed %s -o m2", folder, limits, recipe);
-    char *told = expect_success("cd %s && %s train -l independent --passes 2 --data mixed --skip-bad %s -o m2 2>&1",
-                                folder, limits, recipe);
-    ck_assert_ptr_nonnull(strstr(told, "left out: mixed/images/0002.jpg: making its features may take"));
-    free(told);
+    char *reported = expect_success("cd %s && %s train -l independent --passes 2 --data mixed --skip-bad %s -o m2 2>&1",
+                                    folder, limits, recipe);
+    ck_assert_ptr_nonnull(strstr(reported, "left out: mixed/images/0002.jpg: making its features may take"));
+    free(reported);
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -259,7 +259,7 @@ static size_t drifted_after(const struct clv_recipe *recipe, const struct clv_se
 {
     struct map_drift drift;
     float mean[MAX_CHANNELS];
-    size_t told = 0;
+    size_t reported = 0;
     double deviations = 0;
     must(map_drift_init(&drift, recipe, err));
     ck_assert_uint_eq(map_drift_size(recipe), MAX_CHANNELS);
@@ -270,12 +270,12 @@ static size_t drifted_after(const struct clv_recipe *recipe, const struct clv_se
         item_maps_close(maps, recipe);
         if (map_drift_add(&deviations, &drift, mean, recipe) < 0)
             continue;
-        ck_assert_uint_eq(told, 0);
+        ck_assert_uint_eq(reported, 0);
         ck_assert_double_gt(deviations, 1);
-        told = i + 1;
+        reported = i + 1;
     }
     map_drift_release(&drift);
-    return told;
+    return reported;
 }
 
 /* Means of images and their deviation, the unbiased one. */
@@ -301,7 +301,7 @@ static void check_usual(const struct clv_recipe *recipe, const struct clv_set *s
     }
 }
 
-TEST(maps_unlike_those_of_training_are_told_once)
+TEST(maps_unlike_those_of_training_are_reported_once)
 {
     struct clv_set set = {0}, other = {0};
     make_set(&set, MAX_CHANNELS, of_one_network);

@@ -39,7 +39,7 @@ static uint8_t *clustered(size_t n, uint32_t n_clusters)
     return bytes;
 }
 
-TEST(clusters_that_lie_apart_are_found)
+TEST(clusters_that_are_apart_are_found)
 {
     enum { N = 600, K = 12 };
     uint8_t *descriptors = clustered(N, K);

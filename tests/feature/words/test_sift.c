@@ -207,7 +207,7 @@ TEST(the_largest_windows_of_the_strongest_gradients_do_not_overflow)
     free(rgb);
 }
 
-TEST(large_windows_do_not_depend_on_what_lies_elsewhere)
+TEST(large_windows_do_not_depend_on_what_is_elsewhere)
 {
     /* Running sums wrap around many times over a large noisy image; cells far from a change must not notice it. */
     enum { W = 900, H = 700 };

@@ -76,7 +76,7 @@ TEST(map_of_a_chain_equals_enumeration_ties_included)
     clv_oracle_free(oracle);
 }
 
-/* In any order of questions, since what lies behind a node is found when first asked for. */
+/* In any order of questions, since what is behind a node is found when first asked for. */
 TEST(clamped_optima_of_a_chain_equal_enumeration)
 {
     struct clv_oracle *oracle;

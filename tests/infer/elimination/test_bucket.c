@@ -76,7 +76,7 @@ static enum clv_status once(const struct clv_field *field, struct clv_error *err
     return status;
 }
 
-TEST(bad_scores_and_lack_of_memory_are_told)
+TEST(bad_scores_and_lack_of_memory_are_reported)
 {
     struct sample s;
     draw_sample(&s, 3, CLV_PAIRWISE_FULL, 3, 1, 1);

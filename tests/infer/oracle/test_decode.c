@@ -116,7 +116,7 @@ TEST(every_rule_is_exact_on_narrow_graphs)
     clv_oracle_free(oracle);
 }
 
-/* A grid too wide for elimination; every third node is only told by its neighbours. */
+/* A grid too wide for elimination; every third node is known by its neighbours alone. */
 TEST(wide_graphs_are_decoded_by_belief_propagation)
 {
     enum { SIDE = 16, N = SIDE * SIDE, K = 3 };

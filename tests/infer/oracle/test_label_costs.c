@@ -1,4 +1,4 @@
-/* Labels that cost by being used at all, beside every labelling tried. */
+/* Labels that cost by being used at all, compared with all labellings. */
 #include <math.h>
 #include <string.h>
 

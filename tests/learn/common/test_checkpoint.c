@@ -248,7 +248,7 @@ TEST(damaged_checkpoints_are_refused)
     toy_release(&semi.toy);
 }
 
-TEST(a_checkpoint_that_the_disk_does_not_tell_of_is_not_begun_anew)
+TEST(a_checkpoint_that_the_disk_does_not_reveal_is_not_begun_anew)
 {
     struct semi semi;
     semi_open(&semi, "wmpmap", false);

@@ -274,7 +274,7 @@ TESTS(states_that_no_training_has_are_refused, 0, N_VARIANTS)
 }
 
 /* Weights to start from are part of what a resumed training must share. */
-TEST(other_weights_to_start_from_are_told)
+TEST(other_weights_to_start_from_are_reported)
 {
     struct case_of self;
     struct clv_training_result result = {0};

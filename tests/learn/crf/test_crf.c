@@ -247,7 +247,7 @@ TEST(squares_end_where_the_gradient_is_nothing)
 
 /* F is 2 lambda-strongly convex: F* >= F - |F'|^2 / (4 lambda), and that is what the curve says. The training ends with
  * the first ten steps that lower F by less than the tolerance. */
-TEST(the_curve_tells_the_bound_and_why_it_ended)
+TEST(the_curve_reports_the_bound_and_why_it_ended)
 {
     for (uint64_t seed = 0; seed < 3; seed++) {
         struct toy toy;
@@ -395,7 +395,7 @@ static enum clv_status reopen_objective(struct opened *opened, struct clv_error 
     return crf_objective_open(&opened->objective, &opened->examples, err);
 }
 
-TEST(lack_of_memory_is_told_at_every_request)
+TEST(lack_of_memory_is_reported_at_every_request)
 {
     struct toy toy;
     struct opened opened;

@@ -78,7 +78,7 @@ static void open_at(struct lbfgs *self, const struct lbfgs_function *function, c
     must(lbfgs_start(self, err));
 }
 
-/* Steps until none leads lower, or `most`. Values go down, and evaluations are told right. */
+/* Steps until none leads lower, or `most`. Values go down, and evaluations are reported right. */
 static size_t run_steps(struct lbfgs *self, size_t most)
 {
     bool moved = true;

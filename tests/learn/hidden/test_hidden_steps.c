@@ -225,9 +225,9 @@ TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
     toy_release(&toy);
 }
 
-TEST(m3e_tells_of_every_tenth_step_and_of_the_last)
+TEST(m3e_reports_every_tenth_step_and_the_last)
 {
-    static const double told[] = {0, 10, 20, 24};
+    static const double reported[] = {0, 10, 20, 24};
     struct toy toy;
     toy_hidden(&toy, 2, &full3, CHAINS, 6);
     struct clv_training training = toy_training(&toy, "m3e");
@@ -235,7 +235,7 @@ TEST(m3e_tells_of_every_tenth_step_and_of_the_last)
     struct clv_training_result result = run("m3e", &training);
     ck_assert_uint_eq(result.n_curve, 4);
     for (int k = 0; k < 4; k++)
-        ck_assert_double_eq(result.curve[k].pass, told[k]);
+        ck_assert_double_eq(result.curve[k].pass, reported[k]);
     clv_training_result_release(&result);
     toy_release(&toy);
 }

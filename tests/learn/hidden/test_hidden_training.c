@@ -1,4 +1,4 @@
-/* Training with hidden nodes: solvers, their bounds, what they are given and what they tell. */
+/* Training with hidden nodes: solvers, their bounds, what they are given and what they report. */
 #include "base/array.h"
 #include "learn/hidden/cccp_dual.h"
 #include "learn/hidden/full_adagrad.h"
@@ -230,7 +230,7 @@ TEST(same_seed_same_bytes_at_any_thread_count)
             }
 }
 
-TEST(sweeps_are_told_as_they_were_granted)
+TEST(sweeps_are_reported_as_they_were_granted)
 {
     struct toy toy;
     toy_hidden(&toy, 11, &potts3, LOOPS, 6);
@@ -351,7 +351,7 @@ TEST(an_interrupted_training_returns_what_it_has)
     toy_release(&toy);
 }
 
-TEST(lack_of_memory_is_told_at_every_request)
+TEST(lack_of_memory_is_reported_at_every_request)
 {
     for (int graph = CHAINS; graph <= LOOPS; graph += LOOPS - CHAINS)
         for (int cells = 0; cells < 2; cells++) {

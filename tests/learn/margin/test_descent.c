@@ -7,7 +7,7 @@
 
 enum step { PEGASOS, ROOT, ADAPTIVE };
 
-/* What descent.c is told. */
+/* The inputs of descent.c. */
 struct rules {
     enum step step;
     double ridge, rate, l1_radius; /* 0: the L2 ball of radius sqrt(2 J(0) / ridge) */

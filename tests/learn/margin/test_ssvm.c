@@ -197,7 +197,7 @@ TEST(duality_gap_is_never_negative_and_shrinks_to_the_tolerance)
         }
 }
 
-/* Cuts maximise rounded scores: what is told lies above the objective by its definition, and above the dual. */
+/* Cuts maximise rounded scores: what is reported is above the objective by its definition, and above the dual. */
 TEST(objective_is_a_bound_from_above_where_cuts_round)
 {
     for (uint64_t seed = 0; seed < 6; seed++) {

@@ -88,7 +88,7 @@ TEST(marginals_count_conditional_draws)
         ck_assert(!memcmp(label, y, sizeof y));
     }
     ck_assert_int_gt(n_between, 20);
-    ck_assert_int_gt(n_moved, 50); /* what is given tells of its neighbours */
+    ck_assert_int_gt(n_moved, 50); /* what is given informs its neighbours */
     decoders_free(decoder, 1);
 }
 
@@ -293,7 +293,7 @@ TEST(weak_examples_keep_bytes_at_any_thread_count)
     toy_release(&toy);
 }
 
-/* Two masks cannot tell what the labels depend on; labels given in the other images can. */
+/* Two masks cannot show what the labels depend on; labels given in the other images can. */
 TEST(what_is_given_teaches)
 {
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
@@ -318,7 +318,7 @@ TEST(what_is_given_teaches)
         must(clv_evaluate(&without, toy.dataset, toy.examples, toy.n, &toy.shape, alone.w, NULL, training.engine, 1,
                           err));
         ck_assert_msg(with < 0.7 * without, "%s: %g, from the two masks alone %g", learners[l], with, without);
-        /* given all labels none is left whose likelihood could tell: whatever they are, they teach nothing */
+        /* given all labels none is left whose likelihood could matter: whatever they are, they teach nothing */
         struct clv_training_result conditional[2];
         training.n_weak = 16;
         set(&training, learners[l], "conditional", 1);

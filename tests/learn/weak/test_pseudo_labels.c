@@ -9,7 +9,7 @@
 static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
 /* Frames that say the labels outright: a teacher finds that out from two masks, and its pupil sees features alone. */
-static struct clv_dataset *telling_frames(const struct toy *toy)
+static struct clv_dataset *informative_frames(const struct toy *toy)
 {
     struct clv_dataset *frames;
     must(clv_dataset_new(&frames, 2, err));
@@ -30,13 +30,13 @@ static struct clv_dataset *telling_frames(const struct toy *toy)
     return frames;
 }
 
-TEST(what_frames_tell_is_taught)
+TEST(what_frames_say_is_taught)
 {
     static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm"};
     const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
     struct toy toy;
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    struct clv_dataset *frames = telling_frames(&toy);
+    struct clv_dataset *frames = informative_frames(&toy);
     for (int l = 0; l < 4; l++) {
         double with, without;
         struct clv_training training = toy_training(&toy, all[l]);
@@ -58,8 +58,8 @@ TEST(what_frames_tell_is_taught)
     toy_release(&toy);
 }
 
-/* Frames without features; `telling`: their opinion is the truth. */
-static struct clv_dataset *bare_frames(const struct toy *toy, bool telling)
+/* Frames without features; `informative`: their opinion is the truth. */
+static struct clv_dataset *bare_frames(const struct toy *toy, bool informative)
 {
     static const int64_t row[RANDOM_MAX_NODES + 1];
     struct clv_dataset *frames;
@@ -78,7 +78,7 @@ static struct clv_dataset *bare_frames(const struct toy *toy, bool telling)
                                     .row = row,
                                     .index = &index,
                                     .value = &value,
-                                    .theta = telling ? theta : NULL};
+                                    .theta = informative ? theta : NULL};
         must(clv_dataset_add(frames, &frame, "frame", err));
     }
     return frames;
@@ -90,16 +90,16 @@ TEST(what_box_to_cut_thinks_is_taught)
     double loss[2];
     struct toy toy;
     toy_planted(&toy, 18, 12, &potts, w, 6);
-    for (int telling = 0; telling < 2; telling++) {
-        struct clv_dataset *frames = bare_frames(&toy, telling);
+    for (int informative = 0; informative < 2; informative++) {
+        struct clv_dataset *frames = bare_frames(&toy, informative);
         struct clv_training training = toy_training(&toy, "wmpmap");
         training.n_examples = 2;
         training.weak = toy.examples + 2;
         training.n_weak = toy.n - 2;
         training.frames = frames;
         struct clv_training_result result = run("wmpmap", &training);
-        must(clv_evaluate(&loss[telling], toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL, training.engine,
-                          1, err));
+        must(clv_evaluate(&loss[informative], toy.dataset, toy.examples, toy.n, &toy.shape, result.w, NULL,
+                          training.engine, 1, err));
         clv_training_result_release(&result);
         clv_dataset_free(frames);
     }
@@ -146,7 +146,7 @@ TEST(a_teacher_that_sees_frames_starts_from_nothing)
     struct toy toy;
     struct clv_pseudo_labels pseudo_labels[2];
     toy_planted(&toy, 6, 12, &potts, w, 6);
-    struct clv_dataset *frames = telling_frames(&toy);
+    struct clv_dataset *frames = informative_frames(&toy);
     for (int t = 0; t < 2; t++) {
         struct clv_training training = toy_training(&toy, "wmpmap");
         training.n_examples = 2;
@@ -257,7 +257,7 @@ TEST(what_is_given_teaches_without_any_mask)
     toy_release(&toy);
 }
 
-/* Frames that tell what is in the box, and box to cut taking all of it for figure. */
+/* Frames that say what is in the box, and box to cut taking all of it for figure. */
 static struct clv_dataset *box_frames(const struct toy *toy, const int32_t *const *given)
 {
     struct clv_dataset *frames;

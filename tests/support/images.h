@@ -1,6 +1,6 @@
 /* PNG and JPEG files of every kind, made with libpng and libjpeg themselves, for tests and fuzz seeds. */
-#ifndef TESTS_PICTURES_H
-#define TESTS_PICTURES_H
+#ifndef TESTS_IMAGES_H
+#define TESTS_IMAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ struct jpeg_recipe {
     bool without_adobe;  /* leaves the Adobe marker out of a CMYK file */
     const uint8_t *exif; /* payload of an APP1 marker */
     size_t exif_size;
-    int n_padding; /* APP2 markers of 60,000 bytes before the picture */
+    int n_padding; /* APP2 markers of 60,000 bytes before the image */
 };
 
 int png_channels(enum png_kind kind);

@@ -1,4 +1,4 @@
-#include "support/pictures.h"
+#include "support/images.h"
 
 #include <stdio.h>
 #include <stdlib.h>
