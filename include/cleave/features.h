@@ -87,7 +87,7 @@ enum clv_map_pool { CLV_MAP_MEAN = 1, CLV_MAP_MAX = 2, CLV_MAP_DEVIATION = 4 };
  * features are standardised and, if wanted, reduced to principal components; all are clipped at +-6. */
 struct clv_recipe_map {
     char name[CLV_MAX_MAP_NAME + 1];
-    int32_t kind;         /* enum clv_map_kind; no guess any more once it is learned */
+    int32_t kind;         /* enum clv_map_kind; never GUESS once it is learned */
     int32_t layout;       /* enum clv_map_layout */
     int32_t n_channels;   /* 0: not learned */
     float *standard;      /* [2][n_channels] of features: mean, 1 / standard deviation; NULL of others */

@@ -98,8 +98,9 @@ struct clv_candidates {
     size_t n;
 };
 
-/* What teaches, and how. Each member is the option of `cleave train` of its name, and messages call it so; names of
- * splits are comma-separated lists. NULL, 0 and false are the defaults but where clv_train_defaults sets another. */
+/* What is learned from, and how. Each member is the option of `cleave train` of its name, and messages call it so;
+ * names of splits are comma-separated lists. NULL, 0 and false are the defaults but where clv_train_defaults sets
+ * another. */
 struct clv_train_options {
     /* What to learn from. */
     const char *data; /* a folder, a manifest, or a feature file */
@@ -121,7 +122,7 @@ struct clv_train_options {
     const char *validate;         /* splits, or a feature file, whose loss is told */
     bool drafts;                  /* masks that are not accepted are read, as are those of `only` */
     bool skip_bad;                /* go on without images that cannot be learned from */
-    bool mirror;                  /* mirror images teach, too */
+    bool mirror;                  /* learns from mirror images, too */
     double feature_memory;        /* bytes of a feature file in memory, the rest is read when wanted; 0: it is mapped */
     struct clv_image_limits limits;
 

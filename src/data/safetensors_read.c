@@ -125,7 +125,7 @@ static enum clv_status parse_entry(struct clv_tensor *tensor, struct range *rang
         !json_get_int64(json_element(offsets, 1), &end))
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": data_offsets are no two integers", file, name);
     if (begin < 0 || end < begin || (uint64_t)end > data_size)
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": its bytes %lld to %lld lie outside the file's %llu", file,
+        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": its bytes %lld to %lld are outside the file's %llu", file,
                     name, (long long)begin, (long long)end, (unsigned long long)data_size);
     if (!tensor_bytes(&bytes, tensor))
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": its shape is too large", file, name);

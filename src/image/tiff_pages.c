@@ -65,14 +65,14 @@ enum clv_status tiff_find_page(uint64_t *offset, uint32_t *n_pages, const uint8_
             return fail(err, CLV_ERR_DATA, "corrupt TIFF: more than %d directories, or a loop of them",
                         MAX_DIRECTORIES);
         if (!read_directory(&is_page, &next, &walk, at))
-            return fail(err, CLV_ERR_DATA, "corrupt TIFF: directory %u lies outside of the file", n_directories);
+            return fail(err, CLV_ERR_DATA, "corrupt TIFF: directory %u is outside of the file", n_directories);
         n += is_page;
         if (is_page && n == page)
             found = at;
         at = next;
     }
     if (!n)
-        return fail(err, CLV_ERR_DATA, "a TIFF without a full picture, such as a camera's raw file");
+        return fail(err, CLV_ERR_DATA, "a TIFF without a full image, such as a camera's raw file");
     if (page && !found)
         return fail(err, CLV_ERR_DATA, "has %u page%s, not %u", n, n == 1 ? "" : "s", page);
     if (page)

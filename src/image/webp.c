@@ -97,7 +97,7 @@ enum clv_status webp_decode(struct clv_image *image, int *orientation, const uin
         status = fail_memory(err);
     else if (code != VP8_STATUS_OK)
         status = fail(err, CLV_ERR_DATA, "corrupt WebP: %s",
-                      code == VP8_STATUS_NOT_ENOUGH_DATA ? "truncated file" : "its picture is damaged");
+                      code == VP8_STATUS_NOT_ENOUGH_DATA ? "truncated file" : "its image is damaged");
     for (size_t i = 0; status == CLV_OK && has_alpha && i < n; i++)
         for (size_t c = 0; c < 3; c++)
             fresh.pixels[3 * i + c] = over_white(rgba[4 * i + c], rgba[4 * i + 3]);

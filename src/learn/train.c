@@ -184,7 +184,7 @@ enum clv_status training_check_labels(const struct clv_training *training, struc
     array_free(share);
     if (n_seen != 1)
         return CLV_OK;
-    return fail(err, CLV_ERR_USAGE, "all that is known of %zu examples is label %d, which tells nothing apart",
+    return fail(err, CLV_ERR_USAGE, "all that is known of %zu examples is label %d: there is nothing to separate",
                 training->n_examples, seen);
 }
 

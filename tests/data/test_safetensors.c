@@ -128,7 +128,7 @@ TEST(malformed_headers_are_refused_with_file_and_tensor)
     expect_bad("{\"x\":" ENTRY("F32", "[1]", "[-4,0]") "}", 4, "outside the file's 4");
     expect_bad("{\"x\":" ENTRY("F32", "[1]", "[4,0]") "}", 4, "outside the file's 4");
     expect_bad("{\"x\":" ENTRY("F32", "[2]", "[0,8]") "}", 7,
-               "tensor \"x\": its bytes 0 to 8 lie outside the file's 7");
+               "tensor \"x\": its bytes 0 to 8 are outside the file's 7");
     expect_bad("{\"x\":" ENTRY("F32", "[2]", "[0,4]") "}", 4, "its shape takes 8 bytes, its offsets hold 4");
     expect_bad("{\"x\":" ENTRY("F64", "[4294967296,4294967296]", "[0,0]") "}", 0, "its shape is too large");
     expect_bad("{\"x\":" ENTRY("U8", "[9223372036854775807,2]", "[0,4]") "}", 4, "its shape is too large");

@@ -243,7 +243,7 @@ TEST(tiffs_lack_nothing_that_says_what_they_show)
     entries[0] = reduced;
     memcpy(entries + 1, full, sizeof full);
     size = put_tiff(file, entries, 7);
-    must_fail(CLV_ERR_DATA, "without a full picture", clv_image_decode(&image, file, size, NULL, err));
+    must_fail(CLV_ERR_DATA, "without a full image", clv_image_decode(&image, file, size, NULL, err));
 
     memcpy(entries, full, sizeof full);
     memmove(entries + 4, entries + 3, 3 * sizeof *entries);

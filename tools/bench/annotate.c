@@ -1,6 +1,6 @@
-/* Annotating the scene set: training and testing LMSBN, one thread, beside libsvm (RBF) and liblinear (linear) with one
- * binary classifier a tag, of the same C and gamma, all in turn; and the same, training alone, on yeast and bibtex.
- * Times are CPU times of this thread. Peers' progress goes nowhere. */
+/* Annotating the scene set: training and testing LMSBN, one thread, compared with libsvm (RBF) and liblinear (linear)
+ * with one binary classifier a tag, of the same C and gamma, all in turn; and the same, training alone, on yeast and
+ * bibtex. Times are CPU times of this thread. Peers' progress goes nowhere. */
 #include <string.h>
 
 #include "annotate/annotate.h"
@@ -103,7 +103,7 @@ static struct svm_node **rows_of(const struct clv_tag_set *set, double unit)
         for (int64_t k = set->row[l]; k < set->row[l + 1]; k++)
             *nodes++ = (struct svm_node){set->index[k] + 1, unit * set->value[k]};
         *nodes++ = (struct svm_node){-1, 0};
-        *nodes++ = (struct svm_node){-1, 0}; /* room for liblinear's bias */
+        *nodes++ = (struct svm_node){-1, 0}; /* space for liblinear's bias */
     }
     return rows;
 }

@@ -13,7 +13,7 @@
 #include "cleave/boxes.h"
 
 struct box_object {
-    char image[4096], mask[4096], name[128]; /* the latter tells objects apart within a set */
+    char image[4096], mask[4096], name[128]; /* the latter distinguishes objects within a set */
     int32_t width, height;
     uint8_t *truth;             /* [height][width]: 0, 1, or 255 where the mask leaves it open */
     struct clv_pixel_box tight; /* around all 1s */

@@ -1,12 +1,12 @@
-/* What marginals say of images beside the best labels, as Figure 1 of Shpakova, Bach, Osokin (2018) shows it by one
- * image: how sure the model is of every superpixel, q, and what is true there.
+/* What marginals say of images compared with the best labels, as Figure 1 of Shpakova, Bach, Osokin (2018) shows it by
+ * one image: how sure the model is of every superpixel, q, and what is true there.
  *
  * Pixels are weighed two ways: all the same, and by the weighted Hamming loss, where figure and ground of an image
  * weigh 1/2 each. Printed for the best labels (MAP) and for the marginals of 100 perturb-and-MAP draws:
  *   wrong      share of pixels whose label is wrong; of marginals: of labels where q is above 1/2
  *   squared    mean of (q - truth)^2, the expected error of a label drawn from q being 2 q (1 - q); of labels it is the
  *              share that is wrong
- *   bits       of the truth that are told: entropy of the share of figure less the mean of -log2 of what the truth was
+ *   bits       of the truth that are known: entropy of the share of figure less the mean of -log2 of what the truth was
  *              given. A label's chances are the shares of truth among its kind, which is the best that labels can say;
  *              q stands as it is, between 1/200 and 199/200
  *   unsure     share of pixels with q in .05 .. .95; share of the wrong ones that are among these
@@ -95,7 +95,7 @@ static void print(const char *weights, const struct tally *t, bool with_bins)
     }
 }
 
-/* Of one problem, whose theta tells what a pixel of each truth weighs: all pixels weigh 1 together. */
+/* Of one problem, whose theta says what a pixel of each truth weighs: all pixels weigh 1 together. */
 static struct tally look(const struct clv_problem *problem, const double *marginals, const int32_t *y)
 {
     struct tally tally = {0};

@@ -1,4 +1,4 @@
-/* Viterbi on the OCR words: 26 labels, 128 binary features a letter, scoring included, one thread, beside dlib's
+/* Viterbi on the OCR words: 26 labels, 128 binary features a letter, scoring included, one thread, compared with dlib's
  * sequence_labeler. Weights are random: the time does not depend on them. */
 #include <unistd.h>
 

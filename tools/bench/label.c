@@ -5,7 +5,7 @@
  *
  * Every image is clicked on until IoU 0.90, at most 20 times; what is cut then is accepted, so that the model learns
  * from the robot's masks and never from the true ones. A suggestion of the model that is good enough takes no click.
- * EVERY 4 takes every 4th image, and trains after a 4th as many. Needs the command beside it: BUILD/cleave. */
+ * EVERY 4 takes every 4th image, and trains after a 4th as many. Needs the command next to it: BUILD/cleave. */
 #include <unistd.h>
 
 #include "base/array.h"
@@ -63,34 +63,35 @@ struct effort {
     int taking[ROBOT_CLICKS + 1];  /* images by their clicks */
 };
 
-/* Where clicks did not suffice: what a minimum cut of the pixels reaches whose colours, nearby and overall, are those of
- * the true mask, and one whose every pixel is told the true label as well, with the weight that scores of models have. */
+/* Where clicks did not suffice: what a minimum cut of the pixels reaches whose colours, nearby and overall, are those
+ * of the true mask, and one whose every pixel is given the true label as well, with the weight that scores of models
+ * have. */
 static void report_short(const struct clv_item *item, const struct clv_image *image, const struct clv_mask *mask,
                          double reached)
 {
     struct clv_refine_options options;
     struct clv_error error;
     size_t n = (size_t)image->width * (size_t)image->height;
-    float *told = malloc(n * sizeof *told);
+    float *scores = malloc(n * sizeof *scores);
     uint8_t *labels = malloc(n);
     double iou[2];
-    if (!told || !labels)
+    if (!scores || !labels)
         exit(1);
     clv_refine_defaults(&options);
     options.balance = 0;
-    for (int is_told = 0; is_told < 2; is_told++) {
-        options.prior = is_told;
+    for (int is_given = 0; is_given < 2; is_given++) {
+        options.prior = is_given;
         for (size_t p = 0; p < n; p++) {
             labels[p] = mask->labels[p] == 1;
-            told[p] = labels[p] ? 1 : -1;
+            scores[p] = labels[p] ? 1 : -1;
         }
-        check(clv_refine(labels, image, told, NULL, &options, &error), &error);
-        iou[is_told] = robot_iou(labels, mask->labels, n);
+        check(clv_refine(labels, image, scores, NULL, &options, &error), &error);
+        iou[is_given] = robot_iou(labels, mask->labels, n);
     }
-    printf("label, %s: %d clicks reach IoU %.3f; a cut by the true mask's colours %.3f, told its labels %.3f\n",
+    printf("label, %s: %d clicks reach IoU %.3f; a cut by the true mask's colours %.3f, given its labels %.3f\n",
            strrchr(item->image, '/') ? strrchr(item->image, '/') + 1 : item->image, ROBOT_CLICKS, reached, iou[0],
            iou[1]);
-    free(told);
+    free(scores);
     free(labels);
 }
 

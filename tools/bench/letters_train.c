@@ -1,4 +1,4 @@
-/* Training the structured SVM and the CRF on one fold of the OCR words beside dlib's
+/* Training the structured SVM and the CRF on one fold of the OCR words compared with dlib's
  * structural_sequence_labeling_trainer, turn about, one thread: CPU seconds, the objective each reaches, letter errors
  * on the other nine folds, memory beyond the data; and the CRF's wall time with two threads. `letters_train large`
  * trains on nine folds and tests on one, once. */
@@ -182,7 +182,7 @@ static void print_ours(const char *name, const struct outcome *ours, const struc
            seconds.n);
 }
 
-/* On a busy machine, OMP_WAIT_POLICY=passive and the calling thread's CPU tell more than the wall clock. */
+/* On a busy machine, OMP_WAIT_POLICY=passive and the calling thread's CPU say more than the wall clock. */
 static void print_threads(const struct outcome *one, const struct outcome *two)
 {
     struct bench_summary wall = bench_ratio(&one->wall, &two->wall), cpu = bench_ratio(&one->seconds, &two->seconds);

@@ -87,7 +87,7 @@ static double read_record(const char *path, int n)
     return seconds;
 }
 
-/* What training takes from the boxes of one image, beside its features. */
+/* What training takes from the boxes of one image, besides its features. */
 static double take_boxes(const char *path, int n)
 {
     struct clv_error err;

@@ -67,7 +67,7 @@ static struct run maps_run(const char *text, const char *options, const char *da
     return run;
 }
 
-/* What `cleave score` tells per pixel: weighted Hamming %, its standard error, Hamming %, IoU. */
+/* What `cleave score` prints per pixel: weighted Hamming %, its standard error, Hamming %, IoU. */
 static void maps_score(double score[4], const char *log)
 {
     char line[512];

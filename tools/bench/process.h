@@ -1,4 +1,4 @@
-/* Runs a program as a process of its own, and tells what it took. */
+/* Runs a program as a process of its own, and reports what it took. */
 #ifndef PROCESS_H
 #define PROCESS_H
 

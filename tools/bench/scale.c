@@ -2,7 +2,7 @@
  * processes of one thread: features of few and of many images by one recipe, wmpmap on both feature files by turns,
  * marginals of both.
  *
- * Usage: scale [images [few [passes [rounds]]]]     default 2000 147 5 3; sets and feature files lie in
+ * Usage: scale [images [few [passes [rounds]]]]     default 2000 147 5 3; sets and feature files are in
  * $CLEAVE_BUILD/bench/scale.sets and are kept, so that a second run begins with the learning. A step's time is what
  * twice the passes take more, over their steps. */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Draws the features of many images as the shards of one feature file, for `make bench-cluster TASKS=memory': blobs on
- * grids of 8 x 8 nodes, dense features of noise of which a few tell the label. Every image is drawn by its number, so
- * that the same images lie in any number of shards.
+ * grids of 8 x 8 nodes, dense features of noise of which a few determine the label. Every image is drawn by its number,
+ * so that the same images are in any number of shards.
  *
  * Usage: shards FOLDER IMAGES SHARDS; without arguments it does nothing. */
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "cleave.h"
 #include "data/tensors.h"
 
-enum { SIDE = 8, NODES = SIDE * SIDE, EDGES = 2 * SIDE * (SIDE - 1), FEATURES = 128, TELLING = 8 };
+enum { SIDE = 8, NODES = SIDE * SIDE, EDGES = 2 * SIDE * (SIDE - 1), FEATURES = 128, INFORMATIVE = 8 };
 
 /* Of one shard. */
 struct drawn {
@@ -53,7 +53,7 @@ static void draw_nodes(struct drawn *drawn, size_t at, size_t image)
             struct rng_block block = rng_at(2, image, (size_t)node * FEATURES + f);
             for (size_t k = 0; k < 4; k++)
                 drawn->x[row][f + k] = (float)(block.word[k] >> 16) / 32768 - (float)(block.word[k] & 0xffff) / 32768 +
-                                       (f + k < TELLING ? 0.3f * (float)(2 * label - 1) : 0);
+                                       (f + k < INFORMATIVE ? 0.3f * (float)(2 * label - 1) : 0);
         }
         drawn->x[row][FEATURES - 1] = 1;
     }

@@ -234,7 +234,7 @@ int main(int argc, char **argv)
         step_all(&walk, step);
         if (step + 1 != mark && step + 1 != n_steps)
             continue;
-        fprintf(stderr, "%ld steps:", step + 1); /* a long run tells how far it is */
+        fprintf(stderr, "%ld steps:", step + 1); /* a long run prints how far it is */
         for (int v = 0; v < N_VARIANTS; v++) {
             seconds[v][n_columns] = walk.seconds[v];
             fprintf(stderr, " %s %.4g s%s", variants[v].name, walk.seconds[v], v + 1 < N_VARIANTS ? "," : "\n");

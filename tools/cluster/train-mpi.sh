@@ -1,6 +1,6 @@
 #!/bin/sh
 # Trains by processes that share the examples, under a time limit, as often as it takes: sbatch -n 16 train-mpi.sh DATA MODEL [OPTION...]
-# Wants a cleave built with MPI (make WITH_MPI=1). Slurm tells all processes of the end two minutes before; they leave one checkpoint
+# Wants a cleave built with MPI (make WITH_MPI=1). Slurm signals the end to all processes two minutes before; they leave one checkpoint
 # and end with 75, and the job is queued again, with as many processes as there are then.
 #SBATCH --job-name=cleave-train
 #SBATCH --ntasks=4

@@ -23,7 +23,7 @@ static inline void give_up(const char *name, enum clv_status status, const char 
     fputc('\n', stderr);
     va_end(arguments);
     file_remove_temporaries();
-    _exit(clv_status_exit_code(status)); /* at once: what is still held goes with the process */
+    _exit(clv_status_exit_code(status)); /* at once: what is still allocated goes with the process */
 }
 
 static inline void check(const char *name, enum clv_status status, const struct clv_error *err)

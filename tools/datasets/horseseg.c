@@ -1,7 +1,7 @@
 /* HorseSeg (and DogSeg) as published to a set that cleave reads.
  *
  * Kolesnikov, Guillaumin, Ferrari, Lampert: Closed-form approximate CRF training for scalable image segmentation (ECCV
- * 2014). The archive HDSeg.tar holds annotations; images come from ImageNet and PASCAL VOC 2012, as its README tells:
+ * 2014). The archive HDSeg.tar holds annotations; images come from ImageNet and PASCAL VOC 2012, as its README says:
  *
  *     HDSeg/images/HorseSeg/FOLDER/NAME.JPEG            FOLDER: voc12, an ImageNet synset (n02374451 ..), or test
  *     HDSeg/annotations/HorseSeg/FOLDER/NAME.gt.png     a mask by hand: split train (147), and test (241) in the folder test

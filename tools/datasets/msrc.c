@@ -104,22 +104,22 @@ static void convert_mask(const struct clv_image *truth, const char *source, cons
     array_free(labels);
 }
 
-/* NAME_GT.bmp of NAME.bmp: beside it, or in GroundTruth/ for Images/; NULL if there is none. */
+/* NAME_GT.bmp of NAME.bmp: next to it, or in GroundTruth/ for Images/; NULL if there is none. */
 static bool find_truth(char *truth, size_t size, const char *source, const char *path)
 {
     char *stem = path_stem(path), *folder = path_folder(path);
-    bool beside = false, apart = false;
+    bool is_next = false, apart = false;
     if (stem && folder) {
         snprintf(truth, size, "%s/%s/%s_GT.bmp", source, folder, stem);
-        beside = path_exists(truth);
-        if (!beside) {
+        is_next = path_exists(truth);
+        if (!is_next) {
             snprintf(truth, size, "%s/GroundTruth/%s_GT.bmp", source, stem);
             apart = path_exists(truth);
         }
     }
     array_free(stem);
     array_free(folder);
-    return beside || apart;
+    return is_next || apart;
 }
 
 static void convert_image(const char *source, const char *path, const char *truth, const char *out, int n_labels,

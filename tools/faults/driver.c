@@ -1,4 +1,4 @@
-/* Runs a command again and again, each time with another fault; tools/check-faults tells which.
+/* Runs a command again and again, each time with another fault; tools/check-faults says which.
  *
  *     driver requests|mallocs|calls|kills NAME file|stdout [-- RESUME ARGS --] COMMAND ARGS..
  *

@@ -185,7 +185,7 @@ static bool is_documented(int code)
     return false;
 }
 
-static void tell(const char *what, const char *fault, const struct outcome *outcome)
+static void report(const char *what, const char *fault, const struct outcome *outcome)
 {
     size_t size = 0;
     char *said = read_file("said", &size);
@@ -206,28 +206,28 @@ void judge(struct tally *tally, const struct command *command, const struct outc
     tally->tries++;
     if (outcome->hung) {
         tally->hangs++;
-        tell("hang", fault, outcome);
+        report("hang", fault, outcome);
     } else if (leaks) {
         tally->leaks++;
-        tell("leak", fault, outcome);
+        report("leak", fault, outcome);
     } else if (!is_documented(code) && !by_loader) {
         tally->crashes++;
-        tell("crash", fault, outcome);
+        report("crash", fault, outcome);
     }
     if (outcome->seconds > SLOW_S) {
         tally->slow++;
-        tell("slow", fault, outcome);
+        report("slow", fault, outcome);
     }
     if (outcome->peak_kb > BIG_KB) {
         tally->big++;
-        tell("big", fault, outcome);
+        report("big", fault, outcome);
     }
     bool whole = code == 0 ? made_is_whole("made", "reference", true)
                            : command->to_stdout || made_is_whole("made", "reference", false);
     bool clean = !leaves_temporaries();
     if (!excused && (!whole || !clean)) {
         tally->partial++;
-        tell(!clean ? "temporary" : code ? "partial" : "different", fault, outcome);
+        report(!clean ? "temporary" : code ? "partial" : "different", fault, outcome);
     }
     clear_output();
 }

@@ -3,7 +3,7 @@
  *     build/learn/click_weights OUT.c     what `make reproduce-clicks` runs
  *
  * A robot user (tools/bench/robot.h) clicks on objects of the horses' and MSRC-21's training splits; what every cut was
- * told, and what is figure and ground in its superpixels, are the examples (network.h). With a learned model's score
+ * known, and what is figure and ground in its superpixels, are the examples (network.h). With a learned model's score
  * the objects are horses, and the models those of `cleave train` as the page calls it, learned from 5, 10, 20 and 40
  * other horses. The robot meets what its own cuts left wrong, so learning goes in passes (Ross, Gordon and Bagnell
  * 2011): the first robot has weights by hand, each further one those learned from all passes before. An object's robot

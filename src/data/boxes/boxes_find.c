@@ -212,7 +212,7 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
         }
         struct clv_box whole = box;
         if (!cut(&box.x, &box.width, width, &was_cut) || !cut(&box.y, &box.height, height, &was_cut))
-            return fail(err, CLV_ERR_DATA, "%s: %s %zu: box %gx%g at %g,%g lies outside %s, which is %dx%d",
+            return fail(err, CLV_ERR_DATA, "%s: %s %zu: box %gx%g at %g,%g is outside %s, which is %dx%d",
                         entry->source, boxes_place_word(boxes->form), box.place, whole.width, whole.height, whole.x,
                         whole.y, entry->image, width, height);
         placed[i] = box;

@@ -23,7 +23,7 @@ enum clv_status yolo_put(struct text *text, const struct contours *contours, con
 
 void yolo_put_data(struct text *text, const struct clv_labels *labels)
 {
-    text_put(text, "# Images go into images/, beside labels/.\ntrain: images\nval: images\nnames:\n");
+    text_put(text, "# Images go into images/, next to labels/.\ntrain: images\nval: images\nnames:\n");
     for (int32_t label = 0; label < labels->n_labels; label++) {
         if (!export_is_object(labels, label))
             continue;

@@ -15,8 +15,8 @@ const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct scene *scene,
                 const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales);
 
-/* The same for the 4-neighbours of a grid of patches, whose edges run along rows or along columns: full tables can tell
- * above from below. O(edges). */
+/* The same for the 4-neighbours of a grid of patches, whose edges run along rows or along columns: full tables can
+ * distinguish above from below. O(edges). */
 void patch_edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency,
                       const struct scene *scene);
 

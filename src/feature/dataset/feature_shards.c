@@ -49,7 +49,7 @@ static bool parse_place(struct shard *shard, size_t *total, const struct clv_dat
 }
 
 /* The set that the next file is a shard of: its shards, those that were there, and its images, 0 until the first file
- * told. */
+ * names it. */
 struct place {
     size_t n_shards, n_opened, total;
 };

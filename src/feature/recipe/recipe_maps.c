@@ -61,7 +61,7 @@ static enum clv_status read_task(void *context, size_t index, int thread, struct
     TRY(summarise(&self->batch[index], &map, err));
     if (status == CLV_OK && self->wanted.kind == CLV_MAP_PROBABILITIES &&
         (self->batch[index].smallest < -1e-3F || self->batch[index].largest > 1.001F))
-        status = fail(err, CLV_ERR_DATA, "%s: values from %g to %g; probabilities lie in 0..1",
+        status = fail(err, CLV_ERR_DATA, "%s: values from %g to %g; probabilities are in 0..1",
                       map_path(self->from.set, item, self->wanted.name), (double)self->batch[index].smallest,
                       (double)self->batch[index].largest);
     map_reader_close(&map);

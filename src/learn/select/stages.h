@@ -42,7 +42,7 @@ enum clv_status stages_check_costs(const struct clv_training *training, const ch
                                    struct clv_error *err) CLV_CHECK;
 
 /* Attaches label costs to a model that has its first stage, in units of the second stage's scores, which only its
- * weights tell; presence NULL: nothing. */
+ * weights determine; presence NULL: nothing. */
 enum clv_status stages_price(struct clv_model *model, const double *presence, double label_costs,
                              const struct clv_training *training, const double *w, struct clv_error *err) CLV_CHECK;
 

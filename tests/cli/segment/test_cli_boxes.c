@@ -234,7 +234,7 @@ TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
     spill(formatted("%s/some.tsv", folder), boxes, strlen(boxes));
     const char *command =
         formatted("cd %s && \"$CLEAVE\" segment --data B/manifest.tsv --boxes some.tsv -o out", folder);
-    expect_error(65, "some.tsv: line 3: box 30x30 at 5000,5 lies outside images/0002.jpg", "%s", command);
+    expect_error(65, "some.tsv: line 3: box 30x30 at 5000,5 is outside images/0002.jpg", "%s", command);
     ck_assert_int_eq(count_files(formatted("%s/out", folder)), 3);
     free(
         expect_success("%s --overwrite 2>&1 | grep -q '1 of the boxes of images/0003.jpg reaches out of it'", command));

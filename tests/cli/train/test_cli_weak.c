@@ -427,7 +427,7 @@ TEST(choices_that_leave_nothing_to_learn_from_are_refused)
     expect_refused(folder, 65, "boxes.tsv: has boxes for none of the 4 images",
                    "wmpmap --boxes boxes.tsv --weak-split test");
     set_boxes(folder, "images/0009.jpg\ta\t1000\t1\t5\t5\n");
-    expect_refused(folder, 65, "lies outside images/0009.jpg", "wmpmap --boxes boxes.tsv --weak-split test");
+    expect_refused(folder, 65, "is outside images/0009.jpg", "wmpmap --boxes boxes.tsv --weak-split test");
     list_only(folder, "\n\n");
     expect_refused(folder, 65, "only: names no image: list those whose masks are to be read", "wmpmap --only only");
     list_only(folder, "images/0001.jpg\nimages/0009.jpg\nimages/0077.jpg\n");

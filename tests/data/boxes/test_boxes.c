@@ -99,7 +99,7 @@ TEST(placed_boxes_are_cut_at_the_border_and_refused_outside)
     check_box(&placed[2], 0, 0, 10, 20);
     ck_assert_uint_eq(n_cut, 1);
     placed[0].x = 77;
-    must_fail(CLV_ERR_DATA, "b.tsv: line 6: box 3x4 at 10,2 lies outside out, which is 10x20",
+    must_fail(CLV_ERR_DATA, "b.tsv: line 6: box 3x4 at 10,2 is outside out, which is 10x20",
               clv_boxes_place(placed, &n_cut, &boxes, find(&boxes, "out"), 10, 20, err));
     clv_boxes_release(&boxes);
 }

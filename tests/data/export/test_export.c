@@ -148,7 +148,7 @@ TEST(yolo_counts_classes_from_zero_and_corners_in_shares_of_the_sides)
                      "0.50000000 0.40000000 0.50000000 0.60000000 0.62500000 0.60000000 0.75000000 0.80000000 "
                      "0.37500000 0.80000000 0.37500000 0.20000000\n");
     yolo_put_data(&text, &labels);
-    ck_assert_str_eq(taken(&text), "# Images go into images/, beside labels/.\ntrain: images\nval: images\nnames:\n"
+    ck_assert_str_eq(taken(&text), "# Images go into images/, next to labels/.\ntrain: images\nval: images\nnames:\n"
                                    "  0: \"co\\\"w\"\n  1: \"dog\"\n");
     yolo_put_classes(&text, &labels);
     ck_assert_str_eq(taken(&text), "co\"w\ndog\n");

@@ -1,4 +1,4 @@
-/* One picture, seen through noise; some of its labels are kept back. */
+/* One image, seen through noise; some of its labels are kept back. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static enum clv_status check_options(const struct noisy_options *options, struct
     return CLV_OK;
 }
 
-/* A house beside a hill, under the sun: ground 0, hill 1, house 2, sky 3, sun 4. */
+/* A house next to a hill, under the sun: ground 0, hill 1, house 2, sky 3, sun 4. */
 static int32_t truth_at(int32_t row, int32_t column)
 {
     if (row >= 15)

@@ -18,7 +18,7 @@ struct problem_buffer {
 };
 void problem_buffer_release(struct problem_buffer *buffer);
 
-/* `problem` tells the sizes; every node gets n_entries features, 1 at first. */
+/* `problem` has the sizes; every node gets n_entries features, 1 at first. */
 enum clv_status problem_buffer_init(struct problem_buffer *buffer, const struct clv_problem *problem, int32_t n_labels,
                                     int32_t n_entries, struct clv_error *err) CLV_CHECK;
 

@@ -56,7 +56,7 @@ enum clv_status simulate_hidden(struct clv_dataset **train, struct clv_dataset *
 
 /* Noisy images with missing labels (Ping, Liu and Ihler 2014, section 7.2).
  *
- * One picture of 20 x 40 pixels and five labels, seen again and again through Gaussian noise: a pixel of label l = 0..4
+ * One image of 20 x 40 pixels and five labels, seen again and again through Gaussian noise: a pixel of label l = 0..4
  * is observed as x = l - 2 + noise. Features are x and a 1 (of x alone only two orders of the scores would follow),
  * edges join the 4-neighbours with feature 1, the pairwise form is full. */
 #define NOISY_WIDTH  40
