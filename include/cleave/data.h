@@ -39,8 +39,8 @@ extern "C" {
 #define CLV_MAX_LABELS 255 /* labels are 0..254 in masks */
 #define CLV_VOID       255 /* the mask value of pixels that never count */
 
-/* Names and colours of labels 0..n_labels-1. is_void tells the mask values besides 255 that never count: what
- * labels.tsv names "void", and labels that a training takes for void. Where they lie below other labels (MSRC: 0),
+/* Names and colours of labels 0..n_labels-1. is_void marks the mask values besides 255 that never count: what
+ * labels.tsv names "void", and labels that a training takes for void. Where they are below other labels (MSRC: 0),
  * labels keep their mask values: label 0 simply never occurs. A value that labels.tsv leaves out has the name "".
  * palette[255] is the colour of void. */
 struct clv_labels {

@@ -219,7 +219,7 @@ CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner
 /* Checks parameters (CLV_ERR_USAGE naming it and its value) and examples (naming the image), then trains. Examples of
  * one label alone, without weak ones that may have others, are CLV_ERR_USAGE: there is nothing to separate. Same seed,
  * same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a
- * fresh object: what it held is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that
+ * fresh object: what it had is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that
  * the learner does not train. A training that needs more memory than can be had, by the learner's own estimate, is
  * refused (CLV_ERR_MEMORY, naming both). Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and
  * row of W, and a few weight vectors. */

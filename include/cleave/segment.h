@@ -119,7 +119,7 @@ struct clv_train_options {
     const char *weak_split; /* whose other images give their boxes; with `boxes` by default those of the masks */
     const char *unlabelled_split; /* whose other images give nothing */
     const char *voids;            /* labels that become void: their pixels are not learned from and do not count */
-    const char *validate;         /* splits, or a feature file, whose loss is told */
+    const char *validate;         /* splits, or a feature file, whose loss is reported */
     bool drafts;                  /* masks that are not accepted are read, as are those of `only` */
     bool skip_bad;                /* go on without images that cannot be learned from */
     bool mirror;                  /* learns from mirror images, too */

@@ -8,9 +8,9 @@
 /* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which
  * were found so before): an error, or with options->skip_bad left out. Notes how masks were understood (0/255 as 0/1)
  * and which hold nothing but background. Masks that hold one label alone are CLV_ERR_USAGE, or a note where boxes or
- * void pixels leave others to be guessed. Bad is, too, an image whose features take more memory than can be had while
- * they are made. Where images have boxes, boxes of those with masks receive the box of the mask's figure; none where
- * there is no figure. */
+ * void pixels leave others to be pseudo-labelled. Bad is, too, an image whose features take more memory than can be had
+ * while they are made. Where images have boxes, boxes of those with masks receive the box of the mask's figure; none
+ * where there is no figure. */
 enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
                           const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 

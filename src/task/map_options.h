@@ -1,4 +1,4 @@
-/* Maps of networks as options tell of them (struct clv_map_options), and sets and recipes that have them. */
+/* Maps of networks as options describe them (struct clv_map_options), and sets and recipes that have them. */
 #ifndef TASK_MAP_OPTIONS_H
 #define TASK_MAP_OPTIONS_H
 
@@ -17,9 +17,9 @@ static inline bool map_options_matter(const struct clv_map_options *self, const 
 }
 
 /* Puts the set's maps into a recipe to be learned, with what is said of them, and learns what they are; notes what kind
- * that is if it had to be guessed, and where channels mean other things in some images than in others. `is_wanted`: the
- * block maps is not left out by --blocks; then it is turned on where there are maps. CLV_ERR_USAGE for --maps that the
- * blocks leave out, the block without maps, and words about maps that there are not. */
+ * that is if it had to be found by the values, and where channels mean other things in some images than in others.
+ * `is_wanted`: the block maps is not left out by --blocks; then it is turned on where there are maps. CLV_ERR_USAGE for
+ * --maps that the blocks leave out, the block without maps, and words about maps that there are not. */
 enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_map_options *self, bool is_wanted,
                                   const struct clv_set *set, int n_threads, const struct clv_image_limits *limits,
                                   const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;

@@ -1,8 +1,8 @@
 /* clv_train_set's stages: from images with masks, boxes or neither to a model.
  *
  * Read train_set.c first, which goes through them in order. What comes out of each is a struct below: the data
- * (train_data.c), what is to be guessed (train_images.c), and the outcome of learning, which train_record.c tells, as it
- * does what a checkpoint must share. train_images.h says which image teaches how. */
+ * (train_data.c), what is to be pseudo-labelled (train_images.c), and the outcome of learning, which train_record.c
+ * reports, as it does what a checkpoint must share. train_images.h says which image teaches how. */
 #ifndef TASK_TRAIN_H
 #define TASK_TRAIN_H
 
@@ -53,7 +53,7 @@ enum clv_status train_mirror_use(int32_t **examples, struct clv_training *traini
 enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train_options *options,
                                  struct clv_error *err) CLV_CHECK;
 
-/* How a mean loss of a dataset's examples is told: weighted Hamming as it is; where theta counts errors, their
+/* How a mean loss of a dataset's examples is reported: weighted Hamming as it is; where theta counts errors, their
  * share. */
 struct loss_unit {
     const char *name, *key;
@@ -61,8 +61,9 @@ struct loss_unit {
 };
 struct loss_unit train_loss_unit(const struct train_data *data, const struct clv_dataset *dataset);
 
-/* Images that are to be guessed, and what is known of them: those without masks, then those whose masks leave most of
- * the image unknown; these teach by their masks as well, and to learners that take hidden nodes by nothing else. */
+/* Images that are to be pseudo-labelled, and what is known of them: those without masks, then those whose masks leave
+ * most of the image unknown; these teach by their masks as well, and to learners that take hidden nodes by nothing
+ * else. */
 struct train_weak {
     int32_t *examples;     /* [n], the scribbles last */
     const int32_t **given; /* [n] views */
@@ -75,12 +76,12 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
 /* The same training as folds of cross-validation may have it: scribbles' images would tell what is held out. */
 struct clv_training train_weak_held_out(const struct clv_training *training, const struct train_weak *weak);
 
-/* Checkpoints beside the model while it is learned. */
+/* Checkpoints next to the model while it is learned. */
 struct train_checkpoints {
     struct clv_checkpoints settings;
     const char *facts[3][2]; /* views */
 };
-/* Hands them to the training, with all that a resumed one must share; tells whether there is one already. */
+/* Hands them to the training, with all that a resumed one must share; returns whether there is one already. */
 enum clv_status train_checkpoints_use(struct clv_training *training, struct train_checkpoints *self,
                                       const struct clv_train_options *options, const struct train_data *data,
                                       struct clv_error *err) CLV_CHECK;

@@ -8,8 +8,8 @@
 #define DIGEST_SIZE 24
 
 /* A digest of training data, "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over each item's name, split, and the
- * sizes in bytes of its image and mask, in order; then over boxes[n_items] (may be NULL). It tells sets apart at no
- * cost; it does not prove that pixels are the same. Where the set lies does not matter. */
+ * sizes in bytes of its image and mask, in order; then over boxes[n_items] (may be NULL). It distinguishes sets at no
+ * cost; it does not prove that pixels are the same. Where the set is does not matter. */
 enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct item_boxes *boxes,
                            struct clv_error *err) CLV_CHECK;
 

@@ -7,14 +7,14 @@
 #include "base/path.h"
 #include "cleave/features.h"
 
-/* Whether a file is a safetensors file, or an index of shards (told by content), rather than a manifest. */
+/* Whether a file is a safetensors file, or an index of shards (recognised by content), rather than a manifest. */
 bool is_tensor_file(const char *path);
 
 /* Whether all of several paths that an option names are such files: CLV_ERR_USAGE names one that is not. */
 enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err) CLV_CHECK;
 
 /* Reads a set and keeps the splits asked for. With splits NULL and prefer_train, a set that has a split "train" is cut
- * down to it, which a note tells. The whole set is looked at first. */
+ * down to it, which a note reports. The whole set is looked at first. */
 struct set_check {
     enum clv_status (*look)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
     void *context;
@@ -34,7 +34,7 @@ void training_set_drop_drafts(struct clv_set *set, const char *path, const char 
                               const struct clv_progress *progress);
 #define DRAFTS_HINT "; --drafts takes them"
 
-/* The same set once more, for other splits (NULL: all): what the first reading told is not told again. */
+/* The same set once more, for other splits (NULL: all): what the first reading reported is not reported again. */
 enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits,
                                        struct clv_error *err) CLV_CHECK;
 
@@ -52,7 +52,7 @@ enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_
 /* image paths[n_items], views into the set; array_free it. NULL when out of memory. */
 const char **training_set_images(const struct clv_set *set);
 
-/* Images and masks that cannot be learned from, all of them, so that they are told at once. */
+/* Images and masks that cannot be learned from, all of them, so that they are reported at once. */
 struct bad_images {
     char **messages; /* [n], of one line each */
     size_t n, capacity;

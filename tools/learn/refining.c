@@ -1,4 +1,4 @@
-/* How much IoU counts beside the error when a model with maps learns to refine (REFINING_IOU_WEIGHT of
+/* How much IoU counts against the error when a model with maps learns to refine (REFINING_IOU_WEIGHT of
  * src/segment/refining_learn.h), by cross-validation over the training images of the horses with the maps of a small
  * network:
  *

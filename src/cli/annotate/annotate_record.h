@@ -1,4 +1,4 @@
-/* What `cleave annotate train' tells of a training: the model's record, a summary, and what an interruption left. */
+/* What `cleave annotate train' reports of a training: the model's record, a summary, and what an interruption left. */
 #ifndef CLI_ANNOTATE_RECORD_H
 #define CLI_ANNOTATE_RECORD_H
 

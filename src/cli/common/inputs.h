@@ -47,7 +47,7 @@ void inputs_cut(struct input_list *list, size_t first, size_t n);
 /* Shortens `common`, a length of a's beginning that ends behind a slash, to what b shares. */
 size_t path_shared_folder(const char *a, size_t common, const char *b);
 
-/* A file is one input, whatever it holds (opening it will tell); its output is its stem. A folder adds every image
+/* A file is one input, whatever it holds (opening it reports that); its output is its stem. A folder adds every image
  * below it in order of their paths, its subfolders kept: what has an image's first bytes or an image's extension. */
 enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err) CLV_CHECK;
 
@@ -62,12 +62,12 @@ enum clv_status input_read_image(struct clv_image *image, const struct input *it
 enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Where inputs given as paths would have one output though they lie in different folders, all of these keep their
+/* Where inputs given as paths would have one output though they are in different folders, all of these keep their
  * folders below the one that they share: 100/IMG_1 and 101/IMG_1. Files of one stem in one folder keep their extensions:
  * a.jpg and a.png. */
 enum clv_status inputs_name_outputs(struct input_list *list, struct clv_error *err) CLV_CHECK;
 
-/* The length of the folder ("images/") that every item of a set lies in: outputs go without it. */
+/* The length of the folder ("images/") that every item of a set is in: outputs go without it. */
 size_t set_common_folder(const struct clv_set *set);
 
 /* The items of a (selected) set; `common` is set_common_folder of the whole one, so that a split's outputs have the

@@ -39,7 +39,7 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
                                   struct clv_error *err) CLV_CHECK;
 void memory_gate_leave(struct memory_gate *self, double bytes);
 
-/* What work on an image does beside labelling it. */
+/* What work on an image does besides labelling it. */
 struct memory_work {
     const struct clv_recipe *recipe; /* NULL: boxes are cut */
     int32_t n_labels;

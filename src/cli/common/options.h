@@ -39,7 +39,7 @@ bool options_given(const struct common_options *common, const char *name);
 /* The name of the option of a section that was given first; NULL: none was. */
 const char *options_first_given(const struct common_options *common, const char *section);
 
-/* Refuses options about images (CLV_ERR_USAGE) where `why` tells that none is read; NULL: some are. */
+/* Refuses options about images (CLV_ERR_USAGE) where `why` says that none is read; NULL: some are. */
 enum clv_status common_options_check(const struct common_options *common, const char *why,
                                      struct clv_error *err) CLV_CHECK;
 

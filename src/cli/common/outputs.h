@@ -37,11 +37,11 @@ struct output_locks {
 
 /* Takes a folder for this run alone, or for a shard of it: shards get along with each other, unless both do the same
  * part of the work. The folder's own lock leaves no trace; shards keep a hidden file in it as long as one is at work.
- * Nothing is done for a folder that is not there yet, or is held already. shard may be NULL. */
+ * Nothing is done for a folder that is not there yet, or is locked already. shard may be NULL. */
 enum clv_status output_locks_folder(struct output_locks *self, const char *folder, const struct shard *shard,
                                     struct clv_error *err) CLV_CHECK;
 
-/* The same for a file that is to be replaced: by a hidden file beside it. */
+/* The same for a file that is to be replaced: by a hidden file next to it. */
 enum clv_status output_locks_file(struct output_locks *self, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Lets go of all, and removes lock files that nobody else uses. */
@@ -90,7 +90,7 @@ enum clv_status outputs_spare_set(const struct outputs *self, const struct clv_s
 enum clv_status outputs_look_at_set(void *outputs, const struct clv_set *set, const char *path,
                                     struct clv_error *err) CLV_CHECK;
 
-/* Makes the folder that `path` lies in. */
+/* Makes the folder that `path` is in. */
 enum clv_status outputs_make_folder(const char *path, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -27,7 +27,7 @@ struct import_options {
     struct clv_image_limits limits;
 };
 
-/* One run at a time makes a set of a name, in a hidden folder beside it. */
+/* One run at a time makes a set of a name, in a hidden folder next to it. */
 struct import_output {
     char *target, *work;
     bool replaces;          /* a set that is there */
@@ -66,7 +66,7 @@ void import_set_release(struct import_set *self);
 enum clv_status import_add(struct import_set *self, const char *name, const char *image, const char *split,
                            struct clv_error *err) CLV_CHECK;
 
-/* The mask of an image by its objects' outlines, each a value that values[label] tells, the larger ones first. */
+/* The mask of an image by its objects' outlines, each a value given by values[label], the larger ones first. */
 enum clv_status import_draw(uint8_t *mask, int32_t width, int32_t height, const struct clv_image_boxes *entry,
                             const uint8_t *values, struct clv_error *err) CLV_CHECK;
 

@@ -1,4 +1,4 @@
-/* `cleave inspect`: a model told to standard output. cmd_inspect.c reads the options, inspect.c tells of models of
+/* `cleave inspect`: a model described on standard output. cmd_inspect.c reads the options, inspect.c describes models of
  * images, inspect_sparsity.c how many of their weights count, inspect_tags.c of models of tags. */
 #ifndef CLI_INSPECT_H
 #define CLI_INSPECT_H
@@ -14,7 +14,7 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, doubl
 enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, double threshold,
                              struct clv_error *err) CLV_CHECK;
 
-/* The same for a model of tags; inspect_is_tags tells whether a file is one (false for what is no tensor file at
+/* The same for a model of tags; inspect_is_tags says whether a file is one (false for what is no tensor file at
  * all). */
 bool inspect_is_tags(const char *path);
 enum clv_status inspect_tags(const char *path, int32_t n_top, bool json, struct clv_error *err) CLV_CHECK;

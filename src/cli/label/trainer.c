@@ -132,7 +132,7 @@ static void *run(void *context)
 static void become_train(const struct label_trainer *trainer, const struct training_export *export)
 {
     char folds[16];
-    char *arguments[20] = {"cleave",      "train",  "--progress", "json", "--learner",    "wmpmap",     "--data",
+    char *arguments[20] = {"cleave",     "train",  "--progress", "json", "--learner",    "wmpmap",     "--data",
                            export->data, "--seed", "1",          "-o",   trainer->model, "--overwrite"};
     int n = 13;
     snprintf(folds, sizeof folds, "%d", export->n_masks < 5 ? (int)export->n_masks : 5);

@@ -8,7 +8,7 @@
 /* Replaces the inputs by objects, views into `boxes`. An input whose own mask some boxes of its image name is cut from
  * these; otherwise its boxes are grouped by the masks they name, each group an object, and those that name none make
  * one together, under the image's name. Outputs of the others go by their masks, without the folder that all masks
- * share. Images without a box are left out, which a note tells; if none has one, CLV_ERR_NO_INPUT. */
+ * share. Images without a box are left out, which a note reports; if none has one, CLV_ERR_NO_INPUT. */
 enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
                                   struct clv_error *err) CLV_CHECK;
 

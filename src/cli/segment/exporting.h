@@ -9,13 +9,13 @@
 /* Where an image's own files go, below the output folder: places[OUTPUT_SHAPES] and [OUTPUT_CLASSES]. */
 void exporting_places(struct output_place places[N_OUTPUTS], enum export_form form);
 
-/* The run's one file, array_free it: a shard's lies beside the others'. *path is NULL if the form has none. */
+/* The run's one file, array_free it: a shard's is next to the others'. *path is NULL if the form has none. */
 enum clv_status exporting_path(char **path, const struct segment *options, struct clv_error *err) CLV_CHECK;
 
 /* Whether the file at that path begins as an earlier run's does. */
 bool exporting_is_own(const char *path, const struct segment *options);
 
-/* Makes folders, and writes what tells the labels' names (segment_files.h). `run` must outlive it. */
+/* Makes folders, and writes the labels' names (segment_files.h). `run` must outlive it. */
 struct exporting;
 enum clv_status exporting_begin(struct exporting **self, struct segment *options, const struct segment_run *run,
                                 struct clv_error *err) CLV_CHECK;

@@ -10,7 +10,7 @@ enum clv_status input_maps_read(struct work *work, const struct segment_run *run
 /* Bytes of memory that they take while they are used; 0 where they are not found. */
 double input_maps_memory(const struct input *input, const struct segment_run *run);
 
-/* One at a time and in input order: tells of maps that are not like those that the model was learned from. */
+/* One at a time and in input order: reports maps that are not like those that the model was learned from. */
 void input_maps_watch(struct job *job, const struct work *work);
 
 #endif

@@ -6,7 +6,7 @@
 #include "cli/common/outputs.h"
 #include "cli/common/shard_option.h"
 
-/* What is written of an image beside its mask. */
+/* What is written of an image besides its mask. */
 enum output_kind {
     OUTPUT_OVERLAY,
     OUTPUT_CUTOUT,
@@ -34,7 +34,7 @@ void output_list_release(struct output_list *list);
 
 /* folder/<output><ending>, and what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose
  * output's name is too long for a file, or would be another input's output, too, get a problem. Errors, before
- * anything is written: CLV_ERR_USAGE if a mask would lie in a folder of the inputs, where it would be an image the next
+ * anything is written: CLV_ERR_USAGE if a mask would be in a folder of the inputs, where it would be an image the next
  * time; folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks;
  * CLV_ERR_CREATE each. Adds the outputs to `outputs`. Of a shard the list has its block only, which others of the
  * inputs are still compared with. */

@@ -2,7 +2,7 @@
  *
  * Both parse into struct segment (segment_options.c has what they share) and end in segment_images (cmd_segment.c): it
  * reads the model, finds the inputs (cli/common/inputs.h; with --boxes box_inputs.h), plans all outputs before any work
- * (output_plan.h) and calls segment_all (segment_run.c), which works on images in parallel and tells
+ * (output_plan.h) and calls segment_all (segment_run.c), which works on images in parallel and reports
  * results in input order (memory_gate.h). marginals.h has what marginals adds. */
 #ifndef CLI_SEGMENT_H
 #define CLI_SEGMENT_H
@@ -17,8 +17,8 @@
 #include "cli/segment/output_plan.h"
 #include "report/report.h"
 
-/* Which images are sharpened at the pixels: those larger than the working size, whose labels were found on a smaller
- * copy and would have its steps; all; none. */
+/* Which images have borders refined at the pixels: those larger than the working size, whose labels were found on a
+ * smaller copy and would have its steps; all; none. */
 enum refine_choice { REFINE_LARGE, REFINE_ALL, REFINE_NONE };
 
 /* Forms of other programs that objects are written in. */
@@ -74,7 +74,7 @@ enum clv_status segment_check_outputs(const struct segment *self, struct clv_err
 
 struct segment_run;
 
-/* Whether labels of an image of this size are sharpened at the pixels. Never with labels of the least loss or
+/* Whether labels of an image of this size are refined at the pixels. Never with labels of the least loss or
  * probabilities, nor where boxes are cut, which does so itself. */
 bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t height_px);
 
@@ -83,12 +83,12 @@ bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t he
 #define MARGINALS_TITLE "cleave: probabilities"
 
 /* Before any work: takes the output folder and the report's, as far as they are there, for this run or its shard
- * (outputs.h); the files beside masks and overlays must be new, or may be replaced (outputs.h). */
+ * (outputs.h); the files next to masks and overlays must be new, or may be replaced (outputs.h). */
 enum clv_status segment_lock(struct segment *self, struct clv_error *err) CLV_CHECK;
 enum clv_status segment_claim(struct segment *self, struct clv_error *err) CLV_CHECK;
 
-/* Masks and overlays, which the options' inputs are spared from as well. Images without an output are told before work
- * starts. */
+/* Masks and overlays, which must not replace the options' inputs either. Images without an output are reported before
+ * work starts. */
 enum clv_status segment_plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
                              struct clv_error *err) CLV_CHECK;
 
@@ -122,7 +122,7 @@ struct segment_counts {
     enum clv_status first_failure; /* in input order */
 };
 
-/* Segments all inputs in parallel: each thread holds one image at a time, results are told in input order. Failures of
+/* Segments all inputs in parallel: each thread has one image at a time, results are reported in input order. Failures of
  * an input are printed and counted and the rest goes on, unless options->fail_fast. What makes going on useless (an
  * output that cannot be written, an interruption) ends the run and is the status. */
 enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err) CLV_CHECK;

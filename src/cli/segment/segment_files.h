@@ -10,7 +10,7 @@
 /* MASKS_AUTO is MASKS_PALETTE; MASKS_GREY has label numbers as grey values; MASKS_BINARY 0 and 255. */
 enum mask_form { MASKS_AUTO, MASKS_GREY, MASKS_BINARY, MASKS_PALETTE };
 
-/* CLV_ERR_USAGE: 0 and 255 of labels that they cannot tell. */
+/* CLV_ERR_USAGE: 0 and 255 of labels that they cannot distinguish. */
 enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
 
 /* Writes label_of[height][width] as a PNG, all or nothing. In a palette two labels that no table names are black and
@@ -29,18 +29,18 @@ enum clv_status overlay_file_write(const char *path, const struct clv_image *ima
 
 /* The legend of a folder of overlays: which colour is which label. */
 /* Writes folder/overlays/legend.svg, all or nothing: a line for every label with a name. One that is there and says
- * something else stays as it is, which a note tells, unless `overwrite`. */
+ * something else stays as it is, which a note reports, unless `overwrite`. */
 enum clv_status overlay_legend_write(const char *folder, const struct clv_labels *labels, bool overwrite,
                                      struct clv_error *err) CLV_CHECK;
 
-/* Files that tell the names of labels, beside what a run writes. */
+/* Files that have the names of labels, next to what a run writes. */
 /* The output folder's file <below> is `text` afterwards, which is released. What says the same already stays: other
  * shards write it, too; another one is CLV_ERR_CREATE unless outputs are overwritten, and one of the run's own inputs
  * always. */
 enum clv_status names_file_write(struct segment *options, const char *below, struct text *text,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Where labels have names of their own: labels.tsv beside the masks of boxes, and the legend of overlays. */
+/* Where labels have names of their own: labels.tsv next to the masks of boxes, and the legend of overlays. */
 enum clv_status names_file_labels(struct segment *options, const struct clv_labels *labels,
                                   struct clv_error *err) CLV_CHECK;
 

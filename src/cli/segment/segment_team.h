@@ -8,7 +8,7 @@
 /* What a team cannot do: standard input and output belong to its leader (CLV_ERR_USAGE). */
 enum clv_status segment_team_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
 
-/* Each process takes an image when it is free and writes what belongs to it. The leader tells all of them in input
+/* Each process takes an image when it is free and writes what belongs to it. The leader reports all of them in input
  * order, as one process does: what a report or a table of objects needs of the others' images comes to it. */
 enum clv_status segment_team(struct job *job, struct clv_error *err) CLV_CHECK;
 

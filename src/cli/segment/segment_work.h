@@ -1,4 +1,4 @@
-/* One image of a run: worked on in parallel, told one after the other in input order. */
+/* One image of a run: worked on in parallel, reported one after the other in input order. */
 #ifndef CLI_SEGMENT_WORK_H
 #define CLI_SEGMENT_WORK_H
 
@@ -39,7 +39,7 @@ void work_release(struct work *work);
 enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,
                         struct clv_error *err) CLV_CHECK;
 
-/* Of work that is done: reads and draws what a report shows beside it. */
+/* Of work that is done: reads and draws what a report shows next to it. */
 enum clv_status work_illustrate(struct work *work, const struct job *job, struct clv_error *err) CLV_CHECK;
 
 /* Returns the status; a failure's message names the image from then on. */

@@ -31,7 +31,7 @@ struct train_options {
     int progress; /* enum console_progress_form */
     bool overwrite;
     bool requeue;     /* a signal of the cluster leaves a checkpoint, and no model */
-    char *checkpoint; /* the file beside the output; NULL: the learner keeps none, or it cannot lie there */
+    char *checkpoint; /* the file next to the output; NULL: the learner keeps none, or it cannot be there */
     struct text command;
 };
 
@@ -40,14 +40,14 @@ struct train_options {
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err) CLV_CHECK;
 void train_options_release(struct train_options *self);
 
-/* Whether another file may lie beside the model: standard output, /dev/null and friends are no place for one. */
+/* Whether another file may be next to the model: standard output, /dev/null and friends are no place for one. */
 bool train_output_is_file(const struct train_options *options);
 
-/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can lie beside the output, else
+/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can be next to the output, else
  * NULL; refuses options that cannot be met. */
 enum clv_status train_checkpoints_path(char **path, const struct train_options *options,
                                        struct clv_error *err) CLV_CHECK;
-/* Whether --resume may replace the model that is there: a checkpoint lies beside it, or the same command made it. Only
+/* Whether --resume may replace the model that is there: a checkpoint is next to it, or the same command made it. Only
  * if there can be a checkpoint. */
 bool train_checkpoints_model_is_own(const struct train_options *options);
 /* After the model has been written. */

@@ -98,8 +98,8 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
  * or of the caller's making. */
 bool dataset_counts_errors(const struct clv_dataset *dataset);
 
-/* Makes theta, and with it the nodes' majority labels, anew from the pixels counted. Nothing happens to what is weighed that way already. O(nodes labels). CLV_ERR_USAGE if a problem
- * has a theta but no counts, and nothing changes. */
+/* Makes theta, and with it the nodes' majority labels, anew from the pixels counted. Nothing happens to what is weighed
+ * that way already. O(nodes labels). CLV_ERR_USAGE if a problem has a theta but no counts, and nothing changes. */
 enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights weights,
                               struct clv_error *err) CLV_CHECK;
 

@@ -38,10 +38,11 @@ enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct c
                                      const struct clv_image_limits *limits, const struct clv_progress *progress,
                                      struct clv_error *err) CLV_CHECK;
 
-/* clv_dataset_extract with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are some for
- * it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and nodes,
- * without edges, whose features tell where a node lies within its image's boxes, and whose theta[n_nodes][2] is the
- * estimate (may be NULL) of its pixels; so that places are comparable, items with masks need boxes, too. Two labels. */
+/* clv_dataset_extract with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are
+ * some for it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and
+ * nodes, without edges, whose features say where a node is within its image's boxes, and whose theta[n_nodes][2] is
+ * the estimate (may be NULL) of its pixels; so that places are comparable, items with masks need boxes, too. Two
+ * labels. */
 enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
                                       const struct clv_set *set, const struct item_boxes *boxes,
                                       figure_estimate *estimate, const struct clv_recipe *recipe, int n_threads,

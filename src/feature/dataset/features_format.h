@@ -18,8 +18,8 @@ enum clv_status features_check_name(const char *name, struct clv_error *err) CLV
 enum clv_status features_number(int32_t *number, const struct clv_tensors *tensors, const char *path, const char *key,
                                 int32_t low, int32_t high, bool required, struct clv_error *err) CLV_CHECK;
 
-/* clv_features_write for shard `number` of `count`, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of
- * them, whose file says which it is. An index of all shards opens as one dataset. */
+/* clv_features_write for shard `number` of `count`, 1 <= number <= count <= 100000 and <= the set's items: a contiguous
+ * block of them, whose file says which it is. An index of all shards opens as one dataset. */
 enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
                                      int32_t number, int32_t count, int n_threads,
                                      const struct clv_image_limits *limits, const struct clv_progress *progress,

@@ -14,7 +14,7 @@ void majority_labels(int32_t *label, const float *theta, int32_t n_nodes, int32_
 enum clv_status example_mean(float *mean, const struct clv_example *example, const float *values,
                              struct clv_error *err) CLV_CHECK;
 
-/* theta as clv_example_set_truth tells, of the pixels counted. */
+/* theta as clv_example_set_truth says, of the pixels counted. */
 void balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
 
 #endif

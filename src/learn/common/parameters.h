@@ -1,4 +1,4 @@
-/* What a learner's table says of it, beside what is public. */
+/* What a learner's table says of it, besides what is public. */
 #ifndef LEARN_PARAMETERS_H
 #define LEARN_PARAMETERS_H
 
