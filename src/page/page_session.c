@@ -143,11 +143,11 @@ static void note_bad_names(const struct page_session *session)
             session->options->folder, n, session->set.items[first].name);
 }
 
-/* Makes a folder for what is saved and looks whether it takes files. */
+/* Makes a folder for what is saved and looks whether it takes files; "" is the one that is labelled. */
 static enum clv_status prepare(const struct page_session *session, const char *name, struct clv_error *err)
 {
-    char *path = path_join(session->set.root, name);
-    enum clv_status status = path ? folder_create(path, err) : fail_memory(err);
+    char *path = *name ? path_join(session->set.root, name) : string_copy(session->set.root);
+    enum clv_status status = !path ? fail_memory(err) : *name ? folder_create(path, err) : CLV_OK;
     if (status == CLV_OK && access(path, W_OK | X_OK) != 0)
         status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path);
     array_free(path);
@@ -188,6 +188,7 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
     enum clv_status status = path_is_folder(options->folder) || !path_exists(options->folder)
                                  ? clv_set_read_folder(&fresh->set, options->folder, err)
                                  : fail(err, CLV_ERR_NO_INPUT, "%s: is no folder", options->folder);
+    TRY(prepare(fresh, "", err));
     TRY(prepare(fresh, "masks", err));
     TRY(prepare(fresh, "strokes", err));
     if (status == CLV_OK) { /* again, as trainings will see it */

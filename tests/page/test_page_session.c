@@ -606,20 +606,21 @@ TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
     page_session_free(session);
 }
 
-TEST(a_folder_that_takes_no_files_is_refused_before_anything_is_drawn)
+TESTS(a_folder_that_takes_no_files_is_refused_before_anything_is_drawn, 0, 3)
 {
+    static const char *const folders[] = {"", "masks", "strokes"};
     struct page_session *session = fresh_session(), *refused = NULL;
     page_session_free(session);
     ck_assert_int_eq(chmod(temporary_folder(), 0755), 0);
     bool is_root = getuid() == 0; /* whom permissions do not stop */
+    for (int k = 0; k < 3; k++)
+        ck_assert_int_eq(chmod(in_folder(folders[k]), k != _i ? 0777 : is_root ? 0755 : 0555), 0);
     if (is_root)
         ck_assert_int_eq(setresuid(65534, 65534, 0), 0);
-    else
-        ck_assert_int_eq(chmod(in_folder("masks"), 0555), 0);
-    must_fail(CLV_ERR_CREATE, "cannot save labels there", page_session_new(&refused, &options, err));
+    must_fail(CLV_ERR_CREATE, formatted("set%s%s: cannot save labels there", _i ? "/" : "", folders[_i]),
+              page_session_new(&refused, &options, err));
     if (is_root)
         ck_assert_int_eq(setresuid(0, 0, 0), 0);
-    else
-        ck_assert_int_eq(chmod(in_folder("masks"), 0755), 0);
+    ck_assert_int_eq(chmod(in_folder(folders[_i]), 0755), 0);
     ck_assert_ptr_null(refused);
 }
