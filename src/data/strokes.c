@@ -9,13 +9,14 @@
 
 #define ACCEPTED_WITHIN 200 /* bytes of a file of strokes */
 
-bool strokes_look(bool *accepted, const char *path)
+bool strokes_look(bool *accepted, bool *empty, const char *path)
 {
     char *head = NULL;
     size_t size = 0;
     if (file_read_head(&head, &size, path, ACCEPTED_WITHIN, NULL) != CLV_OK)
         return false;
     *accepted = strstr(head, "\"accepted\": 1") != NULL;
+    *empty = strstr(head, "\"empty\": 1") != NULL;
     array_free(head);
     return true;
 }
@@ -31,11 +32,11 @@ enum clv_status set_mark_drafts(struct clv_set *set, struct clv_error *err)
             continue;
         char *stem = path_replace_extension(item->mask + strlen(masks), ".json");
         char *path = stem ? path_join(strokes, stem) : NULL;
-        bool accepted = true;
+        bool accepted = true, empty;
         if (!path)
             status = fail_memory(err);
         else
-            item->is_draft = strokes_look(&accepted, path) && !accepted;
+            item->is_draft = strokes_look(&accepted, &empty, path) && !accepted;
         array_free(path);
         array_free(stem);
     }

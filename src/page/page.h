@@ -1,7 +1,7 @@
 /* Labelling in the browser, without the network: what a request asks of a folder of images, and what it is answered.
  *
  * To read the source: page_handle.c checks a request (page_request.h has the rules) and finds who answers it;
- * page_session.c is the folder, page_import.c what other programs say of it,
+ * page_session.c is the folder, page_labels.c its labels, page_import.c what other programs say of it,
  * training_export.c what can be learned from it, page_document.c the image that is open, page_history.c the strokes on it
  * and their file, page_runs.c masks as run lengths, page_ranking.c which image is worth labelling next. What listens
  * to the network is in src/cli/label. */
@@ -59,6 +59,9 @@ void page_session_free(struct page_session *session);
  * boxes, two images whose masks would be one file). */
 enum clv_status page_session_new(struct page_session **session, const struct page_options *options,
                                  struct clv_error *err) CLV_CHECK;
+
+/* How many images there are, and how many of them are accepted. */
+void page_session_count(size_t *n_images, size_t *n_accepted, const struct page_session *session);
 
 struct page_response {
     int code;                  /* of HTTP */

@@ -16,8 +16,8 @@ static const char *const names[N_COLUMNS] = {"image", "label", "x", "y", "w", "h
 struct table {
     char *bytes, *cursor, *end;
     size_t n_columns;
-    int what[MAX_COLUMNS]; /* which of enum column; N_COLUMNS: another program's */
-    int image_column;
+    int what[MAX_COLUMNS];  /* which of enum column; N_COLUMNS: another program's */
+    int columns[N_COLUMNS]; /* where they are */
 };
 
 /* The header; without a file that of a new one. */
@@ -51,10 +51,10 @@ static enum clv_status open_table(struct table *table, struct text *header, cons
         table->what[k] = C_IMAGE;
         while (table->what[k] < N_COLUMNS && strcmp(names[table->what[k]], fields[k]) != 0)
             table->what[k]++;
-        if (table->what[k] == C_IMAGE)
-            table->image_column = (int)k;
-        if (table->what[k] < N_COLUMNS)
+        if (table->what[k] < N_COLUMNS) {
+            table->columns[table->what[k]] = (int)k;
             found[table->what[k]] = true;
+        }
     }
     for (int c = 0; c < N_COLUMNS; c++)
         if (!found[c] || table->n_columns > MAX_COLUMNS)
@@ -74,15 +74,15 @@ enum clv_status page_boxes_check(const char *path, struct clv_error *err)
     return status;
 }
 
-/* Whether the image's name stands in a row's column. */
-static bool is_of(const struct table *table, const char *line, const char *image)
+/* A row's field in this column where it is `text`, or NULL. */
+static const char *find_field(const struct table *table, const char *line, enum column column, const char *text)
 {
-    for (int k = 0; k < table->image_column && line; k++) {
+    for (int k = 0; k < table->columns[column] && line; k++) {
         line = strchr(line, '\t');
         line = line ? line + 1 : NULL;
     }
     size_t size = line ? strcspn(line, "\t") : 0;
-    return line && size == strlen(image) && memcmp(line, image, size) == 0;
+    return line && size == strlen(text) && memcmp(line, text, size) == 0 ? line : NULL;
 }
 
 static void put_row(struct text *text, const struct table *table, const char *image, const struct page_box *box)
@@ -111,10 +111,33 @@ enum clv_status page_boxes_replace(const char *path, const char *image, const st
     text_init(&text, MAX_BYTES);
     enum clv_status status = open_table(&table, &text, path, err);
     for (char *line; status == CLV_OK && (line = line_next(&table.cursor, table.end));)
-        if (*line && !is_of(&table, line, image))
+        if (*line && !find_field(&table, line, C_IMAGE, image))
             text_printf(&text, "%s\n", line);
     for (size_t k = 0; status == CLV_OK && k < n; k++)
         put_row(&text, &table, image, &boxes[k]);
+    if (status == CLV_OK && text.failed)
+        status = fail_memory(err);
+    TRY(file_write(path, text.bytes, text.size, err));
+    array_free(table.bytes);
+    text_release(&text);
+    return status;
+}
+
+enum clv_status page_boxes_rename(const char *path, const char *from, const char *to, struct clv_error *err)
+{
+    struct table table;
+    struct text text;
+    if (!path_exists(path))
+        return CLV_OK;
+    text_init(&text, MAX_BYTES);
+    enum clv_status status = open_table(&table, &text, path, err);
+    for (char *line; status == CLV_OK && (line = line_next(&table.cursor, table.end));) {
+        const char *label = find_field(&table, line, C_LABEL, from);
+        if (label)
+            text_printf(&text, "%.*s%s%s\n", (int)(label - line), line, to, label + strlen(from));
+        else
+            text_printf(&text, "%s\n", line);
+    }
     if (status == CLV_OK && text.failed)
         status = fail_memory(err);
     TRY(file_write(path, text.bytes, text.size, err));

@@ -1,6 +1,7 @@
 #include "page/page.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "page/page_labels.h"
 #include "page/training_export.h"
 
 #define MAX_ANSWER   ((size_t)512 << 20)
@@ -143,7 +145,7 @@ static void put_labels(struct text *json, const struct clv_labels *labels)
 
 static enum clv_status tell_state(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
-    static const char *const statuses[] = {"new", "begun", "accepted"};
+    static const char *const statuses[] = {"new", "begun", "accepted", "empty"};
     struct text *json = &response->body;
     const struct page_trainer *trainer = session->options->trainer;
     enum clv_status status = CLV_OK;
@@ -151,8 +153,10 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
         session->n_models = trainer->count(trainer->context);
         status = page_session_use_model(session, err);
     }
+    char *folder = realpath(session->options->folder, NULL); /* in full: the page shows where it saves */
     text_put(json, "{\"folder\":");
-    text_put_json(json, session->options->folder);
+    text_put_json(json, folder ? folder : session->options->folder);
+    free(folder);
     text_printf(json, ",\"has_model\":%s,", session->model.w ? "true" : "false");
     put_labels(json, &session->set.labels);
     text_put(json, ",\"training\":");
@@ -352,13 +356,16 @@ static enum clv_status train(struct page_response *response, struct page_session
     return status == CLV_OK ? tell_training(response, session) : status;
 }
 
-static enum clv_status add_label(struct page_response *response, struct page_session *session,
-                                 const struct json_value *root, struct clv_error *err)
+static enum clv_status name_label(struct page_response *response, struct page_session *session, bool is_new,
+                                  const struct json_value *root, struct clv_error *err)
 {
     const char *name = NULL;
+    int64_t value = -1;
     if (!json_get_text(json_member(root, "name"), &name))
         return fail(err, CLV_ERR_USAGE, "the request has no name");
-    enum clv_status status = page_session_add_label(session, name, err);
+    (void)json_get_int64(json_member(root, "value"), &value);
+    enum clv_status status =
+        is_new ? page_labels_add(session, name, err) : page_labels_rename(session, value, name, err);
     return status == CLV_OK ? tell_state(response, session, err) : status;
 }
 
@@ -378,7 +385,8 @@ static enum clv_status post(struct page_response *response, struct page_session 
         case PAGE_REDO: status = step(response, session, 1, err); break;
         case PAGE_SUGGEST: status = suggest(response, session, err); break;
         case PAGE_ACCEPT: status = accept(response, session, root, err); break;
-        case PAGE_LABEL: status = add_label(response, session, root, err); break;
+        case PAGE_LABEL:
+        case PAGE_RENAME: status = name_label(response, session, target.route == PAGE_LABEL, root, err); break;
         case PAGE_TRAIN: status = train(response, session, err); break;
         default:
             if (session->options->trainer)

@@ -147,10 +147,11 @@ enum clv_status page_event_parse(struct page_event *event, const struct json_val
 
 void page_history_put(struct text *json, const struct page_history *history, int32_t width, int32_t height)
 {
-    text_printf(json,
-                "{\"format\": \"cleave strokes 1\", \"width\": %d, \"height\": %d, \"accepted\": %d, \"cursor\": %zu,\n"
-                "\"strokes\": [",
-                width, height, history->is_accepted, history->cursor);
+    text_printf(
+        json,
+        "{\"format\": \"cleave strokes 1\", \"width\": %d, \"height\": %d, \"accepted\": %d, %s\"cursor\": %zu,\n"
+        "\"strokes\": [",
+        width, height, history->is_accepted, history->is_empty ? "\"empty\": 1, " : "", history->cursor);
     for (size_t k = 0; k < history->n; k++) {
         const struct page_event *event = &history->events[k];
         text_printf(json, "%s\n{\"kind\": \"%s\", \"object\": %d, \"label\": %d, \"radius\": ", k ? "," : "",

@@ -36,8 +36,8 @@ struct page_event {
 struct page_history {
     struct page_event *events;
     size_t n, capacity;
-    size_t cursor; /* events before it count */
-    bool is_accepted;
+    size_t cursor;              /* events before it count */
+    bool is_accepted, is_empty; /* is_empty: no object has a pixel; of what is saved */
     struct page_event *dropped; /* [n_dropped] what had been undone when the event at dropped_at was added */
     size_t n_dropped, dropped_at;
 };

@@ -36,6 +36,7 @@ enum page_route {
     PAGE_SUGGEST,
     PAGE_ACCEPT,
     PAGE_LABEL,
+    PAGE_RENAME,
     PAGE_TRAIN,
     PAGE_STOP,
 };

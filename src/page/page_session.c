@@ -66,10 +66,10 @@ static char *sibling_path(const struct page_session *session, size_t i, bool is_
 /* From the beginning of a strokes file alone. */
 static enum page_status status_of(const struct page_item *item)
 {
-    bool accepted, has_mask = path_exists(item->mask) || item->foreign;
-    if (!strokes_look(&accepted, item->strokes))
+    bool accepted, empty, has_mask = path_exists(item->mask) || item->foreign;
+    if (!strokes_look(&accepted, &empty, item->strokes))
         return has_mask ? PAGE_ACCEPTED : PAGE_NEW;
-    return has_mask && accepted ? PAGE_ACCEPTED : PAGE_BEGUN;
+    return !has_mask || !accepted ? PAGE_BEGUN : empty ? PAGE_EMPTY : PAGE_ACCEPTED;
 }
 
 static int compare_masks(const void *a, const void *b)
@@ -277,7 +277,7 @@ static enum clv_status read_drawn(struct page_document *document, const struct p
             mask.labels[p] = mask.labels[p] == CLV_VOID ? 0 : mask.labels[p];
         if (painted && !find_mask(document, mask.labels, painted)) {
             page_history_release(&document->history);
-            document->history.is_accepted = item->status == PAGE_ACCEPTED;
+            document->history.is_accepted = item->status >= PAGE_ACCEPTED;
             status = page_document_import(document, mask.labels, PAGE_MASK, err);
         }
     }
@@ -346,12 +346,6 @@ static enum clv_status put_aside(const struct page_item *item, struct clv_error 
     return status;
 }
 
-static enum clv_status write_file(const char *path, struct text *text, struct clv_error *err)
-{
-    enum clv_status status = text->failed ? fail_memory(err) : outputs_folder(path, err);
-    return status == CLV_OK ? file_write(path, text->bytes, text->size, err) : status;
-}
-
 static enum clv_status save_boxes(struct page_session *session, struct clv_error *err)
 {
     const struct page_document *document = &session->document;
@@ -371,6 +365,15 @@ static enum clv_status save_boxes(struct page_session *session, struct clv_error
     return status;
 }
 
+static bool is_empty(const struct page_document *document)
+{
+    struct clv_pixel_box box;
+    int32_t label, n_objects = page_document_n_objects(document), object = 0;
+    while (object < n_objects && !page_document_box(&box, &label, document, object))
+        object++;
+    return object == n_objects;
+}
+
 enum clv_status page_session_save(struct page_session *session, struct clv_error *err)
 {
     struct page_item *item = &session->items[session->open];
@@ -387,9 +390,11 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
     if (!painted)
         return fail_memory(err);
     page_document_paint(painted, document);
+    session->document.history.is_empty = is_empty(document);
     text_init(&json, MAX_STROKES_BYTES);
     page_history_put(&json, &document->history, document->image.width, document->image.height);
-    enum clv_status status = write_file(item->strokes, &json, err);
+    enum clv_status status = json.failed ? fail_memory(err) : outputs_folder(item->strokes, err);
+    TRY(file_write(item->strokes, json.bytes, json.size, err));
     session->strokes_stamp = stamp_of(item->strokes);
     TRY(put_aside(item, err));
     TRY(outputs_folder(item->mask, err));
@@ -398,43 +403,18 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
     session->mask_stamp = stamp_of(item->mask);
     TRY(save_boxes(session, err));
     if (status == CLV_OK)
-        item->status = document->history.is_accepted ? PAGE_ACCEPTED : PAGE_BEGUN;
+        item->status = !document->history.is_accepted ? PAGE_BEGUN
+                       : document->history.is_empty   ? PAGE_EMPTY
+                                                      : PAGE_ACCEPTED;
     text_release(&json);
     array_free(painted);
     return status;
 }
 
-enum clv_status page_session_add_label(struct page_session *session, const char *name, struct clv_error *err)
+void page_session_count(size_t *n_images, size_t *n_accepted, const struct page_session *session)
 {
-    const struct clv_labels *labels = &session->set.labels;
-    struct clv_labels read = {0};
-    struct text text;
-    uint8_t palette[256][3];
-    if (!*name || strlen(name) > 63 || strpbrk(name, "\t\r\n,") || strcmp(name, "void") == 0)
-        return fail(err, CLV_ERR_USAGE,
-                    "a label's name has 1 to 63 bytes without tabs, commas and line ends, and is not \"void\"");
-    for (int32_t k = 0; k < labels->n_labels; k++)
-        if (strcmp(labels->names[k], name) == 0)
-            return fail(err, CLV_ERR_USAGE, "there is a label %s already", name);
-    if (labels->n_labels >= CLV_MAX_LABELS)
-        return fail(err, CLV_ERR_USAGE, "there are %d labels already", labels->n_labels);
-    clv_default_palette(palette);
-    text_init(&text, 1 << 20);
-    text_put(&text, "value\tname\tred\tgreen\tblue\n");
-    for (int32_t k = 0; k <= labels->n_labels; k++) {
-        bool is_new = k == labels->n_labels;
-        const uint8_t *colour = is_new ? palette[k] : labels->palette[k];
-        const char *of = is_new ? name : labels->is_void[k] ? "void" : labels->names[k];
-        if (*of)
-            text_printf(&text, "%d\t%s\t%d\t%d\t%d\n", k, of, colour[0], colour[1], colour[2]);
-    }
-    enum clv_status status = write_file(session->labels_path, &text, err);
-    TRY(clv_labels_read(&read, session->labels_path, err));
-    if (status == CLV_OK) {
-        clv_labels_release(&session->set.labels);
-        session->set.labels = read;
-        session->set.has_label_file = true;
-    }
-    text_release(&text);
-    return status;
+    *n_images = session->set.n_items;
+    *n_accepted = 0;
+    for (size_t i = 0; i < session->set.n_items; i++)
+        *n_accepted += session->items[i].status >= PAGE_ACCEPTED;
 }

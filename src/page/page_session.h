@@ -10,7 +10,8 @@
 #include "page/page_import.h"
 #include "page/page_ranking.h"
 
-enum page_status { PAGE_NEW, PAGE_BEGUN, PAGE_ACCEPTED };
+/* PAGE_EMPTY: accepted, and no pixel is an object's. */
+enum page_status { PAGE_NEW, PAGE_BEGUN, PAGE_ACCEPTED, PAGE_EMPTY };
 
 /* What a file was when it was last read or written, to notice other programs' changes. */
 struct page_stamp {
@@ -51,7 +52,5 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
 
 /* The latest model, if there is one. */
 enum clv_status page_session_use_model(struct page_session *session, struct clv_error *err) CLV_CHECK;
-
-enum clv_status page_session_add_label(struct page_session *session, const char *name, struct clv_error *err) CLV_CHECK;
 
 #endif

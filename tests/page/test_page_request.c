@@ -101,6 +101,7 @@ TEST(paths_lead_where_they_say)
                 {"/api/suggest/0", PAGE_SUGGEST, true, 0},
                 {"/api/accept/3", PAGE_ACCEPT, true, 3},
                 {"/api/label", PAGE_LABEL, true, 0},
+                {"/api/rename", PAGE_RENAME, true, 0},
                 {"/api/train", PAGE_TRAIN, true, 0},
                 {"/api/stop", PAGE_STOP, true, 0}};
     for (size_t k = 0; k < sizeof good / sizeof *good; k++) {

@@ -338,6 +338,34 @@ TEST(what_was_accepted_is_found_accepted_again_and_nothing_else)
     page_session_free(session);
 }
 
+static void expect_status(struct page_session *session, const char *status)
+{
+    expect(session, 200, "GET", "/api/state", NULL,
+           formatted("{\"status\":\"%s\",\"expected\":-1.0000,\"name\":\"a.png\"}", status));
+}
+
+TEST(an_image_without_an_object_is_accepted_as_empty_and_found_so_again)
+{
+    struct page_session *session = fresh_session();
+    size_t n_images, n_accepted;
+    free(opened(session, 0));
+    free(answer(session, 200, "POST", "/api/accept/0", "{\"revision\":0}"));
+    for (int k = 0; k < 2; k++) { /* nothing drawn; then an object that is gone again */
+        expect_status(session, "empty");
+        page_session_free(session);
+        session = open_session();
+        expect_status(session, "empty");
+        page_session_count(&n_images, &n_accepted, session);
+        ck_assert(n_images == 2 && n_accepted == 1);
+        expect_open(session, 200, 0, "\"accepted\":true");
+        free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+        expect_status(session, "accepted");
+        free(answer(session, 200, "POST", "/api/stroke/0",
+                    "{\"revision\":1,\"kind\":\"delete\",\"object\":0,\"label\":1}"));
+    }
+    page_session_free(session);
+}
+
 TEST(masks_and_boxes_of_other_programs_are_kept)
 {
     uint8_t other[WIDTH * HEIGHT] = {0, 1, 1};

@@ -1,0 +1,155 @@
+/* Names of labels: added and renamed on the page. */
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cleave/model.h"
+#include "page/small_page.h"
+#include "support/sample.h"
+
+#define RENAME(value, name) "{\"value\":" value ",\"name\":\"" name "\"}"
+#define FEW_STEPS           "--learner crf --blocks colour --superpixels 20"
+
+/* An object on both images, a model that was learned from them, and another program's row in boxes.tsv. */
+static struct page_session *labelled_session(void)
+{
+    struct page_session *session = fresh_session();
+    for (int i = 0; i < 2; i++) {
+        free(opened(session, i));
+        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), FIGURE(0)));
+        free(answer(session, 200, "POST", formatted("/api/accept/%d", i), "{\"revision\":1}"));
+    }
+    page_session_free(session);
+    free(expect_success("cd %s/set && printf 'elsewhere.png\thorse\t1\t2\t3\t4\n' >>boxes.tsv && "
+                        "\"$CLEAVE\" train --data . " FEW_STEPS " -o label.cleave",
+                        temporary_folder()));
+    return open_session();
+}
+
+static void expect_in(const char *file, const char *part)
+{
+    char *text = slurp(in_folder(file), NULL);
+    ck_assert_msg(strstr(text, part) != NULL, "%s: \"%s\" is not in %s", file, part, text);
+    free(text);
+}
+
+static void expect_named(const char *name)
+{
+    struct clv_model model = {0};
+    expect_in("labels.tsv", formatted("\n1\t%s\t236\t64\t122\n", name));
+    expect_in("boxes.tsv", formatted("\na.png\t%s\t", name));
+    expect_in("boxes.tsv", formatted("\nb.png\t%s\t", name));
+    expect_in("boxes.tsv", "\nelsewhere.png\thorse\t1\t2\t3\t4\n");
+    must(clv_model_read(&model, options.model, err));
+    ck_assert_str_eq(model.labels.names[1], name);
+    clv_model_release(&model);
+}
+
+TEST(a_label_is_renamed_wherever_the_folder_has_its_name)
+{
+    struct page_session *session = labelled_session();
+    char *before = without_time(opened(session, 0));
+    expect(session, 200, "POST", "/api/rename", RENAME("1", "plains zebra"), "\"name\":\"plains zebra\"");
+    expect_named("plains zebra");
+    free(answer(session, 200, "POST", "/api/rename", RENAME("0", "grass")));
+    expect_in("labels.tsv", "\n0\tgrass\t0\t0\t0\n");
+    page_session_free(session);
+    session = open_session();
+    char *after = without_time(opened(session, 0)), *drawn = runs_of(before), *found = runs_of(after);
+    ck_assert_str_eq(found, drawn);
+    expect(session, 200, "GET", "/api/state", NULL, "\"name\":\"grass\"},{\"value\":1");
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    expect_in("boxes.tsv", "\na.png\tplains zebra\t");
+    page_session_free(session);
+    free(before);
+    free(after);
+    free(drawn);
+    free(found);
+}
+
+TEST(names_that_are_there_and_labels_that_are_not_are_refused)
+{
+    static const char *const bad[][2] = {{RENAME("1", "background"), "there is a label background already"},
+                                         {RENAME("1", "foreground"), "there is a label foreground already"},
+                                         {RENAME("2", "horse"), "there is no label 2"},
+                                         {RENAME("-1", "horse"), "there is no label -1"},
+                                         {"{\"name\":\"horse\"}", "there is no label -1"},
+                                         {"{\"value\":1}", "no name"},
+                                         {RENAME("1", "void"), "not \\\"void\\\""},
+                                         {RENAME("1", "a\\tb"), "without tabs"},
+                                         {RENAME("1", ""), "1 to 63 bytes"}};
+    struct page_session *session = fresh_session();
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        expect(session, 400, "POST", "/api/rename", bad[k][0], bad[k][1]);
+    is_training = true;
+    expect(session, 400, "POST", "/api/rename", RENAME("1", "horse"), "training is under way");
+    is_training = false;
+    ck_assert(!path_exists(in_folder("labels.tsv")));
+    page_session_free(session);
+}
+
+TEST(a_label_that_another_program_s_file_names_keeps_its_name)
+{
+    static const char labels[] = "name\nground\ncow\nhorse\n",
+                      boxes[] = "image\tlabel\tx\ty\tw\th\na.png\tcow\t1\t2\t3\t4\n";
+    struct page_session *session = fresh_session();
+    page_session_free(session);
+    spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
+    spill(in_folder("other.tsv"), boxes, sizeof boxes - 1);
+    options.boxes = strdup(in_folder("other.tsv"));
+    must(page_session_new(&session, &options, err));
+    expect(session, 400, "POST", "/api/rename", RENAME("1", "ox"), "other.tsv names the label cow, too");
+    free(answer(session, 200, "POST", "/api/rename", RENAME("2", "mule")));
+    page_session_free(session);
+    free((char *)options.boxes);
+}
+
+/* Boxes, model and labels are written one after the other; here the _i-th of them is a folder. */
+TESTS(a_name_that_cannot_be_saved_is_the_old_one_again, 0, 3)
+{
+    static const char *const files[] = {"boxes.tsv", "label.cleave", "labels.tsv"};
+    struct page_session *session = labelled_session();
+    char *aside = strdup(in_folder("aside")), *file = strdup(in_folder(files[_i]));
+    free(answer(session, 200, "POST", "/api/rename", RENAME("1", "cow")));
+    ck_assert(rename(file, aside) == 0 && mkdir(file, 0777) == 0);
+    expect(session, _i ? 409 : 404, "POST", "/api/rename", RENAME("1", "ox"), files[_i]);
+    ck_assert(rmdir(file) == 0 && rename(aside, file) == 0);
+    expect(session, 200, "GET", "/api/state", NULL, "\"name\":\"cow\"");
+    expect_named("cow");
+    free(answer(session, 200, "POST", "/api/rename", RENAME("1", "mule")));
+    expect_named("mule");
+    page_session_free(session);
+    free(aside);
+    free(file);
+}
+
+/* 255 is the figure without labels.tsv, and void with it. */
+TEST(names_do_not_change_what_masks_of_other_programs_mean)
+{
+    uint8_t other[WIDTH * HEIGHT] = {0, 255, 255};
+    struct page_session *session = fresh_session();
+    page_session_free(session);
+    must(clv_png_write_labels(in_folder("masks/b.png"), WIDTH, HEIGHT, other, NULL, 0, err));
+    session = open_session();
+    expect(session, 422, "POST", "/api/rename", RENAME("1", "horse"), "masks/b.png: its values would mean something");
+    expect(session, 422, "POST", "/api/label", "{\"name\":\"horse\"}", "masks/b.png: its values would mean something");
+    ck_assert(!path_exists(in_folder("labels.tsv")));
+    expect_open(session, 200, 1, "\"runs\":[0,1,1,2,0,5397]");
+    free(answer(session, 200, "POST", "/api/accept/1", "{\"revision\":1}"));
+    free(answer(session, 200, "POST", "/api/rename", RENAME("1", "horse")));
+    expect_open(session, 200, 1, "\"runs\":[0,1,1,2,0,5397]");
+    page_session_free(session);
+}
+
+TEST(a_label_that_is_added_takes_no_void_value)
+{
+    static const char labels[] = "value\tname\n0\tground\n1\tcow\n2\tvoid\n4\tvoid\n";
+    struct page_session *session = fresh_session();
+    page_session_free(session);
+    spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
+    session = open_session();
+    free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
+    expect_in("labels.tsv", "\n2\tvoid\t");
+    expect_in("labels.tsv", "\n3\tsky\t");
+    expect_in("labels.tsv", "\n4\tvoid\t");
+    page_session_free(session);
+}
