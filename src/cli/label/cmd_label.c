@@ -1,5 +1,6 @@
 /* cleave label: a page on which labels are made by cutting. */
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,42 @@ static void open_browser(char **redirect, const char *links)
         console_note("the browser is not opened: %s", err.message);
 }
 
+/* ` OPTION 'PATH'`, for the shell. */
+static void put_quoted(struct text *text, const char *option, const char *path)
+{
+    text_printf(text, " %s'", option);
+    for (const char *c = path; *c; c++)
+        text_printf(text, *c == '\'' ? "'\\%c'" : "%c", *c);
+    text_put(text, "'");
+}
+
+/* How much is labelled, and how to go on with it without the page. */
+static void tell_progress(const struct label *self, const struct page_session *session)
+{
+    char folder[PATH_MAX], model[PATH_MAX + 8], masks[PATH_MAX + 8];
+    size_t n_images, n_accepted;
+    struct text text;
+    if (console_is_quiet() || !realpath(self->folder, folder))
+        return;
+    snprintf(model, sizeof model, "%s.cleave", folder);
+    snprintf(masks, sizeof masks, "%s-masks", folder);
+    page_session_count(&n_images, &n_accepted, session);
+    text_init(&text, MAX_LINKS);
+    console_note("%s: %zu images, %zu accepted; two or more teach a model that labels others:", folder, n_images,
+                 n_accepted);
+    text_put(&text, "  cleave train");
+    put_quoted(&text, "--data ", folder);
+    put_quoted(&text, "-o ", model);
+    text_printf(&text, "%s\n  cleave segment", path_exists(model) ? " --overwrite" : "");
+    put_quoted(&text, "-m ", model);
+    put_quoted(&text, "", folder);
+    put_quoted(&text, "-o ", masks);
+    text_put(&text, path_exists(masks) ? " --overwrite" : "");
+    if (!text.failed)
+        fprintf(stderr, "%s\n", text.bytes);
+    text_release(&text);
+}
+
 static enum clv_status serve(struct label *self, struct label_server *server, const char *links,
                              struct page_session *session, struct clv_error *err)
 {
@@ -142,11 +179,13 @@ static enum clv_status serve(struct label *self, struct label_server *server, co
             "--listen %s: whoever can reach this machine there and sees the link can see these images and change "
             "their labels",
             self->address);
+    tell_progress(self, session);
     fputs(links, stdout);
     fflush(stdout);
     if (self->opens_browser)
         open_browser(&redirect, links);
     enum clv_status status = label_server_run(server, session, signals_stop(), err);
+    tell_progress(self, session);
     if (redirect) {
         remove(redirect);
         file_forget_temporary(redirect);

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "cli/label/small_server.h"
+#include "support/sample.h"
 
 static char answer[1 << 16];
 
@@ -344,7 +345,8 @@ TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
     int code =
         run_command(&output,
                     "sh -c 'trap \"\" XFSZ; ulimit -f 0; echo $$; exec timeout -s INT 20 \"$CLEAVE\" label %s 2>&1' "
-                    "| { read process; read link; read note; kill -INT $process; echo \"$note\"; }",
+                    "| { read process; read head; read train; read segment; read link; read note; kill -INT $process; "
+                    "echo \"$note\"; }",
                     folder());
     ck_assert_int_eq(code, 0);
     ck_assert_msg(strstr(output, "cleave: the browser is not opened: ") == output &&
@@ -453,4 +455,38 @@ TEST(bodies_without_end_are_refused)
     ck_assert_int_eq(post_large(&server, "/api/label", body, size), 413);
     stop(&server);
     free(body);
+}
+
+/* What a server writes to the terminal from its start to its end. */
+static char *noted(const char *arguments)
+{
+    char *text = NULL;
+    ck_assert_int_eq(
+        run_command(&text,
+                    "cd %s && rm -f link && { \"$CLEAVE\" label --no-browser %s >link 2>notes & } && p=$! && "
+                    "for i in $(seq 1500); do test -s link && break; sleep .02; done; kill -TERM $p; "
+                    "wait $p; test $? = 143 && cat notes",
+                    temporary_folder(), arguments),
+        0);
+    return text;
+}
+
+/* The second time what the lines make is there. */
+TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
+{
+    make_labelled_set();
+    ck_assert_int_eq(run_command(NULL, "cd %s && mv set \"it's \\$HOME\"", temporary_folder()), 0);
+    const char *head = formatted("cleave: %s/it's $HOME: 2 images, 2 accepted; ", temporary_folder());
+    for (int k = 0; k < 2; k++) {
+        char *text = noted("\"it's \\$HOME\"");
+        ck_assert_msg(strncmp(text, head, strlen(head)) == 0 && strstr(text + 1, head), "%s", text);
+        ck_assert_int_eq(strstr(text, "--overwrite") != NULL, k);
+        free(expect_success("cd %s && { echo 'cleave() { \"$CLEAVE\" \"$@\"; }' && grep '^  cleave' notes | head -2; } "
+                            ">lines && sh -e lines && test $(ls \"it's \\$HOME-masks\" | wc -l) = 2",
+                            temporary_folder()));
+        free(text);
+    }
+    char *quiet = noted("-q \"it's \\$HOME\"");
+    ck_assert_str_eq(quiet, "");
+    free(quiet);
 }
