@@ -7,7 +7,7 @@ export class Canvas {
     this.view = 'outline';
     this.image = null;
     this.overlay = document.createElement('canvas');
-    this.strokes = []; this.draft = null; this.colours = []; this.selected = null;
+    this.strokes = []; this.draft = null; this.cross = null; this.colours = []; this.selected = null;
     new ResizeObserver(() => this.resize()).observe(element);
   }
 
@@ -18,7 +18,9 @@ export class Canvas {
     if (this.image && !this.moved) this.fit(); else this.draw();
   }
 
-  show(image) { this.image = image; this.moved = false; this.fit(); }
+  show(image) { this.image = image; this.cross = this.draft = null; this.moved = false; this.fit(); }
+
+  focus() { this.element.focus({ preventScroll: true }); }
 
   fit() {
     if (!this.image) return;
@@ -130,5 +132,20 @@ export class Canvas {
     if (this.view !== 'mask')
       for (const s of this.strokes) if (s.object === this.selected && s.kind !== 'erase') this.mark(s.kind, s.points, s.radius);
     if (this.draft) this.mark(this.draft.kind, this.draft.points, this.draft.radius);
+    if (this.cross) this.markCross(...this.cross);
+  }
+
+  markCross(x, y) {
+    const c = this.context, long = 14 / this.scale, gap = 3 / this.scale;
+    for (const [width, style] of [[4, '#000'], [2, '#fff']]) {
+      c.lineWidth = width / this.scale;
+      c.strokeStyle = style;
+      c.beginPath();
+      for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
+        c.moveTo(x + dx * gap, y + dy * gap);
+        c.lineTo(x + dx * long, y + dy * long);
+      }
+      c.stroke();
+    }
   }
 }

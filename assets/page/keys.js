@@ -8,9 +8,12 @@ export function bind(page) {
     [['g'], 'G, right button', 'stroke or click on the ground', () => page.use('ground')],
     [['b'], 'B', 'box around an object', () => page.use('box')],
     [['e'], 'E', 'eraser of strokes', () => page.use('erase')],
+    [['c'], 'C', 'draw by keys: arrows move a cross (Shift: by one pixel), space sets a point, or two corners of a box; Esc ends', () => page.cross.toggle()],
     [['n'], 'N', 'another object', () => page.newObject()],
     [['Delete', 'Backspace'], 'Delete', 'delete the object', () => page.deleteObject()],
-    [['1', '2', '3', '4', '5', '6', '7', '8', '9'], '1 .. 9', 'label', key => page.chooseLabel(Number(key))],
+    [['1', '2', '3', '4', '5', '6', '7', '8', '9'], '1 .. 9', 'choose the label', key => page.chooseLabel(Number(key))],
+    [['F2'], 'F2', 'rename the label', () => page.rename(page.label)],
+    [['/'], '/', 'filter of the list of images', () => page.findImage()],
     [['['], '[', 'smaller brush', () => page.setBrush(page.brush / 1.3)],
     [[']'], ']', 'larger brush', () => page.setBrush(page.brush * 1.3)],
     [['v'], 'V', 'outline, tint or mask', () => page.nextView()],
@@ -35,11 +38,15 @@ export function bind(page) {
     const dt = document.createElement('dt'), dd = document.createElement('dd');
     dt.textContent = row.length === 4 ? row[1] : row[2];
     dd.textContent = row.length === 4 ? row[2] : row[3];
-    list.append(dt, dd);
+    const pair = document.createElement('div');
+    pair.append(dt, dd);
+    list.append(pair);
   }
   addEventListener('keydown', event => {
     if (event.target.matches?.('input:not([type=range]), dialog *') || document.getElementById('keys').open) return;
     if (event.target.matches?.('button') && (event.key === 'Enter' || event.key === ' ')) return;
+    if (event.target.matches?.('input') && event.key.startsWith('Arrow')) return; // the brush
+    if (!event.ctrlKey && !event.metaKey && !event.altKey && page.cross.press(event.key, event.shiftKey)) { event.preventDefault(); return; }
     const run = event.ctrlKey || event.metaKey
       ? withCtrl.find(row => row[0] === event.key.toLowerCase() && row[1] === event.shiftKey)?.[4]
       : event.altKey ? null : table.find(row => row[0].includes(event.key.length === 1 ? event.key.toLowerCase() : event.key))?.[3];

@@ -1,7 +1,7 @@
 // The page: what is open, what is chosen, and what the server said last.
 import { ask, fetchImage } from './server.js';
 import { Canvas } from './canvas.js';
-import { listen } from './tools.js';
+import { listen, Cross } from './tools.js';
 import { bind } from './keys.js';
 
 const $ = id => document.getElementById(id);
@@ -11,7 +11,7 @@ const views = ['outline', 'tint', 'mask'];
 
 const page = {
   state: null, document: null, tool: 'figure', brush: 4, label: 1, object: 0, suggestion: null, holdsSpace: false,
-  queue: Promise.resolve(),
+  filter: '', renamed: 0, unshown: new Set(), queue: Promise.resolve(),
 
   // One request at a time; errors are shown, never thrown.
   run(work) {
@@ -35,7 +35,7 @@ const page = {
       const answer = await ask('open/' + number, {});
       return [answer, image];
     } catch (error) {
-      if (error.code === 404 || error.code === 422) this.state.images[number].status = 'unreadable';
+      if (error.code === 404 || error.code === 422) { this.unshown.add(number); this.state.images[number].status = 'unreadable'; }
       this.list();
       throw error;
     }
@@ -47,7 +47,8 @@ const page = {
     this.object = answer.objects.length ? answer.objects.at(-1).object : answer.next_object;
     this.show(answer, image);
     history.replaceState(null, '', '#' + number);
-    $('name').textContent = answer.name;
+    this.unshown.delete(number);
+    setName($('name'), answer.name);
     document.title = answer.name + ' · cleave label';
     if (this.state.has_model && !answer.objects.length && !answer.undo) await this.lookSuggestion();
   },
@@ -74,14 +75,15 @@ const page = {
     canvas.selected = this.object;
     const n = canvas.label(answer.runs, answer.width, answer.height, this.colours(), false);
     const item = this.state.images[answer.number];
-    item.status = answer.accepted ? 'accepted' : answer.undo || answer.objects.length ? 'begun'
+    item.status = answer.accepted ? (answer.objects.length ? 'accepted' : 'empty') : answer.undo || answer.objects.length ? 'begun'
       : item.status === 'unreadable' ? 'new' : item.status;
     const own = answer.objects.find(o => o.object === this.object);
     if (own) this.label = own.label;
     $('undo').disabled = !answer.undo;
     $('redo').disabled = !answer.redo;
     $('empty').hidden = answer.objects.length > 0 || answer.undo;
-    setStatus(`${answer.objects.length} object${answer.objects.length === 1 ? '' : 's'}, ${n} pixels, ${answer.ms.toFixed(0)} ms, saved`);
+    setStatus(item.status === 'new' ? 'Nothing is drawn yet.'
+      : `${answer.objects.length} object${answer.objects.length === 1 ? '' : 's'}, ${n} pixels, ${answer.ms.toFixed(0)} ms, saved`);
     Object.assign(document.body.dataset, { revision: answer.revision, pixels: n, objects: answer.objects.length, number: answer.number, suggestion: '',
       width: answer.width, height: answer.height });
     this.list();
@@ -118,15 +120,16 @@ const page = {
       if (!this.document) return;
       const { number, revision } = this.document;
       this.show(await ask('accept/' + number, { revision, suggestion: this.suggestion ? 1 : 0 }));
-      const done = this.state.images.filter(i => i.status === 'accepted').length;
+      if (!this.document.objects.length) toast(`${this.document.name} is accepted as empty: it shows no object.`, 'note');
+      const done = this.state.images.filter(isAccepted).length;
       if (TRAIN_AT.includes(done) && !this.state.training?.running) {
         await ask('train', {});
         await this.refresh();
       }
       const order = this.order(), at = order.indexOf(number);
-      const isLeft = i => i !== number && !['accepted', 'unreadable'].includes(this.state.images[i].status);
+      const isLeft = i => i !== number && ['new', 'begun'].includes(this.state.images[i].status);
       await this.loadFirst([...order.slice(at + 1), ...order.slice(0, at)].filter(isLeft));
-      if (!order.some(isLeft)) setStatus('All images are accepted.');
+      if (!order.some(isLeft)) setStatus(this.filter ? 'All images that the filter shows are accepted.' : 'All images are accepted.');
     });
   },
 
@@ -148,6 +151,7 @@ const page = {
   async refresh() {
     const had = this.state?.has_model;
     this.state = await ask('state');
+    for (const number of this.unshown) this.state.images[number].status = 'unreadable';
     document.body.dataset.model = this.state.has_model ? this.state.training.models || 'old' : '';
     this.list();
     if (!had && this.state.has_model && this.document && !this.document.objects.length) await this.lookSuggestion();
@@ -155,15 +159,18 @@ const page = {
 
   // Worth labelling first: where the model expects most errors. Without a model, the folder's order.
   order() {
-    const images = this.state.images, all = images.map((_, i) => i);
-    if (!images.some(i => i.expected >= 0)) return all;
-    return all.sort((a, b) => (images[a].status === 'accepted') - (images[b].status === 'accepted') || images[b].expected - images[a].expected || a - b);
+    const images = this.state.images, wanted = this.filter.toLowerCase();
+    const shown = images.map((_, i) => i).filter(i => images[i].name.toLowerCase().includes(wanted) || images[i].status === wanted);
+    if (!images.some(i => i.expected >= 0)) return shown;
+    return shown.sort((a, b) => isAccepted(images[a]) - isAccepted(images[b]) || images[b].expected - images[a].expected || a - b);
   },
 
   step(by) {
     return this.run(async () => {
-      const order = this.order(), n = order.length, at = order.indexOf(this.document?.number ?? order[0]);
-      await this.loadFirst(order.map((_, k) => order[(at + by * (k + 1) + n * n) % n]));
+      const order = by > 0 ? this.order() : this.order().reverse();
+      const rest = order.slice(order.indexOf(this.document?.number) + 1);
+      if (rest.some(i => this.state.images[i].status !== 'unreadable')) await this.loadFirst(rest);
+      else toast(`This is the ${by > 0 ? 'last' : 'first'} image${this.filter ? ' that the filter shows' : ''}.`, 'note');
     });
   },
 
@@ -208,10 +215,22 @@ const page = {
     canvas.paint();
     setStatus('View: ' + canvas.view);
   },
-  zoom(factor) { canvas.zoom(factor); this.showZoom(); },
-  fit() { canvas.fit(); this.showZoom(); },
-  showZoom() { $('zoom').textContent = Math.round(100 * canvas.scale) + ' %'; },
-  showSaved() { setStatus('Saved: every stroke is, at once.'); },
+  zoom(factor) { canvas.zoom(factor); this.tellZoom(); },
+  fit() { canvas.fit(); this.tellZoom(); },
+  tellZoom() { $('zoom').textContent = `zoom ${Math.round(100 * canvas.scale)} %`; },
+  showSaved() { setStatus(`Saved: every stroke is, at once, in ${this.state?.folder}.`); },
+  tell,
+
+  // The field below the labels is for another label's name, or for a new one of a label that is there.
+  rename(value) {
+    this.renamed = value;
+    $('label-name').value = value ? this.state.labels.find(l => l.value === value)?.name ?? '' : '';
+    $('name-it').textContent = value ? 'Rename' : 'Add';
+    if (value) { this.showPanel(); $('label-name').select(); $('label-name').focus(); }
+  },
+  setFilter(text) { this.filter = $('filter').value = text; this.list(); },
+  findImage() { this.showPanel(); $('filter').select(); $('filter').focus(); },
+  showPanel() { if (document.body.classList.contains('bare')) this.togglePanel(); },
   togglePanel() { const bare = document.body.classList.toggle('bare'); $('panel').setAttribute('aria-expanded', !bare); },
   showKeys() { $('keys').showModal(); },
 
@@ -224,13 +243,19 @@ const page = {
     const name = value => this.state.labels.find(l => l.value === value)?.name ?? String(value);
     fill($('objects'), this.document?.objects ?? [], o => row(`${name(o.label)} ${o.object + 1}`, colour(o.label), `${o.box[2]} × ${o.box[3]}`,
       o.object === this.object, () => this.chooseObject(o.object)));
-    const signs = { new: '', begun: '…', accepted: '✓', unreadable: 'unreadable' };
+    const signs = { new: ['', 'nothing is drawn yet'], begun: ['…', 'begun, not accepted yet'], accepted: ['✓', 'accepted'],
+      empty: ['✓ empty', 'accepted as empty: it shows no object'], unreadable: ['unreadable', 'cannot be opened'] };
+    const isExpected = image => image.status === 'new' && image.expected >= 0;
     fill($('images'), this.order(), i => {
-      const image = this.state.images[i];
-      const note = image.status === 'new' && image.expected >= 0 ? (100 * image.expected).toFixed(0) + ' %' : signs[image.status];
-      return row(image.name, null, note, i === this.document?.number, () => this.run(() => this.load(i)));
+      const image = this.state.images[i], share = (100 * image.expected).toFixed(0) + ' %';
+      const [note, meaning] = isExpected(image) ? [share, `the model expects ${share} of its pixels to be wrong`] : signs[image.status];
+      return row(image.name, null, note, i === this.document?.number, () => this.run(() => this.load(i)), meaning);
     });
-    const done = this.state.images.filter(i => i.status === 'accepted').length;
+    $('percent').hidden = !this.state.images.some(isExpected);
+    $('folder').textContent = 'Every stroke is saved in ';
+    $('folder').append(nameOf(this.state.folder));
+    $('folder').title = `${this.state.folder}: masks/, boxes.tsv, strokes/, labels.tsv; the model is label.cleave`;
+    const done = this.state.images.filter(isAccepted).length;
     $('count').textContent = `${done} of ${this.state.images.length} accepted`;
     document.body.dataset.accepted = done;
     $('train').disabled = this.state.images.length < 2 && !this.state.training?.running;
@@ -248,17 +273,37 @@ const page = {
     if (t?.running && !t.progress) return 'Learning …';
     if (t?.running) return `${t.progress} ${t.done}${t.total ? '/' + t.total : ''}${t.left_s != null ? `, ${Math.ceil(t.left_s)} s left` : ''}`;
     if (t?.error) return 'Training failed: ' + t.error;
-    if (t?.loss != null) return `Error on images not learned from: ${t.loss.toFixed(1)} ± ${(t.standard_error ?? 0).toFixed(1)} % (weighted, cross-validated).`;
+    if (t?.loss != null) return `On images held out in turn ${t.loss.toFixed(1)} ± ${(t.standard_error ?? 0).toFixed(1)}\u00a0% of the pixels are wrong, all labels weighing the same.`;
     return this.state.has_model ? 'A model is there.' : 'No model yet. Accept a few images, or draw on them, then train.';
   },
 };
 
-function row(text, colour, note, current, click) {
+const isAccepted = image => image.status === 'accepted' || image.status === 'empty';
+
+// Long names are cut in the middle: what tells them apart is mostly at the end.
+function setName(element, name) {
+  const letters = [...name], n = letters.length > 16 ? letters.length - 10 : letters.length;
+  const head = document.createElement('span'), tail = document.createElement('span');
+  head.textContent = letters.slice(0, n).join('');
+  tail.textContent = letters.slice(n).join('');
+  element.replaceChildren(head, tail);
+  element.classList.add('name');
+  element.title = name;
+}
+
+function nameOf(name) {
+  const element = document.createElement('span');
+  setName(element, name);
+  return element;
+}
+
+function row(text, colour, note, current, click, meaning) {
   const li = document.createElement('li'), button = document.createElement('button');
   if (colour) { const swatch = document.createElement('span'); swatch.className = 'swatch'; swatch.style.background = colour; button.append(swatch); }
-  const words = document.createElement('span'), small = document.createElement('small');
-  words.className = 'text'; words.textContent = text; small.textContent = note;
-  button.append(words, small);
+  const small = document.createElement('small');
+  small.textContent = note;
+  if (meaning) small.title = meaning;
+  button.append(nameOf(text), small);
   button.setAttribute('aria-current', current);
   button.addEventListener('click', click);
   li.append(button);
@@ -266,7 +311,9 @@ function row(text, colour, note, current, click) {
 }
 
 function fill(list, items, make) {
+  const focused = [...list.children].findIndex(li => li.contains(document.activeElement));
   list.replaceChildren(...items.map(make));
+  list.children[focused]?.firstChild.focus({ preventScroll: true });
   const current = list.querySelector('[aria-current="true"]');
   if (current && list.scrollHeight > list.clientHeight) list.scrollTop = Math.max(0, current.offsetTop - list.offsetTop - list.clientHeight / 2);
 }
@@ -274,27 +321,40 @@ function fill(list, items, make) {
 function setStatus(text) { $('status').textContent = text; }
 
 let toastTimer;
-function toast(text) {
+function toast(text, kind = 'problem') {
   $('toast').textContent = text;
+  $('toast').className = kind;
   $('toast').hidden = false;
   clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => { $('toast').hidden = true; }, 8000);
+  toastTimer = setTimeout(() => { $('toast').hidden = true; }, kind === 'note' ? 4000 : 8000);
 }
 
 listen(canvas, page);
+page.cross = new Cross(canvas, page);
 bind(page);
 for (const button of document.querySelectorAll('[data-tool]')) button.addEventListener('click', () => page.use(button.dataset.tool));
 const clicks = { previous: () => page.step(-1), next: () => page.step(1), undo: () => page.undo(), redo: () => page.redo(), accept: () => page.accept(),
   panel: () => page.togglePanel(), help: () => page.showKeys(), view: () => page.nextView(), fit: () => page.fit(), new: () => page.newObject(),
-  delete: () => page.deleteObject(), train: () => page.train(), suggest: () => page.suggest() };
+  delete: () => page.deleteObject(), train: () => page.train(), suggest: () => page.suggest(), rename: () => page.rename(page.label) };
 for (const [id, run] of Object.entries(clicks)) $(id).addEventListener('click', run);
+// What the mouse pressed keeps no focus: else the next Enter would press it again.
+addEventListener('click', event => { if (event.detail > 0 && event.target.closest('button') && !event.target.closest('dialog')) canvas.focus(); }, true);
+$('brush').addEventListener('pointerup', () => canvas.focus());
+$('filter').addEventListener('input', event => page.setFilter(event.target.value.trim()));
+$('filter').addEventListener('keydown', event => {
+  if (event.key === 'Escape') page.setFilter('');
+  if (event.key === 'Escape' || event.key === 'Enter') canvas.focus();
+  if (event.key === 'Enter' && page.order().length) page.run(() => page.loadFirst(page.order()));
+});
+$('label-name').addEventListener('keydown', event => { if (event.key === 'Escape') { page.rename(0); canvas.focus(); } });
 $('brush').addEventListener('input', event => { page.brush = Number(event.target.value); });
 $('add').addEventListener('submit', event => {
   event.preventDefault();
   page.run(async () => {
-    page.state = await ask('label', { name: $('label-name').value.trim() });
-    $('label-name').value = '';
-    page.list();
+    const name = $('label-name').value.trim();
+    await (page.renamed ? ask('rename', { value: page.renamed, name }) : ask('label', { name }));
+    page.rename(0);
+    await page.refresh();
   });
 });
 setInterval(() => { if (page.state && (page.state.training?.running || page.state.images.some(i => i.expected < 0 && i.status !== 'unreadable') && page.state.has_model)) page.run(() => page.refresh()); }, 1500);
@@ -304,6 +364,6 @@ page.run(async () => {
   if (matchMedia('(max-width: 700px)').matches) page.togglePanel();
   const wanted = Number(location.hash.slice(1)), order = page.order();
   const isWanted = location.hash && wanted >= 0 && wanted < order.length;
-  const ranks = order.map(i => (isWanted && i === wanted ? 0 : page.state.images[i].status !== 'accepted' ? 1 : 2));
+  const ranks = order.map(i => (isWanted && i === wanted ? 0 : !isAccepted(page.state.images[i]) ? 1 : 2));
   await page.loadFirst([0, 1, 2].flatMap(rank => order.filter((_, k) => ranks[k] === rank)));
 });

@@ -65,3 +65,49 @@ export function listen(canvas, page) {
     page.showZoom();
   }, { passive: false });
 }
+
+// The same by keys: a cross in the image, which arrows move, and points or corners of boxes where it is.
+export class Cross {
+  constructor(canvas, page) { this.canvas = canvas; this.page = page; }
+
+  toggle() {
+    const canvas = this.canvas, box = canvas.element.getBoundingClientRect();
+    if (canvas.cross) { this.end(); return; }
+    if (!this.page.document) return;
+    if (this.page.tool === 'pan') this.page.use('figure');
+    canvas.focus();
+    this.set((box.width / 2 - canvas.x) / canvas.scale, (box.height / 2 - canvas.y) / canvas.scale);
+  }
+
+  end() { this.canvas.cross = this.canvas.draft = null; this.canvas.draw(); }
+
+  // Within the image, and in view.
+  set(x, y) {
+    const canvas = this.canvas, { width, height } = canvas.image, box = canvas.element.getBoundingClientRect();
+    const within = (v, most) => Math.min(most, Math.max(0, Math.round(v)));
+    canvas.cross = [within(x, width), within(y, height)];
+    const left = canvas.x + canvas.cross[0] * canvas.scale, top = canvas.y + canvas.cross[1] * canvas.scale;
+    const dx = Math.min(Math.max(left, 20), box.width - 20) - left, dy = Math.min(Math.max(top, 20), box.height - 20) - top;
+    if (dx || dy) canvas.move(dx, dy);
+    if (canvas.draft?.kind === 'box') canvas.draft.points.splice(2, 2, ...canvas.cross);
+    canvas.draw();
+    this.page.setStatus(`Cross at ${canvas.cross.join(', ')}${canvas.draft ? ': space sets the other corner' : ''}`);
+  }
+
+  // Whether the key is the cross's.
+  press(key, isFine) {
+    const canvas = this.canvas, page = this.page, by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
+    if (!canvas.cross) return false;
+    const [x, y] = canvas.cross, step = isFine ? 1 : Math.max(1, Math.round(16 / canvas.scale)), draft = canvas.draft;
+    if (by) this.set(x + step * by[0], y + step * by[1]);
+    else if (key === 'Escape') this.end();
+    else if (key !== ' ' || page.tool === 'pan') return false;
+    else if (page.tool !== 'box') page.draw({ kind: page.tool, points: [x, y], radius: page.brush / canvas.scale });
+    else if (!draft) { canvas.draft = { kind: 'box', points: [x, y, x, y], radius: 0 }; this.set(x, y); }
+    else if (Math.abs(x - draft.points[0]) >= 2 && Math.abs(y - draft.points[1]) >= 2) {
+      canvas.draft = null;
+      page.draw(draft);
+    }
+    return true;
+  }
+}
