@@ -360,7 +360,7 @@ TEST(who_listens_for_others_is_warned)
 {
     make_set();
     char *alone = noted(""), *open = noted("--listen 127.0.0.2");
-    ck_assert_ptr_null(strstr(alone, "whoever"));
+    ck_assert(!strstr(alone, "whoever"));
     ck_assert_ptr_nonnull(strstr(open, "--listen 127.0.0.2: whoever can reach this machine there and sees the link"));
     free(alone);
     free(open);
