@@ -273,7 +273,7 @@ const page = {
     if (t?.running && !t.progress) return 'Learning …';
     if (t?.running) return `${t.progress} ${t.done}${t.total ? '/' + t.total : ''}${t.left_s != null ? `, ${Math.ceil(t.left_s)} s left` : ''}`;
     if (t?.error) return 'Training failed: ' + t.error;
-    if (t?.loss != null) return `On images held out in turn ${t.loss.toFixed(1)} ± ${(t.standard_error ?? 0).toFixed(1)}\u00a0% of the pixels are wrong, all labels weighing the same.`;
+    if (t?.loss != null) return `On images held out in turn ${t.loss.toFixed(1)}\u00a0±\u00a0${(t.standard_error ?? 0).toFixed(1)}\u00a0% of the pixels are wrong, all labels weighing the same.`;
     return this.state.has_model ? 'A model is there.' : 'No model yet. Accept a few images, or draw on them, then train.';
   },
 };
