@@ -215,11 +215,11 @@ const page = {
     canvas.paint();
     setStatus('View: ' + canvas.view);
   },
-  zoom(factor) { canvas.zoom(factor); this.tellZoom(); },
-  fit() { canvas.fit(); this.tellZoom(); },
-  tellZoom() { $('zoom').textContent = `zoom ${Math.round(100 * canvas.scale)} %`; },
+  zoom(factor) { canvas.zoom(factor); this.showZoom(); },
+  fit() { canvas.fit(); this.showZoom(); },
+  showZoom() { $('zoom').textContent = `zoom ${Math.round(100 * canvas.scale)} %`; },
   showSaved() { setStatus(`Saved: every stroke is, at once, in ${this.state?.folder}.`); },
-  tell,
+  setStatus,
 
   // The field below the labels is for another label's name, or for a new one of a label that is there.
   rename(value) {
