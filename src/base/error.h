@@ -32,6 +32,13 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
             status = (call);                                                                                           \
     } while (0)
 
+/* The same for a step that is only taken if something holds, or a failure that follows from it. */
+#define TRY_IF(condition, call)                                                                                        \
+    do {                                                                                                               \
+        if (status == CLV_OK && (condition))                                                                           \
+            status = (call);                                                                                           \
+    } while (0)
+
 /* Whether the caller asked to stop. */
 int stop_requested(const struct clv_progress *progress);
 

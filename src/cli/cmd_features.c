@@ -87,8 +87,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     clv_train_defaults(task, clv_learner_at(0));
     enum clv_status status = options_parse(&table, argc, argv, common, err);
     TRY(recipe_options_finish(task, common, err));
-    if (status == CLV_OK && !self->index)
-        status = options_take_no_arguments(common, "features takes no arguments; --data names the images", err);
+    TRY_IF(!self->index,
+           options_take_no_arguments(common, "features takes no arguments; --data names the images", err));
     if (status != CLV_OK)
         return status;
     bool has_images = options_first_given(common, SECTION_IMAGES);
@@ -108,9 +108,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
         return fail(err, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
     bool is_given = self->model_path || self->recipe_path;
     status = options_check(common, of_recipes, sizeof of_recipes / sizeof *of_recipes, err);
-    if (status == CLV_OK && is_given && of_recipe)
-        status = fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
-                      self->model_path ? "model's, given by -m" : "other file's, given by --recipe");
+    TRY_IF(is_given && of_recipe, fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,
+                                       self->model_path ? "model's, given by -m" : "other file's, given by --recipe"));
     TRY(options_check(common, of_seeds, sizeof of_seeds / sizeof *of_seeds, err));
     if (status != CLV_OK)
         return status;
@@ -135,9 +134,9 @@ static enum clv_status read_recipe(struct clv_recipe *recipe, const struct featu
     struct clv_recipe *found = &model.recipe;
     enum clv_status status =
         self->model_path ? clv_model_read(&model, path, err) : clv_features_open(&dataset, found, path, err);
-    if (status == CLV_OK && !clv_recipe_n_features(found))
-        status = fail(err, CLV_ERR_USAGE, "%s: %s; it has no recipe", path,
-                      self->model_path ? "learned from features made elsewhere" : "its features were made elsewhere");
+    TRY_IF(!clv_recipe_n_features(found),
+           fail(err, CLV_ERR_USAGE, "%s: %s; it has no recipe", path,
+                self->model_path ? "learned from features made elsewhere" : "its features were made elsewhere"));
     TRY(map_options_check(&self->task.maps, found, set->map_names, set->n_maps, path, err));
     if (status == CLV_OK) {
         *recipe = *found;
@@ -196,11 +195,9 @@ static enum clv_status run(struct features *self, struct clv_error *err)
         status = outputs_spare(&common->outputs, self->task.maps.folders[m].folder, err);
     TRY(map_options_add(&set, &self->task.maps, err));
     bool has_recipe = self->model_path || self->recipe_path;
-    if (status == CLV_OK && !has_recipe)
-        status = look_ahead(self, &set, &self->task.recipe, &progress, err);
+    TRY_IF(!has_recipe, look_ahead(self, &set, &self->task.recipe, &progress, err));
     TRY(make_recipe(&recipe, self, &set, &progress, err));
-    if (status == CLV_OK && has_recipe)
-        status = look_ahead(self, &set, &recipe, &progress, err);
+    TRY_IF(has_recipe, look_ahead(self, &set, &recipe, &progress, err));
     TRY(self->shard.count
             ? features_write_shard(self->output, &set, &recipe, self->shard.number, self->shard.count,
                                    common->n_threads, &common->limits, &progress, err)

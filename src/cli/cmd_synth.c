@@ -77,8 +77,7 @@ enum clv_status cmd_synth(int argc, char **argv, struct clv_error *err)
     enum clv_status status = options_parse(&table, argc, argv, &self.common, err);
     for (size_t i = 0; i < self.common.n_arguments && status == CLV_OK; i++)
         status = take_folder(&self.folder, NULL, self.common.arguments[i], err);
-    if (status == CLV_OK && !self.folder)
-        status = fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o");
+    TRY_IF(!self.folder, fail(err, CLV_ERR_USAGE, "synth: no folder to write into; give it with -o"));
     struct clv_progress progress = console_progress(NULL);
     TRY(clv_synth_animals(self.folder, &self.options, self.common.n_threads, &progress, err));
     if (status == CLV_OK)

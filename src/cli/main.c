@@ -116,11 +116,10 @@ static enum clv_status join_team(const struct command *command, int32_t n, struc
     atexit(leave_team);
     if (status == CLV_OK && team_rank())
         console_silence();
-    if (status == CLV_OK && !command->is_shared)
-        status =
-            fail(err, CLV_ERR_USAGE,
-                 "started %d times by mpirun or srun, and each would do all of the work: %s is not shared by processes",
-                 n, command->name);
+    TRY_IF(!command->is_shared,
+           fail(err, CLV_ERR_USAGE,
+                "started %d times by mpirun or srun, and each would do all of the work: %s is not shared by processes",
+                n, command->name));
     return status;
 }
 

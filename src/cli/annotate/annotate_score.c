@@ -16,6 +16,7 @@
 #include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
 #include "cli/common/options.h"
+#include "cli/common/print_values.h"
 #include "report/report.h"
 
 #define JSON_MAX ((size_t)1 << 32)
@@ -127,15 +128,13 @@ static void put_json(struct text *text, const struct answer *self, const struct 
         const struct clv_belief_result *result = &annotation->results[l];
         text_printf(text, "%s{\"example\":%zu", l ? "," : "", l + 1);
         if (images->n_items) {
-            text_put(text, ",\"image\":");
-            text_put_json(text, images->items[l].name);
+            json_put_string(text, "image", images->items[l].name);
         }
         text_put(text, ",\"tags\":[");
         put_tags(text, model, annotation->tags + l * annotation->n_tags, true);
         text_put(text, "],\"loss\":");
         text_put_json_number(text, result->loss);
-        text_put(text, ",\"bound\":");
-        text_put_json_number(text, result->bound);
+        json_put_number(text, "bound", result->bound);
         text_printf(text, ",\"optimal\":%s,\"nodes\":%llu", result->is_optimal ? "true" : "false",
                     (unsigned long long)result->n_nodes);
         for (size_t i = 0; self->scores && i < annotation->n_tags; i++) {
@@ -154,9 +153,9 @@ static enum clv_status answer(struct annotation *annotation, struct clv_tag_mode
     const struct annotate_source source = {self->data, self->split, &self->common, 0};
     enum clv_status status = clv_tag_model_read(model, self->model_path, err);
     const char *of_search = options_first_given(&self->common, SECTION_SEARCH);
-    if (status == CLV_OK && of_search && model->form != CLV_TAGS_LMSBN)
-        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: %s does not decide by branch and bound", of_search,
-                      self->model_path);
+    TRY_IF(of_search && model->form != CLV_TAGS_LMSBN,
+           fail(err, CLV_ERR_USAGE, "--%s has no effect: %s does not decide by branch and bound", of_search,
+                self->model_path));
     TRY(annotate_read(set, images, NULL, &source, model, err));
     TRY(annotate_set(annotation, model, set, &self->search, self->common.n_threads, err));
     return status;
@@ -185,8 +184,7 @@ static enum clv_status report_image(struct clv_report *report, const struct answ
     list_tags(&texts[0], model, tags);
     list_tags(&texts[1], model, truth);
     enum clv_status status = clv_image_read(&image, item->image, &self->common.limits, err);
-    if (status == CLV_OK && (texts[0].failed || texts[1].failed))
-        status = fail_memory(err);
+    TRY_IF(texts[0].failed || texts[1].failed, fail_memory(err));
     const struct clv_report_item shown = {.name = item->name,
                                           .image = &image,
                                           .weighted_hamming = NAN,
@@ -227,8 +225,7 @@ static enum clv_status run_predict(const struct answer *self, struct clv_error *
     struct text text;
     text_init(&text, JSON_MAX);
     enum clv_status status = answer(&annotation, &model, &set, &images, self, err);
-    if (status == CLV_OK && self->report)
-        status = write_report(self, &model, &annotation, &set, &images, err);
+    TRY_IF(self->report, write_report(self, &model, &annotation, &set, &images, err));
     if (status == CLV_OK && self->json)
         put_json(&text, self, &model, &annotation, &images);
     else if (status == CLV_OK)
@@ -254,8 +251,7 @@ static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
     if (self->output)
         status = annotate_claim(common, self->output, self->overwrite, self->data, self->model_path, err);
     enum path_kind kind = PATH_ABSENT;
-    if (status == CLV_OK && self->report)
-        status = path_look(&kind, self->report, err);
+    TRY_IF(self->report, path_look(&kind, self->report, err));
     if (status != CLV_OK || kind == PATH_ABSENT)
         return status; /* a folder that is still to be made holds nothing */
     char *page = path_join(self->report, "index.html");
@@ -274,12 +270,10 @@ enum clv_status annotate_predict(int argc, char **argv, struct clv_error *err)
     };
     struct answer self;
     enum clv_status status = parse(&self, table, predict_rows, argc, argv, err);
-    if (status == CLV_OK && !self.model_path)
-        status = fail(err, CLV_ERR_USAGE, "annotate predict: -m is missing: which model?");
-    if (status == CLV_OK && !self.data)
-        status = fail(err, CLV_ERR_USAGE, "annotate predict: --data is missing: which examples?");
-    if (status == CLV_OK && self.report && !annotate_is_images(self.data))
-        status = fail(err, CLV_ERR_USAGE, "--report: %s is a multi-label file; there are no images to show", self.data);
+    TRY_IF(!self.model_path, fail(err, CLV_ERR_USAGE, "annotate predict: -m is missing: which model?"));
+    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "annotate predict: --data is missing: which examples?"));
+    TRY_IF(self.report && !annotate_is_images(self.data),
+           fail(err, CLV_ERR_USAGE, "--report: %s is a multi-label file; there are no images to show", self.data));
     TRY(claim_outputs(&self, err));
     TRY(run_predict(&self, err));
     common_options_release(&self.common);
@@ -312,24 +306,17 @@ static struct effort effort_of(const struct annotation *annotation)
 static enum clv_status print_json(const struct clv_tag_score *score, size_t n, const struct effort *effort,
                                   struct clv_error *err)
 {
-    const struct {
-        const char *name;
-        double value;
-    } fields[] = {{"exact_match", score->exact_match}, {"hamming", score->hamming}, {"f_sample", score->f_sample},
-                  {"f_macro", score->f_macro},         {"f_micro", score->f_micro}, {"examples", (double)n}};
+    const struct value fields[] = {{"exact_match", score->exact_match}, {"hamming", score->hamming},
+                                   {"f_sample", score->f_sample},       {"f_macro", score->f_macro},
+                                   {"f_micro", score->f_micro},         {"examples", (double)n}};
     struct text text;
     text_init(&text, 4096);
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        text_printf(&text, "%s\"%s\":", i ? "," : "{", fields[i].name);
-        text_put_json_number(&text, fields[i].value);
-    }
+    text_put(&text, "{");
+    json_put_values(&text, fields, sizeof fields / sizeof *fields);
     if (effort) {
-        text_put(&text, ",\"mean_loss\":");
-        text_put_json_number(&text, effort->mean_loss);
-        text_put(&text, ",\"optimal\":");
-        text_put_json_number(&text, effort->optimal);
-        text_put(&text, ",\"mean_nodes\":");
-        text_put_json_number(&text, effort->mean_nodes);
+        json_put_number(&text, "mean_loss", effort->mean_loss);
+        json_put_number(&text, "optimal", effort->optimal);
+        json_put_number(&text, "mean_nodes", effort->mean_nodes);
         text_printf(&text, ",\"most_nodes\":%llu", (unsigned long long)effort->most_nodes);
     }
     text_put(&text, "}\n");
@@ -353,9 +340,8 @@ static enum clv_status score_prediction(const struct answer *self, struct clv_er
     struct clv_tag_score score;
     enum clv_status status = clv_tag_set_read(&truth, self->data, 0, err);
     TRY(clv_tag_set_read(&guess, self->predictions, truth.n_tags, err));
-    if (status == CLV_OK && truth.n != guess.n)
-        status = fail(err, CLV_ERR_DATA, "%s: has %zu examples, the truth %s has %zu", self->predictions, guess.n,
-                      self->data, truth.n);
+    TRY_IF(truth.n != guess.n, fail(err, CLV_ERR_DATA, "%s: has %zu examples, the truth %s has %zu", self->predictions,
+                                    guess.n, self->data, truth.n));
     TRY(clv_tag_measure(&score, truth.tags, guess.tags, truth.n, truth.n_tags, err));
     if (status == CLV_OK && self->json)
         status = print_json(&score, truth.n, NULL, err);
@@ -400,17 +386,15 @@ enum clv_status annotate_score(int argc, char **argv, struct clv_error *err)
     };
     struct answer self;
     enum clv_status status = parse(&self, table, score_rows, argc, argv, err);
-    if (status == CLV_OK && !self.data)
-        status = fail(err, CLV_ERR_USAGE, "annotate score: --data is missing: where is the truth?");
-    if (status == CLV_OK && !self.model_path == !self.predictions)
-        status = fail(err, CLV_ERR_USAGE, "annotate score: give either a model (-m) or a prediction (--pred)");
+    TRY_IF(!self.data, fail(err, CLV_ERR_USAGE, "annotate score: --data is missing: where is the truth?"));
+    TRY_IF(!self.model_path == !self.predictions,
+           fail(err, CLV_ERR_USAGE, "annotate score: give either a model (-m) or a prediction (--pred)"));
     const char *of_search = options_first_given(&self.common, SECTION_SEARCH), *of_model = of_search    ? of_search
                                                                                            : self.split ? "split"
                                                                                                         : NULL;
-    if (status == CLV_OK && self.predictions && of_model)
-        status = fail(err, CLV_ERR_USAGE, "--%s has no effect with --pred, whose tags are there", of_model);
-    if (status == CLV_OK && self.predictions)
-        status = common_options_check(&self.common, "--pred and its truth hold no images", err);
+    TRY_IF(self.predictions && of_model,
+           fail(err, CLV_ERR_USAGE, "--%s has no effect with --pred, whose tags are there", of_model));
+    TRY_IF(self.predictions, common_options_check(&self.common, "--pred and its truth hold no images", err));
     TRY(self.predictions ? score_prediction(&self, err) : score_model(&self, err));
     common_options_release(&self.common);
     return status;

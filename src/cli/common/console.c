@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "cli/common/print_values.h"
 #include "cli/common/signals.h"
 
 #define FIRST_SHOWN_S 1.0
@@ -267,11 +268,10 @@ static void draw(size_t done, size_t total, const char *note, double left_s)
 static void put_progress(size_t done, size_t total, const char *note, double left_s)
 {
     struct text line = begin_event("progress", "stage", console.what);
-    text_printf(&line, ",\"done\":%zu,\"total\":%zu,\"left_s\":", done, total);
-    text_put_json_number(&line, left_s);
+    text_printf(&line, ",\"done\":%zu,\"total\":%zu", done, total);
+    json_put_number(&line, "left_s", left_s);
     if (note) {
-        text_put(&line, ",\"note\":");
-        text_put_json(&line, note);
+        json_put_string(&line, "note", note);
     }
     put_event(&line);
 }

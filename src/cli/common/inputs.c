@@ -77,8 +77,7 @@ static enum clv_status add(struct input_list *list, const char *name, const char
 {
     char *output = path_output(file, false);
     enum clv_status status = output ? inputs_add_object(list, name, image, mask, output, err) : fail_memory(err);
-    if (status == CLV_OK && !(list->items[list->n - 1].file = string_copy(file)))
-        status = fail_memory(err);
+    TRY_IF(!(list->items[list->n - 1].file = string_copy(file)), fail_memory(err));
     array_free(output);
     return status;
 }
@@ -165,8 +164,7 @@ enum clv_status inputs_add_standard(struct input_list *list, size_t max_size, st
         else
             size += fread(bytes + size, 1, STREAM_BLOCK, stdin);
     } while (status == CLV_OK && !feof(stdin) && !ferror(stdin));
-    if (status == CLV_OK && ferror(stdin))
-        status = fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read");
+    TRY_IF(ferror(stdin), fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read"));
     TRY(inputs_add_object(list, STANDARD_INPUT, "-", NULL, "-", err));
     if (status == CLV_OK) {
         list->items[list->n - 1].bytes = bytes;
@@ -209,8 +207,7 @@ enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char se
             status = inputs_add_path(list, path.bytes, err);
         path.size = 0;
     }
-    if (status == CLV_OK && ferror(stream))
-        status = fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read");
+    TRY_IF(ferror(stream), fail_errno(err, CLV_ERR_NO_INPUT, "standard input: cannot read"));
     text_release(&path);
     return status;
 }
@@ -329,8 +326,7 @@ enum clv_status inputs_name_outputs(struct input_list *list, struct clv_error *e
     }
     if (status == CLV_OK && n)
         qsort(placed, n, sizeof *placed, compare_placed);
-    if (status == CLV_OK && n && folders_differ(placed, n))
-        status = keep_folders(placed, n, err);
+    TRY_IF(n && folders_differ(placed, n), keep_folders(placed, n, err));
     for (size_t i = 0; i < n; i++)
         array_free(placed[i].path);
     array_free(placed);

@@ -114,18 +114,16 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         return fail(err, CLV_ERR_USAGE,
                     "import: which format? coco, labelme, cvat, yolo, label-studio, voc or letters");
     status = find_form(form, options->form, err);
-    if (status == CLV_OK && !options->annotations)
-        status = fail(err, CLV_ERR_USAGE, "import: which file or folder?");
-    if (status == CLV_OK && (!options->output || !*options->output))
-        status = fail(err, CLV_ERR_USAGE, "import: -o is missing: where does the set go?");
+    TRY_IF(!options->annotations, fail(err, CLV_ERR_USAGE, "import: which file or folder?"));
+    TRY_IF(!options->output || !*options->output,
+           fail(err, CLV_ERR_USAGE, "import: -o is missing: where does the set go?"));
     if (status == CLV_OK && *form == FORM_LETTERS)
         return check_letters(self, err);
-    if (status == CLV_OK && options->has_folds)
-        status = fail(err, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form);
+    TRY_IF(options->has_folds, fail(err, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form));
     options->limits = self->common.limits;
-    if (status == CLV_OK && (options->limits.max_jpeg_scans || options->limits.grey16_high))
-        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
-                      options->limits.grey16_high ? "range" : "max-jpeg-scans");
+    TRY_IF(options->limits.max_jpeg_scans || options->limits.grey16_high,
+           fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
+                options->limits.grey16_high ? "range" : "max-jpeg-scans"));
     return status;
 }
 
@@ -252,8 +250,8 @@ static enum clv_status import_objects(struct import_set *self, int form, struct 
     const struct clv_image_boxes **entries = NULL;
     uint8_t *values = NULL;
     enum clv_status status = boxes_read_outlines(&boxes, self->options->annotations, err);
-    if (status == CLV_OK && (int)boxes.form != form)
-        status = fail(err, CLV_ERR_DATA, "%s: is not what %s writes", self->options->annotations, self->options->form);
+    TRY_IF((int)boxes.form != form,
+           fail(err, CLV_ERR_DATA, "%s: is not what %s writes", self->options->annotations, self->options->form));
     TRY(clv_set_read_folder(&images, self->options->images, err));
     if (status != CLV_OK)
         goto done;
@@ -268,8 +266,7 @@ static enum clv_status import_objects(struct import_set *self, int form, struct 
         names[i] = images.items[i].name;
     TRY(clv_boxes_find_all(entries, &boxes, names, images.n_items, err));
     TRY(take_images(self, &images, &boxes, entries, values, err));
-    if (status == CLV_OK && !self->n)
-        status = fail_empty(self, &images, &boxes, entries, err);
+    TRY_IF(!self->n, fail_empty(self, &images, &boxes, entries, err));
 done:
     array_free(values);
     array_free(entries);

@@ -22,8 +22,7 @@ static enum clv_status find_target(char **target, const char *typed, struct clv_
         path[n - 1] = 0;
     enum clv_status status = path ? outputs_make_folder(path, err) : fail_memory(err);
     TRY(path_look(&kind, path, err));
-    if (status == CLV_OK && kind == PATH_FILE)
-        status = fail(err, CLV_ERR_CREATE, "%s: is no folder", path);
+    TRY_IF(kind == PATH_FILE, fail(err, CLV_ERR_CREATE, "%s: is no folder", path));
     if (status == CLV_OK && kind == PATH_FOLDER) {
         array_free(path);
         path = realpath(typed, real) ? string_copy(real) : NULL;
@@ -132,8 +131,8 @@ enum clv_status import_output_begin(struct import_output *self, const struct imp
     snprintf(self->work, size, "%.*s.%s.importing", (int)folder, self->target, path_name(self->target));
     status = folder_remove(self->work, err); /* of a run that was killed */
     TRY(folder_create(self->work, err));
-    if (status == CLV_OK && self->mode && chmod(self->work, self->mode))
-        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target);
+    TRY_IF(self->mode && chmod(self->work, self->mode),
+           fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target));
     return status;
 }
 

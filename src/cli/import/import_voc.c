@@ -114,13 +114,11 @@ static enum clv_status take(struct import_set *self, struct values *values, cons
     char *image = find_image(images, name, &ending), *path = path_join(masks, name);
     char *below = image ? path_replace_extension(name, ending) : NULL;
     enum clv_status status = path ? find_split(&split, lists, name, err) : fail_memory(err);
-    if (status == CLV_OK && !image)
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: has no image in %s", path, images);
+    TRY_IF(!image, fail(err, CLV_ERR_NO_INPUT, "%s: has no image in %s", path, images));
     TRY(clv_indexed_image_read(&mask, path, &self->options->limits, err));
     TRY(clv_image_read_size(&width, &height, image, &self->options->limits, err));
-    if (status == CLV_OK && (mask.width != width || mask.height != height))
-        status =
-            fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, mask.width, mask.height, width, height);
+    TRY_IF(mask.width != width || mask.height != height,
+           fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, mask.width, mask.height, width, height));
     if (status == CLV_OK)
         note_values(values, &mask);
     TRY(below ? import_add(self, below, image, split, err) : fail_memory(err));
@@ -194,15 +192,14 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     char *images = self->options->images ? string_copy(self->options->images) : path_join(folder, "JPEGImages");
     enum clv_status status = masks && images ? read_lists(&lists, folder, err) : fail_memory(err);
     bool has_lists = lists.bytes[0] || lists.bytes[1] || lists.bytes[2];
-    if (status == CLV_OK && has_lists && self->options->of_split)
-        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: %s/ImageSets has a split of its own",
-                      self->options->of_split, folder);
+    TRY_IF(has_lists && self->options->of_split,
+           fail(err, CLV_ERR_USAGE, "--%s has no effect: %s/ImageSets has a split of its own", self->options->of_split,
+                folder));
     TRY(read_map(&map, folder, err));
-    if (status == CLV_OK && !path_is_folder(masks))
-        status = fail(err, CLV_ERR_NO_INPUT,
-                      "%s: holds no SegmentationClass/ and JPEGImages/; boxes of VOC are read "
-                      "where they are (train --boxes)",
-                      folder);
+    TRY_IF(!path_is_folder(masks), fail(err, CLV_ERR_NO_INPUT,
+                                        "%s: holds no SegmentationClass/ and JPEGImages/; boxes of VOC are read "
+                                        "where they are (train --boxes)",
+                                        folder));
     TRY(folder_walk(&files, masks, err));
     for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
         status = take(self, &values, &lists, masks, images, files.paths[i], err);
@@ -212,8 +209,7 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
         self->n_failed++;
         status = CLV_OK;
     }
-    if (status == CLV_OK && !self->n)
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: no mask in it can be taken over", masks);
+    TRY_IF(!self->n, fail(err, CLV_ERR_NO_INPUT, "%s: no mask in it can be taken over", masks));
     put_labels(self, &values, map);
     array_free(map);
     for (int i = 0; i < 3; i++)

@@ -136,8 +136,7 @@ enum clv_status import_write(struct import_set *self, struct clv_error *err)
                         item->has_boxes ? "boxes.tsv" : "", self->n_boxed ? "\t" : "", item->split);
         array_free(below);
     }
-    if (status == CLV_OK && self->n_boxed)
-        status = write_text(self, "boxes.tsv", &self->boxes, err);
+    TRY_IF(self->n_boxed, write_text(self, "boxes.tsv", &self->boxes, err));
     TRY(write_text(self, "labels.tsv", &self->labels, err));
     TRY(write_text(self, "manifest.tsv", &manifest, err));
     text_release(&manifest);

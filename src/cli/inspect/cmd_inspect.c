@@ -50,15 +50,13 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
         else
             self.path = common->arguments[i];
     }
-    if (status == CLV_OK && !self.path)
-        status = fail(err, CLV_ERR_USAGE, "inspect: which model?");
+    TRY_IF(!self.path, fail(err, CLV_ERR_USAGE, "inspect: which model?"));
     bool is_tags = status == CLV_OK && inspect_is_tags(self.path);
     if (is_tags && options_given(common, "threshold"))
         status = fail(err, CLV_ERR_USAGE, "--threshold has no effect: %s is a model of tags", self.path);
     TRY(is_tags ? inspect_tags(self.path, self.n_top, self.json, err) : clv_model_read(&model, self.path, err));
-    if (status == CLV_OK && !is_tags)
-        status = self.json ? inspect_json(&model, self.n_top, self.threshold, err)
-                           : inspect_text(&model, self.n_top, self.threshold, err);
+    TRY_IF(!is_tags, self.json ? inspect_json(&model, self.n_top, self.threshold, err)
+                               : inspect_text(&model, self.n_top, self.threshold, err));
     clv_model_release(&model);
     common_options_release(&self.common);
     return status;

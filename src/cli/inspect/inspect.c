@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/common/console.h"
+#include "cli/common/print_values.h"
 #include "cli/inspect/inspect_sparsity.h"
 #include "feature/context/context.h"
 #include "feature/recipe/recipe.h"
@@ -195,38 +196,18 @@ enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, doubl
     return CLV_OK;
 }
 
-static void put_key(struct text *text, const char *key)
-{
-    char last = text->size ? text->bytes[text->size - 1] : '{';
-    text_put(text, last == '{' || last == '[' ? "" : ",");
-    text_put_json(text, key);
-    text_put(text, ":");
-}
-
-static void put_number(struct text *text, const char *key, double value)
-{
-    put_key(text, key);
-    text_put_json_number(text, value);
-}
-
-static void put_string(struct text *text, const char *key, const char *value)
-{
-    put_key(text, key);
-    text_put_json(text, value);
-}
-
 static void put_recipe(struct text *text, const struct clv_recipe *recipe)
 {
-    put_number(text, "working_pixels", recipe->working_pixels);
+    json_put_number(text, "working_pixels", recipe->working_pixels);
     if (recipe->nodes == CLV_NODES_PATCHES) {
-        put_number(text, "patch_size", recipe->patch_px);
-        put_number(text, "patch_step", recipe->patch_step_px);
+        json_put_number(text, "patch_size", recipe->patch_px);
+        json_put_number(text, "patch_step", recipe->patch_step_px);
     } else {
-        put_number(text, "superpixels", recipe->slic.n_superpixels);
-        put_number(text, "compactness", (double)recipe->slic.compactness);
-        put_number(text, "slic_iterations", recipe->slic.n_iterations);
+        json_put_number(text, "superpixels", recipe->slic.n_superpixels);
+        json_put_number(text, "compactness", (double)recipe->slic.compactness);
+        json_put_number(text, "slic_iterations", recipe->slic.n_iterations);
     }
-    put_key(text, "blocks");
+    json_put_key(text, "blocks");
     text_put(text, "[");
     for (size_t i = 0, n = 0; i < N_BLOCK_NAMES; i++)
         if (recipe->blocks & block_names[i].block) {
@@ -234,15 +215,15 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
             text_put_json(text, block_names[i].name);
         }
     text_put(text, "]");
-    put_number(text, "words", recipe->n_words);
-    put_number(text, "sift_step", recipe->step_px);
-    put_key(text, "sift_bins");
+    json_put_number(text, "words", recipe->n_words);
+    json_put_number(text, "sift_step", recipe->step_px);
+    json_put_key(text, "sift_bins");
     for (int32_t s = 0; s < recipe->n_scales; s++)
         text_printf(text, "%s%d", s ? "," : "[", recipe->bin_size_px[s]);
     text_put(text, "]");
-    put_string(text, "sift", recipe->sift == CLV_SIFT_VLFEAT ? "vlfeat" : "cleave");
-    put_string(text, "kmeans", recipe->kmeans == CLV_KMEANS_VLFEAT ? "vlfeat" : "cleave");
-    put_string(text, "kernel_map", kernel_map_names[recipe->kernel_map]);
+    json_put_string(text, "sift", recipe->sift == CLV_SIFT_VLFEAT ? "vlfeat" : "cleave");
+    json_put_string(text, "kmeans", recipe->kmeans == CLV_KMEANS_VLFEAT ? "vlfeat" : "cleave");
+    json_put_string(text, "kernel_map", kernel_map_names[recipe->kernel_map]);
 }
 
 /* "pairwise_weights":[K][K][p]. */
@@ -250,7 +231,7 @@ static void put_tables(struct text *text, const struct clv_model *model)
 {
     const double *weight = model->w + clv_shape_unary_size(&model->shape);
     int32_t k = model->shape.n_labels, p = model->shape.n_edge_features;
-    put_key(text, "pairwise_weights");
+    json_put_key(text, "pairwise_weights");
     for (int32_t a = 0; a < k; a++)
         for (int32_t b = 0; b < k; b++) {
             text_put(text, b ? ",[" : a ? ",[[" : "[[[");
@@ -267,23 +248,23 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
 {
     char name[96];
     const double *variances = inspect_variances(model);
-    put_key(text, "largest_weights");
+    json_put_key(text, "largest_weights");
     text_put(text, "{");
     for (size_t row = 0; row < clv_shape_rows(&model->shape); row++) {
         struct weight *weights = sorted_row(model, row);
         if (!weights)
             return fail_memory(err);
         snprintf(name, sizeof name, "%d", row_label(model, row));
-        put_key(text, name);
+        json_put_key(text, name);
         text_put(text, "[");
         for (int32_t i = 0; i < n_top && i < model->shape.n_features; i++) {
             text_put(text, i ? ",{" : "{");
             feature_name(name, model, weights[i].feature);
-            put_string(text, "feature", name);
-            put_number(text, "weight", weights[i].value);
+            json_put_string(text, "feature", name);
+            json_put_number(text, "weight", weights[i].value);
             if (variances)
-                put_number(text, "variance",
-                           variances[row * (size_t)model->shape.n_features + (size_t)weights[i].feature]);
+                json_put_number(text, "variance",
+                                variances[row * (size_t)model->shape.n_features + (size_t)weights[i].feature]);
             text_put(text, "}");
         }
         text_put(text, "]");
@@ -292,11 +273,11 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
     text_put(text, "}");
     if (model->shape.pairwise == CLV_PAIRWISE_POTTS) {
         size_t unary_size = clv_shape_unary_size(&model->shape);
-        put_key(text, "couplings");
+        json_put_key(text, "couplings");
         text_put(text, "{");
         for (int32_t f = 0; f < model->shape.n_edge_features; f++) {
             edge_feature_name(name, model, f);
-            put_number(text, name, model->w[unary_size + (size_t)f]);
+            json_put_number(text, name, model->w[unary_size + (size_t)f]);
         }
         text_put(text, "}");
     }
@@ -310,19 +291,19 @@ enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, doubl
     struct text text;
     text_init(&text, JSON_MAX);
     text_put(&text, "{");
-    put_key(&text, "labels");
+    json_put_key(&text, "labels");
     text_put(&text, "[");
     for (int32_t label = 0; label < model->labels.n_labels; label++) {
         text_put(&text, label ? "," : "");
         text_put_json(&text, model->labels.names[label]);
     }
     text_put(&text, "]");
-    put_number(&text, "node_features", model->shape.n_features);
-    put_number(&text, "edge_features", model->shape.n_edge_features);
-    put_string(&text, "pairwise", pairwise_name(model->shape.pairwise));
+    json_put_number(&text, "node_features", model->shape.n_features);
+    json_put_number(&text, "edge_features", model->shape.n_edge_features);
+    json_put_string(&text, "pairwise", pairwise_name(model->shape.pairwise));
     if (model->first)
-        put_number(&text, "stages", 2);
-    put_key(&text, "recipe");
+        json_put_number(&text, "stages", 2);
+    json_put_key(&text, "recipe");
     if (model->has_recipe) {
         text_put(&text, "{");
         put_recipe(&text, &model->recipe);
@@ -332,7 +313,7 @@ enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, doubl
     }
     inspect_sparsity_put(&text, model, threshold);
     enum clv_status status = put_weights(&text, model, n_top, err);
-    put_key(&text, "record");
+    json_put_key(&text, "record");
     record_put_json(&text, &model->record);
     text_put(&text, "}\n");
     if (status != CLV_OK) {

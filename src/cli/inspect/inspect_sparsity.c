@@ -1,4 +1,5 @@
 #include "cli/inspect/inspect_sparsity.h"
+#include "cli/common/print_values.h"
 #include "data/tensors.h"
 #include "model/attachment.h"
 
@@ -58,15 +59,14 @@ void inspect_sparsity_put(struct text *text, const struct clv_model *model, doub
 {
     const double *variances = inspect_variances(model);
     size_t size = clv_shape_size(&model->shape), n = inspect_count_weights(model, threshold);
-    text_printf(text, ",\"weights\":%zu,\"weights_above_threshold\":%zu,\"threshold\":", size, n);
-    text_put_json_number(text, threshold);
+    text_printf(text, ",\"weights\":%zu,\"weights_above_threshold\":%zu", size, n);
+    json_put_number(text, "threshold", threshold);
     if (!variances)
         return;
     double least, most;
     find_range(&least, &most, variances, size);
     text_put(text, ",\"posterior\":{\"least_variance\":");
     text_put_json_number(text, least);
-    text_put(text, ",\"largest_variance\":");
-    text_put_json_number(text, most);
+    json_put_number(text, "largest_variance", most);
     text_put(text, "}");
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/common/console.h"
+#include "cli/common/print_values.h"
 #include "cli/inspect/inspect.h"
 #include "data/tensors.h"
 #include "model/record.h"
@@ -99,9 +100,9 @@ static void put_text(struct text *text, const struct clv_tag_model *model, int32
 static void put_json(struct text *text, const struct clv_tag_model *model, int32_t n_top)
 {
     char name[16];
-    text_printf(text, "{\"form\":\"%s\",\"order\":%d,\"features\":%d,\"kernel\":\"%s\",\"gamma\":",
-                clv_tag_form_name(model->form), model->order, model->n_features, model->gamma > 0 ? "rbf" : "linear");
-    text_put_json_number(text, model->gamma);
+    text_printf(text, "{\"form\":\"%s\",\"order\":%d,\"features\":%d,\"kernel\":\"%s\"", clv_tag_form_name(model->form),
+                model->order, model->n_features, model->gamma > 0 ? "rbf" : "linear");
+    json_put_number(text, "gamma", model->gamma);
     text_printf(text, ",\"support_vectors\":%zu,\"tags\":[", model->n_vectors);
     for (int32_t p = 0; p < model->n_tags; p++) {
         text_put(text, p ? "," : "");

@@ -64,11 +64,9 @@ static enum clv_status parse(struct label *self, int argc, char **argv, struct c
     struct common_options *common = &self->common;
     common_options_init(common);
     enum clv_status status = options_parse(&table, argc, argv, common, err);
-    if (status == CLV_OK && common->n_arguments > 1)
-        status = fail(err, CLV_ERR_USAGE, "%s: label takes one folder, and %s is there already", common->arguments[1],
-                      common->arguments[0]);
-    if (status == CLV_OK && !common->n_arguments)
-        status = fail(err, CLV_ERR_USAGE, "label: which folder of images?");
+    TRY_IF(common->n_arguments > 1, fail(err, CLV_ERR_USAGE, "%s: label takes one folder, and %s is there already",
+                                         common->arguments[1], common->arguments[0]));
+    TRY_IF(!common->n_arguments, fail(err, CLV_ERR_USAGE, "label: which folder of images?"));
     if (status == CLV_OK)
         self->folder = common->arguments[0];
     return status;

@@ -285,8 +285,7 @@ enum clv_status label_server_new(struct label_server **server, struct text *link
     enum clv_status status = listen_at(fresh, access, &n_hosts, address, &port, err);
     for (size_t k = 0; k < n_hosts; k++)
         text_printf(links, "http://%s/?token=%s\n", access->hosts[k], access->token);
-    if (status == CLV_OK && links->failed)
-        status = fail_memory(err);
+    TRY_IF(links->failed, fail_memory(err));
     if (status == CLV_OK) {
         add_host(access, &n_hosts, "localhost", port); /* of a tunnel */
         add_host(access, &n_hosts, "127.0.0.1", port);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "cli/common/print_values.h"
 #include "cli/label/label.h"
 
 #define NICENESS 5
@@ -215,19 +216,14 @@ static void write_status(void *context, struct text *json)
 {
     struct label_trainer *trainer = context;
     pthread_mutex_lock(&trainer->lock);
-    text_printf(json, "{\"running\":%s,\"models\":%d,\"loss\":", trainer->child > 0 ? "true" : "false",
-                trainer->n_models);
-    text_put_json_number(json, trainer->loss);
-    text_put(json, ",\"standard_error\":");
-    text_put_json_number(json, trainer->standard_error);
-    text_put(json, ",\"progress\":");
-    text_put_json(json, trainer->stage);
-    text_printf(json, ",\"done\":%lld,\"total\":%lld,\"left_s\":", (long long)trainer->done, (long long)trainer->total);
-    text_put_json_number(json, trainer->left_s);
-    text_put(json, ",\"note\":");
-    text_put_json(json, trainer->note);
-    text_put(json, ",\"error\":");
-    text_put_json(json, trainer->failure);
+    text_printf(json, "{\"running\":%s,\"models\":%d", trainer->child > 0 ? "true" : "false", trainer->n_models);
+    json_put_number(json, "loss", trainer->loss);
+    json_put_number(json, "standard_error", trainer->standard_error);
+    json_put_string(json, "progress", trainer->stage);
+    text_printf(json, ",\"done\":%lld,\"total\":%lld", (long long)trainer->done, (long long)trainer->total);
+    json_put_number(json, "left_s", trainer->left_s);
+    json_put_string(json, "note", trainer->note);
+    json_put_string(json, "error", trainer->failure);
     text_put(json, "}");
     pthread_mutex_unlock(&trainer->lock);
 }

@@ -160,13 +160,11 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     TRY(training_set_hide(&set, self->voids, err));
     TRY(training_set_require_masks(&set, self->data, &progress, err));
     TRY(inputs_add_set(&inputs, &set, common, err));
-    if (status == CLV_OK && self->model_path)
-        status = clv_model_read(&model, self->model_path, err);
-    if (status == CLV_OK && self->model_path && !model.has_recipe)
-        status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no superpixels",
-                      self->model_path);
-    if (status == CLV_OK && self->pred_labels)
-        status = clv_labels_read(&predicted, self->pred_labels, err);
+    TRY_IF(self->model_path, clv_model_read(&model, self->model_path, err));
+    TRY_IF(
+        self->model_path && !model.has_recipe,
+        fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no superpixels", self->model_path));
+    TRY_IF(self->pred_labels, clv_labels_read(&predicted, self->pred_labels, err));
     const struct score_task task = {
         .inputs = &inputs,
         .labels = &set.labels,

@@ -12,6 +12,7 @@
 #include "cleave/model.h"
 #include "cleave/score.h"
 #include "cli/common/console.h"
+#include "cli/common/print_values.h"
 #include "feature/dataset/feature_shards.h"
 #include "model/likelihood.h"
 
@@ -91,9 +92,8 @@ static enum clv_status score_examples(struct scoring *self, bool wants_likelihoo
         clv_confusion_merge(&self->confusions[0], &self->confusions[t]);
     for (size_t i = 0; status == CLV_OK && i < clv_dataset_size(self->dataset); i++)
         self->n_scored += !isnan(self->loss[i]);
-    if (status == CLV_OK && !self->n_scored)
-        status = fail(err, CLV_ERR_DATA, "%s: has no true labels to score by, nor has any other",
-                      clv_dataset_name(self->dataset, 0));
+    TRY_IF(!self->n_scored, fail(err, CLV_ERR_DATA, "%s: has no true labels to score by, nor has any other",
+                                 clv_dataset_name(self->dataset, 0)));
     return status;
 }
 
@@ -144,17 +144,13 @@ static enum clv_status print_json(const struct scoring *self, const struct means
     struct text text;
     bool is_first = true;
     text_init(&text, 1 << 20);
-    text_printf(&text, "{\"examples\":%zu,\"nodes\":%.0f,\"accuracy\":", self->n_scored, mean->n_known);
-    text_put_json_number(&text, 1 - mean->error);
-    text_put(&text, ",\"node_error\":");
-    text_put_json_number(&text, mean->error);
-    text_put(&text, ",\"mean_node_error\":");
-    text_put_json_number(&text, mean->node_error);
-    text_put(&text, ",\"mean_loss\":");
-    text_put_json_number(&text, mean->loss);
+    text_printf(&text, "{\"examples\":%zu,\"nodes\":%.0f", self->n_scored, mean->n_known);
+    json_put_number(&text, "accuracy", 1 - mean->error);
+    json_put_number(&text, "node_error", mean->error);
+    json_put_number(&text, "mean_node_error", mean->node_error);
+    json_put_number(&text, "mean_loss", mean->loss);
     if (self->likelihoods) {
-        text_put(&text, ",\"mean_log_likelihood\":");
-        text_put_json_number(&text, mean->log_likelihood);
+        json_put_number(&text, "mean_log_likelihood", mean->log_likelihood);
     }
     text_put(&text, ",\"class_accuracy\":{");
     for (int32_t label = 0; label < labels->n_labels; label++) {
@@ -200,9 +196,9 @@ enum clv_status score_features(const struct features_task *task, struct clv_erro
     int n_threads = parallel_threads(task->n_threads);
     enum clv_status status = clv_model_read(&model, task->model_path, err);
     TRY(features_open_list(&dataset, NULL, task->paths, 0, err));
-    if (status == CLV_OK && clv_dataset_n_labels(dataset) != model.shape.n_labels)
-        status = fail(err, CLV_ERR_DATA, "%s: has %d labels, the model %d", task->paths->paths[0],
-                      clv_dataset_n_labels(dataset), model.shape.n_labels);
+    TRY_IF(clv_dataset_n_labels(dataset) != model.shape.n_labels,
+           fail(err, CLV_ERR_DATA, "%s: has %d labels, the model %d", task->paths->paths[0],
+                clv_dataset_n_labels(dataset), model.shape.n_labels));
     decoding_choose(&model.decoding, task->decoding);
     scoring.dataset = dataset;
     scoring.model = &model;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/common/console.h"
+#include "cli/common/print_values.h"
 #include "cli/score/score_set.h"
 
 #define JSON_MAX ((size_t)1 << 30)
@@ -174,40 +175,32 @@ void score_print_csv(const struct set_score *score)
     }
 }
 
-static void put_field(struct text *text, const char *name, double value)
-{
-    text_put(text, text->size && text->bytes[text->size - 1] != '{' ? "," : "");
-    text_put_json(text, name);
-    text_put(text, ":");
-    text_put_json_number(text, value);
-}
-
 static void put_image_fields(struct text *text, const struct clv_image_score *image)
 {
-    put_field(text, "weighted_hamming", image->weighted_hamming);
-    put_field(text, "hamming", image->hamming);
-    put_field(text, "mean_iou", image->mean_iou);
+    json_put_number(text, "weighted_hamming", image->weighted_hamming);
+    json_put_number(text, "hamming", image->hamming);
+    json_put_number(text, "mean_iou", image->mean_iou);
 }
 
 static void put_means(struct text *text, const struct set_score *score)
 {
     double mean, error, ignored;
     MEAN(score, pixel.weighted_hamming, &mean, &error);
-    put_field(text, "weighted_hamming", mean);
-    put_field(text, "weighted_hamming_standard_error", error);
+    json_put_number(text, "weighted_hamming", mean);
+    json_put_number(text, "weighted_hamming_standard_error", error);
     MEAN(score, pixel.hamming, &mean, &ignored);
-    put_field(text, "hamming", mean);
+    json_put_number(text, "hamming", mean);
     text_put(text, ",\"iou\":{");
     for (int32_t label = 0; label < score->labels->n_labels; label++) {
         char number[16];
         double iou = mean_iou_of_label(score, label);
         snprintf(number, sizeof number, "%d", label);
         if (!is_void(score->labels, label) && !isnan(iou))
-            put_field(text, number, iou);
+            json_put_number(text, number, iou);
     }
     text_put(text, "}");
     MEAN(score, pixel.mean_iou, &mean, &ignored);
-    put_field(text, "mean_iou", mean);
+    json_put_number(text, "mean_iou", mean);
 }
 
 static void put_classes(struct text *text, const char *name, const char *mean_name,
@@ -216,15 +209,15 @@ static void put_classes(struct text *text, const char *name, const char *mean_na
     text_printf(text, ",\"%s\":{", name);
     for (int32_t label = 0; label < labels->n_labels; label++)
         if (!is_void(labels, label) && labels->names[label][0])
-            put_field(text, labels->names[label], measure(confusion, label));
+            json_put_number(text, labels->names[label], measure(confusion, label));
     text_put(text, "}");
-    put_field(text, mean_name, mean_over_classes(confusion, labels, measure));
+    json_put_number(text, mean_name, mean_over_classes(confusion, labels, measure));
 }
 
 /* Over all pixels, or nodes, of the set. */
 static void put_accuracies(struct text *text, const struct clv_confusion *confusion, const struct clv_labels *labels)
 {
-    put_field(text, "accuracy", 1 - clv_confusion_score(confusion).hamming);
+    json_put_number(text, "accuracy", 1 - clv_confusion_score(confusion).hamming);
     put_classes(text, "class_accuracy", "mean_class_accuracy", confusion, labels, clv_confusion_class_accuracy);
     put_classes(text, "class_iou", "mean_class_iou", confusion, labels, clv_confusion_iou);
 }
@@ -234,9 +227,9 @@ enum clv_status score_print_json(const struct set_score *score, bool per_image, 
     struct text text;
     text_init(&text, JSON_MAX);
     text_put(&text, "{");
-    put_field(&text, "images", (double)score->inputs->n);
+    json_put_number(&text, "images", (double)score->inputs->n);
     put_means(&text, score);
-    put_field(&text, "pixels", (double)clv_confusion_score(&score->confusion).n_pixels);
+    json_put_number(&text, "pixels", (double)clv_confusion_score(&score->confusion).n_pixels);
     put_accuracies(&text, &score->confusion, score->labels);
     if (score->has_superpixels) {
         struct clv_image_score means = {0};

@@ -48,8 +48,7 @@ enum clv_status set_score_init(struct set_score *score, struct clv_error *err)
     TRY(clv_confusion_init(&score->nodes, score->labels->n_labels, err));
     score->images = array_zalloc(n, sizeof *score->images);
     score->iou = array_alloc(n * n_labels, sizeof *score->iou);
-    if (status == CLV_OK && (!score->images || !score->iou))
-        status = fail_memory(err);
+    TRY_IF(!score->images || !score->iou, fail_memory(err));
     return status;
 }
 
@@ -90,8 +89,8 @@ static enum clv_status check_all_there(const struct score_task *task, struct clv
             first = path;
         }
     }
-    if (status == CLV_OK && n_missing)
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: no such prediction (%zu of %zu are missing)", first, n_missing, n);
+    TRY_IF(n_missing,
+           fail(err, CLV_ERR_NO_INPUT, "%s: no such prediction (%zu of %zu are missing)", first, n_missing, n));
     array_free(first);
     return status;
 }
@@ -191,13 +190,12 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     enum clv_status status =
         path ? clv_mask_read(&truth, input->mask, task->labels, 0, 0, task->limits, err) : fail_memory(err);
     TRY(clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err));
-    if (status == CLV_OK && (prediction.width != truth.width || prediction.height != truth.height))
-        status = fail(err, CLV_ERR_DATA, "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width,
-                      prediction.height, input->mask, truth.width, truth.height);
+    TRY_IF(prediction.width != truth.width || prediction.height != truth.height,
+           fail(err, CLV_ERR_DATA, "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width,
+                prediction.height, input->mask, truth.width, truth.height));
     if (status == CLV_OK && task->predicted)
         rename_labels(&prediction, task->predicted, task->labels);
-    if (status == CLV_OK && task->band_px)
-        status = band_keep(&truth, task->band_px, err);
+    TRY_IF(task->band_px, band_keep(&truth, task->band_px, err));
     if (status == CLV_OK) {
         clv_confusion_clear(confusion);
         clv_confusion_add(confusion, truth.labels, prediction.labels, (size_t)truth.width * (size_t)truth.height);
@@ -206,8 +204,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
         clv_confusion_merge(&tally->total, confusion);
         status = keep_counts(job, 0, index, confusion, err);
     }
-    if (status == CLV_OK && task->model)
-        status = score_superpixels(&scored->superpixel, confusion, job, index, &truth, &prediction, err);
+    TRY_IF(task->model, score_superpixels(&scored->superpixel, confusion, job, index, &truth, &prediction, err));
     if (status == CLV_OK && task->model) {
         clv_confusion_merge(&tally->nodes, confusion);
         status = keep_counts(job, 1, index, confusion, err);
@@ -265,8 +262,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
         status = fresh.counts[kind] ? CLV_OK : fail_memory(err);
     }
     job.tallies = array_zalloc((size_t)n_threads, sizeof *job.tallies);
-    if (status == CLV_OK && !job.tallies)
-        status = fail_memory(err);
+    TRY_IF(!job.tallies, fail_memory(err));
     if (task->model)
         job.nodes = recipe_of_nodes(&task->model->recipe);
     for (int thread = 0; thread < n_threads && status == CLV_OK; thread++)

@@ -62,12 +62,10 @@ static enum clv_status merge_row(struct merging *self, const struct tsv *table, 
                     table->line, table->fields[0], inputs->n);
     size_t index = (size_t)number - 1;
     enum clv_status status = is_name(&same, table->fields[1], inputs->items[index].name, err);
-    if (status == CLV_OK && !same)
-        status = fail(err, CLV_ERR_DATA, "%s:%zu: image %zu is %.300s, in the set it is %.300s", table->path,
-                      table->line, index + 1, table->fields[1], inputs->items[index].name);
-    if (status == CLV_OK && self->is_there[index])
-        status = fail(err, CLV_ERR_DATA, "%s:%zu: image %zu, %s, comes twice", table->path, table->line, index + 1,
-                      inputs->items[index].name);
+    TRY_IF(!same, fail(err, CLV_ERR_DATA, "%s:%zu: image %zu is %.300s, in the set it is %.300s", table->path,
+                       table->line, index + 1, table->fields[1], inputs->items[index].name));
+    TRY_IF(self->is_there[index], fail(err, CLV_ERR_DATA, "%s:%zu: image %zu, %s, comes twice", table->path,
+                                       table->line, index + 1, inputs->items[index].name));
     TRY(score_counts_read(&self->own, table->fields[2], table->path, table->line, err));
     if (status != CLV_OK)
         return status;
@@ -117,8 +115,7 @@ static enum clv_status merge_table(struct merging *self, const char *path, struc
     TRY(check_head(self, &table, err));
     while (status == CLV_OK && more) {
         status = tsv_next(&more, &table, err);
-        if (status == CLV_OK && more)
-            status = merge_row(self, &table, err);
+        TRY_IF(more, merge_row(self, &table, err));
     }
     tsv_release(&table);
     return status;

@@ -135,9 +135,9 @@ enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_bo
         }
     }
     array_free(entries);
-    if (status == CLV_OK && !self.objects.n)
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: has a box for none of the %zu images, such as %s; it has %s", path,
-                      inputs->n, first_without, boxes->images[0].image);
+    TRY_IF(!self.objects.n,
+           fail(err, CLV_ERR_NO_INPUT, "%s: has a box for none of the %zu images, such as %s; it has %s", path,
+                inputs->n, first_without, boxes->images[0].image));
     if (status != CLV_OK) {
         input_list_release(&self.objects);
         return status;
@@ -183,8 +183,7 @@ enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const
     struct clv_box *placed = NULL;
     enum clv_status status = place(&placed, &n, input, boxes, image, true, err);
     uint8_t *own = status == CLV_OK ? array_alloc(n, 1) : NULL;
-    if (status == CLV_OK && !own)
-        status = fail_memory(err);
+    TRY_IF(!own, fail_memory(err));
     for (size_t k = 0; k < n && status == CLV_OK; k++)
         own[k] = values[placed[k].label];
     TRY(clv_box_cut_all(labels, image, placed, own, n, NULL, err));

@@ -73,8 +73,7 @@ static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, 
     } else if (status == CLV_OK) {
         if (data)
             status = values_of_set(labels, fresh, &found, boxes, data, err);
-        if (status == CLV_OK && !found)
-            status = boxes_label_values(fresh, labels, boxes, path, err);
+        TRY_IF(!found, boxes_label_values(fresh, labels, boxes, path, err));
     }
     if (status == CLV_OK)
         *values = fresh;

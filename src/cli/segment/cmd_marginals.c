@@ -40,8 +40,8 @@ static enum clv_status run(struct segment *self, struct clv_error *err)
     enum clv_status status = segment_check(self, "marginals", err);
     TRY(options_check(&self->common, rules, sizeof rules / sizeof *rules, err));
     self->side = self->side ? self->side : DEFAULT_SIDE;
-    if (status == CLV_OK && self->json && self->status_file && strcmp(self->status_file, "-") == 0)
-        status = fail(err, CLV_ERR_USAGE, "--json and --status - both want standard output");
+    TRY_IF(self->json && self->status_file && strcmp(self->status_file, "-") == 0,
+           fail(err, CLV_ERR_USAGE, "--json and --status - both want standard output"));
     return status == CLV_OK ? segment_images(self, err) : status;
 }
 

@@ -75,21 +75,21 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     TRY(segment_check(self, "segment", err));
     TRY(segment_check_outputs(self, err));
     bool is_least_loss = self->decoding == DECODING_LEAST_LOSS;
-    if (status == CLV_OK && self->decoding != DECODING_OWN && self->boxes)
-        status = fail(err, CLV_ERR_USAGE, "--decode: does not go with --boxes");
-    if (status == CLV_OK && is_least_loss && self->refine == REFINE_ALL)
-        status = fail(err, CLV_ERR_USAGE,
-                      "--decode least-loss: does not go with --refine, which sharpens the best labelling");
-    if (status == CLV_OK && self->features && self->refine == REFINE_ALL)
-        status = fail(err, CLV_ERR_USAGE, "--refine: a feature file holds no pixels; name the images instead");
-    if (status == CLV_OK && self->refine == REFINE_NONE && (self->features || is_least_loss))
-        status = fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
-                      self->features ? "a feature file holds no pixels" : "--decode least-loss sharpens nothing");
+    TRY_IF(self->decoding != DECODING_OWN && self->boxes,
+           fail(err, CLV_ERR_USAGE, "--decode: does not go with --boxes"));
+    TRY_IF(
+        is_least_loss && self->refine == REFINE_ALL,
+        fail(err, CLV_ERR_USAGE, "--decode least-loss: does not go with --refine, which sharpens the best labelling"));
+    TRY_IF(self->features && self->refine == REFINE_ALL,
+           fail(err, CLV_ERR_USAGE, "--refine: a feature file holds no pixels; name the images instead"));
+    TRY_IF(self->refine == REFINE_NONE && (self->features || is_least_loss),
+           fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
+                self->features ? "a feature file holds no pixels" : "--decode least-loss sharpens nothing"));
     const char *of_draws = options_given(&self->common, "seed")    ? "seed"
                            : options_given(&self->common, "draws") ? "draws"
                                                                    : NULL;
-    if (status == CLV_OK && of_draws && !is_least_loss)
-        status = fail(err, CLV_ERR_USAGE, "--%s has no effect: --decode least-loss is missing, which draws", of_draws);
+    TRY_IF(of_draws && !is_least_loss,
+           fail(err, CLV_ERR_USAGE, "--%s has no effect: --decode least-loss is missing, which draws", of_draws));
     return status;
 }
 
@@ -138,8 +138,7 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
     inputs->skip_below = is_piped ? NULL : realpath(self->output, real_output);
     if (dataset)
         status = inputs_add_dataset(inputs, dataset, err);
-    if (status == CLV_OK && self->data)
-        status = add_data(inputs, self, err);
+    TRY_IF(self->data, add_data(inputs, self, err));
     for (size_t i = 0; i < self->common.n_arguments && status == CLV_OK; i++)
         status = strcmp(self->common.arguments[i], "-") != 0 ? inputs_add_path(inputs, self->common.arguments[i], err)
                  : is_piped                                  ? inputs_add_standard(inputs, LARGEST_STREAM, err)
@@ -150,13 +149,12 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
         note_skipped(inputs, self);
     if (status == CLV_OK && inputs->n_own)
         console_note(OWN_NOTE, inputs->n_own, inputs->first_own);
-    if (status == CLV_OK && !inputs->n)
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: no images in it",
-                      self->features ? self->features
-                      : self->data   ? self->data
-                                     : self->common.arguments[0]);
-    if (status == CLV_OK && is_piped && inputs->n > 1)
-        status = fail(err, CLV_ERR_USAGE, "-o -: standard output takes one result, these are %zu images", inputs->n);
+    TRY_IF(!inputs->n, fail(err, CLV_ERR_NO_INPUT, "%s: no images in it",
+                            self->features ? self->features
+                            : self->data   ? self->data
+                                           : self->common.arguments[0]));
+    TRY_IF(is_piped && inputs->n > 1,
+           fail(err, CLV_ERR_USAGE, "-o -: standard output takes one result, these are %zu images", inputs->n));
     return status;
 }
 
@@ -234,10 +232,8 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     text_init(&run->json, JSON_MAX_SIZE);
     bool is_leader = team_rank() == 0;
     enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
-    if (status == CLV_OK && self->status_file && is_leader)
-        status = file_create(&table, self->status_file, err);
-    if (status == CLV_OK && self->export.form && is_leader)
-        status = exporting_begin(&run->exporting, self, run, err);
+    TRY_IF(self->status_file && is_leader, file_create(&table, self->status_file, err));
+    TRY_IF(self->export.form && is_leader, exporting_begin(&run->exporting, self, run, err));
     status = team_agree(status, err);
     if (status == CLV_OK) {
         run->status = table.stream;
@@ -255,8 +251,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
             status = written;
         }
     }
-    if (status == CLV_OK && self->json && is_leader)
-        status = marginals_print_json(run, &counts, err);
+    TRY_IF(self->json && is_leader, marginals_print_json(run, &counts, err));
     text_release(&run->json);
     if (counts.n_done + counts.n_finished_before || counts.n_failed > 1)
         print_summary(self, &counts);
@@ -269,12 +264,11 @@ static enum clv_status open_model(struct clv_model *model, int32_t *label, const
                                   struct clv_error *err)
 {
     enum clv_status status = clv_model_read(model, self->model_path, err);
-    if (status == CLV_OK && !model->has_recipe && !self->features)
-        status = fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed",
-                      self->model_path);
+    TRY_IF(
+        !model->has_recipe && !self->features,
+        fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; --features is needed", self->model_path));
     decoding_choose(&model->decoding, self->decoding);
-    if (status == CLV_OK && self->marginals)
-        status = marginals_find_label(label, self, &model->labels, err);
+    TRY_IF(self->marginals, marginals_find_label(label, self, &model->labels, err));
     return status;
 }
 
@@ -312,23 +306,19 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     TRY(self->boxes ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
                     : open_model(&model, &work.label, self, err));
     work.box_values = values;
-    if (status == CLV_OK && self->features)
-        status = features_open_list(&dataset, NULL, &self->common.paths, 0, err);
+    TRY_IF(self->features, features_open_list(&dataset, NULL, &self->common.paths, 0, err));
     TRY(mask_form_check((enum mask_form)self->mask_form, &model.labels, err));
     TRY(cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err));
     TRY(gather(&inputs, self, dataset, err));
-    if (status == CLV_OK && !self->features && !self->boxes && (self->maps.n || model.recipe.n_maps))
-        status = map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err);
-    if (status == CLV_OK && self->boxes)
-        status = box_inputs_assign(&inputs, &boxes, self->boxes, err);
+    TRY_IF(!self->features && !self->boxes && (self->maps.n || model.recipe.n_maps),
+           map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err));
+    TRY_IF(self->boxes, box_inputs_assign(&inputs, &boxes, self->boxes, err));
     TRY(segment_plan(&outputs, self, &inputs, err));
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
     status = team_agree(status, err); /* nobody writes before all have looked */
-    if (status == CLV_OK && is_leader)
-        status = segment_make_folders(self, err);
-    if (status == CLV_OK && is_leader && model.labels.from_file)
-        status = names_file_labels(self, &model.labels, err);
+    TRY_IF(is_leader, segment_make_folders(self, err));
+    TRY_IF(is_leader && model.labels.from_file, names_file_labels(self, &model.labels, err));
     status = team_agree(status, err);
     work.dataset = dataset;
     TRY(team_agree(run_inputs(self, &work, err), err));

@@ -145,10 +145,8 @@ enum clv_status exporting_begin(struct exporting **self, struct segment *options
     enum clv_status status = find_first_inputs(fresh, err);
     TRY(write_all_names(options, run, err));
     TRY(exporting_path(&path, run->options, err));
-    if (status == CLV_OK && path)
-        status = outputs_make_folder(path, err);
-    if (status == CLV_OK && path)
-        status = file_create(&fresh->file, path, err);
+    TRY_IF(path, outputs_make_folder(path, err));
+    TRY_IF(path, file_create(&fresh->file, path, err));
     if (status == CLV_OK && run->options->export.form == EXPORT_COCO) {
         struct text text;
         text_init(&text, MAX_BYTES);

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "cli/common/print_values.h"
 #include "report/probability.h"
 
 #define LARGEST_VALUE 65535 /* of a map of all labels */
@@ -124,22 +125,15 @@ enum clv_status marginals_map_make(struct marginals_map *map, const struct segme
 enum clv_status marginals_add_json(struct segment_run *run, const char *image, const char *map,
                                    const struct marginals_summary *summary, struct clv_error *err)
 {
-    const struct {
-        const char *key;
-        double value;
-    } numbers[] = {{"share", summary->share},
-                   {"entropy", summary->entropy},
-                   {"log_partition_bound", summary->bound},
-                   {"standard_error", summary->standard_error}};
+    const struct value numbers[] = {{"share", summary->share},
+                                    {"entropy", summary->entropy},
+                                    {"log_partition_bound", summary->bound},
+                                    {"standard_error", summary->standard_error}};
     struct text *json = &run->json;
     text_put(json, json->size ? ",{\"image\":" : "{\"image\":");
     text_put_json(json, image);
-    text_put(json, ",\"map\":");
-    text_put_json(json, map);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        text_printf(json, ",\"%s\":", numbers[i].key);
-        text_put_json_number(json, numbers[i].value);
-    }
+    json_put_string(json, "map", map);
+    json_put_values(json, numbers, sizeof numbers / sizeof *numbers);
     text_put(json, "}");
     return json->failed ? fail_memory(err) : CLV_OK;
 }
@@ -149,9 +143,9 @@ enum clv_status marginals_print_json(const struct segment_run *run, const struct
 {
     struct text head;
     text_init(&head, JSON_MAX_SIZE);
-    text_printf(&head, "{\"images\":%zu,\"failed\":%zu,\"draws\":%d,\"seed\":%llu,\"label\":", counts->n_done,
-                counts->n_failed, run->options->n_draws, (unsigned long long)run->options->seed);
-    text_put_json(&head, run->model->labels.names[run->label]);
+    text_printf(&head, "{\"images\":%zu,\"failed\":%zu,\"draws\":%d,\"seed\":%llu", counts->n_done, counts->n_failed,
+                run->options->n_draws, (unsigned long long)run->options->seed);
+    json_put_string(&head, "label", run->model->labels.names[run->label]);
     enum clv_status status = head.failed ? fail_memory(err) : CLV_OK;
     if (status == CLV_OK)
         printf("%s,\"per_image\":[%s]}\n", head.bytes, run->json.size ? run->json.bytes : "");

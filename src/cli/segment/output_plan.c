@@ -197,11 +197,10 @@ static enum clv_status check_folders(const struct output_list *list, const struc
     for (size_t i = 0; i < list->n && n && !is_piped && status == CLV_OK; i++) {
         const char *mask = list->items[i].mask;
         status = find_place(&own, &there, mask, err);
-        if (status == CLV_OK && there && bsearch(&own, places, n, sizeof own, compare_places))
-            status =
-                fail(err, CLV_ERR_USAGE,
-                     "%s: would lie among the images and be one of them the next time; -o out writes to another folder",
-                     mask);
+        TRY_IF(there && bsearch(&own, places, n, sizeof own, compare_places),
+               fail(err, CLV_ERR_USAGE,
+                    "%s: would lie among the images and be one of them the next time; -o out writes to another folder",
+                    mask));
     }
     array_free(places);
     return status;
@@ -290,8 +289,7 @@ enum clv_status output_plan(struct output_list *list, struct outputs *outputs, c
     *list = planned;
     enum path_kind kind;
     enum clv_status status = path_look(&kind, folder, err);
-    if (status == CLV_OK && kind == PATH_FILE)
-        status = fail(err, CLV_ERR_CREATE, "%s: is not a folder", folder);
+    TRY_IF(kind == PATH_FILE, fail(err, CLV_ERR_CREATE, "%s: is not a folder", folder));
     TRY(make_paths(&planned, inputs, folder, ending, places, err));
     TRY(find_clashes(&planned, inputs, err));
     TRY(find_long_names(&planned, inputs, err));
@@ -331,12 +329,11 @@ static enum clv_status claim_export(struct segment *self, const char *const *inp
     char *path = NULL;
     enum path_kind kind = PATH_ABSENT;
     enum clv_status status = exporting_path(&path, self, err);
-    if (status == CLV_OK && path)
-        status = path_look(&kind, path, err);
+    TRY_IF(path, path_look(&kind, path, err));
     bool may_replace = self->existing == EXISTING_OVERWRITE ||
                        (self->existing == EXISTING_RESUME && kind == PATH_FILE && exporting_is_own(path, self));
-    if (status == CLV_OK && kind != PATH_ABSENT)
-        status = outputs_claim(&self->common.outputs, path, may_replace, ", --resume does the rest", inputs, n, err);
+    TRY_IF(kind != PATH_ABSENT,
+           outputs_claim(&self->common.outputs, path, may_replace, ", --resume does the rest", inputs, n, err));
     array_free(path);
     return status;
 }
@@ -359,11 +356,9 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
                                overwrite || (resume && begins_with(self->status_file, table_head, n_heads)), "", inputs,
                                n, err);
     enum path_kind kind = PATH_ABSENT; /* a folder that is still to be made holds nothing */
-    if (status == CLV_OK && page)
-        status = path_look(&kind, page, err);
-    if (status == CLV_OK && kind != PATH_ABSENT)
-        status =
-            outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 2)), "", inputs, n, err);
+    TRY_IF(page, path_look(&kind, page, err));
+    TRY_IF(kind != PATH_ABSENT,
+           outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 2)), "", inputs, n, err));
     return status == CLV_OK && self->export.form ? claim_export(self, inputs, n, err) : status;
 }
 
@@ -423,15 +418,13 @@ enum clv_status segment_lock(struct segment *self, struct clv_error *err)
     enum clv_status status = CLV_OK;
     if (!segment_is_piped(self))
         status = output_locks_folder(locks, self->output, &self->shard, err);
-    if (status == CLV_OK && self->report)
-        status = output_locks_folder(locks, self->report, NULL, err);
+    TRY_IF(self->report, output_locks_folder(locks, self->report, NULL, err));
     return status;
 }
 
 enum clv_status segment_make_folders(struct segment *self, struct clv_error *err)
 {
     enum clv_status status = self->report ? folder_create(self->report, err) : CLV_OK;
-    if (status == CLV_OK && !segment_is_piped(self))
-        status = folder_create(self->output, err);
+    TRY_IF(!segment_is_piped(self), folder_create(self->output, err));
     return status == CLV_OK ? segment_lock(self, err) : status;
 }

@@ -209,8 +209,8 @@ enum clv_status names_file_labels(struct segment *options, const struct clv_labe
         labels_put_table(&text, labels);
         status = names_file_write(options, "labels.tsv", &text, err);
     }
-    if (status == CLV_OK && options->overlay)
-        status = overlay_legend_write(options->output, labels, options->existing == EXISTING_OVERWRITE, err);
+    TRY_IF(options->overlay,
+           overlay_legend_write(options->output, labels, options->existing == EXISTING_OVERWRITE, err));
     return status;
 }
 

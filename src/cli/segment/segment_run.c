@@ -147,8 +147,8 @@ static enum clv_status complete(struct arrival *arrival, const struct job *job, 
     enum clv_status status = CLV_OK;
     if (run->options->report && !run->dataset)
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-    if (status == CLV_OK && run->options->export.form)
-        status = exporting_trace(&work->contours, run, work->labels, work->width, work->height, err);
+    TRY_IF(run->options->export.form,
+           exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));
     TRY(work_illustrate(work, job, err));
     return work_name(work, status, err);
 }

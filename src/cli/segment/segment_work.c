@@ -90,12 +90,10 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
         status = clv_dataset_example(&example, run->dataset, run->first + index, err);
     } else {
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-        if (status == CLV_OK && run->model->recipe.n_maps)
-            status = input_maps_read(work, run, err);
+        TRY_IF(run->model->recipe.n_maps, input_maps_read(work, run, err));
         TRY(example_extract(&example, &work->image, work->maps, &run->model->recipe, err));
     }
-    if (status == CLV_OK && !*oracle)
-        status = clv_oracle_new(oracle, run->options->engine, err);
+    TRY_IF(!*oracle, clv_oracle_new(oracle, run->options->engine, err));
     TRY(run->options->all_labels ? marginals_map_make(&work->map, run, &example, *oracle, err)
                                  : label_pixels(work, job, &example, *oracle, err));
     clv_example_release(&example);
@@ -125,10 +123,9 @@ static enum clv_status read_finished(struct work *work, const struct job *job, s
     if (job->run->options->report)
         status = input_read_image(&work->image, work->input, limits, err);
     TRY(clv_indexed_image_read(&mask, work->output->mask, limits, err));
-    if (status == CLV_OK && job->run->options->report &&
-        (mask.width != work->image.width || mask.height != work->image.height))
-        status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", work->output->mask, mask.width,
-                      mask.height, work->image.width, work->image.height);
+    TRY_IF(job->run->options->report && (mask.width != work->image.width || mask.height != work->image.height),
+           fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", work->output->mask, mask.width, mask.height,
+                work->image.width, work->image.height));
     if (status == CLV_OK) {
         work->width = mask.width;
         work->height = mask.height;
@@ -150,14 +147,12 @@ static enum clv_status write_outputs(struct work *work, const struct job *job, s
     enum clv_status status = CLV_OK;
     if (work->output->beside[OUTPUT_OVERLAY])
         status = overlay_file_write(work->output->beside[OUTPUT_OVERLAY], &work->image, work->labels, run, err);
-    if (status == CLV_OK && run->options->cutout)
-        status = outputs_make_folder(cutout, err);
-    if (status == CLV_OK && run->options->cutout)
-        status = cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err);
-    if (status == CLV_OK && run->options->export.form)
-        status = exporting_write(run, work->input, work->output, &work->contours, work->labels, err);
-    if (status == CLV_OK && !(run->options->cutout && segment_is_piped(run->options)))
-        status = write_mask(work, job, err);
+    TRY_IF(run->options->cutout, outputs_make_folder(cutout, err));
+    TRY_IF(run->options->cutout,
+           cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err));
+    TRY_IF(run->options->export.form,
+           exporting_write(run, work->input, work->output, &work->contours, work->labels, err));
+    TRY_IF(!(run->options->cutout && segment_is_piped(run->options)), write_mask(work, job, err));
     return status;
 }
 
@@ -175,8 +170,8 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
         status = read_finished(work, job, err);
     else if (!is_finished)
         status = compute(work, job, index, thread, err);
-    if (status == CLV_OK && run->options->export.form)
-        status = exporting_trace(&work->contours, run, work->labels, work->width, work->height, err);
+    TRY_IF(run->options->export.form,
+           exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));
     return status == CLV_OK && !is_finished ? write_outputs(work, job, err) : status;
 }
 
@@ -261,10 +256,9 @@ enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum
         counts->n_finished_before += work->output->finished;
         if (run->exporting)
             status = exporting_add(run->exporting, index, &work->contours, err);
-        if (status == CLV_OK && run->report)
-            status = add_to_report(work, job, err);
-        if (status == CLV_OK && run->options->json && !work->output->finished)
-            status = marginals_add_json(run, work->input->name, work->output->mask, &work->marginals, err);
+        TRY_IF(run->report, add_to_report(work, job, err));
+        TRY_IF(run->options->json && !work->output->finished,
+               marginals_add_json(run, work->input->name, work->output->mask, &work->marginals, err));
     } else {
         counts->n_failed++;
         if (counts->first_failure == CLV_OK)
@@ -275,8 +269,7 @@ enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum
         if (run->inputs->n > 1 && !is_known)
             console_error("%s", err->message);
         status = run->report ? clv_report_add_failure(run->report, work->input->name, err->message, err) : CLV_OK;
-        if (status == CLV_OK && run->inputs->n == 1)
-            status = counts->first_failure; /* the only input's failure is the command's */
+        TRY_IF(run->inputs->n == 1, counts->first_failure); /* the only input's failure is the command's */
     }
     report_progress(run->progress, run->options->marginals ? "drawing" : "segmenting", index + 1, run->inputs->n, NULL);
     return status;
@@ -332,8 +325,7 @@ enum clv_status work_illustrate(struct work *work, const struct job *job, struct
     if (!job->run->options->report)
         return CLV_OK;
     enum clv_status status = read_truth(work, job, err);
-    if (status == CLV_OK && job->run->boxes)
-        status = box_inputs_draw(&work->image, work->input, job->run->boxes, err);
+    TRY_IF(job->run->boxes, box_inputs_draw(&work->image, work->input, job->run->boxes, err));
     return status;
 }
 

@@ -22,8 +22,7 @@ static enum clv_status write_model(const struct clv_model *model, const struct t
     }
     bool is_leader = team_rank() == 0;
     enum clv_status status = is_leader ? clv_model_write(options->output, model, err) : CLV_OK;
-    if (status == CLV_OK && !interrupted && is_leader)
-        status = train_checkpoints_remove(options, err);
+    TRY_IF(!interrupted && is_leader, train_checkpoints_remove(options, err));
     if (status == CLV_OK && !interrupted)
         signals_complete();
     if (status == CLV_OK && interrupted)

@@ -212,8 +212,8 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     struct outputs *outputs = &self->common.outputs;
     enum clv_status status = self->checkpoint ? output_locks_file(&outputs->locks, self->output, err) : CLV_OK;
     TRY(outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err));
-    if (status == CLV_OK && self->checkpoint)
-        status = outputs_claim(outputs, self->checkpoint, self->overwrite || task->resume, hint, inputs, n, err);
+    TRY_IF(self->checkpoint,
+           outputs_claim(outputs, self->checkpoint, self->overwrite || task->resume, hint, inputs, n, err));
     array_free(inputs);
     return status;
 }
