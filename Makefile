@@ -350,7 +350,7 @@ $(BUILD)/mpi/cleave: $(cli_objects) $(filter-out $(BUILD)/src/base/team_link.o,$
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS) $(shell pkg-config --libs mpi-c 2>/dev/null)
 
 # The files of the page are within this object.
-$(BUILD)/src/cli/label/page_files.o: $(wildcard assets/page/*)
+$(BUILD)/src/cli/label/cmd_label.o: $(wildcard assets/page/*)
 
 # The command with failure injection, and the tests: only src/base/array.c is compiled differently.
 fault_objects := $(filter-out $(BUILD)/src/base/array.o,$(library_objects)) $(BUILD)/faults/array.o

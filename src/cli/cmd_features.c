@@ -10,7 +10,6 @@
 #include "cli/common/console.h"
 #include "cli/common/options.h"
 #include "cli/common/recipe_options.h"
-#include "cli/common/shard_option.h"
 #include "cli/common/signals.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/features_format.h"

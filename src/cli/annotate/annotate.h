@@ -1,6 +1,6 @@
 /* `cleave annotate`: tags of examples, learned and predicted.
  *
- * cmd_annotate.c finds the subcommand: annotate_train.c learns a model (annotate_record.h reports it),
+ * cmd_annotate.c finds the subcommand: annotate_train.c learns a model and reports it,
  * annotate_score.c predicts tags and compares them with the truth. annotate_inputs.h reads the examples for all of
  * them, from a multi-label file or from images. */
 #ifndef CLI_ANNOTATE_H

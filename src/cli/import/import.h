@@ -1,6 +1,6 @@
 /* `cleave import`: annotations of other programs as a set of cleave's own: images/, masks/, boxes.tsv, labels.tsv and
- * manifest.tsv. cmd_import.c reads the options and the annotations, import_draw.c makes masks of outlines, import_voc.c
- * takes over VOC's masks, import_split.c chooses splits, import_write.c writes the set, import_output.c puts it in
+ * manifest.tsv. cmd_import.c reads the options and the annotations and makes masks of outlines, import_voc.c
+ * takes over VOC's masks, import_write.c chooses splits and writes the set, import_output.c puts it in
  * place. import_letters.c makes a feature file of words. */
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
@@ -65,10 +65,6 @@ void import_set_release(struct import_set *self);
 /* Starts an item by copies; `split` is static. */
 enum clv_status import_add(struct import_set *self, const char *name, const char *image, const char *split,
                            struct clv_error *err) CLV_CHECK;
-
-/* The mask of an image by its objects' outlines, each a value given by values[label], the larger ones first. */
-enum clv_status import_draw(uint8_t *mask, int32_t width, int32_t height, const struct clv_image_boxes *entry,
-                            const uint8_t *values, struct clv_error *err) CLV_CHECK;
 
 /* VOC's SegmentationClass: masks are taken over as they are, and so are its splits. */
 enum clv_status import_voc(struct import_set *self, struct clv_error *err) CLV_CHECK;

@@ -1,14 +1,150 @@
 /* The set as files. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/path.h"
+#include "base/rng.h"
+#include "cli/common/console.h"
 #include "cli/common/outputs.h"
 #include "cli/common/signals.h"
 #include "cli/import/import.h"
+
+/* Splits that keep together what belongs together. */
+
+/* Fewer folders are rather kinds of pictures, which training and test should both have, than scenes. */
+#define MANY_FOLDERS 10
+
+#define LARGEST_IMAGE ((size_t)1 << 30)
+
+/* What two images share if they belong together. */
+struct key {
+    uint64_t hash;
+    size_t item;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct key *s = a, *t = b;
+    if (s->hash != t->hash)
+        return s->hash < t->hash ? -1 : 1;
+    return (s->item > t->item) - (s->item < t->item);
+}
+
+/* The first item of a group: parent[] leads there. */
+static size_t find(size_t *parent, size_t item)
+{
+    while (parent[item] != item)
+        item = parent[item] = parent[parent[item]];
+    return item;
+}
+
+/* Joins items of one key; returns how many keys there are. */
+static size_t join(size_t *parent, struct key *keys, size_t n)
+{
+    size_t n_different = n > 0;
+    if (n)
+        qsort(keys, n, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < n; i++) {
+        if (keys[i].hash != keys[i - 1].hash) {
+            n_different++;
+            continue;
+        }
+        size_t a = find(parent, keys[i - 1].item), b = find(parent, keys[i].item);
+        parent[a > b ? a : b] = a > b ? b : a;
+    }
+    return n_different;
+}
+
+static enum clv_status hash_contents(struct key *keys, const struct import_set *self, struct clv_error *err)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        char *bytes;
+        size_t size;
+        enum clv_status status = file_read(&bytes, &size, self->items[i].image, LARGEST_IMAGE, err);
+        if (status != CLV_OK)
+            return status;
+        keys[i] = (struct key){hash_bytes(HASH_START, bytes, size), i};
+        array_free(bytes);
+    }
+    return CLV_OK;
+}
+
+static size_t hash_folders(struct key *keys, const struct import_set *self)
+{
+    size_t n_folders = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        const char *name = self->items[i].name;
+        keys[i] = (struct key){hash_bytes(HASH_START, name, (size_t)(path_name(name) - name)), i};
+    }
+    for (size_t i = 0; i < self->n;
+         i++) { /* items are sorted by name, so that folders stand together but for those below */
+        n_folders += i == 0 || keys[i].hash != keys[i - 1].hash;
+    }
+    return n_folders;
+}
+
+/* Whole groups in random order go to the test split until it has its share. */
+static enum clv_status assign(struct import_set *self, size_t *parent, struct clv_error *err)
+{
+    size_t n = self->n, n_groups = 0, n_test = 0;
+    size_t wanted = (size_t)((1 - self->options->train_share) * (double)n + 0.5);
+    int32_t *order = array_alloc(n, sizeof *order);
+    size_t *firsts = array_alloc(n, sizeof *firsts), *sizes = array_zalloc(n, sizeof *sizes);
+    enum clv_status status = order && firsts && sizes ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        sizes[find(parent, i)]++;
+        if (find(parent, i) == i)
+            firsts[n_groups++] = i;
+    }
+    if (status == CLV_OK)
+        rng_permutation(order, n_groups, self->options->seed, RNG_STREAM(RNG_FOLD, 0));
+    for (size_t k = 0; k < n_groups && status == CLV_OK; k++) {
+        size_t first = firsts[order[k]];
+        if (n_test >= wanted || (n_test && n_test + sizes[first] > wanted + wanted / 2))
+            continue;
+        n_test += sizes[first];
+        self->items[first].split = "test";
+    }
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        self->items[i].split = self->items[find(parent, i)].split ? self->items[find(parent, i)].split : "train";
+    array_free(order);
+    array_free(firsts);
+    array_free(sizes);
+    return status;
+}
+
+enum clv_status import_split(struct import_set *self, struct clv_error *err)
+{
+    size_t n = self->n;
+    for (size_t i = 0; i < n; i++)
+        if (self->items[i].split)
+            return CLV_OK; /* the annotations' own */
+    struct key *keys = array_alloc(n, sizeof *keys);
+    size_t *parent = array_alloc(n, sizeof *parent);
+    enum clv_status status = keys && parent ? hash_contents(keys, self, err) : fail_memory(err);
+    if (status == CLV_OK) {
+        for (size_t i = 0; i < n; i++)
+            parent[i] = i;
+        size_t n_different = join(parent, keys, n);
+        if (n_different < n)
+            console_note("%zu images are there more than once; copies are in one split", n - n_different);
+        size_t n_folders = hash_folders(keys, self);
+        int choice = self->options->group_by_folder;
+        if (choice == 2 || (choice == 0 && n_folders >= MANY_FOLDERS)) {
+            join(parent, keys, n);
+            console_note("the images of each of %zu folders are in one split; --group-by none mixes them", n_folders);
+        }
+        status = assign(self, parent, err);
+    }
+    array_free(keys);
+    array_free(parent);
+    return status;
+}
 
 #define LARGEST_FILE ((size_t)1 << 30)
 

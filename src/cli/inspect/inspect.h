@@ -1,5 +1,5 @@
 /* `cleave inspect`: a model described on standard output. cmd_inspect.c reads the options, inspect.c describes models of
- * images, inspect_sparsity.c how many of their weights count, inspect_tags.c of models of tags. */
+ * images and how many of their weights count, inspect_tags.c models of tags. */
 #ifndef CLI_INSPECT_H
 #define CLI_INSPECT_H
 

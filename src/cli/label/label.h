@@ -1,13 +1,11 @@
 /* `cleave label`: a page on which labels are made by cutting.
  *
  * Read cmd_label.c first: it opens the folder (src/page), starts the server (server.c, the one file that knows
- * libmicrohttpd) and waits for a signal. trainer.c learns in a process of its own; page_files.c holds assets/page. */
+ * libmicrohttpd) and waits for a signal. trainer.c learns in a process of its own. */
 #ifndef CLI_LABEL_H
 #define CLI_LABEL_H
 
 #include "page/page.h"
-
-extern const struct page_file label_page_files[]; /* ends with a NULL path */
 
 /* Runs `cleave train` on what the page exports and follows what it prints. */
 struct label_trainer;

@@ -1,5 +1,5 @@
-/* `cleave score`: cmd_score.c reads the options and chooses. score_set.c scores masks in files against a set's,
- * score_features.c a model on a feature file; score_print.c prints tables and JSON.
+/* `cleave score`: cmd_score.c reads the options and chooses, and scores a model on a feature file. score_set.c
+ * scores masks in files against a set's; score_print.c prints tables and JSON.
  *
  * Scoring a set's predictions: the numbers, and how they are shown. */
 #ifndef CLI_SCORE_SET_H

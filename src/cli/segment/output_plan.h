@@ -3,8 +3,8 @@
 #define CLI_OUTPUT_PLAN_H
 
 #include "cli/common/inputs.h"
+#include "cli/common/options.h"
 #include "cli/common/outputs.h"
-#include "cli/common/shard_option.h"
 
 /* What is written of an image besides its mask. */
 enum output_kind {

@@ -13,7 +13,6 @@
 #include "cleave/refine.h"
 #include "cli/common/inputs.h"
 #include "cli/common/options.h"
-#include "cli/common/shard_option.h"
 #include "cli/segment/output_plan.h"
 #include "report/report.h"
 

@@ -40,16 +40,6 @@ struct train_options {
 enum clv_status train_options_parse(struct train_options *self, int argc, char **argv, struct clv_error *err) CLV_CHECK;
 void train_options_release(struct train_options *self);
 
-/* Whether another file may be next to the model: standard output, /dev/null and friends are no place for one. */
-bool train_output_is_file(const struct train_options *options);
-
-/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can be next to the output, else
- * NULL; refuses options that cannot be met. */
-enum clv_status train_checkpoints_path(char **path, const struct train_options *options,
-                                       struct clv_error *err) CLV_CHECK;
-/* Whether --resume may replace the model that is there: a checkpoint is next to it, or the same command made it. Only
- * if there can be a checkpoint. */
-bool train_checkpoints_model_is_own(const struct train_options *options);
 /* After the model has been written. */
 enum clv_status train_checkpoints_remove(const struct train_options *options, struct clv_error *err) CLV_CHECK;
 
