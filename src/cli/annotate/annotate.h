@@ -1,12 +1,54 @@
 /* `cleave annotate`: tags of examples, learned and predicted.
  *
  * cmd_annotate.c finds the subcommand: annotate_train.c learns a model and reports it,
- * annotate_score.c predicts tags and compares them with the truth. annotate_inputs.h reads the examples for all of
+ * annotate_score.c predicts tags and compares them with the truth. annotate_inputs.c reads the examples for all of
  * them, from a multi-label file or from images. */
 #ifndef CLI_ANNOTATE_H
 #define CLI_ANNOTATE_H
 
+#include "annotate/annotate.h"
+#include "annotate/belief_net.h"
+#include "annotate/image_tags.h"
+#include "annotate/tag_model.h"
+#include "annotate/tags.h"
 #include "cleave/status.h"
+#include "cli/common/options.h"
+#include <stdbool.h>
+
+/* What the subcommands of `cleave annotate` share: where examples come from, and what a model says about them. */
+/* Rows of branch and bound, for what decides: they set a struct clv_belief_search. */
+#define SECTION_SEARCH "Branch and bound (lmsbn)"
+extern const struct clv_option search_option_rows[];
+
+/* What a model says about a set: tags and scores of every example, and how sure its answers are. */
+struct annotation {
+    size_t n, n_tags;
+    double *scores;                    /* [n][n_tags] */
+    uint8_t *tags;                     /* [n][n_tags] */
+    struct clv_belief_result *results; /* [n] */
+};
+void annotation_release(struct annotation *annotation);
+enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag_model *model,
+                             const struct clv_tag_set *set, const struct clv_belief_search *search, int n_threads,
+                             struct clv_error *err) CLV_CHECK;
+
+/* Where examples come from. */
+struct annotate_source {
+    const char *path, *split; /* a multi-label file; or a folder or manifest (.tsv) of images, and its splits or NULL */
+    const struct common_options *common;
+    uint64_t seed;
+};
+bool annotate_is_images(const char *path);
+
+/* Claims an output of a command that reads those examples, and a model (NULL: none). */
+enum clv_status annotate_claim(struct common_options *common, const char *output, bool overwrite, const char *data,
+                               const char *model, struct clv_error *err) CLV_CHECK;
+
+/* Reads the examples for a model (NULL: to learn from), and says what the model does not know. Of images, *images
+ * receives the set, and without a model *recipe the words learned from it; with one, the model's recipe is taken. */
+enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, struct clv_recipe *recipe,
+                              const struct annotate_source *source, const struct clv_tag_model *model,
+                              struct clv_error *err) CLV_CHECK;
 
 /* The parsers of the subcommands; argv[0] is "cleave annotate NAME". */
 enum clv_status annotate_train(int argc, char **argv, struct clv_error *err);

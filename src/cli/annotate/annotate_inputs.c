@@ -1,4 +1,4 @@
-#include "cli/annotate/annotate_inputs.h"
+#include "cli/annotate/annotate.h"
 
 #include <stddef.h>
 

@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/annotate/annotate.h"
-#include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
 #include "cli/common/options.h"
 #include "cli/common/print_values.h"

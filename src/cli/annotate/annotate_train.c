@@ -11,7 +11,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cli/annotate/annotate.h"
-#include "cli/annotate/annotate_inputs.h"
 #include "cli/common/console.h"
 #include "cli/common/options.h"
 #include "cli/common/signals.h"

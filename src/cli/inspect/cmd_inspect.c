@@ -1,10 +1,406 @@
 /* cleave inspect: what a model is and how it was made. */
+#include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/text.h"
+#include "cleave/model.h"
 #include "cli/common/command.h"
+#include "cli/common/console.h"
 #include "cli/common/options.h"
+#include "cli/common/print_values.h"
 #include "cli/inspect/inspect.h"
+#include "data/tensors.h"
+#include "feature/context/context.h"
+#include "feature/recipe/recipe.h"
+#include "model/attachment.h"
+#include "model/record.h"
+#include "task/options.h"
+
+/* How many of a model's weights count, and what is known of their posterior. */
+
+/* The variances of a posterior, [clv_shape_size(shape)], or NULL: the model has none, or not of that many weights. */
+static const double *inspect_variances(const struct clv_model *model)
+{
+    const struct clv_tensor *tensor = clv_model_attached(model, CLV_VARIANCE);
+    bool fits = tensor && tensor->dtype == CLV_F64 && tensor->n_dimensions == 1 &&
+                tensor->shape[0] == (int64_t)clv_shape_size(&model->shape);
+    return fits ? tensor->data : NULL;
+}
+
+/* Weights whose magnitude exceeds `threshold` times the largest one's. */
+static size_t inspect_count_weights(const struct clv_model *model, double threshold)
+{
+    size_t size = clv_shape_size(&model->shape), n = 0;
+    double largest = 0;
+    for (size_t k = 0; k < size; k++)
+        largest = fmax(largest, fabs(model->w[k]));
+    for (size_t k = 0; k < size; k++)
+        n += fabs(model->w[k]) > threshold * largest;
+    return n;
+}
+
+/* Least and largest variance. */
+static void find_range(double *least, double *most, const double *variances, size_t n)
+{
+    *least = INFINITY;
+    *most = 0;
+    for (size_t k = 0; k < n; k++) {
+        *least = fmin(*least, variances[k]);
+        *most = fmax(*most, variances[k]);
+    }
+}
+
+/* Lines of text; members of a JSON object, each with a comma before it. */
+static void inspect_sparsity_print(const struct clv_model *model, double threshold)
+{
+    const double *variances = inspect_variances(model);
+    const char *support = clv_record_get(&model->record, "support_labellings");
+    const char *kl = clv_record_get(&model->record, "kl"), *norm = clv_record_get(&model->record, "kl_norm");
+    size_t size = clv_shape_size(&model->shape), n = inspect_count_weights(model, threshold);
+    printf("sparsity      %zu weights (%.2f %%) above %g of the largest", n, 100 * (double)n / (double)size, threshold);
+    printf(support ? "; %s labellings support them\n" : "%s\n", support ? support : "");
+    if (!variances)
+        return;
+    double least, most;
+    find_range(&least, &most, variances, size);
+    printf("posterior     variances %.3g to %.3g", least, most);
+    if (kl && norm)
+        printf(", KL from the prior %.6g, KL-norm %.6g", strtod(kl, NULL), strtod(norm, NULL));
+    printf("\n");
+}
+
+static void inspect_sparsity_put(struct text *text, const struct clv_model *model, double threshold)
+{
+    const double *variances = inspect_variances(model);
+    size_t size = clv_shape_size(&model->shape), n = inspect_count_weights(model, threshold);
+    text_printf(text, ",\"weights\":%zu,\"weights_above_threshold\":%zu", size, n);
+    json_put_number(text, "threshold", threshold);
+    if (!variances)
+        return;
+    double least, most;
+    find_range(&least, &most, variances, size);
+    text_put(text, ",\"posterior\":{\"least_variance\":");
+    text_put_json_number(text, least);
+    json_put_number(text, "largest_variance", most);
+    text_put(text, "}");
+}
+
+#define JSON_MAX ((size_t)1 << 28)
+
+struct weight {
+    double value;
+    int32_t feature;
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const struct weight *first = a, *second = b;
+    double x = fabs(first->value), y = fabs(second->value);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (first->feature > second->feature) - (first->feature < second->feature);
+}
+
+/* The weights of one row, largest magnitude first; array_free it. */
+static struct weight *sorted_row(const struct clv_model *model, size_t row)
+{
+    int32_t d = model->shape.n_features;
+    struct weight *weights = array_alloc((size_t)d, sizeof *weights);
+    if (!weights)
+        return NULL;
+    for (int32_t f = 0; f < d; f++)
+        weights[f] = (struct weight){model->w[row * (size_t)d + (size_t)f], f};
+    qsort(weights, (size_t)d, sizeof *weights, by_size);
+    return weights;
+}
+
+static void feature_name(char name[96], const struct clv_model *model, int32_t feature)
+{
+    if (model->first && feature >= model->first->shape.n_features)
+        context_name(name, 96, model->shape.n_labels, feature - model->first->shape.n_features);
+    else if (model->has_recipe)
+        recipe_feature_name(name, 96, &model->recipe, feature);
+    else
+        snprintf(name, 96, "feature %d", feature);
+}
+
+static void edge_feature_name(char name[96], const struct clv_model *model, int32_t feature)
+{
+    int32_t n_own = model->first ? model->first->shape.n_edge_features : model->shape.n_edge_features;
+    const char *known = feature >= n_own    ? context_edge_name(feature - n_own)
+                        : model->has_recipe ? recipe_edge_feature_name(&model->recipe, feature)
+                                            : NULL;
+    if (known)
+        snprintf(name, 96, "%s", known);
+    else
+        snprintf(name, 96, "edge feature %d", feature);
+}
+
+/* The label that row `row` of W scores: with two labels the only row is label 1's. */
+static int32_t row_label(const struct clv_model *model, size_t row)
+{
+    return model->shape.n_labels == 2 ? 1 : (int32_t)row;
+}
+
+static const char *pairwise_name(enum clv_pairwise pairwise)
+{
+    switch (pairwise) {
+    case CLV_PAIRWISE_NONE: return "none";
+    case CLV_PAIRWISE_POTTS: return "potts";
+    case CLV_PAIRWISE_FULL: return "full";
+    }
+    return "unknown";
+}
+
+static const char *const kernel_map_names[] = {"none", "chi2", "intersection"}; /* enum clv_kernel_map */
+
+static void print_recipe(const struct clv_recipe *recipe)
+{
+    printf("recipe        %d working pixels, ", recipe->working_pixels);
+    if (recipe->nodes == CLV_NODES_PATCHES)
+        printf("patches of %d px every %d px\n", recipe->patch_px, recipe->patch_step_px);
+    else
+        printf("%d superpixels of compactness %g in %d rounds\n", recipe->slic.n_superpixels,
+               (double)recipe->slic.compactness, recipe->slic.n_iterations);
+    printf("blocks       ");
+    for (size_t i = 0; i < N_BLOCK_NAMES; i++)
+        if (recipe->blocks & block_names[i].block)
+            printf(" %s", block_names[i].name);
+    printf("\n");
+    if (recipe->kernel_map != CLV_KERNEL_MAP_NONE)
+        printf("kernel map    %s\n", kernel_map_names[recipe->kernel_map]);
+    if (recipe->blocks & (CLV_BLOCK_WORDS | CLV_BLOCK_WORD)) {
+        printf("words         %d for each SIFT bin size of", recipe->n_words);
+        for (int32_t s = 0; s < recipe->n_scales; s++)
+            printf(" %d", recipe->bin_size_px[s]);
+        printf(" px, every %d px%s%s\n", recipe->step_px,
+               recipe->sift == CLV_SIFT_VLFEAT ? ", described by VLFeat" : "",
+               recipe->kmeans == CLV_KMEANS_VLFEAT ? ", learned by VLFeat" : "");
+    }
+}
+
+/* The largest entries of full tables. Returns 0, or -1 when out of memory. */
+static int print_pairs(const struct clv_model *model, int32_t n_top)
+{
+    const struct clv_shape *shape = &model->shape;
+    size_t first = clv_shape_unary_size(shape), n = clv_shape_size(shape) - first;
+    int32_t k = shape->n_labels, p = shape->n_edge_features;
+    struct weight *weights = array_alloc(n, sizeof *weights);
+    if (!weights)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        weights[i] = (struct weight){model->w[first + i], (int32_t)i};
+    qsort(weights, n, sizeof *weights, by_size);
+    printf("\nlargest pairwise weights\n");
+    for (int32_t i = 0; i < n_top && (size_t)i < n; i++) {
+        char name[96];
+        int32_t entry = weights[i].feature / p;
+        edge_feature_name(name, model, weights[i].feature % p);
+        printf("  %12.5g  %s %s", weights[i].value, model->labels.names[entry / k], model->labels.names[entry % k]);
+        printf("%s%s\n", p > 1 ? ", " : "", p > 1 ? name : "");
+    }
+    array_free(weights);
+    return 0;
+}
+
+static void print_record(const struct clv_model *model)
+{
+    printf("\nrecord\n");
+    for (size_t i = 0; i < model->record.n; i++) {
+        const struct clv_record_entry *entry = &model->record.entries[i];
+        size_t length = strlen(entry->value);
+        if (length <= 160)
+            printf("  %-24s %s\n", entry->key, entry->value);
+        else /* the curve: its end is what counts, the whole is in --json */
+            printf("  %-24s .. %s\n", entry->key, entry->value + length - 120);
+    }
+}
+
+/* n_top: how many of the largest weights of each label are named; threshold: the share of the largest weight from which
+ * on weights count. */
+static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top, double threshold,
+                                    struct clv_error *err)
+{
+    const struct clv_shape *shape = &model->shape;
+    size_t unary_size = clv_shape_unary_size(shape), size = clv_shape_size(shape);
+    const double *variances = inspect_variances(model);
+    char name[96];
+    printf("labels       ");
+    for (int32_t label = 0; label < model->labels.n_labels; label++)
+        if (model->labels.names[label][0])
+            printf(" %d %s%s", label, model->labels.names[label], label + 1 < model->labels.n_labels ? "," : "");
+    printf("\nweights       %zu: %d node features, %d edge features, pairwise %s\n", size, shape->n_features,
+           shape->n_edge_features, pairwise_name(shape->pairwise));
+    if (model->first)
+        printf("stages        2, the first of %d node features, %d edge features, pairwise %s, temperature %.4g\n",
+               model->first->shape.n_features, model->first->shape.n_edge_features,
+               pairwise_name(model->first->shape.pairwise), model->first->temperature);
+    if (model->has_recipe)
+        print_recipe(&model->recipe);
+    else
+        printf("recipe        %s\n", "none: features from elsewhere");
+    inspect_sparsity_print(model, threshold);
+
+    for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
+        struct weight *weights = sorted_row(model, row);
+        if (!weights)
+            return fail_memory(err);
+        printf("\nlargest weights of %s\n", model->labels.names[row_label(model, row)]);
+        for (int32_t i = 0; i < n_top && i < shape->n_features; i++) {
+            feature_name(name, model, weights[i].feature);
+            printf("  %12.5g", weights[i].value);
+            if (variances)
+                printf(" +- %-10.3g", sqrt(variances[row * (size_t)shape->n_features + (size_t)weights[i].feature]));
+            printf("  %s\n", name);
+        }
+        array_free(weights);
+    }
+    if (shape->pairwise == CLV_PAIRWISE_POTTS) {
+        printf("\ncouplings\n");
+        for (int32_t f = 0; f < shape->n_edge_features; f++) {
+            edge_feature_name(name, model, f);
+            printf("  %12.5g  %s\n", model->w[unary_size + (size_t)f], name);
+        }
+    }
+    if (shape->pairwise == CLV_PAIRWISE_FULL && n_top && print_pairs(model, n_top))
+        return fail_memory(err);
+    print_record(model);
+    return CLV_OK;
+}
+
+static void put_recipe(struct text *text, const struct clv_recipe *recipe)
+{
+    json_put_number(text, "working_pixels", recipe->working_pixels);
+    if (recipe->nodes == CLV_NODES_PATCHES) {
+        json_put_number(text, "patch_size", recipe->patch_px);
+        json_put_number(text, "patch_step", recipe->patch_step_px);
+    } else {
+        json_put_number(text, "superpixels", recipe->slic.n_superpixels);
+        json_put_number(text, "compactness", (double)recipe->slic.compactness);
+        json_put_number(text, "slic_iterations", recipe->slic.n_iterations);
+    }
+    json_put_key(text, "blocks");
+    text_put(text, "[");
+    for (size_t i = 0, n = 0; i < N_BLOCK_NAMES; i++)
+        if (recipe->blocks & block_names[i].block) {
+            text_put(text, n++ ? "," : "");
+            text_put_json(text, block_names[i].name);
+        }
+    text_put(text, "]");
+    json_put_number(text, "words", recipe->n_words);
+    json_put_number(text, "sift_step", recipe->step_px);
+    json_put_key(text, "sift_bins");
+    for (int32_t s = 0; s < recipe->n_scales; s++)
+        text_printf(text, "%s%d", s ? "," : "[", recipe->bin_size_px[s]);
+    text_put(text, "]");
+    json_put_string(text, "sift", recipe->sift == CLV_SIFT_VLFEAT ? "vlfeat" : "cleave");
+    json_put_string(text, "kmeans", recipe->kmeans == CLV_KMEANS_VLFEAT ? "vlfeat" : "cleave");
+    json_put_string(text, "kernel_map", kernel_map_names[recipe->kernel_map]);
+}
+
+/* "pairwise_weights":[K][K][p]. */
+static void put_tables(struct text *text, const struct clv_model *model)
+{
+    const double *weight = model->w + clv_shape_unary_size(&model->shape);
+    int32_t k = model->shape.n_labels, p = model->shape.n_edge_features;
+    json_put_key(text, "pairwise_weights");
+    for (int32_t a = 0; a < k; a++)
+        for (int32_t b = 0; b < k; b++) {
+            text_put(text, b ? ",[" : a ? ",[[" : "[[[");
+            for (int32_t f = 0; f < p; f++) {
+                text_put(text, f ? "," : "");
+                text_put_json_number(text, *weight++);
+            }
+            text_put(text, b + 1 < k ? "]" : a + 1 < k ? "]]" : "]]]");
+        }
+}
+
+static enum clv_status put_weights(struct text *text, const struct clv_model *model, int32_t n_top,
+                                   struct clv_error *err)
+{
+    char name[96];
+    const double *variances = inspect_variances(model);
+    json_put_key(text, "largest_weights");
+    text_put(text, "{");
+    for (size_t row = 0; row < clv_shape_rows(&model->shape); row++) {
+        struct weight *weights = sorted_row(model, row);
+        if (!weights)
+            return fail_memory(err);
+        snprintf(name, sizeof name, "%d", row_label(model, row));
+        json_put_key(text, name);
+        text_put(text, "[");
+        for (int32_t i = 0; i < n_top && i < model->shape.n_features; i++) {
+            text_put(text, i ? ",{" : "{");
+            feature_name(name, model, weights[i].feature);
+            json_put_string(text, "feature", name);
+            json_put_number(text, "weight", weights[i].value);
+            if (variances)
+                json_put_number(text, "variance",
+                                variances[row * (size_t)model->shape.n_features + (size_t)weights[i].feature]);
+            text_put(text, "}");
+        }
+        text_put(text, "]");
+        array_free(weights);
+    }
+    text_put(text, "}");
+    if (model->shape.pairwise == CLV_PAIRWISE_POTTS) {
+        size_t unary_size = clv_shape_unary_size(&model->shape);
+        json_put_key(text, "couplings");
+        text_put(text, "{");
+        for (int32_t f = 0; f < model->shape.n_edge_features; f++) {
+            edge_feature_name(name, model, f);
+            json_put_number(text, name, model->w[unary_size + (size_t)f]);
+        }
+        text_put(text, "}");
+    }
+    if (model->shape.pairwise == CLV_PAIRWISE_FULL)
+        put_tables(text, model);
+    return CLV_OK;
+}
+
+static enum clv_status inspect_json(const struct clv_model *model, int32_t n_top, double threshold,
+                                    struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, JSON_MAX);
+    text_put(&text, "{");
+    json_put_key(&text, "labels");
+    text_put(&text, "[");
+    for (int32_t label = 0; label < model->labels.n_labels; label++) {
+        text_put(&text, label ? "," : "");
+        text_put_json(&text, model->labels.names[label]);
+    }
+    text_put(&text, "]");
+    json_put_number(&text, "node_features", model->shape.n_features);
+    json_put_number(&text, "edge_features", model->shape.n_edge_features);
+    json_put_string(&text, "pairwise", pairwise_name(model->shape.pairwise));
+    if (model->first)
+        json_put_number(&text, "stages", 2);
+    json_put_key(&text, "recipe");
+    if (model->has_recipe) {
+        text_put(&text, "{");
+        put_recipe(&text, &model->recipe);
+        text_put(&text, "}");
+    } else {
+        text_put(&text, "null");
+    }
+    inspect_sparsity_put(&text, model, threshold);
+    enum clv_status status = put_weights(&text, model, n_top, err);
+    json_put_key(&text, "record");
+    record_put_json(&text, &model->record);
+    text_put(&text, "}\n");
+    if (status != CLV_OK) {
+        text_release(&text);
+        return status;
+    }
+    return console_output(&text, err);
+}
 
 struct inspect {
     struct common_options common;

@@ -18,7 +18,6 @@
 #include "cli/common/options.h"
 #include "cli/common/print_values.h"
 #include "cli/score/score_set.h"
-#include "cli/score/score_shards.h"
 #include "feature/dataset/feature_shards.h"
 #include "model/likelihood.h"
 #include "score/band.h"

@@ -26,7 +26,7 @@ struct set_score {
     struct scored_image *images;    /* [inputs->n] */
     double *iou;                    /* [inputs->n][n_labels] */
     struct clv_confusion confusion; /* all images' pixels */
-    char **counts[2]; /* [inputs->n] each, of shards: an image's pixels, and nodes, as score_counts.h has them */
+    char **counts[2]; /* [inputs->n] each, of shards: an image's pixels, and nodes, as score_counts_text has them */
     struct clv_confusion nodes; /* all images' superpixels by their known pixels, or patches, which count 1 each */
     bool has_superpixels, has_patches; /* has_superpixels: nodes were scored, which are patches if has_patches */
 };
@@ -56,6 +56,18 @@ struct score_task {
  * CLV_ERR_DATA. */
 enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err) CLV_CHECK;
 
+/* cleave score --shard and --merge: a table of every image's counts, from which the whole's score follows exactly.
+ *
+ * Columns, tab-separated: number (of the image in the whole list, from 1), image, pixels, and with -m superpixels or
+ * patches; counts as score_counts_text has them. */
+/* Prints the table of a score with counts, whose first image is number `first` + 1. */
+void score_shard_print(const struct set_score *score, size_t first);
+
+/* The score of all inputs from the tables of all shards, in any order. Tables may have been put end to end.
+ * CLV_ERR_DATA names tables that are of another set, and images that are missing or come twice. */
+enum clv_status score_merge(struct set_score *score, const struct input_list *inputs, const struct clv_labels *labels,
+                            char *const *tables, size_t n_tables, struct clv_error *err) CLV_CHECK;
+
 /* Mean and standard error over the values that are not NaN; NaN without any. values[n], `stride` doubles apart. */
 void mean_over_images(double *mean, double *standard_error, const double *values, size_t n, size_t stride);
 
@@ -63,5 +75,13 @@ void mean_over_images(double *mean, double *standard_error, const double *values
 void score_print_text(const struct set_score *score, bool per_image);
 void score_print_csv(const struct set_score *score);
 enum clv_status score_print_json(const struct set_score *score, bool per_image, struct clv_error *err) CLV_CHECK;
+
+/* A confusion matrix as a field of a table: "truth:prediction:count" of what is not 0, blanks between them. */
+/* array_free; NULL when out of memory. */
+char *score_counts_text(const struct clv_confusion *confusion);
+
+/* confusion = the counts of a field; CLV_ERR_DATA names path and line. */
+enum clv_status score_counts_read(struct clv_confusion *confusion, const char *field, const char *path, size_t line,
+                                  struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,4 +1,3 @@
-#include "cli/score/score_shards.h"
 
 #include <string.h>
 
@@ -6,7 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/common/console.h"
-#include "cli/score/score_counts.h"
+#include "cli/score/score_set.h"
 #include "data/tsv.h"
 
 static const char *const columns[] = {"number", "image", "pixels"};

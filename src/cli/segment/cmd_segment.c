@@ -14,7 +14,7 @@
 #include "cli/segment/exporting.h"
 #include "cli/segment/marginals.h"
 #include "cli/segment/segment_files.h"
-#include "cli/segment/segment_team.h"
+#include "cli/segment/segment_work.h"
 #include "feature/dataset/feature_shards.h"
 #include "report/report.h"
 #include "task/map_options.h"

@@ -1,4 +1,4 @@
-#include "cli/segment/output_plan.h"
+#include "cli/segment/segment.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -281,9 +281,15 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
     return status;
 }
 
-enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
-                            const char *folder, const char *ending, const struct output_place *places,
-                            enum existing existing, const struct shard *shard, struct clv_error *err)
+/* folder/<output><ending>, and what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose
+ * output's name is too long for a file, or would be another input's output, too, get a problem. Errors, before
+ * anything is written: CLV_ERR_USAGE if a mask would lie in a folder of the inputs, where it would be an image the next
+ * time; folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks;
+ * CLV_ERR_CREATE each. Adds the outputs to `outputs`. Of a shard the list has its block only, which others of the
+ * inputs are still compared with. */
+static enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
+                                   const char *folder, const char *ending, const struct output_place *places,
+                                   enum existing existing, const struct shard *shard, struct clv_error *err)
 {
     struct output_list planned = {0};
     *list = planned;

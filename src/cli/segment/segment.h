@@ -2,7 +2,7 @@
  *
  * Both parse into struct segment (segment_options.c has what they share) and end in segment_images (cmd_segment.c): it
  * reads the model, finds the inputs (cli/common/inputs.h; with --boxes box_inputs.h), plans all outputs before any work
- * (output_plan.h) and calls segment_all (segment_run.c), which works on images in parallel and reports
+ * (output_plan.c) and calls segment_all (segment_run.c), which works on images in parallel and reports
  * results in input order (memory_gate.h). marginals.h has what marginals adds. */
 #ifndef CLI_SEGMENT_H
 #define CLI_SEGMENT_H
@@ -13,11 +13,38 @@
 #include "cleave/refine.h"
 #include "cli/common/inputs.h"
 #include "cli/common/options.h"
-#include "cli/segment/output_plan.h"
+#include "cli/common/outputs.h"
 #include "report/report.h"
 
-/* Which images have borders refined at the pixels: those larger than the working size, whose labels were found on a
- * smaller copy and would have its steps; all; none. */
+/* Where a run's masks, overlays and the like go, checked as a whole before any image is read: what is written of an
+ * image next to its mask. */
+enum output_kind {
+    OUTPUT_OVERLAY,
+    OUTPUT_CUTOUT,
+    OUTPUT_SHAPES,  /* for another program: its text .. */
+    OUTPUT_CLASSES, /* .. and its mask */
+    N_OUTPUTS
+};
+
+/* Where outputs of a kind go: folder/<below><output><ending>; below NULL: none is wanted. */
+struct output_place {
+    const char *below, *ending;
+};
+
+struct output {
+    char *mask, *beside[N_OUTPUTS]; /* paths; NULL where none is wanted */
+    bool finished;
+    char *problem; /* why there can be no output: it fails, the rest goes on; NULL: there is none */
+};
+
+struct output_list {
+    struct output *items; /* [n], one per input */
+    size_t n, n_finished, n_problems;
+};
+void output_list_release(struct output_list *list);
+
+/* Which images have borders refined at the pixels: those larger than the working size, whose labels were found on a smaller
+ * copy and would have its steps; all; none. */
 enum refine_choice { REFINE_LARGE, REFINE_ALL, REFINE_NONE };
 
 /* Forms of other programs that objects are written in. */

@@ -6,7 +6,6 @@
 #include "base/parallel.h"
 #include "cli/common/memory_gate.h"
 #include "cli/segment/exporting.h"
-#include "cli/segment/segment_team.h"
 #include "cli/segment/segment_work.h"
 
 struct threads {

@@ -2,6 +2,7 @@
 #ifndef CLI_SEGMENT_WORK_H
 #define CLI_SEGMENT_WORK_H
 
+#include "base/team.h"
 #include "cli/common/memory_gate.h"
 #include "cli/segment/marginals.h"
 #include "data/shapes/contour.h"
@@ -53,5 +54,13 @@ enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum
 enum clv_status job_init(struct job *job, struct segment_counts *counts, struct segment_run *run, double memory,
                          struct clv_error *err) CLV_CHECK;
 void job_release(struct job *job);
+
+/* A run whose images several processes share, which mpirun started (base/team.h). */
+/* What a team cannot do: standard input and output belong to its leader (CLV_ERR_USAGE). */
+enum clv_status segment_team_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
+
+/* Each process takes an image when it is free and writes what belongs to it. The leader tells all of them in input
+ * order, as one process does: what a report or a table of objects needs of the others' images comes to it. */
+enum clv_status segment_team(struct job *job, struct clv_error *err) CLV_CHECK;
 
 #endif
