@@ -87,7 +87,7 @@ static enum clv_status input_maps_read(struct work *work, const struct segment_r
     if (status != CLV_OK || !work->maps)
         return status;
     work->map_means = array_alloc(map_drift_size(recipe), sizeof *work->map_means);
-    return work->map_means ? map_drift_look(work->map_means, work->maps, recipe, err) : fail_memory(err);
+    return work->map_means ? map_drift_means(work->map_means, work->maps, recipe, err) : fail_memory(err);
 }
 
 /* One at a time and in input order: tells of maps that are not like those that the model was learned from. */
