@@ -41,6 +41,11 @@ CLV_API void clv_image_release(struct clv_image *image);
 CLV_API enum clv_status clv_image_new(struct clv_image *image, int32_t width, int32_t height, int32_t channels,
                                       struct clv_error *err) CLV_CHECK;
 
+/* Three channels of pixels[height][width][channels] in memory, as of a file: 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and
+ * alpha, which is composited over white. *image is a new one. CLV_ERR_USAGE for other channels. O(pixels). */
+CLV_API enum clv_status clv_image_from_pixels(struct clv_image *image, const uint8_t *pixels, int32_t width,
+                                              int32_t height, int32_t channels, struct clv_error *err) CLV_CHECK;
+
 /* Reads an image (of a format recognised by content, not by name) as 3-channel sRGB.
  *
  * PNG: every colour type, bit depth and interlacing. JPEG: baseline, progressive, arithmetic; grey, YCbCr, RGB, CMYK

@@ -47,6 +47,9 @@ CLV_API enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engi
                                        struct clv_error *err) CLV_CHECK;
 CLV_API void clv_oracle_free(struct clv_oracle *oracle);
 
+/* From here on draws (clv_perturbed_marginals) end with CLV_ERR_INTERRUPTED soon after *stop is non-zero; NULL: never. */
+CLV_API void clv_oracle_watch(struct clv_oracle *oracle, const volatile int *stop);
+
 /* y = argmax f, *score = f(y) (score may be NULL).
  *   form NONE: the best label of each node, the lowest at ties.
  *   form POTTS, two labels, couplings >= 0: min-cut, exact. Ties are canonical: the labelling with the fewest 1s.

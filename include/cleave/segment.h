@@ -39,8 +39,12 @@
 extern "C" {
 #endif
 
+/* Which images have borders refined at the pixels: those larger than model->recipe.working_pixels, whose labels were found on a
+ * smaller copy and would have its steps; all; none. */
+enum clv_refine_choice { CLV_REFINE_LARGE, CLV_REFINE_ALL, CLV_REFINE_NONE };
+
 struct clv_segment_options {
-    bool is_refined; /* borders are refined at the pixels (clv_refine); default false, whatever the image's size */
+    enum clv_refine_choice refine;      /* default CLV_REFINE_LARGE, which with n_draws means none */
     struct clv_refine_options refining; /* how, then; numbers that are still those of clv_refine_defaults (default) are
                                          * the model's own, if it was learned with maps */
     const struct clv_map *maps; /* of the image, [n_maps of the model's recipe] in its order; NULL (default): none */
@@ -51,15 +55,14 @@ struct clv_segment_options {
 CLV_API void clv_segment_defaults(struct clv_segment_options *options);
 
 /* labels[height][width] = what the model sees at each pixel of a 3-channel image of any size, 0 to
- * model->labels.n_labels - 1: what `cleave segment --no-refine` writes, byte for byte (with is_refined: `cleave segment
- * --refine`). Where neither is said, the command refines images of more pixels than model->recipe.working_pixels.
+ * model->labels.n_labels - 1: what `cleave segment` writes, byte for byte, with the same choice of refining.
  *
  * The recipe of the model turns the image into superpixels or patches with features, clv_model_predict labels them, and
  * the labels are painted at the image's size (clv_example_paint; patches vote, clv_example_vote). options may be NULL.
  *
  * One thread, deterministic. The model is only read: several threads may share it, each with an oracle of its own or
  * without one. Time and memory O(pixels), and one decoding of a graph of the recipe's size (a min-cut of its
- * superpixels, for two labels); with is_refined those of clv_refine.
+ * superpixels, for two labels); those of clv_refine where it refines.
  *
  * Errors: CLV_ERR_USAGE (a model without a recipe: of letters or of features from elsewhere; an image without pixels or
  * of another number of channels; refining options), CLV_ERR_DATA (weights and image make scores that are not finite),

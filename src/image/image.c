@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "image/codec.h"
+#include "image/samples.h"
 
 void clv_free(void *memory)
 {
@@ -35,6 +36,23 @@ enum clv_status clv_image_new(struct clv_image *image, int32_t width, int32_t he
     if (!pixels)
         return fail_memory(err);
     *image = (struct clv_image){width, height, channels, pixels};
+    return CLV_OK;
+}
+
+enum clv_status clv_image_from_pixels(struct clv_image *image, const uint8_t *pixels, int32_t width, int32_t height,
+                                      int32_t channels, struct clv_error *err)
+{
+    if (channels < 1 || channels > 4)
+        return fail(err, CLV_ERR_USAGE, "an image of %d channels, 1 to 4 are known", channels);
+    enum clv_status status = clv_image_new(image, width, height, 3, err);
+    if (status != CLV_OK)
+        return status;
+    size_t n = (size_t)width * (size_t)height, step = (size_t)channels, n_colours = step < 3 ? 1 : 3;
+    for (size_t p = 0; p < n; p++)
+        for (size_t c = 0; c < 3; c++) {
+            const uint8_t *pixel = pixels + p * step;
+            image->pixels[3 * p + c] = over_white(pixel[c % n_colours], step > n_colours ? pixel[n_colours] : 255);
+        }
     return CLV_OK;
 }
 

@@ -376,7 +376,7 @@ enum clv_status page_document_suggest(uint8_t *labels, const struct page_documen
     if (!document->prior) {
         struct clv_segment_options options;
         clv_segment_defaults(&options);
-        options.is_refined = true;
+        options.refine = CLV_REFINE_ALL;
         return clv_segment(labels, model, &document->image, &options, err);
     }
     uint8_t *seeds = array_zalloc(page_document_size(document), 1);

@@ -86,6 +86,12 @@ static enum clv_status label_nodes(int32_t *y, const struct clv_model *model, co
     return clv_model_decide(y, model, problem, oracle, &decision, err);
 }
 
+bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height)
+{
+    return choice == CLV_REFINE_ALL ||
+           (choice == CLV_REFINE_LARGE && (int64_t)width * height > model->recipe.working_pixels);
+}
+
 enum clv_status label_example(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                               const struct clv_example *example, const struct map_reader *maps,
                               const struct clv_segment_options *options, struct clv_error *err)
@@ -99,7 +105,8 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
         oracle = own;
     TRY(label_nodes(y, model, &example->problem, oracle, options, err));
     TRY(labelled_image_paint(labels, example, y, model->shape.n_labels, err));
-    if (status == CLV_OK && options->is_refined)
+    bool refines = label_refines(options->refine, model, example->width, example->height);
+    if (status == CLV_OK && refines && (options->n_draws < 1 || options->refine == CLV_REFINE_ALL))
         status = label_refine(labels, image, example, y, maps, model, oracle, &options->refining, err);
     clv_oracle_free(own);
     array_free(y);

@@ -5,10 +5,10 @@
 #include "cleave/segment.h"
 #include "data/maps/map_reader.h"
 
-/* labels[height][width]: labels the example's nodes, paints, and with options->is_refined refines borders at the pixels
- * of the example's image, else not read: clv_refine for two labels that the model finds by a cut, clv_refine_labels for
- * others. maps[n_maps of the recipe] of the image, or NULL: pixels then count by the weights of segment/refining.h.
- * Labels are changed whatever the status. */
+/* labels[height][width]: labels the example's nodes, paints, and by options->refine refines borders at the pixels of the
+ * example's image, else not read: clv_refine for two labels that the model finds by a cut, clv_refine_labels for others.
+ * maps[n_maps of the recipe] of the image, or NULL: pixels then count by the weights of segment/refining.h. Labels are
+ * changed whatever the status. */
 enum clv_status label_example(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                               const struct clv_example *example, const struct map_reader *maps,
                               const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
@@ -18,5 +18,8 @@ enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, con
                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                              struct clv_oracle *oracle, const struct clv_refine_options *options,
                              struct clv_error *err) CLV_CHECK;
+
+/* Whether an image of that size is refined by a choice. */
+bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height);
 
 #endif

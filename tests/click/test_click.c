@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleave/click_cut.h"
+#include "cleave/data.h"
 #include "click/click.h"
 #include "click/click_features.h"
 #include "click/click_scene.h"
@@ -304,6 +306,45 @@ TEST(one_pixel_and_one_colour_are_images_too)
         click_scene_free(scene);
         clv_image_release(&image);
     }
+}
+
+/* Strokes that touch are one, be it at a corner. */
+TEST(a_mask_of_strokes_is_cut_as_so_many_strokes)
+{
+    struct picture *picture = draw();
+    static uint8_t strokes[WIDTH * HEIGHT], labels[WIDTH * HEIGHT], expected[WIDTH * HEIGHT];
+    memset(strokes, CLV_VOID, sizeof strokes);
+    must(clv_click_cut(labels, &picture->image, strokes, NULL, err));
+    for (size_t p = 0; p < sizeof labels; p++)
+        ck_assert_int_eq(labels[p], 0);
+    for (int x = 50; x < 70; x++)
+        strokes[(x < 60 ? 65 : 66) * WIDTH + x] = 1;
+    memset(strokes + 45 * WIDTH + 56, 0, 8);
+    memset(strokes + 2 * WIDTH, 0, 60);
+    memset(strokes + (HEIGHT - 1) * WIDTH, 0, WIDTH);
+    for (size_t p = 0; p < sizeof strokes; p++)
+        picture->seeds[p] = strokes[p] == CLV_VOID ? CLICK_FREE : strokes[p] ? CLICK_FIGURE : CLICK_GROUND;
+    for (int k = 0; k < 2; k++) {
+        const uint8_t *before = k ? picture->truth : NULL;
+        struct click_request request = {.seeds = picture->seeds, .n_strokes = 4, .before = before};
+        must(click_cut(expected, picture->scene, &request, err));
+        must(clv_click_cut(labels, &picture->image, strokes, before, err));
+        ck_assert_mem_eq(labels, expected, sizeof labels);
+    }
+    memcpy(picture->labels, labels, sizeof labels);
+    ck_assert_double_gt(iou(picture), 0.97);
+    strokes[WIDTH + 5] = 2;
+    must_fail(CLV_ERR_DATA, "strokes: value 2 at pixel (5, 1) is not 0, 1 or 255",
+              clv_click_cut(labels, &picture->image, strokes, NULL, err));
+    strokes[WIDTH + 5] = 0;
+    picture->truth[3] = CLV_VOID;
+    must_fail(CLV_ERR_DATA, "before: value 255 at pixel (3, 0) is not 0 or 1",
+              clv_click_cut(labels, &picture->image, strokes, picture->truth, err));
+    picture->image.channels = 1;
+    must_fail(CLV_ERR_USAGE, "1 channels", clv_click_cut(labels, &picture->image, strokes, NULL, err));
+    picture->image.channels = 3;
+    ck_assert_mem_eq(labels, expected, sizeof labels);
+    release(picture);
 }
 
 /* Of stripes that have one mean colour, some smooth and some rough, the like are nearer. */

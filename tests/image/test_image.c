@@ -23,6 +23,25 @@ TEST(a_new_image_is_black)
     clv_image_release(&image); /* twice is harmless */
 }
 
+TEST(pixels_in_memory_become_colours_over_white)
+{
+    static const uint8_t pixels[4] = {10, 0, 200, 51};
+    static const uint8_t expected[4][6] = {
+        {10, 10, 10, 0, 0, 0}, {255, 255, 255, 244, 244, 244}, {10, 0, 200}, {206, 204, 244}};
+    for (int32_t channels = 1; channels <= 4; channels++) {
+        struct clv_image image = {0};
+        int32_t width = channels < 3 ? 2 : 1;
+        must(clv_image_from_pixels(&image, pixels, width, 1, channels, err));
+        ck_assert_int_eq(image.width, width);
+        ck_assert_int_eq(image.channels, 3);
+        ck_assert_mem_eq(image.pixels, expected[channels - 1], 3 * (size_t)width);
+        clv_image_release(&image);
+    }
+    struct clv_image image = {0};
+    must_fail(CLV_ERR_USAGE, "5 channels", clv_image_from_pixels(&image, pixels, 1, 1, 5, err));
+    must_fail(CLV_ERR_USAGE, "0x1", clv_image_from_pixels(&image, pixels, 0, 1, 3, err));
+}
+
 TEST(impossible_images_are_refused_and_leave_the_output_alone)
 {
     struct clv_image image = {.width = 7};

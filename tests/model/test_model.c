@@ -314,6 +314,11 @@ TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
     }
     must_fail(CLV_ERR_USAGE, "0 draws",
               clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, 0, err));
+    const int stop = 1;
+    clv_oracle_watch(oracle, &stop);
+    must_fail(CLV_ERR_INTERRUPTED, "interrupted",
+              clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, 1, err));
+    clv_oracle_watch(oracle, NULL);
     problem.n_features = 2;
     must_fail(CLV_ERR_DATA, "2 features",
               clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, 1, err));

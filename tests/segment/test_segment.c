@@ -58,7 +58,7 @@ TEST(labels_are_the_commands_masks)
     must(clv_oracle_new(&options.oracle, CLV_ENGINE_DEFAULT, err));
     expect_the_commands_masks(manifest, sample_model(), formatted("%s/plain", folder), NULL);
     expect_the_commands_masks(manifest, sample_model(), formatted("%s/plain", folder), &options);
-    options.is_refined = true;
+    options.refine = CLV_REFINE_ALL;
     expect_the_commands_masks(manifest, sample_model(), formatted("%s/refined", folder), &options);
     ck_assert(!same_bytes(formatted("%s/plain", folder), formatted("%s/refined", folder)));
     clv_oracle_free(options.oracle);
@@ -92,7 +92,7 @@ TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
                        folder, manifest, manifest, manifest));
     clv_segment_defaults(&options);
     expect_the_commands_masks(manifest, formatted("%s/three.cleave", folder), formatted("%s/plain3", folder), NULL);
-    options.is_refined = true;
+    options.refine = CLV_REFINE_ALL;
     expect_the_commands_masks(manifest, formatted("%s/three.cleave", folder), formatted("%s/refined3", folder),
                               &options);
 }
@@ -117,7 +117,7 @@ TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
                         folder, manifest, path, path, manifest, path, manifest));
     clv_segment_defaults(&options);
     expect_the_commands_masks(manifest, path, formatted("%s/hidden", folder), &options);
-    options.is_refined = true;
+    options.refine = CLV_REFINE_ALL;
     expect_the_commands_masks(manifest, path, formatted("%s/hidden_refined", folder), &options);
     ck_assert(!same_bytes(formatted("%s/hidden", folder), formatted("%s/hidden_refined", folder)));
     free(expect_success("cd %s && \"$CLEAVE\" marginals -m %s --data %s --split test --json -o hidden_maps", folder,
@@ -157,7 +157,7 @@ static void *segment_all_images(void *context)
     struct clv_model model = {0};
     struct clv_segment_options options;
     clv_segment_defaults(&options);
-    options.is_refined = true;
+    options.refine = CLV_REFINE_ALL;
     self->status = clv_model_read(&model, self->model, NULL);
     for (size_t i = 0; i < self->set.n_items && self->status == CLV_OK; i++) {
         struct clv_image image = {0};
@@ -213,7 +213,7 @@ TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
     must_fail(CLV_ERR_USAGE, "10x10 of 1 channels", clv_segment(labels, &model, &grey, NULL, err));
     must_fail(CLV_ERR_USAGE, "0x0", clv_segment(labels, &model, &none, NULL, err));
     clv_segment_defaults(&options);
-    options.is_refined = true;
+    options.refine = CLV_REFINE_ALL;
     options.refining.coupling = -1;
     must_fail(CLV_ERR_USAGE, "coupling", clv_segment(labels, &model, &image, &options, err)); /* after painting */
     for (size_t p = 0; p < sizeof labels; p++)

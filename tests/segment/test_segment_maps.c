@@ -113,7 +113,7 @@ static void expect_the_librarys_labels(const char *folder)
     must(clv_map_read(&map, formatted("%s/maps/0.npy", temporary_folder()), CLV_MAP_LAYOUT_AUTO, NULL, err));
     must(clv_indexed_image_read(&mask, formatted("%s/%s/0.png", temporary_folder(), folder), NULL, err));
     clv_segment_defaults(&options);
-    options.is_refined = true;
+    options.refine = CLV_REFINE_ALL;
     options.maps = &map;
     must(clv_segment(labels, &model, &image, &options, err));
     ck_assert_mem_eq(labels, mask.values, N_PIXELS);
@@ -212,7 +212,7 @@ TEST(what_a_model_has_learned_of_refining_is_bounded)
     must(clv_image_read(&image, formatted("%s/set/images/0.png", temporary_folder()), NULL, err));
     must(clv_map_read(&map, formatted("%s/maps/0.npy", temporary_folder()), CLV_MAP_LAYOUT_AUTO, NULL, err));
     clv_segment_defaults(&options);
-    options.is_refined = true;
+    options.refine = CLV_REFINE_ALL;
     options.maps = &map;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct clv_tensor tensor = {.name = "refining", .dtype = cases[k].type, .n_dimensions = 1};
@@ -250,7 +250,7 @@ TEST(labels_stay_as_they_are_when_memory_runs_out)
     must(clv_image_read(&image, formatted("%s/set/images/0.png", temporary_folder()), NULL, err));
     must(clv_map_read(&map, formatted("%s/maps/0.npy", temporary_folder()), CLV_MAP_LAYOUT_AUTO, NULL, err));
     clv_segment_defaults(&options);
-    options.is_refined = true;
+    options.refine = CLV_REFINE_ALL;
     options.maps = &map;
     must_keep_when_requests_fail(clv_segment(labels, &model, &image, &options, err),
                                  ck_assert_mem_eq(labels, untouched, N_PIXELS));

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     if (!labels)
         abort();
     clv_segment_defaults(&options);
-    options.is_refined = true;
+    options.refine = CLV_REFINE_ALL;
     must(clv_segment(labels, &model, &image, &options, &error));
     must(clv_png_write_labels(argv[3], image.width, image.height, labels, NULL, 0, &error));
 

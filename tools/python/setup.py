@@ -19,7 +19,7 @@ setup(
     python_requires=">=3.9",
     package_dir={"": "src"},
     packages=["cleave"],
-    package_data={"cleave": ["py.typed"]},
+    package_data={"cleave": ["py.typed", "_native.pyi"]},
     install_requires=["numpy", "cffi>=1.15"],
     cffi_modules=["build_native.py:ffi"],
 )

@@ -42,10 +42,10 @@ static const struct clv_option own_rows[] = {
     {"draws", 0, "N", SECTION_DECIDING, 0, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
      .help = "Random draws (perturb-and-MAP) that --decode least-loss looks at"},
     {"seed", 's', "N", SECTION_DECIDING, 0, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the draws"},
-    {"refine", 0, NULL, "Refining", CLV_OPTION_BASIC, CLV_OPTION_SET, AT(refine), .minimum = REFINE_ALL,
+    {"refine", 0, NULL, "Refining", CLV_OPTION_BASIC, CLV_OPTION_SET, AT(refine), .minimum = CLV_REFINE_ALL,
      .help = "Refine the borders of labels by a cut of all pixels\n"
              "(default: of images that are larger than the model's working size)"},
-    {"no-refine", 0, NULL, "Refining", 0, CLV_OPTION_SET, AT(refine), .minimum = REFINE_NONE,
+    {"no-refine", 0, NULL, "Refining", 0, CLV_OPTION_SET, AT(refine), .minimum = CLV_REFINE_NONE,
      .help = "Refine no borders; those of large images then have the steps of the working size"},
     {0},
 };
@@ -78,11 +78,11 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     TRY_IF(self->decoding != DECODING_OWN && self->boxes,
            fail(err, CLV_ERR_USAGE, "--decode: does not go with --boxes"));
     TRY_IF(
-        is_least_loss && self->refine == REFINE_ALL,
+        is_least_loss && self->refine == CLV_REFINE_ALL,
         fail(err, CLV_ERR_USAGE, "--decode least-loss: does not go with --refine, which sharpens the best labelling"));
-    TRY_IF(self->features && self->refine == REFINE_ALL,
+    TRY_IF(self->features && self->refine == CLV_REFINE_ALL,
            fail(err, CLV_ERR_USAGE, "--refine: a feature file holds no pixels; name the images instead"));
-    TRY_IF(self->refine == REFINE_NONE && (self->features || is_least_loss),
+    TRY_IF(self->refine == CLV_REFINE_NONE && (self->features || is_least_loss),
            fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
                 self->features ? "a feature file holds no pixels" : "--decode least-loss sharpens nothing"));
     const char *of_draws = options_given(&self->common, "seed")    ? "seed"
@@ -165,9 +165,9 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
         return CLV_OK;
     const char *learner = clv_record_get(&run->model->record, "learner");
     char refined[96] = "no";
-    if (self->refine == REFINE_ALL)
+    if (self->refine == CLV_REFINE_ALL)
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", self->refining.coupling);
-    if (self->refine == REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes)
+    if (self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes)
         snprintf(refined, sizeof refined, "at the pixels, images of more than %d pixels, coupling %g",
                  run->model->recipe.working_pixels, self->refining.coupling);
     char draws[32];

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "cleave/model.h"
-#include "cleave/refine.h"
+#include "cleave/segment.h"
 #include "cli/common/inputs.h"
 #include "cli/common/options.h"
 #include "cli/common/outputs.h"
@@ -43,10 +43,6 @@ struct output_list {
 };
 void output_list_release(struct output_list *list);
 
-/* Which images have borders refined at the pixels: those larger than the working size, whose labels were found on a smaller
- * copy and would have its steps; all; none. */
-enum refine_choice { REFINE_LARGE, REFINE_ALL, REFINE_NONE };
-
 /* Forms of other programs that objects are written in. */
 enum export_form { EXPORT_NONE, EXPORT_COCO, EXPORT_LABELME, EXPORT_VOC, EXPORT_YOLO };
 
@@ -66,7 +62,7 @@ struct segment {
     bool overlay, fail_fast, cutout, crop;
     const char *cutout_labels; /* the object's, comma-separated; NULL: all but label 0 */
     struct export_options export;
-    enum refine_choice refine;
+    enum clv_refine_choice refine;
     struct clv_refine_options refining;
     enum existing existing;
     int mask_form; /* enum mask_form */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/segment/segment.h"
+#include "task/label_image.h"
 #include "task/options.h"
 #include "task/training_set.h"
 
@@ -83,8 +84,7 @@ bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t he
     const struct segment *self = run->options;
     if (self->marginals || self->decoding == DECODING_LEAST_LOSS || self->features || self->boxes)
         return false;
-    return self->refine == REFINE_ALL ||
-           (self->refine == REFINE_LARGE && (int64_t)width_px * height_px > run->model->recipe.working_pixels);
+    return label_refines(self->refine, run->model, width_px, height_px);
 }
 
 static bool reads_list(const struct segment *self)
@@ -120,10 +120,11 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     enum clv_status status = options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err);
     if (status != CLV_OK)
         return status;
-    if (self->boxes && self->refine != REFINE_LARGE)
+    if (self->boxes && self->refine != CLV_REFINE_LARGE)
         return fail(err, CLV_ERR_USAGE, "--boxes: %s",
-                    self->refine == REFINE_ALL ? "box cuts are sharpened at the pixels anyway; leave out --refine"
-                                               : "box cuts are always sharpened at the pixels; leave out --no-refine");
+                    self->refine == CLV_REFINE_ALL
+                        ? "box cuts are sharpened at the pixels anyway; leave out --refine"
+                        : "box cuts are always sharpened at the pixels; leave out --no-refine");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
     if (segment_is_piped(self) && (self->overlay || self->existing == EXISTING_RESUME || self->json))

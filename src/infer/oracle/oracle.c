@@ -41,6 +41,11 @@ static void forget_graph(struct clv_oracle *oracle)
 #endif
 }
 
+void clv_oracle_watch(struct clv_oracle *oracle, const volatile int *stop)
+{
+    oracle->stop = stop;
+}
+
 void clv_oracle_free(struct clv_oracle *oracle)
 {
     if (!oracle)

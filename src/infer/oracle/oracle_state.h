@@ -28,7 +28,8 @@ enum oracle_state {
 struct clv_oracle {
     enum clv_engine engine;
     enum oracle_state state;
-    int32_t n_solved; /* nodes of the last field */
+    const volatile int *stop; /* or NULL */
+    int32_t n_solved;         /* nodes of the last field */
     struct capacities capacities;
     struct maxflow graph;
     struct batch batch; /* for clv_perturbed_map */

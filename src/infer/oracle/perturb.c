@@ -176,7 +176,9 @@ enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *margi
         status = fail_memory(err);
     for (uint32_t draw = 0; draw < n_draws && !status; draw += BATCH_LANES) {
         uint32_t count = n_draws - draw < BATCH_LANES ? n_draws - draw : BATCH_LANES;
-        status = clv_perturbed_map(oracle, y, value, field, seed, draw, count, err);
+        if (oracle->stop && *oracle->stop)
+            status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        TRY(clv_perturbed_map(oracle, y, value, field, seed, draw, count, err));
         for (uint32_t l = 0; l < count && !status; l++) {
             moments_add(&values, value[l]);
             for (size_t i = 0; i < n; i++)

@@ -53,7 +53,7 @@ TEST(clv_segment_gives_the_commands_masks)
         free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s --data %s/manifest.tsv --split test %s -o %s",
                             folder, two, sample_set(), refined ? "--refine" : "", ways[refined]));
         clv_segment_defaults(&options);
-        options.is_refined = refined;
+        options.refine = refined ? CLV_REFINE_ALL : CLV_REFINE_LARGE;
         must(clv_model_read(&model, two, err));
         must(clv_set_read_manifest(&set, formatted("%s/manifest.tsv", sample_set()), err));
         must(clv_set_select(&set, "test", err));

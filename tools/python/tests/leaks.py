@@ -5,6 +5,7 @@ written past its end. Objects are counted by their memory: the interpreter's sum
 out what numpy does, which is built without it.
 """
 
+import copy
 import gc
 import pathlib
 import sys
@@ -57,6 +58,16 @@ def calls(folder):
         "features": lambda: cleave.features(model, image),
         "box_cut": lambda: cleave.box_cut(image, (5, 5, 30, 20)),
         "box_cut that fails": lambda: fails(cleave.UsageError, cleave.box_cut, image, (5000, 0, 1, 1)),
+        "segment, alpha": lambda: cleave.segment(model, np.dstack([image, mask])),
+        "copy": lambda: copy.deepcopy(model),
+        "superpixels": lambda: cleave.superpixels(image, 50),
+        "score": lambda: cleave.score(mask, mask),
+        "click_cut": lambda: cleave.click_cut(image, np.where(mask, 1, cleave.VOID)),
+        "click_cut that fails": lambda: fails(cleave.DataError, cleave.click_cut, image, np.full(mask.shape, 9)),
+        "graph_cut of a grid": lambda: cleave.graph_cut(mask - 0.5, 0.1),
+        "graph_cut of a graph": lambda: cleave.graph_cut(np.eye(3), np.array([[0, 1], [1, 2]]), np.ones(2)),
+        "graph_cut that fails": lambda: fails(cleave.DataError, cleave.graph_cut, mask - 0.5, -1),
+        "train with boxes": lambda: cleave.train([*pairs, (image, None)], boxes=[None, None, None, (5, 5, 30, 20)], **few),
         "refine": lambda: cleave.refine(image, mask.astype(np.float32)),
     }
 

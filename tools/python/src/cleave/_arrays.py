@@ -1,12 +1,16 @@
-"""Arrays of numpy as the library's pointers, and back. What `pointer` and `as_image` give keeps its array alive."""
+"""Arrays of numpy as the library's pointers, and back; what arguments must be. What `pointer` and `as_image` give keeps
+its array alive."""
 
-from typing import Any, Tuple
+import math
+from typing import Any, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._errors import DataError, UsageError
-from ._native import ffi
+from ._errors import DataError, UsageError, call
+from ._native import ffi, lib
+
+Labels = npt.NDArray[np.uint8]
 
 
 def pointer(ctype: str, array: npt.NDArray[Any]) -> Any:
@@ -14,15 +18,31 @@ def pointer(ctype: str, array: npt.NDArray[Any]) -> Any:
     return ffi.from_buffer(ctype + "[]", array)
 
 
-def checked(name: str, value: Any, dtype: Any) -> npt.NDArray[Any]:
-    """value as a contiguous array of a dtype, which it must already have: nothing is rounded or cut off."""
-    array = np.asarray(value)
-    if array.dtype != dtype:
-        raise UsageError(f"{name} is an array of {array.dtype}, {np.dtype(dtype).name} is needed")
-    return np.ascontiguousarray(array)
+def as_number(name: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} is {value!r}, a number is needed") from None
+    if not least <= number <= most:
+        raise UsageError(f"{name} is {value!r}, must be " + (
+            f"in {least:.15g}..{most:.15g}" if math.isfinite(most) else f"at least {least:.15g}" if math.isfinite(least) else "a number"))
+    return number
 
 
-def as_values(name: str, value: Any, shape: Tuple[int, ...]) -> npt.NDArray[np.uint8]:
+def as_whole(name: str, value: Any, least: int, most: int = 2**31 - 1) -> int:
+    """A whole number. Fractions, strings and bools are none."""
+    try:
+        number = value.__index__() if not isinstance(value, bool) else None
+    except AttributeError:
+        number = None
+    if number is None:
+        raise UsageError(f"{name} is {value!r}, a whole number is needed")
+    if not least <= number <= most:
+        raise UsageError(f"{name} is {value!r}, must be in {least}..{most}")
+    return int(number)
+
+
+def as_values(name: str, value: Any, shape: Tuple[int, ...]) -> Labels:
     """A mask's values as uint8, of an array of integers of any width or of bool that holds nothing else."""
     array = np.asarray(value)
     if array.dtype.kind not in "bui":
@@ -36,19 +56,61 @@ def as_values(name: str, value: Any, shape: Tuple[int, ...]) -> npt.NDArray[np.u
     return np.ascontiguousarray(array, np.uint8)
 
 
+def as_floats(name: str, value: Any, dtype: Any, shape: Optional[Tuple[int, ...]] = None) -> npt.NDArray[Any]:
+    """Numbers of any type as a contiguous array of floats."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "buif":
+        raise UsageError(f"{name} is an array of {array.dtype}, numbers are needed")
+    if shape is not None and array.shape != shape:
+        raise UsageError(f"{name} has shape {array.shape}, {shape} is needed")
+    return array.astype(dtype, order="C", copy=False)
+
+
+def channels_first(name: str, array: npt.NDArray[Any], channel_axis: int) -> npt.NDArray[Any]:
+    """Planes of an array of three dimensions: [channels, height, width]."""
+    return np.moveaxis(array, as_whole("channel_axis", channel_axis, -3, 2), 0)
+
+
+_REMEDIES = {
+    "f": "values in 0..1 become that by (255 * image).round().astype('uint8')",
+    "b": "255 * image.astype('uint8') makes black and white of it",
+    "u2": "(image / 257).round().astype('uint8') keeps the upper 8 of 16 bits",
+}
+
+
 def as_image(name: str, value: Any) -> Any:
-    """A struct clv_image over an image's pixels; grey images are copied into three channels. The second value keeps
+    """A struct clv_image over an image's pixels; those of other than three channels are copied. The second value keeps
     the pixels alive."""
-    pixels = checked(name, value, np.uint8)
-    if pixels.ndim == 2:
-        pixels = np.repeat(pixels[:, :, None], 3, axis=2)
-    if pixels.ndim != 3 or pixels.shape[2] != 3 or 0 in pixels.shape:
-        raise UsageError(f"{name} has shape {pixels.shape}; [height, width, 3] or [height, width] is needed")
+    pixels = np.asarray(value)
+    if pixels.dtype != np.uint8:
+        remedy = _REMEDIES.get(pixels.dtype.str[1:], _REMEDIES.get(pixels.dtype.kind, "image.astype('uint8') if its values are 0..255"))
+        raise UsageError(f"{name} is an array of {pixels.dtype}, uint8 in 0..255 is needed; {remedy}")
+    n_channels = pixels.shape[2] if pixels.ndim == 3 else 1
+    if pixels.ndim not in (2, 3) or 0 in pixels.shape or n_channels not in (1, 3, 4):
+        remedy = "; np.moveaxis(image, 0, 2) puts channels last" if pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4) else ""
+        raise UsageError(f"{name} has shape {pixels.shape}; [height, width] in grey, or [height, width, 3] in RGB (4: and alpha, 1: grey) is "
+                         f"needed{remedy}")
     if max(pixels.shape) > 2**31 - 1:
         raise UsageError(f"{name} has shape {pixels.shape}; sides end at 2147483647")
-    data = pointer("uint8_t", pixels)
-    return ffi.new("struct clv_image *", {"width": pixels.shape[1], "height": pixels.shape[0], "channels": 3,
-                                          "pixels": data}), data
+    height, width = pixels.shape[:2]
+    data = pointer("uint8_t", np.ascontiguousarray(pixels))
+    if n_channels == 3:
+        return ffi.new("struct clv_image *", {"width": width, "height": height, "channels": 3, "pixels": data}), data
+    native = ffi.gc(ffi.new("struct clv_image *"), lib.clv_image_release)
+    call(lib.clv_image_from_pixels, native, data, width, height, n_channels)
+    return native, data
+
+
+def as_box(name: str, value: Any, width: int, height: int) -> Tuple[float, float, float, float]:
+    """A box (x, y, width, height), cut at the border of an image of that size."""
+    try:
+        x, y, wide, high = (float(side) for side in value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} is {value!r}, four numbers (x, y, width, height) are needed") from None
+    left, top, right, bottom = max(x, 0.0), max(y, 0.0), min(x + wide, float(width)), min(y + high, float(height))
+    if not (right > left and bottom > top):
+        raise UsageError(f"{name} {value!r} does not meet the image of {width} x {height} pixels")
+    return left, top, right - left, bottom - top
 
 
 def copied(source: Any, ctype: str, dtype: Any, *shape: int) -> npt.NDArray[Any]:

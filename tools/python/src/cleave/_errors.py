@@ -1,8 +1,12 @@
 """The library's status codes as exceptions."""
 
-from typing import Any
+import errno
+import os
+from typing import Any, Dict, Optional, Tuple, Type, Union
 
 from ._native import ffi, lib
+
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 
 class Error(Exception):
@@ -10,9 +14,18 @@ class Error(Exception):
 
     exit_code = 70
 
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        kept = {name: getattr(self, name) for name in ("exit_code", "errno", "filename") if hasattr(self, name)}
+        return type(self), self.args, kept
+
 
 class UsageError(Error, ValueError):
-    """An argument is out of its range, or of the wrong shape."""
+    """An argument is out of its range, or of the wrong shape or type."""
+
+    exit_code = 64
 
 
 class DataError(Error, ValueError):
@@ -20,7 +33,11 @@ class DataError(Error, ValueError):
 
 
 class InputError(Error, OSError):
-    """A file is missing or cannot be read."""
+    """A file cannot be read."""
+
+
+class MissingFileError(InputError, FileNotFoundError):
+    """A file is not there: `errno` and `filename` tell which."""
 
 
 class OutputError(Error, OSError):
@@ -35,7 +52,7 @@ class InternalError(Error):
     """A bug in cleave."""
 
 
-_KINDS = {
+_KINDS: Dict[int, Type[BaseException]] = {
     lib.CLV_ERR_USAGE: UsageError,
     lib.CLV_ERR_DATA: DataError,
     lib.CLV_ERR_NO_INPUT: InputError,
@@ -47,11 +64,26 @@ _KINDS = {
 }
 
 
-def call(function: Any, *arguments: Any) -> None:
-    """Calls a function of the library that takes a struct clv_error last, and raises what it reports."""
+def _raised(status: int, number: int, message: str, path: Optional[Path]) -> BaseException:
+    kind = _KINDS.get(status, InternalError)
+    if kind is InputError and number == errno.ENOENT:
+        kind = MissingFileError
+    raised = kind(message)
+    if isinstance(raised, Error):
+        raised.exit_code = lib.clv_status_exit_code(status)
+    if isinstance(raised, OSError) and number:
+        given = "" if path is None else os.fsdecode(path)
+        raised.errno = number
+        raised.strerror = os.strerror(number)
+        # A file of a set is not what was given, but what the message begins with.
+        raised.filename = given if given and message.startswith(given + ":") else message.partition(": ")[0]
+    return raised
+
+
+def call(function: Any, *arguments: Any, path: Optional[Path] = None) -> None:
+    """Calls a function of the library that takes a struct clv_error last, and raises what it reports. `path`: the file
+    that it is about."""
     error = ffi.new("struct clv_error *")
     status = function(*arguments, error)
     if status != lib.CLV_OK:
-        raised = _KINDS.get(status, InternalError)(ffi.string(error.message).decode(errors="replace"))
-        raised.exit_code = lib.clv_status_exit_code(status)
-        raise raised
+        raise _raised(status, error.os_errno, ffi.string(error.message).decode(errors="replace"), path)

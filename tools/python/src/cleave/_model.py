@@ -1,30 +1,33 @@
 """Models and what they say of an image."""
 
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
+import pathlib
+import tempfile
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import as_image, copied, pointer
-from ._errors import DataError, UsageError, call
+from ._arrays import Labels, as_box, as_image, as_whole, channels_first, copied, pointer
+from ._errors import DataError, Path, UsageError, call
 from ._native import ffi, lib
-from ._pixels import Box, Labels, box_cut
-
-Path = Union[str, "os.PathLike[str]"]
+from ._pixels import Box, box_cut
+from ._work import Work
 
 
 def version() -> str:
     """Which library runs: "cleave 0.1.0"."""
-    return ffi.string(lib.clv_version()).decode()
+    return str(ffi.string(lib.clv_version()).decode())
 
 
 class Model:
     """A trained model: what `cleave train` writes, and cleave.train returns.
 
     labels          names of the labels, by value
-    record          how it was learned: learner, seed, parameters, losses
+    record          how it was learned, as the command tells it: learner, seed, parameters, losses, curve
     interrupted     whether the training was ended early
+
+    Models can be pickled and copied.
     """
 
     def __init__(self, native: Any) -> None:
@@ -34,16 +37,30 @@ class Model:
     def load(cls, path: Path) -> "Model":
         """Reads a model file. Raises InputError if it is missing, DataError if it is no model or damaged."""
         native = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
-        call(lib.clv_model_read, native, os.fsencode(path))
+        call(lib.clv_model_read, native, os.fsencode(path), path=path)
         return cls(native)
 
     def save(self, path: Path) -> None:
         """Writes the model file, which is old or new, never half. Raises OutputError."""
-        call(lib.clv_model_write, os.fsencode(path), self._native)
+        call(lib.clv_model_write, os.fsencode(path), self._native, path=path)
 
     def segment(self, image: Labels, **options: Any) -> Labels:
         """cleave.segment with this model."""
         return segment(self, image, **options)
+
+    def marginals(self, image: Labels, **options: Any) -> npt.NDArray[np.float32]:
+        """cleave.marginals with this model."""
+        return marginals(self, image, **options)
+
+    def features(self, image: Labels, **options: Any) -> "Problem":
+        """cleave.features with this model."""
+        return features(self, image, **options)
+
+    def __reduce__(self) -> Tuple[Callable[[bytes], "Model"], Tuple[bytes]]:
+        with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
+            path = pathlib.Path(folder, "model")
+            self.save(path)
+            return _model_of_bytes, (path.read_bytes(),)
 
     @property
     def labels(self) -> List[str]:
@@ -69,10 +86,39 @@ class Model:
         return f"<cleave.Model {self.record.get('learner', '?')}, labels {', '.join(self.labels)}>"
 
 
+def _model_of_bytes(content: bytes) -> Model:
+    """A model from its file's content, as pickles have it."""
+    with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
+        path = pathlib.Path(folder, "model")
+        path.write_bytes(content)
+        return Model.load(path)
+
+
+def load(path: Path) -> Model:
+    """Reads a model file, as `cleave train` and Model.save write it."""
+    return Model.load(path)
+
+
+def _checked(model: Any) -> Model:
+    if not isinstance(model, Model):
+        raise UsageError(f"model is a {type(model).__name__}, a cleave.Model is needed; it comes first, then the image")
+    return model
+
+
 Maps = Mapping[str, npt.NDArray[Any]]
 
 
-def _native_maps(model: Model, maps: Optional[Maps]) -> Tuple[Any, Any]:
+def map_planes(name: str, given: Any, channel_axis: int) -> npt.NDArray[Any]:
+    """A map as [channels, height, width] of its own type."""
+    values = np.asarray(given)
+    if values.dtype not in (np.uint8, np.uint16) and values.dtype.kind != "f":
+        raise UsageError(f"map {name} is an array of {values.dtype}; floats, uint8 or uint16 are needed")
+    if values.ndim not in (2, 3) or 0 in values.shape:
+        raise UsageError(f"map {name} has shape {values.shape}; [height, width] or [height, width, channels] is needed")
+    return channels_first(name, values, channel_axis) if values.ndim == 3 else values[None]
+
+
+def _native_maps(model: Model, maps: Optional[Maps], channel_axis: int) -> Tuple[Any, Any]:
     """The maps of an image as the library wants them, in the recipe's order; the second value keeps them alive."""
     recipe = model._native.recipe
     names = [ffi.string(recipe.maps[k].name).decode() for k in range(recipe.n_maps)]
@@ -81,15 +127,11 @@ def _native_maps(model: Model, maps: Optional[Maps]) -> Tuple[Any, Any]:
         raise UsageError(f"the model takes the maps {names}, given are {list(given)}")
     native, keep = ffi.new("struct clv_map[]", max(1, len(names))), []
     for k, name in enumerate(names):
-        values = np.asarray(given[name])
-        is_integer = values.dtype in (np.uint8, np.uint16)
-        if not is_integer and values.dtype.kind != "f":
-            raise UsageError(f"map {name} is an array of {values.dtype}; floats, uint8 or uint16 are needed")
-        if values.ndim not in (2, 3) or 0 in values.shape:
-            raise UsageError(f"map {name} has shape {values.shape}; [height, width] or [channels, height, width] is needed")
+        values = map_planes(name, given[name], channel_axis)
+        is_integer = values.dtype.kind == "u"
         if is_integer:
             values = values.astype(np.float32) / np.float32(np.iinfo(values.dtype).max)
-        values = np.ascontiguousarray(values.reshape((-1,) + values.shape[-2:]), np.float32)
+        values = np.ascontiguousarray(values, np.float32)
         if not np.isfinite(values).all():
             raise DataError(f"map {name} holds a value that is not finite")
         data = pointer("float", values)
@@ -99,42 +141,47 @@ def _native_maps(model: Model, maps: Optional[Maps]) -> Tuple[Any, Any]:
     return (native if names else ffi.NULL), (native, keep)
 
 
-def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, box: Optional[Box] = None,
-            refine: bool = True) -> Labels:
-    """Labels of every pixel, uint8 [height, width]: what `cleave segment --refine` writes.
+def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
+            refine: Optional[bool] = None) -> Labels:
+    """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
 
-    maps        of a model that was learned with maps of networks: {name: array [height, width] or [channels, height, width]}, of
-                any size, stretched over the image; uint8 and uint16 count as fractions of their largest value
-    refine      sharpen borders at the pixels (`--refine`); False: superpixels or patches as they are
+    maps        of a model that was learned with maps of networks: {name: array [height, width] or [height, width, channels]}, of
+                any size, stretched over the image; uint8 and uint16 count as fractions of their largest value. channel_axis=0:
+                [channels, height, width]
+    refine      sharpen borders at the pixels: True always (`--refine`), False never (`--no-refine`), None in images of more pixels
+                than features are made of
     box         (x, y, width, height): only what lies in it may be other than label 0. With model=None the same as
                 cleave.box_cut.
     """
     if model is None:
         if box is None:
             raise UsageError("segment needs a model or a box")
-        return box_cut(image, box)
+        labels: Labels = box_cut(image, box)
+        return labels
+    _checked(model)
     native, _keep = as_image("image", image)
+    left, top, width, height = (0.0, 0.0, 0.0, 0.0) if box is None else as_box("box", box, native.width, native.height)
     options = ffi.new("struct clv_segment_options *")
     lib.clv_segment_defaults(options)
-    options.is_refined = bool(refine)
-    options.maps, _keep_maps = _native_maps(model, maps)
+    if refine is not None:
+        options.refine = lib.CLV_REFINE_ALL if refine else lib.CLV_REFINE_NONE
+    options.maps, _keep_maps = _native_maps(model, maps, channel_axis)
     labels = np.empty((native.height, native.width), np.uint8)
     call(lib.clv_segment, pointer("uint8_t", labels), model._native, native, options)
     if box is not None:
-        left, top, right, bottom = box[0], box[1], box[0] + box[2], box[1] + box[3]
         centre_x, centre_y = np.arange(native.width) + 0.5, np.arange(native.height) + 0.5
-        labels[~((centre_y >= top) & (centre_y < bottom)), :] = 0
-        labels[:, ~((centre_x >= left) & (centre_x < right))] = 0
+        labels[~((centre_y >= top) & (centre_y < top + height)), :] = 0
+        labels[:, ~((centre_x >= left) & (centre_x < left + width))] = 0
     return labels
 
 
 class Problem(NamedTuple):
     """An image as the learners see it. Features are sparse rows: node i holds value[row[i]:row[i + 1]] in the columns
-    index[row[i]:row[i + 1]] of n_features (scipy.sparse.csr_matrix((value, index, row)))."""
+    column[row[i]:row[i + 1]] of n_features (scipy.sparse.csr_matrix((value, column, row)))."""
 
     nodes: npt.NDArray[np.int32]  # [height, width] of the image: the node under each pixel
     row: npt.NDArray[np.int64]  # [n_nodes + 1]
-    index: npt.NDArray[np.int32]
+    column: npt.NDArray[np.int32]
     value: npt.NDArray[np.float32]
     n_features: int
     edges: npt.NDArray[np.int32]  # [n_edges, 2]
@@ -142,12 +189,12 @@ class Problem(NamedTuple):
     volume: npt.NDArray[np.float32]  # [n_nodes] pixels
 
 
-def _extract(model: Model, image: Labels, maps: Optional[Maps]) -> Any:
-    if not model._native.has_recipe:
+def _extract(model: Model, image: Labels, maps: Optional[Maps], channel_axis: int) -> Any:
+    if not _checked(model)._native.has_recipe:
         raise UsageError("the model is of features made elsewhere, which no image has")
     native, _keep = as_image("image", image)
     example = ffi.gc(ffi.new("struct clv_example *"), lib.clv_example_release)
-    planes, _keep_maps = _native_maps(model, maps)
+    planes, _keep_maps = _native_maps(model, maps, channel_axis)
     call(lib.clv_example_extract_maps, example, native, planes, ffi.addressof(model._native, "recipe"))
     return example
 
@@ -158,12 +205,13 @@ def _nodes(example: Any) -> npt.NDArray[np.int32]:
     nodes = copied(small.labels, "int32_t", np.int32, small.height, small.width)
     rows = (2 * np.arange(example.height, dtype=np.int64) + 1) * small.height // (2 * example.height)
     columns = (2 * np.arange(example.width, dtype=np.int64) + 1) * small.width // (2 * example.width)
-    return nodes[rows[:, None], columns[None, :]]
+    found: npt.NDArray[np.int32] = nodes[rows[:, None], columns[None, :]]
+    return found
 
 
-def features(model: Model, image: Labels, *, maps: Optional[Maps] = None) -> Problem:
+def features(model: Model, image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1) -> Problem:
     """The graph and the features that the model's recipe makes of an image."""
-    example = _extract(model, image, maps)
+    example = _extract(model, image, maps, channel_axis)
     problem = example.problem
     n, m, p = problem.n_nodes, problem.n_edges, problem.n_edge_features
     row = copied(example.row, "int64_t", np.int64, n + 1)
@@ -174,20 +222,23 @@ def features(model: Model, image: Labels, *, maps: Optional[Maps] = None) -> Pro
                    copied(example.edge_features, "float", np.float32, m, p), copied(example.volume, "float", np.float32, n))
 
 
-def marginals(model: Model, image: Labels, *, maps: Optional[Maps] = None, draws: int = 100,
+def marginals(model: Model, image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1, draws: int = 100,
               seed: int = 0) -> npt.NDArray[np.float32]:
     """Probability of every label at every pixel, float32 [height, width, n_labels], as `cleave marginals` writes it: the
     share of perturb-and-MAP draws in which the pixel's node has the label; the standard error is at most
-    .5 / sqrt(draws)."""
-    if draws < 1:
-        raise UsageError(f"draws is {draws}, must be at least 1")
-    example = _extract(model, image, maps)
+    .5 / sqrt(draws). Ctrl-C ends it."""
+    n_draws, key = as_whole("draws", draws, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
+    example = _extract(model, image, maps, channel_axis)
+    work = Work(None)
     oracle = ffi.new("struct clv_oracle **")
     call(lib.clv_oracle_new, oracle, lib.CLV_ENGINE_DEFAULT)
+    lib.clv_oracle_watch(oracle[0], work.stop_flag)
     found = np.empty((example.problem.n_nodes, model._native.shape.n_labels))
     try:
-        call(lib.clv_model_marginals, pointer("double", found), ffi.NULL, ffi.NULL, model._native,
-             ffi.addressof(example, "problem"), oracle[0], seed, draws)
+        work.run(lambda: call(lib.clv_model_marginals, pointer("double", found), ffi.NULL, ffi.NULL, model._native,
+                              ffi.addressof(example, "problem"), oracle[0], key, n_draws))
+        if work.stop_flag[0]:
+            raise KeyboardInterrupt
     finally:
         lib.clv_oracle_free(oracle[0])
     return found.astype(np.float32)[_nodes(example)]

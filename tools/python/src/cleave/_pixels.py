@@ -1,84 +1,136 @@
-"""What needs no model: reading images, boxes to cuts, refining."""
+"""What needs no model: reading images, superpixels, boxes and strokes to cuts, refining, scores."""
 
 import os
 import warnings
-from typing import Any, Tuple, Union
+from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import as_image, copied, pointer
-from ._errors import UsageError, call
+from ._arrays import Labels, as_box, as_image, as_number, as_values, as_whole, channels_first, copied, pointer
+from ._errors import Path, UsageError, call
 from ._native import ffi, lib
 
 VOID = 255
 """The mask value of pixels that never count."""
 
-Labels = npt.NDArray[np.uint8]
 Box = Tuple[float, float, float, float]
 
 
-def read_image(path: Union[str, "os.PathLike[str]"]) -> Labels:
+def read_image(path: Path) -> Labels:
     """Any image file that the command reads, as uint8 [height, width, 3], its EXIF orientation applied."""
     image = ffi.new("struct clv_image *")
-    call(lib.clv_image_read, image, os.fsencode(path), ffi.NULL)
+    call(lib.clv_image_read, image, os.fsencode(path), ffi.NULL, path=path)
     try:
         return copied(image.pixels, "uint8_t", np.uint8, image.height, image.width, 3)
     finally:
         lib.clv_image_release(image)
 
 
-def box_cut(image: Labels, box: Box, *, probability: bool = False) -> Any:
+def superpixels(image: Labels, n: int = 600, *, compactness: float = 10) -> npt.NDArray[np.int32]:
+    """About n superpixels (SLIC): int32 [height, width] of numbers from 0. compactness, above 0: the larger the rounder."""
+    native, _keep = as_image("image", image)
+    options = ffi.new("struct clv_slic_options *")
+    lib.clv_slic_defaults(options)
+    options.n_superpixels = as_whole("n", n, 1)
+    options.compactness = as_number("compactness", compactness, 0)
+    found = ffi.gc(ffi.new("struct clv_superpixels *"), lib.clv_superpixels_release)
+    call(lib.clv_slic, found, native, options)
+    return copied(found.labels, "int32_t", np.int32, found.height, found.width)
+
+
+def box_cut(image: Labels, box: Box, *, return_probability: bool = False) -> Any:
     """Cuts out the object in a box (x, y, width, height in pixels): labels uint8 [height, width], 1 on the object.
 
-    With probability=True a pair: labels, and float32 [height, width] of how likely the object is at each pixel by colours and place.
-    Colours of figure and ground are learned from the inside and the surroundings of that box alone; about 0.03 s for
+    With return_probability=True a pair: labels, and float32 [height, width] of how likely the object is at each pixel by colours and
+    place. Colours of figure and ground are learned from the inside and the surroundings of that box alone; about 0.03 s for
     0.15 Mpixel. Raises UsageError for a box that does not meet the image.
     """
     native, _keep = as_image("image", image)
-    x, y, width, height = (float(side) for side in box)
-    first_x, first_y = max(x, 0.0), max(y, 0.0)
-    last_x, last_y = min(x + width, native.width), min(y + height, native.height)
-    if not (last_x > first_x and last_y > first_y):
-        raise UsageError(f"box {tuple(box)} does not meet the image of {native.width} x {native.height} pixels")
-    placed = ffi.new("struct clv_box *", {"x": first_x, "y": first_y, "width": last_x - first_x, "height": last_y - first_y})
+    placed = ffi.new("struct clv_box *", dict(zip(("x", "y", "width", "height"), as_box("box", box, native.width, native.height))))
     labels = np.empty((native.height, native.width), np.uint8)
-    likely = np.empty(labels.shape, np.float32) if probability else None
+    likely = np.empty(labels.shape, np.float32) if return_probability else None
     call(lib.clv_box_cut, pointer("uint8_t", labels), ffi.NULL if likely is None else pointer("float", likely), native, placed,
          ffi.NULL)
     return labels if likely is None else (labels, likely)
 
 
-def refine(image: Labels, probabilities: npt.NDArray[Any], **weights: float) -> Labels:
+def click_cut(image: Labels, strokes: Labels, *, before: Optional[Labels] = None) -> Labels:
+    """Cuts out the object that strokes show: labels uint8 [height, width], 1 on the object.
+
+    strokes     [height, width]: 1 on the object, 0 beside it, VOID (255) elsewhere. What is stroked is certain
+    before      labels of 0 and 1 to start from, such as those of fewer strokes
+    """
+    native, _keep = as_image("image", image)
+    shape = (native.height, native.width)
+    seeds = as_values("strokes", strokes, shape)
+    earlier = None if before is None else as_values("before", before, shape)
+    labels = np.empty(shape, np.uint8)
+    call(lib.clv_click_cut, pointer("uint8_t", labels), native, pointer("uint8_t", seeds),
+         ffi.NULL if earlier is None else pointer("uint8_t", earlier))
+    return labels
+
+
+def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int = -1, prior: Optional[float] = None,
+           nearby: Optional[float] = None, overall: Optional[float] = None, balance: Optional[float] = None,
+           coupling: Optional[float] = None, rounds: Optional[int] = None) -> Labels:
     """Sharpens a network's map at the pixels, without a model: labels uint8 [height, width], by an exact minimum cut for
     two labels and by expansion for more. Without weights, how far colours may move a border depends on how soft the map
     makes it; borders sharp to two pixels stay, with a warning (`clv_refine_probabilities`).
 
-    probabilities   floats in 0..1 of the image's size: [height, width] of label 1, or [height, width, n_labels]
-    **weights       prior (of the map), nearby and overall (of colours), balance, coupling (of borders), rounds: what is given counts in
-                    full, and so do the defaults of the others, however sharp the map is
+    probabilities   floats in 0..1 of the image's size: [height, width] of label 1, or [height, width, n_labels], whose labels
+                    are along channel_axis (0: [n_labels, height, width])
+    prior, nearby, overall, balance, coupling, rounds
+                    weights of the map, of colours nearby and overall, of the areas, of borders, and how often: what is given
+                    counts in full, and so do the defaults of the others, however sharp the map is
     """
     native, _keep = as_image("image", image)
     given = np.asarray(probabilities)
     if given.dtype.kind != "f":
-        raise UsageError(f"probabilities is an array of {given.dtype}, floats in 0..1 are needed")
-    if given.shape[:2] != (native.height, native.width) or given.ndim > 3:
-        raise UsageError(f"probabilities has shape {given.shape}, the image {(native.height, native.width)}")
-    n_labels = given.shape[2] if given.ndim == 3 else 2
-    planes = given[:, :, 1] if given.ndim == 3 and n_labels == 2 else given
-    planes = np.ascontiguousarray(np.moveaxis(planes, 2, 0) if planes.ndim == 3 else planes, np.float32)
-    labels = np.empty(given.shape[:2], np.uint8)
+        raise UsageError(f"probabilities is an array of {given.dtype}, floats in 0..1 are needed; bytes become that by probabilities / 255")
+    planes = channels_first("probabilities", given, channel_axis) if given.ndim == 3 else given
+    if given.ndim not in (2, 3) or planes.shape[-2:] != (native.height, native.width):
+        raise UsageError(f"probabilities has shape {given.shape}, the image {(native.height, native.width)}; channel_axis is {channel_axis}")
+    n_labels = planes.shape[0] if given.ndim == 3 else 2
+    planes = np.ascontiguousarray(planes[1] if given.ndim == 3 and n_labels == 2 else planes, np.float32)
+    labels = np.empty((native.height, native.width), np.uint8)
+    weights = {"prior": prior, "nearby": nearby, "overall": overall, "balance": balance, "coupling": coupling, "rounds": rounds}
+    said = {name: value for name, value in weights.items() if value is not None}
     options = ffi.NULL
-    if weights:
+    if said:
         options = ffi.new("struct clv_refine_options *")
         lib.clv_refine_probabilities_defaults(options, n_labels)
-        for name, value in weights.items():
-            setattr(options, name, value)
+        for name, value in said.items():
+            setattr(options, name, as_whole(name, value, 1) if name == "rounds" else as_number(name, value, 0))
     call(lib.clv_refine_probabilities, pointer("uint8_t", labels), native, pointer("float", planes), n_labels, options)
     share = ffi.new("double *", 1.0)
-    if not weights and labels.min() < labels.max():
+    if not said and labels.min() < labels.max():
         call(lib.clv_refine_share, share, pointer("float", planes), n_labels, native.width, native.height)
     if share[0] == 0:
         warnings.warn("the map's borders are sharp to two pixels, so nothing was refined; weights, such as coupling=1, do it all the "
                       "same", stacklevel=2)
     return labels
+
+
+class Score(NamedTuple):
+    """How labels compare with the truth."""
+
+    weighted_hamming: float  # balanced error: the mean over true labels of the share of their pixels that is wrong
+    hamming: float  # share of wrong pixels
+    mean_iou: float  # intersection over union, mean over labels >= 1 that are there
+    n_pixels: int  # that count
+
+
+def score(labels: Labels, truth: Labels) -> Score:
+    """Compares labels [height, width] with a mask, whose VOID (255) does not count."""
+    known = np.asarray(truth)
+    shape = known.shape
+    if known.ndim != 2:
+        raise UsageError(f"truth has shape {shape}, [height, width] is needed")
+    true, predicted = as_values("truth", known, shape), as_values("labels", labels, shape)
+    both = np.concatenate([true[true != VOID], predicted[predicted != VOID]])
+    confusion = ffi.gc(ffi.new("struct clv_confusion *"), lib.clv_confusion_release)
+    call(lib.clv_confusion_init, confusion, int(max(1, both.max(initial=0))) + 1)
+    lib.clv_confusion_add(confusion, pointer("uint8_t", true), pointer("uint8_t", predicted), true.size)
+    found = lib.clv_confusion_score(confusion)
+    return Score(found.weighted_hamming, found.hamming, found.mean_iou, found.n_pixels)

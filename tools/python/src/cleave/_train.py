@@ -1,86 +1,17 @@
 """Learning models from a folder, a manifest, or arrays."""
 
+import contextlib
 import os
-import threading
 import warnings
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
-import numpy as np
-
-from ._arrays import as_image, as_values, pointer
-from ._errors import UsageError, call
-from ._model import Model, Path
+from ._arrays import as_image, as_number, as_values, as_whole, pointer
+from ._errors import Path, UsageError, call
+from ._model import Model
 from ._native import ffi, lib
-from ._pixels import VOID, Labels
-
-Progress = Callable[[str, int, int], None]
-Pair = Tuple[Labels, Optional[Labels]]
-
-
-class _Work:
-    """One piece of long work: its struct clv_progress, and what the caller's function raised."""
-
-    def __init__(self, progress: Optional[Progress]) -> None:
-        self._progress = progress
-        self.raised: Optional[BaseException] = None
-        self.notes: List[str] = []
-        self._stop = ffi.new("int *")
-        self._handle = ffi.new_handle(self)
-        self.native = ffi.new("struct clv_progress *", {
-            "report": lib.cleave_report if progress else ffi.NULL, "context": self._handle, "stop": self._stop,
-            "say": lib.cleave_say})
-
-    @property
-    def is_stopped(self) -> bool:
-        return bool(self._stop[0])
-
-    def stop(self) -> None:
-        self._stop[0] = 1
-
-    def report(self, what: str, done: int, total: int) -> None:
-        try:
-            if self._progress and not self.raised:
-                self._progress(what, done, total)
-        except BaseException as raised:  # it goes on in the caller's thread
-            self.raised = raised
-            self.stop()
-
-    def run(self, function: Callable[[], Any]) -> Any:
-        """The function on a thread of its own, so that Ctrl-C is heard: a first one stops the work, which then ends by itself."""
-        outcome: Dict[str, Any] = {}
-        done = threading.Event()
-
-        def work() -> None:
-            try:
-                outcome["value"] = function()
-            except BaseException as raised:
-                outcome["raised"] = raised
-            done.set()
-
-        worker = threading.Thread(target=work, name="cleave")
-        worker.start()
-        while not done.is_set():
-            try:
-                done.wait(0.2)  # a signal that another thread took is seen then
-            except KeyboardInterrupt:
-                self.stop()
-        worker.join()
-        if self.raised:
-            raise self.raised
-        if "raised" in outcome:
-            raise outcome["raised"]
-        return outcome["value"]
-
-
-@ffi.def_extern()
-def cleave_report(context: Any, what: Any, done: int, total: int, _note: Any) -> None:
-    ffi.from_handle(context).report(ffi.string(what).decode(errors="replace"), done, total)
-
-
-@ffi.def_extern()
-def cleave_say(context: Any, kind: int, text: Any) -> None:
-    if kind != lib.CLV_SUMMARY:
-        ffi.from_handle(context).notes.append(ffi.string(text).decode(errors="replace"))
+from ._pixels import VOID
+from ._staged import Pair, StagedSet, staged
+from ._work import Progress, Work
 
 
 def learners() -> Dict[str, Dict[str, Any]]:
@@ -105,7 +36,7 @@ def learners() -> Dict[str, Dict[str, Any]]:
 def _value(learner: Any, index: int, name: str, value: Any) -> float:
     choices = lib.clv_learner_choices(learner, index)
     if choices == ffi.NULL:
-        return float(value)
+        return as_number(name, value)
     names: List[str] = []
     while choices[len(names)] != ffi.NULL:
         names.append(ffi.string(choices[len(names)]).decode())
@@ -116,9 +47,10 @@ def _value(learner: Any, index: int, name: str, value: Any) -> float:
 
 def _set_parameters(options: Any, learner: Any, parameters: Dict[str, Any]) -> None:
     for name, value in parameters.items():
-        index = lib.clv_learner_parameter(learner, name.replace("_", "-").encode())
+        spelt = name[:-1] if name.endswith("_") else name  # lambda_ is lambda, which Python keeps to itself
+        index = lib.clv_learner_parameter(learner, spelt.replace("_", "-").encode())
         if index < 0:
-            index = lib.clv_learner_parameter(learner, name.encode())
+            index = lib.clv_learner_parameter(learner, spelt.encode())
         if index < 0:
             raise UsageError(f"{ffi.string(learner.name).decode()} has no parameter {name}; cleave.learners() lists them")
         options.parameters[index] = _value(learner, index, name, value)
@@ -138,19 +70,31 @@ def _named(names: Sequence[str]) -> Any:
     return labels, (listed, palette)
 
 
+def _as_pairs(data: Any) -> List[Pair]:
+    """Pairs, or images alone, which have no masks."""
+    pairs: List[Pair] = []
+    try:
+        items = list(data)
+    except TypeError:
+        raise UsageError(f"data is {data!r}; a folder, a manifest or pairs of arrays are needed") from None
+    for place, item in enumerate(items):
+        if not isinstance(item, (tuple, list)) or len(item) != 2:
+            raise UsageError(f"data: item {place} is a {type(item).__name__}, a pair (image, mask) is needed, or (image, None)")
+        pairs.append((item[0], item[1]))
+    if not pairs:
+        raise UsageError("no images to learn from")
+    return pairs
+
+
 def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[str]]) -> Any:
     """Images and masks in memory; returns what must live as long as the options."""
     images, masks, keep = [], [], []
     for place, (image, mask) in enumerate(pairs):
         native, data = as_image(f"image {place}", image)
-        if mask is None:
-            raise UsageError(f"image {place} has no mask")
         values = as_values(f"mask {place}", mask, (native.height, native.width))
         images.append(native[0])
         masks.append({"width": values.shape[1], "height": values.shape[0], "labels": pointer("uint8_t", values)})
         keep.append((native, data, values))
-    if not images:
-        raise UsageError("no images to learn from")
     own = ffi.new("struct clv_image[]", images), ffi.new("struct clv_mask[]", masks)
     options.images, options.masks, options.n_images = *own, len(images)
     labels, held = _named([str(name) for name in names]) if names is not None else (ffi.NULL, None)
@@ -194,65 +138,99 @@ def _set_options(native: Any, given: Mapping[str, Any]) -> Tuple[List[Any], Dict
             if has_value == (value is True):
                 raise UsageError(f"{name} is {value!r}, must be {'a value' if has_value else 'True or False'}")
             keep.append(ffi.new("char[]", _typed(value)) if has_value else ffi.NULL)
-            call(lib.clv_option_set, native, rows[name], keep[-1])
+            try:
+                call(lib.clv_option_set, native, rows[name], keep[-1])
+            except UsageError as error:
+                raise UsageError(str(error).replace(f"--{name.replace('_', '-')}", name, 1)) from None
     return keep, rest
 
 
+def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[Sequence[str]]) -> List[Any]:
+    """Files to learn from; returns what must live as long as the options."""
+    if labels is not None:
+        raise UsageError("labels are those of the set; labels.tsv names them")
+    keep = [ffi.new("char[]", os.fsencode(path))]
+    native.data = keep[0]
+    for name, folder in maps.items():
+        if not isinstance(folder, (str, bytes, os.PathLike)):
+            raise UsageError(f"maps: {name} is a {type(folder).__name__}; of files it is a folder")
+        keep.append(ffi.new("char[]", name.encode() + b"=" + os.fsencode(folder)))
+        call(lib.clv_option_set, native, _rows()["maps"], keep[-1])
+    return keep
+
+
+def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labels: Optional[Sequence[str]], boxes: Any,
+                maps: Mapping[str, Any], channel_axis: int) -> List[Any]:
+    """Arrays to learn from: as they are, or by files where they have more than masks."""
+    if native.split != ffi.NULL:
+        raise UsageError("split needs a manifest")
+    if files is None:
+        return [_take_pairs(native, pairs, labels)]
+    for name, arrays in maps.items():
+        if isinstance(arrays, (str, bytes, os.PathLike)):
+            raise UsageError(f"maps: {name} is {os.fspath(arrays)!r}; of arrays it is a list of arrays, one an image")
+    if isinstance(boxes, (str, bytes, os.PathLike)):
+        raise UsageError(f"boxes is {os.fspath(boxes)!r}; of arrays it is a list, one entry an image")
+    files.write(pairs, boxes, maps, channel_axis, labels)
+    keep = _use_set(native, files.manifest, {}, None)
+    return keep + _set_options(native, dict(files.options()))[0]
+
+
 def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: Optional[Sequence[str]] = None,
-          maps: Optional[Mapping[str, Path]] = None, threads: int = 0, progress: Optional[Progress] = None, **options: Any) -> Model:
-    """Learns a model from images with masks.
+          boxes: Any = None, maps: Optional[Mapping[str, Any]] = None, channel_axis: int = -1, threads: int = 0,
+          progress: Optional[Progress] = None, **options: Any) -> Model:
+    """Learns a model from images with masks, or with boxes.
 
     data        a folder with images/ and masks/, a manifest (.tsv), or pairs of arrays: image uint8 [height, width, 3] and mask
-                [height, width], bool or integers, of labels 0 .. n - 1, VOID (255) where nothing is known. Without `labels`, masks
-                of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning
+                [height, width], bool or integers, of labels 0 .. n - 1, VOID (255) where nothing is known, or None. Without `labels`,
+                masks of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning
     learner     one of learners()
     labels      names, for arrays; default: "background" and "foreground", or "label 0" and so on
-    maps        of networks, of a folder's or a manifest's images: {name: folder}, as the command's --maps name=folder; a manifest's
-                columns maps.NAME count as well
+    boxes       of objects in images without masks: a file or folder of them (--boxes); for arrays a list with an entry for each image,
+                (x, y, width, height) in pixels, several of these, or None
+    maps        of networks: {name: folder}, as the command's --maps name=folder; a manifest's columns maps.NAME count as well. For
+                arrays {name: list of arrays}, one an image, as segment takes them (channel_axis)
     threads     0: all processors
     progress    called as progress(stage, done, total) now and then, from other threads
 
     **options   those of options(), which are the command's: split="train,weak", nodes="patches", superpixels=300, stages=2, drafts=True,
-                boxes=path, mirror=True, seed=1 (the same seed gives the same weights on any machine and at any number of threads).
-                And the learner's own parameters, as learners() lists them: `passes=50, **{"lambda": 0.01}`
+                mirror=True, seed=1 (the same seed gives the same weights on any machine and at any number of threads).
+                And the learner's own parameters, as learners() lists them: passes=50, lambda_=0.01
 
     Ctrl-C ends the training at the next safe point: with the model so far (model.interrupted), or, while features are made
-    and there is none, by KeyboardInterrupt. O(images) time and memory.
+    and there is none, by KeyboardInterrupt. O(images) time and memory; arrays with boxes, maps or without masks are written to a
+    temporary folder while it runs.
     """
-    chosen = lib.clv_learner_find(learner.encode())
+    chosen = lib.clv_learner_find(str(learner).encode())
     if chosen == ffi.NULL:
         raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
     native = ffi.new("struct clv_train_options *")
     lib.clv_train_defaults(native, chosen)
     if options.get("nodes") == "patches":
         lib.clv_recipe_init_patches(ffi.addressof(native, "recipe"))
-    keep, parameters = _set_options(native, options)
+    path = data if isinstance(data, (str, bytes, os.PathLike)) else None
+    keep, parameters = _set_options(native, options if path is None else {**options, "boxes": boxes})
     _set_parameters(native, chosen, parameters)
     native.no_maps = "blocks" in options and not native.recipe.blocks & lib.CLV_BLOCK_MAPS
-    native.n_threads = threads
+    native.n_threads = as_whole("threads", threads, 0)
     if native.label_costs and native.stages < 2:
         raise UsageError("label_costs need stages=2: its first stage tells what an image has")
-    if isinstance(data, (str, bytes, os.PathLike)):
-        if labels is not None:
-            raise UsageError("labels are those of the set; labels.tsv names them")
-        keep.append(ffi.new("char[]", os.fsencode(data)))
-        native.data = keep[-1]
-        for name, folder in (maps or {}).items():
-            keep.append(ffi.new("char[]", name.encode() + b"=" + os.fsencode(folder)))
-            call(lib.clv_option_set, native, _rows()["maps"], keep[-1])
-    else:
-        if native.split != ffi.NULL:
-            raise UsageError("split needs a manifest")
-        if maps:
-            raise UsageError("maps need a folder or a manifest")
-        keep.append(_take_pairs(native, data, labels))
-    work = _Work(progress)
+    work = Work(progress)
     native.progress = work.native
     model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
-    try:
-        work.run(lambda: call(lib.clv_train_set, model, native))
-    finally:
-        del keep
-        for note in work.notes:
-            warnings.warn(note, stacklevel=2)
+    pairs = _as_pairs(data) if path is None else []
+    needs_files = path is None and (boxes is not None or bool(maps) or any(mask is None for _, mask in pairs))
+    with staged() if needs_files else contextlib.nullcontext() as files:
+        if path is None:
+            keep += _use_arrays(native, files, pairs, labels, boxes, maps or {}, channel_axis)
+        else:
+            keep += _use_set(native, path, maps or {}, labels)
+        try:
+            work.run(lambda: call(lib.clv_train_set, model, native, path=path))
+        finally:
+            for note in work.notes:
+                warnings.warn(files.plain(note) if files else note, stacklevel=2)
+    if files:
+        for key in (b"data", b"data_digest"):
+            call(lib.clv_record_set, ffi.addressof(model, "record"), key, b"arrays")
     return Model(model)

@@ -1,0 +1,83 @@
+/* One cut from a mask of strokes. */
+#include "cleave/click_cut.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cleave/data.h"
+#include "click/click.h"
+
+static enum clv_status check(const struct clv_image *image, const uint8_t *values, const char *what, bool may_be_void,
+                             struct clv_error *err)
+{
+    for (int32_t y = 0; y < image->height; y++)
+        for (int32_t x = 0; x < image->width; x++) {
+            uint8_t value = values[(size_t)y * (size_t)image->width + (size_t)x];
+            if (value > 1 && !(may_be_void && value == CLV_VOID))
+                return fail(err, CLV_ERR_DATA, "%s: value %d at pixel (%d, %d) is not 0%s", what, value, x, y,
+                            may_be_void ? ", 1 or 255" : " or 1");
+        }
+    return CLV_OK;
+}
+
+/* Empties an 8-connected piece of one value of left[height][width]; stack[height * width]. */
+static void take_piece(uint8_t *left, size_t *stack, size_t start, const struct clv_image *image)
+{
+    size_t n = 0, width = (size_t)image->width, height = (size_t)image->height;
+    uint8_t value = left[start];
+    left[start] = CLICK_FREE;
+    stack[n++] = start;
+    while (n) {
+        size_t p = stack[--n], x = p % width, y = p / width;
+        for (size_t j = y ? y - 1 : 0; j <= y + 1 && j < height; j++)
+            for (size_t i = x ? x - 1 : 0; i <= x + 1 && i < width; i++)
+                if (left[j * width + i] == value) {
+                    left[j * width + i] = CLICK_FREE;
+                    stack[n++] = j * width + i;
+                }
+    }
+}
+
+static enum clv_status count_strokes(int32_t *n_strokes, const uint8_t *seeds, const struct clv_image *image,
+                                     struct clv_error *err)
+{
+    size_t n = (size_t)image->width * (size_t)image->height;
+    uint8_t *left = array_copy(seeds, n, 1);
+    size_t *stack = array_alloc(n, sizeof *stack);
+    enum clv_status status = left && stack ? CLV_OK : fail_memory(err);
+    *n_strokes = 0;
+    for (size_t p = 0; p < n && status == CLV_OK; p++)
+        if (left[p] != CLICK_FREE) {
+            take_piece(left, stack, p, image);
+            ++*n_strokes;
+        }
+    array_free(left);
+    array_free(stack);
+    return status;
+}
+
+enum clv_status clv_click_cut(uint8_t *labels, const struct clv_image *image, const uint8_t *strokes,
+                              const uint8_t *before, struct clv_error *err)
+{
+    struct click_scene *scene = NULL;
+    if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
+        return fail(err, CLV_ERR_USAGE, "the image is %dx%d of %d channels (3 are needed)", image->width, image->height,
+                    image->channels);
+    size_t n = (size_t)image->width * (size_t)image->height;
+    enum clv_status status = check(image, strokes, "strokes", true, err);
+    if (status == CLV_OK && before)
+        status = check(image, before, "before", false, err);
+    if (status != CLV_OK)
+        return status;
+    uint8_t *seeds = array_alloc(n, 1);
+    if (!seeds)
+        return fail_memory(err);
+    for (size_t p = 0; p < n; p++)
+        seeds[p] = strokes[p] == CLV_VOID ? CLICK_FREE : strokes[p] ? CLICK_FIGURE : CLICK_GROUND;
+    struct click_request request = {.seeds = seeds, .before = before};
+    status = count_strokes(&request.n_strokes, seeds, image, err);
+    TRY(click_scene_new(&scene, image, err));
+    TRY(click_cut(labels, scene, &request, err));
+    click_scene_free(scene);
+    array_free(seeds);
+    return status;
+}

@@ -1,0 +1,102 @@
+"""Arrays as a set of files, for what the library learns from files alone: boxes, images without masks, and maps."""
+
+import contextlib
+import io
+import os
+import pathlib
+import tempfile
+from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from ._arrays import Labels, as_box, as_image, as_values, pointer
+from ._errors import Error, UsageError, call
+from ._model import map_planes
+from ._native import ffi, lib
+from ._pixels import VOID
+
+Pair = Tuple[Labels, Optional[Labels]]
+TRAIN, BOXED, UNLABELLED = "taught", "boxed", "unlabelled"
+
+
+def _boxes_of(name: str, given: Any, width: int, height: int) -> List[Tuple[float, float, float, float]]:
+    if given is None:
+        return []
+    boxes = [given] if len(given) and np.ndim(given[0]) == 0 else given
+    return [as_box(name, box, width, height) for box in boxes]
+
+
+class StagedSet:
+    """Images, masks, boxes and maps in a folder that goes away with the training."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self.manifest = folder / "manifest.tsv"
+        self.boxes = folder / "boxes.tsv"
+        self.splits: List[str] = []
+        self._highest = 0
+
+    def write(self, pairs: Sequence[Pair], boxes: Optional[Sequence[Any]], maps: Mapping[str, Sequence[Any]], channel_axis: int,
+              names: Optional[Sequence[str]]) -> None:
+        for what, entries in [("boxes", boxes), *((f"maps of {name}", arrays) for name, arrays in maps.items())]:
+            if entries is not None and len(entries) != len(pairs):
+                raise UsageError(f"{what}: there are {len(entries)} for {len(pairs)} images")
+        rows = ["\t".join(["image", "mask", "split", *(f"maps.{name}" for name in maps)])]
+        placed = ["image\tx\ty\tw\th"]
+        for place, (image, mask) in enumerate(pairs):
+            width, height = self._write_image(place, image)
+            masked = self._write_mask(place, mask, (height, width))
+            found = [] if boxes is None or mask is not None else _boxes_of(f"boxes[{place}]", boxes[place], width, height)
+            placed += ["\t".join([f"image {place}.png", *(repr(side) for side in box)]) for box in found]
+            self.splits.append(TRAIN if masked else BOXED if found else UNLABELLED)
+            kept = [self._write_map(place, name, arrays[place], channel_axis) for name, arrays in maps.items()]
+            rows.append("\t".join([f"image {place}.png", masked, self.splits[-1], *kept]))
+        self.manifest.write_bytes(("\n".join(rows) + "\n").encode())
+        self.boxes.write_bytes(("\n".join(placed) + "\n").encode())
+        if names is not None or self._highest > 1:
+            listed_names = names if names is not None else [f"label {value}" for value in range(self._highest + 1)]
+            listed = "".join(f"{value}\t{name}\n" for value, name in enumerate(listed_names))
+            (self.folder / "labels.tsv").write_bytes(f"value\tname\n{listed}".encode())
+
+    def options(self) -> List[Tuple[str, str]]:
+        """What the options of training say of it."""
+        said = [("split", TRAIN)] if TRAIN in self.splits else []
+        said += [("weak_split", BOXED), ("boxes", str(self.boxes))] if BOXED in self.splits else []
+        return said + ([("unlabelled_split", UNLABELLED)] if UNLABELLED in self.splits else [])
+
+    def plain(self, text: str) -> str:
+        """A message without the folder, which is nobody's."""
+        return text.replace(f"{self.manifest}: ", "").replace(f"{self.folder}{os.sep}", "")
+
+    def _write_image(self, place: int, image: Any) -> Tuple[int, int]:
+        native, _keep = as_image(f"image {place}", image)
+        call(lib.clv_png_write, os.fsencode(self.folder / f"image {place}.png"), native)
+        return native.width, native.height
+
+    def _write_mask(self, place: int, mask: Any, shape: Tuple[int, int]) -> str:
+        if mask is None:
+            return ""
+        values, name = as_values(f"mask {place}", mask, shape), f"mask {place}.png"
+        known = values[values != VOID]
+        self._highest = max(self._highest, int(known.max(initial=0)))
+        call(lib.clv_png_write_labels, os.fsencode(self.folder / name), shape[1], shape[0], pointer("uint8_t", values), ffi.NULL, 0)
+        return name
+
+    def _write_map(self, place: int, name: str, values: Any, channel_axis: int) -> str:
+        file = f"{name} {place}.npy"
+        content = io.BytesIO()  # numpy's way to a file itself leaves memory behind
+        np.save(content, map_planes(f"{name}[{place}]", values, channel_axis))
+        (self.folder / file).write_bytes(content.getbuffer())
+        return file
+
+
+@contextlib.contextmanager
+def staged() -> Iterator[StagedSet]:
+    """An empty one, whose folder no error names."""
+    with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
+        made = StagedSet(pathlib.Path(folder))
+        try:
+            yield made
+        except Error as error:
+            error.args = (made.plain(str(error)),)
+            raise

@@ -1,0 +1,70 @@
+"""Long work: its progress, and Ctrl-C."""
+
+import threading
+from typing import Any, Callable, Dict, List, Optional
+
+from ._native import ffi, lib
+
+Progress = Callable[[str, int, int], None]
+
+
+class Work:
+    """One piece of long work: its struct clv_progress, and what the caller's function raised."""
+
+    def __init__(self, progress: Optional[Progress]) -> None:
+        self._progress = progress
+        self.raised: Optional[BaseException] = None
+        self.notes: List[str] = []
+        self.stop_flag = ffi.new("int *")
+        self._handle = ffi.new_handle(self)
+        self.native = ffi.new("struct clv_progress *", {
+            "report": lib.cleave_report if progress else ffi.NULL, "context": self._handle, "stop": self.stop_flag,
+            "say": lib.cleave_say})
+
+    def stop(self) -> None:
+        self.stop_flag[0] = 1
+
+    def report(self, what: str, done: int, total: int) -> None:
+        try:
+            if self._progress and not self.raised:
+                self._progress(what, done, total)
+        except BaseException as raised:  # it goes on in the caller's thread
+            self.raised = raised
+            self.stop()
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """The function on a thread of its own, so that Ctrl-C is heard: a first one stops the work, which then ends by itself."""
+        outcome: Dict[str, Any] = {}
+        done = threading.Event()
+
+        def work() -> None:
+            try:
+                outcome["value"] = function()
+            except BaseException as raised:
+                outcome["raised"] = raised
+            done.set()
+
+        worker = threading.Thread(target=work, name="cleave")
+        worker.start()
+        while not done.is_set():
+            try:
+                done.wait(0.2)  # a signal that another thread took is seen then
+            except KeyboardInterrupt:
+                self.stop()
+        worker.join()
+        if self.raised:
+            raise self.raised
+        if "raised" in outcome:
+            raise outcome["raised"]
+        return outcome["value"]
+
+
+@ffi.def_extern()
+def cleave_report(context: Any, what: Any, done: int, total: int, _note: Any) -> None:
+    ffi.from_handle(context).report(ffi.string(what).decode(errors="replace"), done, total)
+
+
+@ffi.def_extern()
+def cleave_say(context: Any, kind: int, text: Any) -> None:
+    if kind != lib.CLV_SUMMARY:
+        ffi.from_handle(context).notes.append(ffi.string(text).decode(errors="replace"))

@@ -1,0 +1,192 @@
+"""What calls take, what they refuse and how they say so; models as Python objects."""
+
+import copy
+import inspect
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import ANIMALS
+
+import cleave
+
+
+def saved(folder, image):
+    from PIL import Image
+
+    Image.fromarray(image).save(folder / "saved.png")
+    return cleave.read_image(folder / "saved.png")
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_arrays_of_other_channels_are_read_as_their_files_are(model, pairs, tmp_path, channels):
+    image = pairs[0][0]
+    alpha = np.linspace(0, 255, image.shape[1]).astype(np.uint8) + np.zeros(image.shape[:2], np.uint8)
+    given = {1: image[:, :, :1], 3: image, 4: np.dstack([image, alpha])}[channels]
+    read = saved(tmp_path, given[:, :, 0] if channels == 1 else given)
+    np.testing.assert_array_equal(model.segment(given), model.segment(read))
+    box = (20, 20, 120, 90)
+    np.testing.assert_array_equal(cleave.box_cut(given, box), cleave.box_cut(read, box))
+
+
+@pytest.mark.parametrize("dtype, times, remedy", [
+    (np.float32, 1 / 255, "(255 * image).round().astype('uint8')"), (np.float64, 1 / 255, "(255 * image).round().astype('uint8')"),
+    (np.uint16, 257, "(image / 257).round().astype('uint8')"), (np.int64, 1, "image.astype('uint8')"),
+    (bool, 1, "255 * image.astype('uint8')"),
+])
+def test_other_types_are_refused_with_what_converts_them(model, pairs, dtype, times, remedy):
+    image = (pairs[0][0] * times).astype(dtype)
+    with pytest.raises(cleave.UsageError, match=f"image is an array of {image.dtype}") as raised:
+        model.segment(image)
+    assert remedy in str(raised.value)
+    converted = eval(remedy)
+    assert converted.dtype == np.uint8
+    if dtype is not bool:
+        np.testing.assert_array_equal(converted, pairs[0][0])
+
+
+def test_channels_first_are_refused_with_what_turns_them(model, pairs):
+    with pytest.raises(cleave.UsageError, match=r"shape \(3, \d+, \d+\).*np.moveaxis\(image, 0, 2\)"):
+        model.segment(np.moveaxis(pairs[0][0], 2, 0))
+
+
+IMAGE = np.zeros((40, 60, 3), np.uint8)
+
+
+@pytest.mark.parametrize("call, error, says", [
+    (lambda m: cleave.segment(IMAGE, m), cleave.UsageError, "model is a ndarray, a cleave.Model is needed; it comes first"),
+    (lambda m: cleave.marginals(IMAGE, m), cleave.UsageError, "model is a ndarray"),
+    (lambda m: cleave.features("m.cleave", IMAGE), cleave.UsageError, "model is a str"),
+    (lambda m: m.segment(m), cleave.UsageError, "image is an array of object"),
+    (lambda m: m.segment(IMAGE, box=(1, 2, 3)), cleave.UsageError, r"box is \(1, 2, 3\), four numbers"),
+    (lambda m: m.segment(IMAGE, box="left"), cleave.UsageError, "box is 'left', four numbers"),
+    (lambda m: m.segment(IMAGE, box=(60, 0, 5, 5)), cleave.UsageError, r"box \(60, 0, 5, 5\) does not meet the image of 60 x 40"),
+    (lambda m: m.segment(IMAGE, box=(1, 1, 0, 9)), cleave.UsageError, "does not meet"),
+    (lambda m: cleave.box_cut(IMAGE, (0, 0, float("nan"), 1)), cleave.UsageError, "does not meet"),
+    (lambda m: cleave.box_cut(IMAGE, 7), cleave.UsageError, "box is 7, four numbers"),
+    (lambda m: m.segment(IMAGE, boxes=(1, 2, 3, 4)), TypeError, "boxes"),
+    (lambda m: m.marginals(IMAGE, draws="many"), cleave.UsageError, "draws is 'many', a whole number is needed"),
+    (lambda m: m.marginals(IMAGE, draws=0), cleave.UsageError, "draws is 0, must be in 1"),
+    (lambda m: m.marginals(IMAGE, draws=1.5), cleave.UsageError, "draws is 1.5"),
+    (lambda m: m.marginals(IMAGE, seed=-1), cleave.UsageError, "seed is -1, must be in 0"),
+    (lambda m: cleave.refine(IMAGE, np.zeros((40, 60)), couplng=1), TypeError, "couplng"),
+    (lambda m: cleave.refine(IMAGE, np.zeros((40, 60)), coupling="strong"), cleave.UsageError, "coupling is 'strong', a number is needed"),
+    (lambda m: cleave.refine(IMAGE, np.zeros((40, 60)), coupling=-1), cleave.UsageError, "coupling is -1, must be at least 0"),
+    (lambda m: cleave.refine(IMAGE, np.zeros((40, 60)), rounds=0), cleave.UsageError, "rounds is 0"),
+    (lambda m: cleave.refine(IMAGE, np.zeros((40, 60), np.uint8)), cleave.UsageError, "probabilities / 255"),
+    (lambda m: cleave.refine(IMAGE, np.zeros((40, 60, 3)), channel_axis=5), cleave.UsageError, "channel_axis is 5, must be in -3..2"),
+    (lambda m: cleave.superpixels(IMAGE, 0), cleave.UsageError, "n is 0, must be in 1"),
+    (lambda m: cleave.superpixels(IMAGE, compactness=-1), cleave.UsageError, "compactness is -1"),
+    (lambda m: cleave.click_cut(IMAGE, np.zeros((4, 6), np.uint8)), cleave.UsageError, r"strokes has shape \(4, 6\), \(40, 60\)"),
+    (lambda m: cleave.click_cut(IMAGE, np.full((40, 60), 3)), cleave.DataError, r"strokes: value 3 at pixel \(0, 0\) is not 0, 1 or 255"),
+    (lambda m: cleave.score(np.zeros((4, 6), int), np.zeros((4, 5), int)), cleave.UsageError, r"labels has shape \(4, 6\), \(4, 5\)"),
+    (lambda m: cleave.train([IMAGE, IMAGE]), cleave.UsageError, r"item 0 is a ndarray, a pair \(image, mask\) is needed"),
+    (lambda m: cleave.train(7), cleave.UsageError, "data is 7"),
+    (lambda m: cleave.train("set", threads=-1), cleave.UsageError, "threads is -1"),
+    (lambda m: cleave.train("set", passes="many"), cleave.UsageError, "passes is 'many', a number is needed"),
+    (lambda m: cleave.train("set", seed=-1), cleave.UsageError, "^seed: .-1. is"),
+    (lambda m: cleave.train("set", lambda_="small"), cleave.UsageError, "lambda_ is 'small'"),
+    (lambda m: cleave.train("set", learner=3), cleave.UsageError, "learner 3 is none of"),
+])
+def test_what_is_wrong_is_named_with_its_value(model, call, error, says):
+    with pytest.raises(error, match=says):
+        call(model)
+
+
+def test_a_parameter_whose_name_python_keeps_takes_an_underscore(pairs):
+    quick = dict(words=10, passes=2)
+    made = cleave.train(pairs, lambda_=0.5, **quick)
+    np.testing.assert_array_equal(made.weights, cleave.train(pairs, **{"lambda": 0.5}, **quick).weights)
+    assert float(made.record["parameter.lambda"]) == 0.5
+
+
+@pytest.mark.parametrize("read", [cleave.read_image, cleave.load, cleave.Model.load, cleave.train])
+def test_a_file_that_is_missing_is_the_usual_error(tmp_path, read):
+    path = tmp_path / "a: b"
+    with pytest.raises(FileNotFoundError, match="a: b") as raised:
+        read(path)
+    assert isinstance(raised.value, cleave.InputError) and raised.value.exit_code == 66
+    assert raised.value.errno == 2 and raised.value.filename == str(path)
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (type(again), str(again), again.errno, again.filename) == (type(raised.value), str(raised.value), 2, str(path))
+
+
+def test_a_file_of_a_set_that_is_missing_is_named(tmp_path):
+    (tmp_path / "manifest.tsv").write_text("image\tmask\nabsent.png\tmask.png\n")
+    with pytest.raises(cleave.Error, match="absent.png"):
+        cleave.train(tmp_path)
+
+
+def test_models_are_copied_and_pickled(model, pairs):
+    expected = model.segment(pairs[0][0])
+    for made in (copy.deepcopy(model), copy.copy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(made.segment(pairs[0][0]), expected)
+        assert made.record == model.record and made.labels == model.labels
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_pool_of_processes_segments(model, pairs, method):
+    images = [image for image, _ in pairs]
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        found = pool.map(model.segment, images)
+    for labels, image in zip(found, images):
+        np.testing.assert_array_equal(labels, model.segment(image))
+
+
+def test_the_record_is_that_of_the_command(command, tmp_path):
+    said = {"seed": 7, "words": 20, "passes": 3}
+    made = cleave.train(ANIMALS / "manifest.tsv", split="train", **said)
+    command("train", "-d", ANIMALS / "manifest.tsv", "--split", "train", *(x for k, v in said.items() for x in (f"--{k}", v)),
+            "-o", tmp_path / "command.cleave")
+    theirs = cleave.load(tmp_path / "command.cleave").record
+    assert theirs.pop("command").startswith("cleave train")
+    assert made.record == theirs
+    assert {"version", "data_digest", "loss", "learner", "parameter.lambda", "images", "train_weighted_hamming", "curve"} <= theirs.keys()
+
+
+def test_methods_are_the_functions(model, pairs):
+    image = pairs[0][0]
+    np.testing.assert_array_equal(model.marginals(image, draws=4, seed=2), cleave.marginals(model, image, draws=4, seed=2))
+    np.testing.assert_array_equal(model.features(image).value, cleave.features(model, image).value)
+
+
+def test_the_version_is_the_librarys():
+    assert cleave.version() == f"cleave {cleave.__version__}" and cleave.__version__.count(".") == 2
+
+
+def test_help_begins_with_four_examples():
+    examples = [line.split("#")[0].strip() for line in inspect.getdoc(cleave).splitlines()[2:9] if line.strip()]
+    assert examples[0] == "import cleave"
+    for line, name in zip([*examples[1:4], examples[-1]], ("box_cut", "refine", "train", "graph_cut")):
+        assert f"cleave.{name}(" in line
+
+
+SLOW = """
+import os, signal, sys, threading, time
+import cleave
+model, image = cleave.load(sys.argv[1]), cleave.read_image(sys.argv[2])
+told = []
+def interrupt():
+    time.sleep(0.5)
+    told.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=interrupt).start()
+try:
+    model.marginals(image, draws=10**8)
+except KeyboardInterrupt:
+    print(time.monotonic() - told[0])
+"""
+
+
+def test_ctrl_c_ends_drawing_soon(model, tmp_path):
+    model.save(tmp_path / "m.cleave")
+    image = sorted((ANIMALS / "images").iterdir())[0]
+    waited = subprocess.run([sys.executable, "-c", SLOW, tmp_path / "m.cleave", image], check=True, capture_output=True, text=True).stdout
+    assert float(waited) < 0.3
