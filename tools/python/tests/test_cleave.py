@@ -474,12 +474,6 @@ def test_nothing_leaks(model, pairs):
     assert (sys.getrefcount(image), sys.getrefcount(mask)) == counts
 
 
-def test_the_example_runs(tmp_path):
-    example = pathlib.Path(__file__).parents[1] / "example.py"
-    told = subprocess.run([sys.executable, example, ANIMALS], check=True, capture_output=True, text=True, cwd=tmp_path).stdout
-    assert float(told.split()[-1]) > 0.5, told
-
-
 def test_the_manual_is_there():
     for name in cleave.__all__:
         assert getattr(cleave, name).__doc__ or name == "VOID", name

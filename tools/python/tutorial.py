@@ -1,0 +1,64 @@
+"""Four tasks, each with the picture that it makes: python3 tutorial.py FOLDER
+
+FOLDER receives box.png, map.png, model.png and cut.png. The photos, masks, boxes and maps are those of assets/."""
+
+import pathlib
+import sys
+
+import numpy as np
+from PIL import Image
+
+import cleave
+
+ASSETS = pathlib.Path(__file__).resolve().parents[2] / "assets"
+out = pathlib.Path(sys.argv[1])
+out.mkdir(parents=True, exist_ok=True)
+
+
+def table(path):
+    header, *rows = [line.split("\t") for line in path.read_text().splitlines()]
+    return [dict(zip(header, row)) for row in rows]
+
+
+def picture(name, image, labels):
+    """The photo, and beside it what was found: the rest is darkened."""
+    found = np.where(labels[:, :, None] > 0, image, image // 4)
+    Image.fromarray(np.hstack([image, found])).save(out / name)
+
+
+boxes = {row["image"]: tuple(float(row[side]) for side in "xywh") for row in table(ASSETS / "animals" / "boxes.tsv")}
+rows = table(ASSETS / "animals" / "manifest.tsv")
+train, test = ([row for row in rows if row["split"] == split] for split in ("train", "test"))
+name = test[0]["image"]
+image = cleave.read_image(ASSETS / "animals" / name)
+truth = np.array(Image.open(ASSETS / "animals" / test[0]["mask"]))
+
+# 1. The object in a box, without any training.
+labels = cleave.box_cut(image, boxes[name])
+picture("box.png", image, labels)
+print(f"box    IoU {cleave.score(labels, truth).mean_iou:.2f}")
+
+# 2. A network's map, sharpened at the pixels.
+probable = np.array(Image.open(ASSETS / "animals-maps" / f"{pathlib.Path(name).stem}.png").resize(image.shape[1::-1])) / 255
+labels = cleave.refine(image, probable)
+picture("map.png", image, labels)
+print(f"map    IoU {cleave.score(labels, truth).mean_iou:.2f}, before {cleave.score(probable > 0.5, truth).mean_iou:.2f}")
+
+# 3. A model of photos with masks.
+pairs = [(cleave.read_image(ASSETS / "animals" / row["image"]), np.array(Image.open(ASSETS / "animals" / row["mask"]))) for row in train]
+model = cleave.train(pairs, seed=1, words=100)
+model.save(out / "animals.cleave")
+labels = cleave.load(out / "animals.cleave").segment(image)
+picture("model.png", image, labels)
+print(f"model  IoU {cleave.score(labels, truth).mean_iou:.2f}")
+
+# 4. A raw cut: how much lighter or darker than the mean of the box's border a pixel is; neighbours hold together where alike.
+x, y, width, height = (int(side) for side in boxes[name])
+grey = image.mean(axis=2)
+inside = np.zeros(grey.shape, bool)
+inside[y:y + height, x:x + width] = True
+unary = np.where(inside, np.abs(grey - np.median(grey[~inside])) / grey[~inside].std() - 1, -10)
+steps = np.stack([np.abs(np.diff(grey, axis=1, append=0)), np.abs(np.diff(grey, axis=0, append=0))], axis=2)
+labels = cleave.graph_cut(unary, 2 * np.exp(-steps / 10))
+picture("cut.png", image, labels)
+print(f"cut    IoU {cleave.score(labels, truth).mean_iou:.2f}")
