@@ -1,5 +1,5 @@
 /* One cut from a mask of strokes. */
-#include "cleave/click_cut.h"
+#include "cleave/click.h"
 
 #include "base/array.h"
 #include "base/error.h"

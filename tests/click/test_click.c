@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleave/click_cut.h"
+#include "cleave/click.h"
 #include "cleave/data.h"
 #include "click/click.h"
 #include "click/click_features.h"

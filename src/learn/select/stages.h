@@ -50,7 +50,7 @@ enum clv_status stages_price(struct clv_model *model, const double *presence, do
 enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
                               int n_threads, struct clv_error *err) CLV_CHECK;
 
-/* What `cleave train` does last with maps of networks: learns how is_refined weighs what a map, the region and the
+/* What `cleave train` does last with maps of networks: learns how refining weighs what a map, the region and the
  * colour say of a pixel, and how strong couplings are, and keeps it in the model. The model has all else, learned by
  * the training, whose dataset is of the set's images. For this the training is done twice more, without either half of
  * its examples, since a model is surer of images that it has seen. Nothing happens without maps, with fewer than 4

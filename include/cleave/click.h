@@ -5,8 +5,8 @@
  *     clv_click_cut(labels, &image, strokes, NULL, &error);         labels[height][width]: 1 on the object
  *
  * To read the source: src/click/click_cut.c counts the strokes, click.c has the steps. */
-#ifndef CLEAVE_CLICK_CUT_H
-#define CLEAVE_CLICK_CUT_H
+#ifndef CLEAVE_CLICK_H
+#define CLEAVE_CLICK_H
 
 #include "cleave/image.h"
 
