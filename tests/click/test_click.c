@@ -311,7 +311,7 @@ TEST(one_pixel_and_one_colour_are_images_too)
 /* Strokes that touch are one, be it at a corner. */
 TEST(a_mask_of_strokes_is_cut_as_so_many_strokes)
 {
-    struct picture *picture = draw();
+    struct drawing *picture = draw();
     static uint8_t strokes[WIDTH * HEIGHT], labels[WIDTH * HEIGHT], expected[WIDTH * HEIGHT];
     memset(strokes, CLV_VOID, sizeof strokes);
     must(clv_click_cut(labels, &picture->image, strokes, NULL, err));
