@@ -61,11 +61,8 @@ enum clv_status page_history_add(struct page_history *history, struct page_event
         history->n_dropped = n_undone;
         history->n = history->dropped_at = history->cursor;
     }
-    enum clv_status status = append(history, event, err);
-    if (status == CLV_OK)
-        history->cursor = history->n;
-    else if (n_undone)
-        page_history_take_back(history, history->cursor);
+    enum clv_status status = append(history, event, err); /* in the place of what was undone it cannot fail */
+    history->cursor = history->n;
     return status;
 }
 

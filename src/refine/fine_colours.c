@@ -19,7 +19,7 @@ static void bins_of_row(int32_t *colours, float *lab, const struct clv_image *im
 }
 
 /* counts[2][COLOURS] of ground and figure become, in the first half, the log ratios. */
-static void take_ratios(float *counts, const size_t n[2])
+static void take_ratios(float *counts)
 {
     float *ground = counts, *figure = counts + COLOURS;
     colour_bins_smooth_all(counts, 2, BINS);
@@ -29,29 +29,26 @@ static void take_ratios(float *counts, const size_t n[2])
         total[1] += (double)figure[c];
     }
     for (size_t c = 0; c < COLOURS; c++) {
-        double own = total[1] > 0 ? (double)figure[c] / total[1] : 0;
-        double other = total[0] > 0 ? (double)ground[c] / total[0] : 0;
-        ground[c] = n[0] && n[1] ? (float)portable_log((own + DOUBT) / (other + DOUBT)) : 0;
+        double own = (double)figure[c] / total[1], other = (double)ground[c] / total[0];
+        ground[c] = total[0] > 0 && total[1] > 0 ? (float)portable_log((own + DOUBT) / (other + DOUBT)) : 0;
     }
 }
 
 enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, const uint8_t *labels,
                                    struct clv_error *err)
 {
-    size_t width = (size_t)image->width, n[2] = {0, 0};
+    size_t width = (size_t)image->width;
     float *counts = array_zalloc((size_t)2 * COLOURS, sizeof *counts), *lab = array_alloc(width, 3 * sizeof *lab);
     int32_t *colours = array_alloc(width, sizeof *colours);
     enum clv_status status = counts && lab && colours ? CLV_OK : fail_memory(err);
     for (int32_t y = 0; y < image->height && status == CLV_OK; y++) {
         const uint8_t *row = labels + (size_t)y * width;
         bins_of_row(colours, lab, image, y);
-        for (size_t x = 0; x < width; x++) {
+        for (size_t x = 0; x < width; x++)
             counts[(row[x] == 1 ? COLOURS : 0) + colours[x]]++;
-            n[row[x] == 1]++;
-        }
     }
     if (status == CLV_OK)
-        take_ratios(counts, n);
+        take_ratios(counts);
     for (int32_t y = 0; y < image->height && status == CLV_OK; y++) {
         bins_of_row(colours, lab, image, y);
         for (size_t x = 0; x < width; x++)

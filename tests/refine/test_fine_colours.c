@@ -1,6 +1,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/rng.h"
+#include "refine/bin_kernel.h"
+#include "refine/colour_bins.h"
 #include "refine/fine_colours.h"
 #include "support/support.h"
 
@@ -55,5 +58,28 @@ TEST(one_side_alone_says_nothing)
         must(fine_colours_ratio(ratio, &image, labels, err));
         for (int p = 0; p < N; p++)
             ck_assert_float_eq(ratio[p], 0);
+    }
+}
+
+TEST(ratios_are_of_shares_of_smoothed_counts)
+{
+    enum { BINS = 24 };
+    int32_t colour[N];
+    for (uint64_t i = 0; i < 3 * N; i++)
+        pixels[i / 3][i % 3] = (uint8_t)(40 * rng_below(5, 0, i, 6));
+    for (uint64_t p = 0; p < N; p++) {
+        float lab[3];
+        labels[p] = (uint8_t)rng_below(5, 1, p, 3); /* 0 and 2 are ground */
+        clv_rgb_to_lab(lab, pixels[p], 1);
+        colour[p] = colour_bin(lab, BINS);
+    }
+    must(fine_colours_ratio(ratio, &(struct clv_image){W, H, 3, &pixels[0][0]}, labels, err));
+    for (int p = 0; p < N; p++) {
+        double alike[2] = {0, 0}, all[2] = {0, 0};
+        for (int q = 0; q < N; q++) {
+            alike[labels[q] == 1] += colour_kernel(colour[q], colour[p], BINS);
+            all[labels[q] == 1] += colour_mass(colour[q], BINS);
+        }
+        ck_assert_double_eq_tol((double)ratio[p], log((alike[1] / all[1] + 1e-5) / (alike[0] / all[0] + 1e-5)), 1e-4);
     }
 }
