@@ -68,6 +68,8 @@ enum clv_status page_history_add(struct page_history *history, struct page_event
 
 void page_history_take_back(struct page_history *history, size_t cursor)
 {
+    if (history->cursor == cursor) /* nothing was added: what is behind was undone before */
+        return;
     release_events(history->events + cursor, history->n - cursor);
     history->n = history->cursor = cursor;
     if (!history->n_dropped || history->dropped_at != cursor)

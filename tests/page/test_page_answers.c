@@ -79,6 +79,37 @@ TEST(images_that_browsers_do_not_know_are_sent_as_jpeg)
     free(file);
 }
 
+/* By its first bytes, which have to be there: eight. */
+TEST(what_begins_like_an_image_that_browsers_know_is_sent_as_it_is)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *type;
+    } files[] = {{"\x89PNG\r\n\x1a\n", 8, "image/png"},
+                 {"\xff\xd8\xff\xe0....", 8, "image/jpeg"},
+                 {"\xff\xd8\xff\xe0...", 7, NULL},
+                 {"\x89PNG\r\n\x1a ", 8, NULL},
+                 {"\xff\xd8 \xe0....", 8, NULL}};
+    struct page_session *session = fresh_session();
+    struct page_request request = {.method = "GET",
+                                   .path = "/api/image/0",
+                                   .host = "127.0.0.1:1",
+                                   .cookie = "cleave-1=0123456789abcdef0123456789abcdef"};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        struct page_response response;
+        spill(in_folder("a.png"), files[k].bytes, files[k].size);
+        page_handle(&response, session, &request);
+        ck_assert_int_eq(response.code, files[k].type ? 200 : 422);
+        ck_assert_str_eq(response.type, files[k].type ? files[k].type : "application/json");
+        ck_assert_int_eq(response.file >= 0, files[k].type != NULL);
+        if (files[k].type)
+            ck_assert_uint_eq(response.file_size, files[k].size);
+        page_response_release(&response);
+    }
+    page_session_free(session);
+}
+
 TEST(the_link_sets_the_cookie_and_files_follow)
 {
     static const unsigned char script[] = "let a;";

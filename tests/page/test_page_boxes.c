@@ -1,4 +1,6 @@
 /* The table of boxes that the page keeps. */
+#include <unistd.h>
+
 #include "page/page_boxes.h"
 #include "page/small_page.h"
 #include "support/requests.h"
@@ -18,4 +20,55 @@ TEST(a_table_stays_as_it_is_when_memory_runs_out)
     now = slurp(path, NULL);
     ck_assert_str_eq(now, formatted("%sb.png\thorse\t5\t6\t7\t8\n", old));
     free(now);
+}
+
+/* A table's head of so many columns, the last ones what a row needs. */
+static const char *head_of(int n_columns)
+{
+    static char head[4096];
+    char *at = head;
+    for (int k = 6; k < n_columns; k++)
+        at += sprintf(at, "more%d\t", k);
+    strcpy(at, "y\tx\th\tw\tlabel\timage\n");
+    return head;
+}
+
+TEST(a_table_has_at_most_64_columns)
+{
+    const char *path = formatted("%s/boxes.tsv", temporary_folder());
+    const struct page_box box = {.label = "horse", .place = {5, 6, 12, 15}};
+    char row[4096];
+    spill(path, head_of(64), strlen(head_of(64)));
+    must(page_boxes_check(path, err));
+    must(page_boxes_replace(path, "b.png", &box, 1, err));
+    for (int k = 0; k < 2; k++) { /* replaced by itself */
+        must(page_boxes_replace(path, "b.png", &box, 1, err));
+        char *now = slurp(path, NULL);
+        memset(row, '\t', 58);
+        strcpy(row + 58, "6\t5\t9\t7\thorse\tb.png\n");
+        ck_assert_str_eq(now, formatted("%s%s", head_of(64), row));
+        free(now);
+    }
+    spill(path, head_of(65), strlen(head_of(65)));
+    must_fail(CLV_ERR_DATA, "cannot be saved there", page_boxes_check(path, err));
+    must_fail(CLV_ERR_DATA, "cannot be saved there", page_boxes_replace(path, "b.png", &box, 1, err));
+}
+
+TEST(every_column_of_a_box_is_needed)
+{
+    static const char *const names[] = {"image", "label", "x", "y", "w", "h"};
+    const char *path = formatted("%s/boxes.tsv", temporary_folder());
+    for (int without = 0; without < 6; without++) {
+        char head[64] = "";
+        for (int k = 0; k < 6; k++)
+            if (k != without)
+                strcat(strcat(head, names[k]), "\t");
+        strcat(head, "more\n");
+        spill(path, head, strlen(head));
+        must_fail(CLV_ERR_DATA, formatted("no column \"%s\"", names[without]), page_boxes_check(path, err));
+    }
+    spill(path, "\xef\xbb\xbf", 3); /* a byte order mark alone */
+    must_fail(CLV_ERR_DATA, "no column \"image\"", page_boxes_check(path, err));
+    unlink(path);
+    must(page_boxes_check(path, err)); /* a new one */
 }

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/rng.h"
 #include "page/page_document.h"
-#include "support/support.h"
+#include "support/requests.h"
 
 enum { WIDTH = 90, HEIGHT = 60 };
 
@@ -168,10 +168,142 @@ TEST(what_a_stroke_costs_does_not_grow_with_its_way_outside)
     ck_assert_uint_le(page_document_stroke(pixels, &document, &event, 1), 7 * (98 * 2 / 3 + 6));
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         ck_assert_int_eq(pixels[p], abs(2 * (p / WIDTH) + 1 - 60) <= 5);
+    for (int row = 0; row <= HEIGHT; row += HEIGHT) { /* along the upper and the lower border, where half a brush is */
+        memset(pixels, 0, sizeof pixels);
+        for (int k = 0; k < N_POINTS; k++)
+            points[k][1] = row;
+        ck_assert_uint_le(page_document_stroke(pixels, &document, &event, 1), 4 * (98 * 2 / 3 + 6));
+        for (int p = 0; p < WIDTH * HEIGHT; p++)
+            ck_assert_int_eq(pixels[p], abs(2 * (p / WIDTH) + 1 - 2 * row) <= 5);
+    }
     for (int k = 0; k < N_POINTS; k++)
         points[k][1] = points[k][0] * (1 - 1e-5 * k) + 30; /* all across the image, at another slope each */
     ck_assert_uint_le(page_document_stroke(pixels, &document, &event, 1), (size_t)N_POINTS * 7 * (98 * 2 / 3 + 6));
     array_free(points);
+}
+
+/* Rows from 8192 on are not remembered, and drawn all the same. */
+TEST(strokes_end_where_they_should_in_images_of_many_rows)
+{
+    enum { W = 5, H = 8200 };
+    struct page_document document = {.image = {.width = W, .height = H}};
+    static uint8_t pixels[W * H];
+    static double points[6][2] = {{2.5, 8180}, {2.5, 8199.5}, {2.5, 8180}, {2.5, 8190}, {2.5, 8192}, {2.5, 8192}};
+    struct page_event event = {.radius = 2.6, .points = points, .n_points = 6};
+    ck_assert_uint_lt(page_document_stroke(pixels, &document, &event, 1), 300); /* rows of discs, 6 each */
+    for (int p = 0; p < W * H; p++) {
+        int y = p / W, x = p % W;
+        ck_assert_msg(pixels[p] == (y >= 8178 || (y == 8177 && x == 2)), "%d, %d", x, y);
+    }
+}
+
+/* Whole pixels that the corners touch, at least one, within the image; of the object's last box that was not undone. */
+TEST(an_object_s_frame_is_its_latest_box_within_the_image)
+{
+    static const struct {
+        double corners[4];
+        struct clv_pixel_box expected;
+    } boxes[] = {{{10, 5, 40, 16}, {10, 5, 40, 16}},
+                 {{40, 16, 10, 5}, {10, 5, 40, 16}},
+                 {{10.9, 5.9, 39.1, 15.1}, {10, 5, 40, 16}},
+                 {{-9, -7, -8, -3}, {0, 0, 1, 1}},
+                 {{-9, -7, 95, 70}, {0, 0, 90, 60}},
+                 {{95, 70, 99, 99}, {89, 59, 90, 60}},
+                 {{7, 8, 7, 8}, {7, 8, 8, 9}},
+                 {{89.5, 59.5, 89.6, 59.6}, {89, 59, 90, 60}}};
+    struct page_document document = {.image = {.width = WIDTH, .height = HEIGHT}};
+    struct clv_pixel_box box;
+    for (size_t k = 0; k < sizeof boxes / sizeof *boxes; k++) {
+        struct page_event event = {.kind = PAGE_BOX, .object = 3, .label = 1, .n_points = 2};
+        struct page_event other = {.kind = PAGE_DELETE, .object = 3, .label = 1};
+        event.points = array_copy(boxes[k].corners, 1, sizeof boxes[k].corners);
+        ck_assert_int_eq(page_document_frame(&box, &document, 3), k > 0);
+        must(page_history_add(&document.history, &event, err));
+        must(page_history_add(&document.history, &other, err));
+        ck_assert(page_document_frame(&box, &document, 3));
+        ck_assert_msg(memcmp(&box, &boxes[k].expected, sizeof box) == 0, "box %zu: %d %d %d %d", k, box.first_x,
+                      box.first_y, box.end_x, box.end_y);
+        ck_assert(!page_document_frame(&box, &document, 2));
+    }
+    document.history.cursor = 2; /* behind the first and its deletion */
+    ck_assert(page_document_frame(&box, &document, 3));
+    ck_assert_int_eq(box.end_y, 16);
+    document.history.cursor = 0;
+    ck_assert(!page_document_frame(&box, &document, 3));
+    page_document_release(&document);
+}
+
+/* An event whose object has the pixels from `first` to `end` of an image of one row. */
+static void add_row(struct page_document *document, enum page_kind kind, int32_t object, int32_t label, int first,
+                    int end)
+{
+    uint8_t labels[8] = {0};
+    struct page_event event = {.kind = kind, .object = object, .label = label};
+    for (int x = first; x < end; x++)
+        labels[x] = 1;
+    must(page_runs_encode(&event.result, labels, 8, 1, err));
+    must(page_history_add(&document->history, &event, err));
+}
+
+TEST(later_objects_lie_on_earlier_ones_and_what_is_deleted_or_undone_on_none)
+{
+    struct page_document document = {.image = {.width = 8, .height = 1}};
+    static const uint8_t both[] = {0, 5, 5, 7, 7, 7, 0, 0}, first[] = {0, 5, 5, 5, 5, 0, 0, 0};
+    uint8_t painted[8];
+    add_row(&document, PAGE_MASK, 2, 7, 3, 6);
+    ck_assert_int_eq(page_document_n_objects(&document), 3);
+    add_row(&document, PAGE_MASK, 0, 5, 1, 5);
+    ck_assert_int_eq(page_document_n_objects(&document), 3);
+    page_document_paint(painted, &document);
+    ck_assert_mem_eq(painted, both, 8);
+    add_row(&document, PAGE_DELETE, 2, 7, 0, 0);
+    page_document_paint(painted, &document);
+    ck_assert_mem_eq(painted, first, 8);
+    ck_assert(!page_document_step(&document, 1));
+    ck_assert_int_eq(document.revision, 0);
+    for (int k = 1; k <= 3; k++) {
+        ck_assert(page_document_step(&document, -1));
+        ck_assert_int_eq(document.revision, k);
+        ck_assert_uint_eq(document.history.cursor, 3 - (size_t)k);
+        ck_assert_int_eq(page_document_n_objects(&document), k < 3 ? 3 : 0);
+    }
+    ck_assert(!page_document_step(&document, -1));
+    ck_assert(page_document_step(&document, 1));
+    ck_assert_uint_eq(document.history.cursor, 1);
+    ck_assert_int_eq(document.revision, 4);
+    page_document_release(&document);
+}
+
+TEST(an_image_takes_a_bounded_number_of_objects)
+{
+    struct page_document document = {.image = {.width = 254, .height = 1}};
+    uint8_t labels[254];
+    for (int p = 0; p < 254; p++)
+        labels[p] = (uint8_t)(p + 1);
+    must(page_document_import(&document, labels, PAGE_MASK, err));
+    ck_assert_int_eq(page_document_n_objects(&document), PAGE_MAX_OBJECTS);
+    ck_assert_uint_eq(document.history.n, PAGE_MAX_OBJECTS);
+    ck_assert_int_eq(document.history.events[249].label, 250);
+    page_document_release(&document);
+}
+
+TEST(a_mask_that_finds_no_memory_leaves_all_as_it_was)
+{
+    static const uint8_t labels[] = {0, 2, 2, 4, 5, 6, 7, 8};
+    struct page_document document = {.image = {.width = 8, .height = 1}};
+    for (int32_t object = 0; object < 7; object++) /* the place for events grows meanwhile */
+        add_row(&document, PAGE_MASK, object, 1, object, 8);
+    document.history.cursor = 5;
+    must_keep_when_requests_fail(page_document_import(&document, labels, PAGE_MASK, err), {
+        ck_assert_uint_eq(document.history.cursor, 5);
+        ck_assert_uint_eq(document.history.n, 7);
+        ck_assert_int_eq(document.revision, 0);
+        for (int32_t k = 0; k < 7; k++)
+            ck_assert_int_eq(document.history.events[k].object, k);
+    });
+    ck_assert_uint_eq(document.history.n, 11);
+    ck_assert_int_eq(document.revision, 1);
+    page_document_release(&document);
 }
 
 /* The object's box against that of its pixels. */

@@ -459,6 +459,12 @@ TEST(what_makes_no_sense_changes_nothing)
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
         free(answer(session, bad[k].code, "POST", bad[k].path, bad[k].body));
+    expect(session, 404, "POST", "/api/stroke/2", FIGURE(0), "there is no such image");
+    expect(session, 404, "GET", "/api/image/2", NULL, "there is no such image");
+    for (int k = 0; k < 5; k++) {
+        static const char *const changes[] = {"stroke", "undo", "redo", "suggest", "accept"};
+        expect(session, 400, "POST", formatted("/api/%s/0", changes[k]), "{}", "the request has no revision");
+    }
     ck_assert_int_ne(access(in_folder("masks/a.png"), F_OK), 0);
     expect(session, 404, "GET", "/style.css", NULL, "nothing");
     /* Strokes far outside and hardly inside are drawn all the same. */
@@ -574,6 +580,23 @@ TEST(boxes_of_images_that_are_called_nearly_the_same_stay)
     page_session_free(session);
 }
 
+TEST(a_label_s_name_has_1_to_63_bytes_and_means_nothing_else)
+{
+    struct page_session *session = fresh_session();
+    static const char *const bad[] = {"", "void", "a,b", "a\\tb", "a\\nb", "a\\rb", "background", "foreground"};
+    char name[65];
+    memset(name, 'x', 64);
+    name[64] = 0;
+    expect(session, 400, "POST", "/api/label", formatted("{\"name\":\"%s\"}", name), "1 to 63 bytes");
+    name[63] = 0;
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        expect(session, 400, "POST", "/api/label", formatted("{\"name\":\"%s\"}", bad[k]),
+               k < 6 ? "1 to 63 bytes" : "already");
+    expect(session, 200, "POST", "/api/label", formatted("{\"name\":\"%s\"}", name), name);
+    expect(session, 200, "POST", "/api/label", "{\"name\":\"voi\"}", "\"value\":3");
+    page_session_free(session);
+}
+
 TEST(labels_end_where_masks_have_no_value_for_more)
 {
     struct page_session *session = fresh_session();
@@ -616,6 +639,8 @@ TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
         {STROKES("1", STROKE("figure", "0", "1", "3", "1")), "a stroke without its mask"},
         {STROKES("1", STROKE("figure", "0", "1", "3", "[5400.5]")), "run 0 is no length"},
         {STROKES("1", STROKE("figure", "0", "1", "3", "[5401,-1]")), "run 1 is no length"},
+        {STROKES("1", STROKE("figure", "0", "1", "3", "[2147483648]")), "run 0 is no length"},
+        {STROKES("1", STROKE("figure", "0", "1", "3", "[2147483647]")), "not of the image's size"},
         {STROKES("1", STROKE("figure", "0", "1", "3", "[5399]")), "not of the image's size"},
         {STROKES("1", STROKE("figure", "0", "1", "3", "[5400,1]")), "not of the image's size"},
     };

@@ -230,3 +230,59 @@ TEST(every_pixel_is_what_its_definition_says)
     }
     clv_image_release(&image);
 }
+
+/* Of one colour the border is the labels' share alone, by a tent, stretched: a straight one has that of its columns. */
+static void check_band(int32_t width, int32_t height, const int *alpha)
+{
+    struct clv_image image = {0};
+    struct cutout cutout = {0};
+    bool is_wide = width > height;
+    int32_t length = is_wide ? width : height, middle = length / 2;
+    must(clv_image_new(&image, width, height, 3, err));
+    uint8_t *labels = calloc((size_t)length * 3, 1);
+    memset(image.pixels, 90, (size_t)length * 9);
+    for (int32_t p = 0; p < 3 * length; p++)
+        labels[p] = (is_wide ? p % width : p / width) < middle;
+    must(cutout_make(&cutout, &image, labels, first_is_object, err));
+    for (int32_t p = 0; p < 3 * length; p++) {
+        int32_t away = middle - 1 - (is_wide ? p % width : p / width);
+        int expected = away >= 3 ? 255 : away >= 0 ? alpha[away] : away >= -3 ? 255 - alpha[-1 - away] : 0;
+        ck_assert_msg(cutout.rgba[4 * p + 3] == expected, "%d: %d, not %d", away, cutout.rgba[4 * p + 3], expected);
+    }
+    free(labels);
+    cutout_release(&cutout);
+    clv_image_release(&image);
+}
+
+TEST(the_band_is_two_pixels_and_one_more_for_each_thousand_of_the_longer_side)
+{
+    static const int two[] = {181, 251, 255};   /* 6 and 8 of 9 */
+    static const int three[] = {167, 227, 255}; /* 10, 13 and 15 of 16 */
+    check_band(999, 3, two);
+    check_band(3, 999, two);
+    check_band(1000, 3, three);
+    check_band(3, 1000, three);
+}
+
+TEST(cropping_leaves_the_smallest_rectangle_and_its_pixels)
+{
+    static const uint8_t seen[2][2] = {{3, 1}, {1, 2}}; /* x, y */
+    uint8_t pixels[4 * 5 * 4];
+    for (int touches = 0; touches < 2; touches++) { /* or reaches to all sides */
+        struct cutout cutout = {.width = 5, .height = 4, .rgba = malloc(sizeof pixels)};
+        for (int i = 0; i < (int)sizeof pixels; i++)
+            pixels[i] = (uint8_t)(i % 4 == 3 ? 0 : i);
+        for (int k = 0; k < 2; k++)
+            pixels[4 * (seen[k][1] * 5 + seen[k][0]) + 3] = 1;
+        if (touches)
+            pixels[3] = pixels[4 * 19 + 3] = 255;
+        memcpy(cutout.rgba, pixels, sizeof pixels);
+        cutout_crop(&cutout);
+        ck_assert_int_eq(cutout.width, touches ? 5 : 3);
+        ck_assert_int_eq(cutout.height, touches ? 4 : 2);
+        for (int y = 0; y < cutout.height; y++)
+            ck_assert_mem_eq(cutout.rgba + (ptrdiff_t)4 * y * cutout.width,
+                             pixels + (touches ? 20 * y : 4 * (5 * (y + 1) + 1)), 4 * (size_t)cutout.width);
+        free(cutout.rgba);
+    }
+}

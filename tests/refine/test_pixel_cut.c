@@ -10,6 +10,8 @@
 
 enum { SIDE = 70, MAX_PIXELS = SIDE * SIDE };
 
+static int n_rows_asked;
+
 struct field {
     int32_t width, height;
     float unary[MAX_PIXELS], coupling[4][MAX_PIXELS];
@@ -163,6 +165,26 @@ TEST(images_of_few_pixels_are_cut_in_parts_too)
         ck_assert_uint_eq(n_open, 0);
         ck_assert_mem_eq(parts, whole, (size_t)(side * (9 - side)));
     }
+}
+
+static void counted_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+{
+    n_rows_asked++;
+    field_row(context, unary, coupling, x, y, n);
+}
+
+TEST(an_image_in_one_part_is_looked_through_once_and_cut_once)
+{
+    static struct field field;
+    static uint8_t labels[MAX_PIXELS];
+    size_t n_open;
+    draw(&field, 0, 3);
+    const struct pixel_energy energy = {field.width, field.height, counted_row, &field};
+    n_rows_asked = 0;
+    must(pixel_cut(labels, &n_open, &energy, NULL, (int64_t)field.width * field.height, err));
+    ck_assert_int_eq(n_rows_asked, 2 * field.height);
+    must(pixel_cut(labels, &n_open, &energy, NULL, (int64_t)field.width * field.height - 1, err));
+    ck_assert_int_gt(n_rows_asked, 5 * field.height); /* windows of a fifth, and more */
 }
 
 /* On real photographs, whose couplings grow with the side: what holds at one size holds at all. */

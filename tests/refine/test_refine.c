@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "refine/near_colours.h"
 #include "support/support.h"
 
 #define SIDE 48
@@ -206,6 +207,9 @@ TEST(a_prior_has_the_margins_signs_and_unit_mean_where_they_are_alike)
         ck_assert_int_eq(prior[p] > 0, p % 4 != 1);
         ck_assert_double_eq_tol(fabs(prior[p]), 3 * tanh(1 / 3.0), 1e-6);
     }
+    must(clv_refine_prior(prior, &example, (double[]){1, -2, 4}, err)); /* of 2 in the mean */
+    for (int p = 0; p < 8; p++)
+        ck_assert_double_eq_tol((double)prior[p], 3 * tanh((double[]){1, -2, 4, 1}[p % 4] / 6), 1e-6);
     must(clv_refine_prior(prior, &example, (double[]){0, 0, 0}, err));
     ck_assert_float_eq(prior[0], 0);
 }
@@ -281,4 +285,144 @@ TEST(wrong_votes_are_named_and_change_nothing)
     struct clv_refine_options options = {.rounds = 0};
     must_fail(CLV_ERR_USAGE, "0 rounds", clv_refine_labels(labels, &d.image, votes, 2, &options, err));
     ck_assert_mem_eq(labels, d.blocks, sizeof labels);
+}
+
+/* Each pixel by itself: a prior's weight, and the balance of log 3, of a figure that is a quarter of the image. */
+TEST(without_couplings_a_pixel_is_figure_where_its_terms_sum_to_more_than_0)
+{
+    static const struct clv_refine_options options = {.prior = 2, .balance = 0.5, .rounds = 1}; /* 0.549 */
+    static const uint8_t expected[] = {1, 0, 1, 0};
+    uint8_t pixels[12] = {0}, labels[] = {0, 1, 0, 0};
+    const struct clv_image image = {4, 1, 3, pixels};
+    must(clv_refine(labels, &image, (float[]){-0.27F, -0.28F, -0.274F, -0.275F}, NULL, &options, err));
+    ck_assert_mem_eq(labels, expected, 4);
+}
+
+/* The terms of colours are those of near_colours, whose tests define them. */
+TEST(colours_count_by_their_weights_and_are_learned_from_the_labels_before)
+{
+    static struct disc d;
+    struct near_colours colours;
+    struct clv_refine_options options = {.nearby = 0.7, .overall = 0.4, .balance = 0.3, .rounds = 2};
+    uint8_t expected[SIDE * SIDE], labels[SIDE * SIDE];
+    draw_disc(&d);
+    memcpy(labels, d.blocks, sizeof labels);
+    memcpy(expected, d.blocks, sizeof labels);
+    must(near_colours_init(&colours, &d.image, err));
+    float *score = calloc(colours.n_cells, sizeof *score);
+    for (int round = 0; round < 2; round++) {
+        int n_figure = 0;
+        for (int p = 0; p < SIDE * SIDE; p++)
+            n_figure += expected[p];
+        near_colours_learn(&colours, expected, 1);
+        near_colours_score(score, &colours, 0.7, 0.4);
+        for (int p = 0; p < SIDE * SIDE; p++)
+            expected[p] = (double)score[near_colours_cell(&colours, p % SIDE, p / SIDE)] +
+                              0.3 * log((SIDE * SIDE - n_figure) / (double)n_figure) >
+                          0;
+    }
+    must(clv_refine(labels, &d.image, NULL, NULL, &options, err));
+    ck_assert_mem_eq(labels, expected, sizeof labels);
+    ck_assert_int_gt(count_different(labels, d.blocks, SIDE * SIDE), 50);
+    free(score);
+    near_colours_release(&colours);
+}
+
+TEST(rounds_are_refining_again)
+{
+    static struct disc d;
+    struct clv_refine_options options;
+    uint8_t at_once[SIDE * SIDE], by_turns[SIDE * SIDE];
+    clv_refine_defaults(&options);
+    options.coupling = 12;
+    draw_disc(&d);
+    memcpy(at_once, d.blocks, sizeof at_once);
+    memcpy(by_turns, d.blocks, sizeof by_turns);
+    for (int round = 0; round < 3; round++)
+        must(clv_refine(by_turns, &d.image, NULL, NULL, &options, err));
+    options.rounds = 3;
+    must(clv_refine(at_once, &d.image, NULL, NULL, &options, err));
+    ck_assert_mem_eq(at_once, by_turns, sizeof at_once);
+}
+
+TEST(weights_are_taken_up_to_a_million_and_images_up_to_their_most_pixels)
+{
+    struct clv_refine_options options;
+    static const char *const names[] = {"prior", "nearby", "overall", "balance", "coupling"};
+    double *const weights[] = {&options.prior, &options.nearby, &options.overall, &options.balance, &options.coupling};
+    uint8_t pixel[3] = {1, 2, 3}, label = 1;
+    const struct clv_image image = {1, 1, 3, pixel}, none = {0, 1, 3, pixel}, flat = {1, 0, 3, pixel};
+    const struct clv_image large = {1 << 13, (1 << 13) + 1, 3, pixel};
+    for (int k = 0; k < 5; k++) {
+        clv_refine_defaults(&options);
+        *weights[k] = 1e6;
+        must(clv_refine(&label, &image, NULL, NULL, &options, err));
+        *weights[k] = 1000001;
+        must_fail(CLV_ERR_USAGE, formatted("%s is 1e+06, must be 0..1e6", names[k]),
+                  clv_refine(&label, &image, NULL, NULL, &options, err));
+        *weights[k] = -1e-6;
+        must_fail(CLV_ERR_USAGE, formatted("%s is -1e-06", names[k]),
+                  clv_refine(&label, &image, NULL, NULL, &options, err));
+        *weights[k] = 0;
+        must(clv_refine(&label, &image, NULL, NULL, &options, err));
+    }
+    must_fail(CLV_ERR_USAGE, "not 0x1", clv_refine(&label, &none, NULL, NULL, NULL, err));
+    must_fail(CLV_ERR_USAGE, "not 1x0", clv_refine(&label, &flat, NULL, NULL, NULL, err));
+    must_fail(CLV_ERR_USAGE, "not 8192x8193", clv_refine(&label, &large, NULL, NULL, NULL, err));
+    must_fail(CLV_ERR_USAGE, "not 0x1", clv_refine_labels(&label, &none, NULL, 2, NULL, err));
+    must_fail(CLV_ERR_USAGE, "not 1x0", clv_refine_labels(&label, &flat, NULL, 2, NULL, err));
+    must_fail(CLV_ERR_USAGE, "not 8192x8193", clv_refine_labels(&label, &large, NULL, 2, NULL, err));
+}
+
+/* score_a = prior votes_a + half the log ratios of colours in label a against all others. */
+TEST(of_many_labels_without_couplings_a_pixel_has_the_one_of_the_highest_score)
+{
+    enum { W = 24, H = 20, N = W * H };
+    static const struct clv_refine_options options = {.prior = 1.5, .nearby = 0.6, .overall = 0.8, .rounds = 1};
+    static uint8_t pixels[3 * N];
+    static float votes[4 * N], scores[3][N]; /* no pixel votes for label 3 */
+    const struct clv_image image = {W, H, 3, pixels};
+    uint8_t labels[N], expected[N];
+    struct near_colours colours;
+    for (uint64_t i = 0; i < 3 * N; i++)
+        pixels[i] = (uint8_t)rng_below(4, 7, i, 256);
+    for (uint64_t p = 0; p < N; p++) {
+        labels[p] = (uint8_t)rng_below(4, 8, p, 3);
+        for (uint64_t a = 0; a < 3; a++)
+            votes[a * N + p] = (float)(0.01 + 0.98 * rng_uniform(4, 9, 3 * p + a));
+    }
+    must(near_colours_init(&colours, &image, err));
+    float *score = calloc(colours.n_cells, sizeof *score);
+    for (uint8_t a = 0; a < 3; a++) {
+        near_colours_learn(&colours, labels, a);
+        near_colours_score(score, &colours, 0.3, 0.4);
+        for (int p = 0; p < N; p++)
+            scores[a][p] = 1.5F * votes[a * N + p] + score[near_colours_cell(&colours, p % W, p / W)];
+    }
+    for (int p = 0; p < N; p++) {
+        expected[p] = 0;
+        for (uint8_t a = 1; a < 3; a++)
+            expected[p] = scores[a][p] > scores[expected[p]][p] ? a : expected[p];
+    }
+    must(clv_refine_labels(labels, &image, votes, 4, &options, err));
+    ck_assert_mem_eq(labels, expected, N);
+    free(score);
+    near_colours_release(&colours);
+}
+
+TEST(as_many_labels_as_there_may_be_are_refined)
+{
+    static float votes[2 * CLV_MAX_LABELS];
+    uint8_t pixels[6] = {0, 0, 0, 255, 255, 255}, labels[2] = {254, 0};
+    const struct clv_image image = {2, 1, 3, pixels};
+    votes[2 * 254] = votes[1] = 1;
+    must(clv_refine_labels(labels, &image, votes, CLV_MAX_LABELS, NULL, err));
+    ck_assert(labels[0] == 254 && labels[1] == 0);
+    must_fail(CLV_ERR_USAGE, "256 labels", clv_refine_labels(labels, &image, votes, 256, NULL, err));
+    votes[1] = 1.01F;
+    must_fail(CLV_ERR_DATA, "pixel (1, 0): its vote for label 0 is 1.01",
+              clv_refine_labels(labels, &image, votes, CLV_MAX_LABELS, NULL, err));
+    votes[1] = 1;
+    must_fail(CLV_ERR_USAGE, "pixel (0, 0) has label 254, which has no vote",
+              clv_refine_labels(labels, &image, votes, 254, NULL, err));
 }

@@ -218,3 +218,89 @@ TEST(what_is_no_probability_is_named_and_changes_nothing)
     for (int32_t p = 0; p < N; p++)
         ck_assert_int_eq(s.labels[p], 7);
 }
+
+/* A map without borders has no blur, and its labels are the likeliest. */
+TEST(of_equal_labels_the_first_is_taken)
+{
+    static const float maps[][3] = {{0.25F, 0.375F, 0.375F}, {0.25F, 0.25F, 0.25F}, {0.375F, 0.25F, 0.375F}, {0, 0, 1}};
+    static const uint8_t expected[] = {1, 0, 0, 2};
+    uint8_t pixels[12] = {9, 80, 7}, labels[4];
+    float map[12];
+    const struct clv_image image = {2, 2, 3, pixels};
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < 12; i++)
+            map[i] = maps[k][i / 4];
+        must(clv_refine_probabilities(labels, &image, map, 3, NULL, err));
+        for (int p = 0; p < 4; p++)
+            ck_assert_int_eq(labels[p], expected[k]);
+    }
+    for (int p = 0; p < 4; p++)
+        map[p] = 0.5F;
+    must(clv_refine_probabilities(labels, &image, map, 2, NULL, err));
+    for (int p = 0; p < 4; p++)
+        ck_assert_int_eq(labels[p], 0);
+}
+
+TEST(as_many_labels_as_there_may_be_have_a_share)
+{
+    static float map[2 * CLV_MAX_LABELS];
+    double share = -1;
+    map[0] = map[2 * 254 + 1] = 1;
+    must(clv_refine_share(&share, map, CLV_MAX_LABELS, 2, 1, err));
+    ck_assert_double_eq(share, 0);
+    must_fail(CLV_ERR_USAGE, "1 labels", clv_refine_share(&share, map, 1, 2, 1, err));
+    must_fail(CLV_ERR_USAGE, "not 2x0", clv_refine_share(&share, map, 2, 2, 0, err));
+    must_fail(CLV_ERR_USAGE, "not 8192x8193", clv_refine_share(&share, map, 2, 8192, 8193, err));
+}
+
+/* Of three labels, a step at which a third counts: 4 q (1 - q) by the length of the border, q against the next best. */
+TEST(how_sure_a_map_is_of_a_label_is_against_the_next_best)
+{
+    static float map[3 * N];
+    uint8_t likeliest[N];
+    double share, unsure = 0, length = 0;
+    for (int32_t p = 0; p < N; p++) {
+        double right = fmin(fmax((p % SIDE + 0.3 * (p / SIDE) - 30) / 7, 0), 1);
+        map[2 * N + p] = 0.02F;
+        map[p] = (float)(0.98 * (1 - right));
+        map[N + p] = (float)(0.98 * right);
+        likeliest[p] = map[N + p] > map[p];
+        double best = (double)fmaxf(map[p], map[N + p]), next = (double)fmaxf(fminf(map[p], map[N + p]), 0.02F);
+        unsure += 4 * best * next / pow(best + next, 2);
+    }
+    for (int32_t p = 0; p < N; p++) {
+        bool across = p % SIDE < SIDE - 1 && likeliest[p] != likeliest[p + 1];
+        bool down = p / SIDE < SIDE - 1 && likeliest[p] != likeliest[p + SIDE];
+        length += across && down ? sqrt(2) : across || down;
+    }
+    must(clv_refine_share(&share, map, 3, SIDE, SIDE, err));
+    ck_assert(share > 0.2 && share < 0.8);
+    ck_assert_double_eq_tol(share, (unsure / length / (4 / sqrt(acos(-1))) - 2) / 3, 1e-5);
+}
+
+/* clv_refine of log odds, clipped at 0.0025 and 0.9975, in units of their mean size and softly at 3. */
+TEST(a_map_s_log_odds_are_the_prior)
+{
+    static struct scene s;
+    static float prior[N];
+    uint8_t expected[N];
+    struct clv_refine_options options = {.prior = 1, .nearby = 0.5, .overall = 0.25, .rounds = 1};
+    int n_other = 0;
+    double size = 0;
+    draw(&s, 8);
+    for (uint64_t p = 0; p < N; p++) {
+        s.map[p] = (float)fmin(fmax((double)s.map[p] + 0.8 * rng_uniform(3, 1, p) - 0.4, 0), 1); /* 0 and 1, too */
+        expected[p] = s.map[p] > 0.5F;
+        prior[p] = (float)log(fmin(fmax((double)s.map[p], 0.0025), 0.9975) /
+                              (1 - fmin(fmax((double)s.map[p], 0.0025), 0.9975)));
+        size += fabs((double)prior[p]) / N;
+    }
+    for (int p = 0; p < N; p++)
+        prior[p] = (float)(3 * tanh((double)prior[p] / (3 * size)));
+    options.coupling = 3;
+    must(clv_refine(expected, &s.image, prior, NULL, &options, err));
+    must(clv_refine_probabilities(s.labels, &s.image, s.map, 2, &options, err));
+    for (int p = 0; p < N; p++)
+        n_other += s.labels[p] != expected[p];
+    ck_assert_int_le(n_other, 1); /* but for rounding */
+}
