@@ -162,3 +162,29 @@ TEST(nothing_to_learn_from_is_refused)
         drawn.weight[i] = 0;
     must_fail(CLV_ERR_USAGE, "no row has a weight", logistic_fit(w, &bias, &data, any, 0, err));
 }
+
+TEST(as_many_columns_as_there_may_be_are_fitted)
+{
+    enum { MOST = LOGISTIC_MOST - 1 };
+    static float rows[N][MOST];
+    static const bool any[MOST] = {false};
+    static struct drawn drawn;
+    double w[MOST], bias;
+    draw(&drawn);
+    for (int i = 0; i < N; i++)
+        rows[i][MOST - 1] = drawn.rows[i][0]; /* all others are 0 */
+    struct logistic_data data = {N, MOST, &rows[0][0], drawn.is_one, drawn.weight};
+    must(logistic_fit(w, &bias, &data, any, 1e-3, err));
+    ck_assert_double_gt(w[MOST - 1], 0);
+    ck_assert_double_eq(w[MOST - 2], 0);
+    data.n_columns = MOST + 1;
+    must_fail(CLV_ERR_USAGE, "200 rows of 32 numbers", logistic_fit(w, &bias, &data, any, 0, err));
+    data.n_columns = -1;
+    must_fail(CLV_ERR_USAGE, "200 rows of -1 numbers", logistic_fit(w, &bias, &data, any, 0, err));
+    data.n_columns = 0; /* the bias alone: the log odds of the weights */
+    must(logistic_fit(w, &bias, &data, any, 0, err));
+    double sum[2] = {0, 0};
+    for (int i = 0; i < N; i++)
+        sum[drawn.is_one[i]] += drawn.weight[i];
+    ck_assert_double_eq_tol(bias, log(sum[1] / sum[0]), 1e-6);
+}
