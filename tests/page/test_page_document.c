@@ -149,6 +149,26 @@ TEST(a_stroke_is_discs_of_the_brush_along_its_way_wherever_that_leads)
     }
 }
 
+/* Across the image and back, a part of a row lower or higher: rows at the edge of what was drawn already count. */
+TEST(a_stroke_to_and_fro_reaches_every_row_of_its_way)
+{
+    struct page_document document = {.image = {.width = WIDTH, .height = HEIGHT}};
+    static uint8_t slow[WIDTH * HEIGHT];
+    uint8_t pixels[WIDTH * HEIGHT];
+    for (uint64_t k = 0; k < 100; k++) {
+        double points[6][2], y = 5 + 50 * rng_uniform(3, k, 100);
+        struct page_event event = {.radius = 2 + 3 * rng_uniform(3, k, 101), .points = points, .n_points = 6};
+        for (uint64_t i = 0; i < 6; i++) {
+            points[i][0] = i % 2 ? WIDTH + 20 : -20;
+            points[i][1] = y + 1.4 * rng_uniform(3, k, i) - 0.7;
+        }
+        stroke_slowly(slow, &event);
+        memset(pixels, 0, sizeof pixels);
+        page_document_stroke(pixels, &document, &event, 1);
+        ck_assert_msg(memcmp(pixels, slow, sizeof pixels) == 0, "stroke %d", (int)k);
+    }
+}
+
 TEST(what_a_stroke_costs_does_not_grow_with_its_way_outside)
 {
     enum { N_POINTS = 20000 };
