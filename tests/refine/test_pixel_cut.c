@@ -187,6 +187,46 @@ TEST(an_image_in_one_part_is_looked_through_once_and_cut_once)
     ck_assert_int_gt(n_rows_asked, 5 * field.height); /* windows of a fifth, and more */
 }
 
+/* A pixel on each side of the border between the first two tiles of 15 pixels, who decide together: (14, 35) follows
+ * (15, 35), all others are ground. */
+TEST(windows_are_no_larger_than_what_is_open)
+{
+    static struct field field = {.width = 70, .height = 70};
+    static uint8_t labels[MAX_PIXELS];
+    size_t n_open;
+    const struct pixel_energy energy = {70, 70, counted_row, &field};
+    for (int p = 0; p < 70 * 70; p++)
+        field.unary[p] = -1;
+    field.unary[35 * 70 + 14] = 1;
+    field.unary[35 * 70 + 15] = -2;
+    field.coupling[0][35 * 70 + 14] = 5;
+    n_rows_asked = 0;
+    must(pixel_cut(labels, &n_open, &energy, NULL, 0, err));
+    ck_assert_uint_eq(n_open, 0);
+    for (int p = 0; p < 70 * 70; p++)
+        ck_assert_int_eq(labels[p], 0);
+    /* All rows once; five times those of five tiles and the rings between them; both pixels alone, again with the other
+     * label around, and together in a tile of the next pass, with their rings. */
+    ck_assert_int_eq(n_rows_asked, 70 + 5 * (70 + 2 * 4) + 2 * 3 + 3);
+}
+
+TEST(scores_far_above_couplings_decide_by_their_sign)
+{
+    static struct field field;
+    static uint8_t labels[MAX_PIXELS];
+    size_t n_open;
+    draw(&field, 2, 1);
+    for (int p = 0; p < field.width * field.height; p++)
+        field.unary[p] = p % 3 ? -5000 : 5000;
+    const struct pixel_energy energy = {field.width, field.height, field_row, &field};
+    for (int64_t whole = 0; whole <= MAX_PIXELS; whole += MAX_PIXELS) {
+        must(pixel_cut(labels, &n_open, &energy, NULL, whole, err));
+        ck_assert_uint_eq(n_open, 0);
+        for (int p = 0; p < field.width * field.height; p++)
+            ck_assert_int_eq(labels[p], p % 3 == 0);
+    }
+}
+
 /* On real photographs, whose couplings grow with the side: what holds at one size holds at all. */
 TEST(photographs_have_the_same_labels_in_parts_and_whole)
 {

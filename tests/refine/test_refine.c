@@ -377,10 +377,10 @@ TEST(weights_are_taken_up_to_a_million_and_images_up_to_their_most_pixels)
 /* score_a = prior votes_a + half the log ratios of colours in label a against all others. */
 TEST(of_many_labels_without_couplings_a_pixel_has_the_one_of_the_highest_score)
 {
-    enum { W = 24, H = 20, N = W * H };
+    enum { W = 24, H = 20, N = W * H, VOTED = 5 };
     static const struct clv_refine_options options = {.prior = 1.5, .nearby = 0.6, .overall = 0.8, .rounds = 1};
     static uint8_t pixels[3 * N];
-    static float votes[4 * N], scores[3][N]; /* no pixel votes for label 3 */
+    static float votes[(VOTED + 1) * N], scores[VOTED][N]; /* no pixel votes for the last label */
     const struct clv_image image = {W, H, 3, pixels};
     uint8_t labels[N], expected[N];
     struct near_colours colours;
@@ -388,12 +388,14 @@ TEST(of_many_labels_without_couplings_a_pixel_has_the_one_of_the_highest_score)
         pixels[i] = (uint8_t)rng_below(4, 7, i, 256);
     for (uint64_t p = 0; p < N; p++) {
         labels[p] = (uint8_t)rng_below(4, 8, p, 3);
-        for (uint64_t a = 0; a < 3; a++)
-            votes[a * N + p] = (float)(0.01 + 0.98 * rng_uniform(4, 9, 3 * p + a));
+        for (uint64_t a = 0; a < VOTED; a++)
+            votes[a * N + p] = (float)(0.01 + 0.98 * rng_uniform(4, 9, VOTED * p + a));
     }
+    labels[0] = 3; /* colours of one pixel */
+    labels[N - 1] = 4;
     must(near_colours_init(&colours, &image, err));
     float *score = calloc(colours.n_cells, sizeof *score);
-    for (uint8_t a = 0; a < 3; a++) {
+    for (uint8_t a = 0; a < VOTED; a++) {
         near_colours_learn(&colours, labels, a);
         near_colours_score(score, &colours, 0.3, 0.4);
         for (int p = 0; p < N; p++)
@@ -401,10 +403,10 @@ TEST(of_many_labels_without_couplings_a_pixel_has_the_one_of_the_highest_score)
     }
     for (int p = 0; p < N; p++) {
         expected[p] = 0;
-        for (uint8_t a = 1; a < 3; a++)
+        for (uint8_t a = 1; a < VOTED; a++)
             expected[p] = scores[a][p] > scores[expected[p]][p] ? a : expected[p];
     }
-    must(clv_refine_labels(labels, &image, votes, 4, &options, err));
+    must(clv_refine_labels(labels, &image, votes, VOTED + 1, &options, err));
     ck_assert_mem_eq(labels, expected, N);
     free(score);
     near_colours_release(&colours);
