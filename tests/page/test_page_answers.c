@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -106,6 +107,29 @@ TEST(what_begins_like_an_image_that_browsers_know_is_sent_as_it_is)
         if (files[k].type)
             ck_assert_uint_eq(response.file_size, files[k].size);
         page_response_release(&response);
+    }
+    page_session_free(session);
+}
+
+static double clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
+}
+
+/* As long as it takes until a second ends meanwhile. */
+TEST(an_answer_says_how_many_milliseconds_it_took)
+{
+    struct page_session *session = fresh_session();
+    double before, after, first = clock_ms();
+    for (int image = 0; clock_ms() < first + 1100; image = !image) {
+        before = clock_ms();
+        char *text = opened(session, image);
+        after = clock_ms();
+        double ms = strtod(strstr(text, "\"ms\":") + 5, NULL);
+        ck_assert_msg(ms >= 0 && ms <= after - before + 0.1, "%g ms of %g", ms, after - before);
+        free(text);
     }
     page_session_free(session);
 }
