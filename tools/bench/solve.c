@@ -1,5 +1,8 @@
-/* One solve, fresh noise on a kept graph: set all capacities, solve, read all labels. Ours against libmaxflow.
- * Usage: solve [difficulty [superpixels]] */
+/* One solve, ours against libmaxflow's, labels compared. First fields of every kind and size through clv_oracle_map, by an
+ * oracle that has the graph already and by a new one; then, of superpixels of horses, fresh noise on a kept graph: set all
+ * capacities, solve, read all labels, and nothing else.
+ * Usage: solve [largest number of nodes [ROW]]      default 38400, at most 614400; rows as they are printed; D1, D2, D3 are the last ones */
+#include "cut_graphs.h"
 #include "graphs.h"
 #include "maxflow_shim.h"
 
@@ -97,8 +100,184 @@ static void run(const struct bench_graph *graphs, const struct difficulty *d, in
     }
 }
 
+/* --- fields of every kind --- */
+
+enum { MOST_PHOTOS = 5, N_SIZES = 6 };
+static const int32_t sizes[N_SIZES] = {600, 2400, 9600, 38400, 153600, 614400};
+
+/* Seconds of one solve by an oracle that has the graph, or by a new one. */
+static double solve_seconds(int32_t *y, struct clv_oracle *kept, enum clv_engine engine, const struct clv_field *field)
+{
+    struct clv_error error;
+    struct clv_oracle *oracle = kept;
+    double start = thread_seconds();
+    if (!kept)
+        stop_on(clv_oracle_new(&oracle, engine, &error), &error);
+    stop_on(clv_oracle_map(oracle, y, NULL, field, &error), &error);
+    if (!kept)
+        clv_oracle_free(oracle);
+    return thread_seconds() - start;
+}
+
+/* Geometric means over all fields of regions. */
+static double regions_sum;
+static int n_regions;
+
+/* One field: the ratio of kept and of new oracles, medians of interleaved pairs. */
+static void compare(double ratio[2], double ms[2], const struct cut_field *cut)
+{
+    struct clv_error error;
+    struct clv_field field = {.n_nodes = cut->n,
+                              .n_edges = cut->m,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])cut->edges,
+                              .unary = cut->unary,
+                              .pairwise = cut->coupling};
+    int32_t *y[2];
+    for (int is_new = 0; is_new < 2; is_new++) {
+        struct clv_oracle *oracle[2] = {NULL, NULL};
+        double time[2][64], total = 0, both[64];
+        size_t n = 0;
+        for (int side = 0; side < 2; side++) {
+            enum clv_engine engine = side ? CLV_ENGINE_BK : CLV_ENGINE_CLEAVE;
+            y[side] = need(malloc((size_t)cut->n * sizeof *y[side]));
+            if (!is_new) {
+                stop_on(clv_oracle_new(&oracle[side], engine, &error), &error);
+                solve_seconds(y[side], oracle[side], engine, &field);
+            }
+        }
+        while (n < 3 || (n < 63 && total < .2)) {
+            for (int turn = 0; turn < 2; turn++) {
+                int side = (int)(n & 1) ^ turn;
+                time[side][n] = solve_seconds(y[side], oracle[side], side ? CLV_ENGINE_BK : CLV_ENGINE_CLEAVE, &field);
+                total += time[side][n];
+            }
+            if (memcmp(y[0], y[1], (size_t)cut->n * sizeof *y[0])) {
+                fprintf(stderr, "labels differ\n");
+                exit(70);
+            }
+            both[n] = time[0][n] / time[1][n];
+            n++;
+        }
+        ratio[is_new] = median(both, n);
+        ms[is_new] = 1e3 * median(time[0], n);
+        for (int side = 0; side < 2; side++) {
+            clv_oracle_free(oracle[side]);
+            free(y[side]);
+        }
+    }
+}
+
+static void print_row(const char *name, int32_t n, double ratio[][2], double ms[][2], int count)
+{
+    for (int is_new = 0; is_new < 2; is_new++) {
+        double least = INFINITY, most = 0, mean = 0, middle = 0;
+        for (int k = 0; k < count; k++) {
+            least = fmin(least, ratio[k][is_new]);
+            most = fmax(most, ratio[k][is_new]);
+            mean += log(ratio[k][is_new]) / count;
+            middle += ms[k][is_new] / count;
+        }
+        printf("%s%-24s %7d nodes: %.2f (%.2f..%.2f) ours %.3f ms%s", is_new ? " | new: " : "", is_new ? "" : name, n,
+               exp(mean), least, most, middle, is_new ? "\n" : "");
+    }
+    fflush(stdout);
+}
+
+static struct cut_field field_of(const char *name, int32_t n)
+{
+    return strcmp(name, "grid") == 0               ? grid_field(n)
+           : strcmp(name, "path") == 0             ? path_field(n, false)
+           : strcmp(name, "path by its ends") == 0 ? path_field(n, true)
+           : strcmp(name, "tree") == 0             ? tree_field(n)
+           : strcmp(name, "star") == 0             ? hub_field(n, 1)
+           : strcmp(name, "two hubs") == 0         ? hub_field(n, 2)
+                                                   : ladder_field(n);
+}
+
+static bool is_asked(const char *name, const char *only)
+{
+    return !only || strcmp(name, only) == 0;
+}
+
+static void run_regions(const struct clv_image *photos, int n_photos, int32_t n, const char *only)
+{
+    static const struct {
+        const char *name;
+        double strength;
+        bool seeds;
+    } kinds[] = {{"regions weak", .3, false}, {"regions strong", 2, false}, {"regions seeds", 1, true}};
+    double ratio[3][MOST_PHOTOS][2], ms[3][MOST_PHOTOS][2];
+    if (only && strncmp(only, "regions", 7) != 0)
+        return;
+    for (int p = 0; p < n_photos; p++) {
+        struct regions regions = regions_of(&photos[p], n, n > 100000 ? 64 : 256);
+        for (int k = 0; k < 3; k++) {
+            struct cut_field field = field_of_regions(&regions, kinds[k].strength, kinds[k].seeds);
+            if (is_asked(kinds[k].name, only))
+                compare(ratio[k][p], ms[k][p], &field);
+            cut_field_free(&field);
+            if (!is_asked(kinds[k].name, only))
+                continue;
+            regions_sum += log(ratio[k][p][0]);
+            n_regions++;
+        }
+        regions_free(&regions);
+    }
+    for (int k = 0; k < 3; k++)
+        if (is_asked(kinds[k].name, only))
+            print_row(kinds[k].name, n, ratio[k], ms[k], n_photos);
+}
+
+/* The first frames of DAVIS, as many as there are. */
+static int read_photos(struct clv_image photos[MOST_PHOTOS])
+{
+    static const char *const names[MOST_PHOTOS] = {"dog", "cows", "goat", "kite-surf", "parkour"};
+    const char *root = getenv("CLEAVE_DATA");
+    char path[4096];
+    int n = 0;
+    for (int k = 0; k < MOST_PHOTOS; k++) {
+        snprintf(path, sizeof path, "%s/davis/images/%s/00000.jpg", root ? root : "../shared/data", names[k]);
+        n += clv_image_read(&photos[n], path, NULL, NULL) == CLV_OK;
+    }
+    if (!n)
+        printf("skipped: regions: %s is absent\n", path);
+    return n;
+}
+
+static void run_table(int32_t largest, const char *only)
+{
+    static const char *const names[] = {"grid", "path", "path by its ends", "tree", "star", "two hubs", "ladder"};
+    struct clv_image photos[MOST_PHOTOS] = {0};
+    int n_photos = read_photos(photos);
+    for (int s = 0; s < N_SIZES && sizes[s] <= largest; s++) {
+        if (n_photos)
+            run_regions(photos, n_photos, sizes[s], only);
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            if (!is_asked(names[k], only))
+                continue;
+            double ratio[1][2], ms[1][2];
+            struct cut_field field = field_of(names[k], sizes[s]);
+            compare(ratio[0], ms[0], &field);
+            print_row(names[k], field.n, ratio, ms, 1);
+            cut_field_free(&field);
+        }
+    }
+    if (n_regions)
+        printf("regions: geometric mean of all photographs and sizes %.3f\n", exp(regions_sum / n_regions));
+    for (int p = 0; p < n_photos; p++)
+        clv_image_release(&photos[p]);
+}
+
 int main(int argc, char **argv)
 {
-    run_benchmark(argc, argv, N_GRAPHS, run);
+    const char *only = argc > 2 ? argv[2] : NULL;
+    if (!only || only[0] != 'D')
+        run_table(argc > 1 ? (int32_t)strtol(argv[1], NULL, 10) : 38400, only);
+    if (!only || only[0] == 'D') {
+        char *arguments[] = {argv[0], (char *)(only ? only : "all"), NULL};
+        run_benchmark(2, arguments, N_GRAPHS, run);
+    }
     return 0;
 }

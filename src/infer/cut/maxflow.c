@@ -11,6 +11,11 @@
 #include "infer/field_check.h"
 #include "infer/unary_limit.h"
 
+#define FEW_TERMINALS 8
+#define SMALL_CORE    1024
+/* Once a node has sunk so often on average, keeping to shortest ways costs more than it saves. */
+#define SINKS_A_NODE 1
+
 void maxflow_init(struct maxflow *graph)
 {
     memset(graph, 0, sizeof *graph);
@@ -18,9 +23,10 @@ void maxflow_init(struct maxflow *graph)
 
 void maxflow_release(struct maxflow *graph)
 {
-    void *arrays[] = {graph->first,    graph->last,   graph->head,   graph->reverse,  graph->residual, graph->sum,
-                      graph->origin,   graph->excess, graph->slack,  graph->terminal, graph->queue,    graph->core,
-                      graph->distance, graph->next,   graph->active, graph->count,    graph->label};
+    void *arrays[] = {graph->first, graph->last,   graph->head,     graph->reverse, graph->residual,
+                      graph->sum,   graph->origin, graph->excess,   graph->slack,   graph->terminal,
+                      graph->queue, graph->core,   graph->distance, graph->next,    graph->active,
+                      graph->count, graph->label,  graph->bucket,   graph->current, graph->tree};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
     clamps_free(graph->clamps);
@@ -35,7 +41,9 @@ static int reserve(struct maxflow *graph, size_t nodes, size_t slots)
         {&graph->terminal, sizeof *graph->terminal}, {&graph->queue, 2 * sizeof *graph->queue},
         {&graph->core, sizeof *graph->core},         {&graph->distance, sizeof *graph->distance},
         {&graph->next, sizeof *graph->next},         {&graph->active, sizeof *graph->active},
-        {&graph->count, sizeof *graph->count},       {&graph->label, sizeof *graph->label}};
+        {&graph->count, sizeof *graph->count},       {&graph->label, sizeof *graph->label},
+        {&graph->bucket, sizeof *graph->bucket},     {&graph->current, sizeof *graph->current},
+        {&graph->tree, sizeof *graph->tree}};
     const struct array_part by_slot[] = {{&graph->head, sizeof *graph->head},
                                          {&graph->reverse, sizeof *graph->reverse},
                                          {&graph->residual, sizeof *graph->residual},
@@ -132,6 +140,7 @@ void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *
         int64_t in, out = graph->is_symmetric ? set_row(graph, &in, i, forward, forward)
                                               : set_row(graph, &in, i, forward, backward);
         graph->terminal[i] = terminal[i];
+        graph->count[i] = graph->last[i] - graph->first[i];
         slack[2 * i] = 1 - terminal[i] - in;
         slack[2 * i + 1] = terminal[i] - out;
         int is_one = slack[2 * i + 1] > 0, is_zero = slack[2 * i] > 0;
@@ -141,14 +150,13 @@ void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *
     graph->n_decided = tail;
 }
 
-/* What is reachable from excess that is left over; decided nodes have their labels. */
-static void read_labels(struct maxflow *graph)
+void maxflow_read_labels(struct maxflow *graph)
 {
     const int32_t *restrict head = graph->head, *restrict residual = graph->residual,
                             *restrict distance = graph->distance;
     int32_t *restrict queue = graph->queue + graph->n_decided, tail = 0;
     uint8_t *restrict label = graph->label;
-    for (int32_t c = 0; c < graph->n_core; c++) {
+    for (int32_t c = 0; c < graph->n_core + graph->n_leaves; c++) {
         int32_t i = graph->core[c];
         label[i] = graph->excess[i] > 0;
         queue[tail] = i;
@@ -166,11 +174,27 @@ static void read_labels(struct maxflow *graph)
     }
 }
 
+/* Pushing wins where it works by vectors on what fits into the nearest cache, and elimination has taken out some nodes but
+ * not most; or where hardly any node has excess or a deficit, and all flow goes far. `make bench-solve` shows it. */
+static bool suits_pushing(const struct maxflow *graph)
+{
+    int32_t n_roots = 0;
+    for (int32_t c = 0; c < graph->n_core && n_roots <= FEW_TERMINALS; c++)
+        n_roots += graph->excess[graph->core[c]] != 0;
+    bool is_loose = graph->n_core > graph->n_nodes / 4 && graph->n_core < graph->n_nodes - graph->n_nodes / 16;
+    bool is_dense = 2 * (int64_t)graph->n_edges > 5 * (int64_t)graph->n_nodes;
+    return n_roots <= FEW_TERMINALS || (graph->n_core < SMALL_CORE && is_loose && is_dense);
+}
+
 void maxflow_solve(struct maxflow *graph)
 {
     maxflow_eliminate(graph);
-    maxflow_push(graph);
-    read_labels(graph);
+    maxflow_strip_leaves(graph);
+    if (suits_pushing(graph))
+        maxflow_push(graph);
+    else
+        maxflow_grow_trees(graph, SINKS_A_NODE * (int64_t)graph->n_core);
+    maxflow_read_labels(graph);
 }
 
 void capacities_init(struct capacities *capacities)
@@ -239,7 +263,7 @@ static double largest_size(const double *value, size_t n)
 {
     double largest = 0;
     for (size_t i = 0; i < n; i++)
-        largest = fmax(largest, fabs(value[i]));
+        largest = fabs(value[i]) > largest ? fabs(value[i]) : largest;
     return largest;
 }
 
@@ -287,7 +311,7 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
         if (coupling[e] < 0)
             return fail(err, CLV_ERR_DATA, "edge %zu (nodes %d and %d): its coupling is %g, below 0", e,
                         field->edges[e][0], field->edges[e][1], coupling[e]);
-        largest_coupling = fmax(largest_coupling, coupling[e]);
+        largest_coupling = coupling[e] > largest_coupling ? coupling[e] : largest_coupling;
     }
     c->limit = INFINITY;
     if (largest_unary > UNARY_LARGE * largest_coupling)

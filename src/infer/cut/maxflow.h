@@ -1,8 +1,8 @@
 /* cut/: minimum cuts of graphs, for fields of two labels.
  *
  * Read this header first: the graph, its capacities and the solver. struct capacities has whole numbers of a
- * field's scores. A solution goes persistency.c (nodes that their own scores decide), push_relabel.c (the others), then
- * the labels are read here. clamp.h forces single nodes of a solution to the other label (settle.c completes the
+ * field's scores. A solution goes persistency.c (nodes that their own scores decide), leaves.c (what hangs on the rest),
+ * then push_relabel.c or trees.c and search.c, by the graph's structure; then the labels are read here. clamp.h forces single nodes of a solution to the other label (settle.c completes the
  * residual graph for that). batch.h solves sixteen problems that differ in their terminal weights only, a
  * vector lane each.
  *
@@ -30,28 +30,37 @@
 #define MAXFLOW_LIMIT ((1 << 30) - 1)
 #define MAXFLOW_FAR   (1 << 30)
 
+/* Where a node is in the search trees: its level, below 0 in trees of the sink, 0 in none; the slot that leads to its
+ * parent. */
+struct tree_node {
+    int32_t level, parent;
+};
+
 /* Arcs are in slots, the arcs of node i in first[i] .. last[i] - 1; rows are padded to 8 slots with arcs of no
  * capacity to the node n_nodes, which does not exist, so that one vector load takes a row of a usual graph. */
 struct maxflow {
     int32_t n_nodes, n_edges, n_slots;
-    int32_t *first;    /* [n_nodes + 1], multiples of 8 */
-    int32_t *last;     /* [n_nodes] */
-    int32_t *head;     /* [n_slots] */
-    int32_t *reverse;  /* [n_slots] the slot of the opposite arc */
-    int32_t *residual; /* [n_slots] */
-    int32_t *sum;      /* [n_slots] of both arcs' capacities: the opposite arc's residual is sum - residual */
-    uint32_t *origin;  /* [n_slots] 2 x edge + (1 for the backward arc) */
-    int64_t *excess;   /* [n_nodes + 1] */
-    int64_t *slack;    /* [n_nodes][2] > 0: the node is decided, [0] for label 0, [1] for label 1 */
-    int32_t *terminal; /* [n_nodes] */
-    int32_t *queue;    /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
-    int32_t *core;     /* [n_nodes + 1] the undecided nodes */
-    int32_t *distance; /* [n_nodes + 1] at most the arcs to the nearest deficit; MAXFLOW_FAR or more: no way */
-    int32_t *next;     /* [n_nodes] in a node's list of active nodes */
-    int32_t *active;   /* [n_nodes + 2] a distance: list of its active nodes */
-    int32_t *count;    /* [n_nodes + 2] a distance: number of its nodes */
-    uint8_t *label;    /* [n_nodes] of the last solution */
-    int32_t n_decided, n_core;
+    int32_t *first;         /* [n_nodes + 1], multiples of 8 */
+    int32_t *last;          /* [n_nodes] */
+    int32_t *head;          /* [n_slots] */
+    int32_t *reverse;       /* [n_slots] the slot of the opposite arc */
+    int32_t *residual;      /* [n_slots] */
+    int32_t *sum;           /* [n_slots] of both arcs' capacities: the opposite arc's residual is sum - residual */
+    uint32_t *origin;       /* [n_slots] 2 x edge + (1 for the backward arc) */
+    int64_t *excess;        /* [n_nodes + 1] */
+    int64_t *slack;         /* [n_nodes][2] > 0: the node is decided, [0] for label 0, [1] for label 1 */
+    int32_t *terminal;      /* [n_nodes] */
+    int32_t *queue;         /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
+    int32_t *core;          /* [n_nodes + 1] the undecided nodes, then those of them that were leaves */
+    int32_t *distance;      /* [n_nodes + 1] at most the arcs to the nearest deficit; MAXFLOW_FAR or more: no way */
+    int32_t *next;          /* [n_nodes] in a node's list of active nodes */
+    int32_t *active;        /* [n_nodes + 2] a distance: list of its active nodes */
+    int32_t *count;         /* [n_nodes + 2] a distance: number of its nodes */
+    uint8_t *label;         /* [n_nodes] of the last solution */
+    int32_t *bucket;        /* [n_nodes + 2] a level: list of its orphans */
+    int32_t *current;       /* [n_nodes] the arc from which on a parent is looked for */
+    struct tree_node *tree; /* [n_nodes + 1] */
+    int32_t n_decided, n_core, n_leaves;
     bool is_symmetric, is_settled;
     int has_avx2;                  /* of this machine; a test may say no */
     struct maxflow_clamps *clamps; /* made by the first clamps_prepare */

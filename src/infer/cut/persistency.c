@@ -8,13 +8,14 @@ static void propagate(struct maxflow *graph)
 {
     const int32_t *restrict head = graph->head, *restrict sum = graph->sum;
     int64_t *restrict slack = graph->slack;
-    int32_t *restrict queue = graph->queue, tail = graph->n_decided;
+    int32_t *restrict queue = graph->queue, *restrict degree = graph->count, tail = graph->n_decided;
     for (int32_t at = 0; at < tail; at++) {
         int32_t i = queue[at] >> 1, label = queue[at] & 1;
         for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
             int32_t side = 2 * head[k] + label;
             int64_t before = slack[side], after = before + sum[k];
             slack[side] = after;
+            degree[head[k]]--;
             queue[tail] = side;
             tail += (before <= 0) & (after > 0);
         }

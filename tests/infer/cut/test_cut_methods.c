@@ -1,0 +1,140 @@
+/* Every way to a maximum flow gives the same labels: pushing, search trees kept breadth-first, given up early, or not kept
+ * so at all; with leaves stripped and without. Small graphs against enumeration. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "infer/cut/maxflow_core.h"
+#include "support/support.h"
+
+enum { MOST_NODES = 900, MOST_EDGES = 4000, N_METHODS = 4 };
+
+struct drawn {
+    int32_t n, m, edges[MOST_EDGES][2], terminal[MOST_NODES], forward[MOST_EDGES], backward[MOST_EDGES];
+};
+
+static int32_t draw_to(int32_t most, uint64_t *at)
+{
+    return (int32_t)(rng_uniform(11, RNG_STREAM(RNG_TEST, 40), (*at)++) * (most + 1));
+}
+
+static void join(struct drawn *graph, int32_t a, int32_t b, int32_t forward, int32_t backward)
+{
+    graph->edges[graph->m][0] = a;
+    graph->edges[graph->m][1] = b;
+    graph->forward[graph->m] = forward;
+    graph->backward[graph->m++] = backward;
+}
+
+static void solve_by(uint8_t *label, struct maxflow *graph, const struct drawn *drawn, int method, bool strips)
+{
+    static const int64_t most_sinks[N_METHODS] = {0, 0, 3, INT64_MAX};
+    ck_assert_int_eq(maxflow_build(graph, drawn->n, drawn->m, drawn->edges), 0);
+    maxflow_set(graph, drawn->terminal, drawn->forward, drawn->backward);
+    maxflow_eliminate(graph);
+    graph->n_leaves = 0;
+    if (strips)
+        maxflow_strip_leaves(graph);
+    if (method == 0)
+        maxflow_push(graph);
+    else
+        maxflow_grow_trees(graph, most_sinks[method]);
+    maxflow_read_labels(graph);
+    memcpy(label, graph->label, (size_t)drawn->n);
+}
+
+/* All methods' labels; found[] gets them. */
+static void expect_one_answer(uint8_t found[MOST_NODES], const struct drawn *drawn)
+{
+    static struct maxflow graph;
+    uint8_t label[MOST_NODES];
+    maxflow_init(&graph);
+    for (int k = 0; k < 2 * N_METHODS; k++) {
+        solve_by(k ? label : found, &graph, drawn, k / 2, k % 2);
+        ck_assert_msg(!k || memcmp(label, found, (size_t)drawn->n) == 0, "method %d, leaves %d: %d nodes, %d edges",
+                      k / 2, k % 2, drawn->n, drawn->m);
+    }
+    ck_assert_int_eq(maxflow_build(&graph, drawn->n, drawn->m, drawn->edges), 0);
+    maxflow_set(&graph, drawn->terminal, drawn->forward, drawn->backward);
+    maxflow_solve(&graph);
+    ck_assert_mem_eq(graph.label, found, (size_t)drawn->n);
+    maxflow_release(&graph);
+}
+
+static int64_t cost_of(const struct drawn *drawn, unsigned labels)
+{
+    int64_t cost = 0;
+    for (int32_t i = 0; i < drawn->n; i++)
+        cost += (labels >> i & 1) ? (drawn->terminal[i] < 0 ? -drawn->terminal[i] : 0)
+                                  : (drawn->terminal[i] > 0 ? drawn->terminal[i] : 0);
+    for (int32_t e = 0; e < drawn->m; e++) {
+        int a = labels >> drawn->edges[e][0] & 1, b = labels >> drawn->edges[e][1] & 1;
+        cost += a > b ? drawn->forward[e] : b > a ? drawn->backward[e] : 0;
+    }
+    return cost;
+}
+
+TEST(all_methods_find_the_smallest_minimum_of_small_graphs)
+{
+    static struct drawn drawn;
+    uint8_t found[MOST_NODES];
+    uint64_t at = 0;
+    for (int trial = 0; trial < 600; trial++) {
+        drawn.n = 2 + draw_to(8, &at);
+        drawn.m = 0;
+        for (int32_t e = draw_to(16, &at); e > 0; e--) {
+            int32_t a = draw_to(drawn.n - 1, &at), b = draw_to(drawn.n - 1, &at);
+            if (a != b)
+                join(&drawn, a, b, draw_to(6, &at), draw_to(trial % 3 ? 6 : 0, &at));
+        }
+        for (int32_t i = 0; i < drawn.n; i++)
+            drawn.terminal[i] = draw_to(10, &at) - 5;
+        expect_one_answer(found, &drawn);
+        int64_t least = INT64_MAX;
+        unsigned best = 0, mine = 0;
+        for (unsigned labels = 0; labels < 1U << drawn.n; labels++) {
+            int64_t cost = cost_of(&drawn, labels);
+            best = cost == least ? best & labels : cost < least ? labels : best; /* minima are closed under both */
+            least = cost < least ? cost : least;
+        }
+        for (int32_t i = 0; i < drawn.n; i++)
+            mine |= (unsigned)found[i] << i;
+        ck_assert_int_eq(cost_of(&drawn, mine), least);
+        ck_assert_uint_eq(mine, best);
+    }
+}
+
+TEST(all_methods_agree_on_long_paths_trees_ladders_grids_and_hubs)
+{
+    static struct drawn drawn;
+    uint8_t found[MOST_NODES];
+    uint64_t at = 1 << 20;
+    for (int trial = 0; trial < 60; trial++) {
+        int32_t n = drawn.n = 30 + draw_to(MOST_NODES - 30, &at), side = 1 + draw_to(29, &at);
+        int seeds = trial / 6 % 3, strength = 1 + draw_to(200, &at);
+        drawn.m = 0;
+        for (int32_t i = 0; i < n; i++) {
+            bool is_seed = draw_to(20, &at) == 0 || i == 0 || i == n - 1;
+            drawn.terminal[i] = seeds == 2          ? (i == 0       ? strength
+                                                       : i == n - 1 ? -strength
+                                                                    : 0)
+                                : seeds && !is_seed ? 0
+                                                    : draw_to(200, &at) - 100;
+            for (int other = 0; other < 4 && i; other++) {
+                int32_t j = trial % 6 == 0   ? (other ? -1 : i - 1)
+                            : trial % 6 == 1 ? (other ? -1 : draw_to(i - 1, &at))
+                            : trial % 6 == 2 ? (other > 1 ? -1
+                                                : other   ? (i % 2 ? i - 1 : -1)
+                                                          : i - 2)
+                            : trial % 6 == 3 ? (other > 1 ? -1
+                                                : other   ? (i % side ? i - 1 : -1)
+                                                          : i - side)
+                            : trial % 6 == 4 ? (other > 1 ? -1 : other)
+                                             : draw_to(i - 1, &at);
+                if (j >= 0 && j != i)
+                    join(&drawn, i, j, draw_to(strength, &at), draw_to(strength, &at));
+            }
+        }
+        expect_one_answer(found, &drawn);
+    }
+}
