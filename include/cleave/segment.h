@@ -44,15 +44,17 @@ extern "C" {
 enum clv_refine_choice { CLV_REFINE_LARGE, CLV_REFINE_ALL, CLV_REFINE_NONE };
 
 struct clv_segment_options {
-    enum clv_refine_choice refine;      /* default CLV_REFINE_LARGE, which with n_draws means none */
-    struct clv_refine_options refining; /* how, then; numbers that are still those of clv_refine_defaults (default) are
-                                         * the model's own, if it was learned with maps */
+    size_t size; /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
+    enum clv_refine_choice refine;             /* default CLV_REFINE_LARGE, which with n_draws means none */
+    const struct clv_refine_options *refining; /* how, then; numbers that are those of clv_refine_defaults, or all of
+                                                * them (NULL, default), are the model's own, if learned with maps */
     const struct clv_map *maps; /* of the image, [n_maps of the model's recipe] in its order; NULL (default): none */
     int32_t n_draws;            /* above 0: the labels of least expected loss by so many draws (clv_model_decide), of */
     uint64_t seed;              /* this seed; default 0: those of the model's own rule */
     struct clv_oracle *oracle;  /* whose memory and engine are used; NULL (default): a new one for each call */
 };
-CLV_API void clv_segment_defaults(struct clv_segment_options *options);
+CLV_API void clv_segment_defaults_sized(struct clv_segment_options *options, size_t size);
+#define clv_segment_defaults(options) clv_segment_defaults_sized(options, sizeof *(options))
 
 /* labels[height][width] = what the model sees at each pixel of a 3-channel image of any size, 0 to
  * model->labels.n_labels - 1: what `cleave segment` writes, byte for byte, with the same choice of refining.
@@ -105,6 +107,7 @@ struct clv_candidates {
  * names of splits are comma-separated lists. NULL, 0 and false are the defaults but where clv_train_defaults sets
  * another. */
 struct clv_train_options {
+    size_t size; /* of this struct as the program knows it: noted with the defaults; 0: as the library does */
     /* What to learn from. */
     const char *data; /* a folder, a manifest, or a feature file */
     const char *const
@@ -162,7 +165,9 @@ struct clv_train_options {
     enum clv_status (*check)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
     void *check_context;
 };
-CLV_API void clv_train_defaults(struct clv_train_options *options, const struct clv_learner *learner);
+CLV_API void clv_train_defaults_sized(struct clv_train_options *options, size_t size,
+                                      const struct clv_learner *learner);
+#define clv_train_defaults(options, learner) clv_train_defaults_sized(options, sizeof *(options), learner)
 
 /* An option by its name: where its value is in a struct of options, and what it may be. */
 enum clv_option_kind {

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/known_options.h"
 #include "base/maths.h"
 #include "box_cut/box_mincut.h"
 #include "box_cut/box_score.h"
@@ -14,9 +15,10 @@
 #define LARGEST_CUT     (1 << 21) /* pixels */
 #define PRIOR_CLIP      4.0       /* of log odds at the pixels */
 
-void clv_box_cut_defaults(struct clv_box_cut_options *options)
+void clv_box_cut_defaults_sized(struct clv_box_cut_options *options, size_t size)
 {
-    *options = (struct clv_box_cut_options){.n_superpixels = 700, .rounds = 5, .coupling = 1.5, .refine_coupling = 2};
+    const struct clv_box_cut_options own = {.n_superpixels = 700, .rounds = 5, .coupling = 1.5, .refine_coupling = 2};
+    known_options_give(options, size, &own, sizeof own);
 }
 
 static enum clv_status check(const struct clv_image *image, const struct clv_box *box,
@@ -134,13 +136,14 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
                                  const struct clv_box *box, const struct clv_box_cut_options *options,
                                  const struct box_weights *weights, struct clv_error *err)
 {
-    struct clv_box_cut_options defaults;
+    struct clv_box_cut_options own;
     struct box_scene scene = {0};
     int32_t *figure = NULL;
     double *odds = NULL;
     uint8_t *cut = NULL;
-    clv_box_cut_defaults(&defaults);
-    options = options ? options : &defaults;
+    clv_box_cut_defaults(&own);
+    known_options_take(&own, sizeof own, options);
+    options = &own;
     enum clv_status status = check(image, box, options, err);
     if (status != CLV_OK)
         return status;

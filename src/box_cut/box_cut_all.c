@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/known_options.h"
 #include "cleave/box_cut.h"
 #include "cleave/refine.h"
 
@@ -203,11 +204,12 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
                                 const uint8_t *values, size_t n_boxes, const struct clv_box_cut_options *options,
                                 struct clv_error *err)
 {
-    struct clv_box_cut_options defaults;
+    struct clv_box_cut_options own_options;
     struct crowd crowd = {0};
     size_t n = (size_t)image->width * (size_t)image->height;
-    clv_box_cut_defaults(&defaults);
-    options = options ? options : &defaults;
+    clv_box_cut_defaults(&own_options);
+    known_options_take(&own_options, sizeof own_options, options);
+    options = &own_options;
     enum clv_status status = check(values, n_boxes, err);
     if (status != CLV_OK)
         return status;

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/known_options.h"
 #include "base/maths.h"
 #include "feature/blocks/working.h"
 #include "refine/near_colours.h"
@@ -14,10 +15,11 @@
 
 #define PRIOR_CLIP 3.0
 
-void clv_refine_defaults(struct clv_refine_options *options)
+void clv_refine_defaults_sized(struct clv_refine_options *options, size_t size)
 {
-    *options = (struct clv_refine_options){
+    const struct clv_refine_options own = {
         .prior = 2, .nearby = 1, .overall = 0.5, .balance = 0.35, .coupling = 2, .rounds = 1};
+    known_options_give(options, size, &own, sizeof own);
 }
 
 /* Pixels and what belongs to each. */
@@ -155,10 +157,10 @@ enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const
                            const uint8_t *is_fixed, const struct clv_refine_options *options, int64_t whole,
                            struct clv_error *err)
 {
-    struct clv_refine_options defaults;
-    clv_refine_defaults(&defaults);
-    struct canvas canvas = {
-        .image = image, .prior = prior, .is_fixed = is_fixed, .options = options ? options : &defaults};
+    struct clv_refine_options own;
+    struct canvas canvas = {.image = image, .prior = prior, .is_fixed = is_fixed, .options = &own};
+    clv_refine_defaults(&own);
+    known_options_take(&own, sizeof own, options);
     enum clv_status status = refine_check_options(canvas.options, err);
     TRY(check(labels, image, prior ? prior->of_pixels : NULL, err));
     if (status != CLV_OK)

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/known_options.h"
 #include "feature/example/patch_votes.h"
 #include "refine/near_colours.h"
 #include "refine/pixel_couplings.h"
@@ -226,11 +227,11 @@ static enum clv_status refine(struct expansion *self, uint8_t *labels, const str
 enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,
                             const struct clv_refine_options *options, int64_t whole, struct clv_error *err)
 {
-    struct clv_refine_options defaults;
+    struct clv_refine_options own;
     struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
-    clv_refine_defaults(&defaults);
-    options = options ? options : &defaults;
-    enum clv_status status = refine_check_options(options, err);
+    clv_refine_defaults(&own);
+    known_options_take(&own, sizeof own, options);
+    enum clv_status status = refine_check_options(&own, err);
     TRY(check_size(image, n_labels, err));
     TRY(check_votes(labels, image, votes, n_labels, err));
     if (status != CLV_OK)
@@ -238,7 +239,7 @@ enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, cons
     size_t n = (size_t)image->width * (size_t)image->height;
     for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels that nobody votes for are out of the question */
         expansion.is_possible[k / n] |= votes[k] > 0;
-    return refine(&expansion, labels, image, options, whole, err);
+    return refine(&expansion, labels, image, &own, whole, err);
 }
 
 enum clv_status clv_refine_labels(uint8_t *labels, const struct clv_image *image, const float *votes, int32_t n_labels,

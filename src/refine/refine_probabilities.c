@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/known_options.h"
 #include "base/maths.h"
 #include "refine/refine.h"
 
@@ -15,11 +16,12 @@
 #define BLUR_WIDTH                                                                                                     \
     2.2567583342 /* 4 / sqrt(pi): the integral of 4 p (1 - p) across an edge blurred by a Gaussian of 1 */
 
-void clv_refine_probabilities_defaults(struct clv_refine_options *options, int32_t n_labels)
+void clv_refine_probabilities_defaults_sized(struct clv_refine_options *options, size_t size, int32_t n_labels)
 {
-    clv_refine_defaults(options);
-    if (n_labels == 2)
-        *options = (struct clv_refine_options){.prior = 8, .nearby = 0.5, .overall = 0.25, .coupling = 1, .rounds = 1};
+    struct clv_refine_options own = {.prior = 8, .nearby = 0.5, .overall = 0.25, .coupling = 1, .rounds = 1};
+    if (n_labels != 2)
+        clv_refine_defaults(&own);
+    known_options_give(options, size, &own, sizeof own);
 }
 
 /* The probabilities of one image, label by label. */
@@ -133,7 +135,7 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
     const struct planes planes = {probabilities, n_labels, image->width, image->height,
                                   (size_t)image->width * (size_t)image->height};
     clv_refine_probabilities_defaults(&weights, n_labels);
-    weights = options ? *options : weights;
+    known_options_take(&weights, sizeof weights, options);
     enum clv_status status = check(&planes, image->channels, err);
     TRY(refine_check_options(&weights, err));
     if (status != CLV_OK)

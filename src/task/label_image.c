@@ -4,16 +4,17 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/known_options.h"
 #include "feature/example/example.h"
 #include "refine/refine.h"
 #include "segment/evidence.h"
 #include "segment/labelled_image.h"
 #include "segment/pixel_scores.h"
 
-void clv_segment_defaults(struct clv_segment_options *options)
+void clv_segment_defaults_sized(struct clv_segment_options *options, size_t size)
 {
-    *options = (struct clv_segment_options){0};
-    clv_refine_defaults(&options->refining);
+    const struct clv_segment_options own = {0};
+    known_options_give(options, size, &own, sizeof own);
 }
 
 static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, const struct refining *refining,
@@ -52,6 +53,10 @@ enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, con
 {
     const struct segmented segmented = {image, example, y, labels, maps, model, oracle};
     struct refining refining;
+    struct clv_refine_options own;
+    clv_refine_defaults(&own);
+    known_options_take(&own, sizeof own, options);
+    options = &own;
     enum clv_status status = refining_of_model(&refining, model, options, err);
     if (status != CLV_OK)
         return status;
@@ -107,7 +112,7 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
     TRY(labelled_image_paint(labels, example, y, model->shape.n_labels, err));
     bool refines = label_refines(options->refine, model, example->width, example->height);
     if (status == CLV_OK && refines && (options->n_draws < 1 || options->refine == CLV_REFINE_ALL))
-        status = label_refine(labels, image, example, y, maps, model, oracle, &options->refining, err);
+        status = label_refine(labels, image, example, y, maps, model, oracle, options->refining, err);
     clv_oracle_free(own);
     array_free(y);
     return status;
@@ -116,7 +121,7 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
 enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                             const struct clv_segment_options *options, struct clv_error *err)
 {
-    struct clv_segment_options defaults;
+    struct clv_segment_options own;
     struct map_reader views[CLV_MAX_MAPS];
     const struct map_reader *maps;
     struct clv_example example = {0};
@@ -124,14 +129,14 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
     enum clv_status status = check(model, image, err);
     if (status != CLV_OK)
         return status;
-    clv_segment_defaults(&defaults);
-    options = options ? options : &defaults;
-    maps = map_readers_of(views, options->maps, model->recipe.n_maps);
+    clv_segment_defaults(&own);
+    known_options_take(&own, sizeof own, options);
+    maps = map_readers_of(views, own.maps, model->recipe.n_maps);
     size_t n = (size_t)image->width * (size_t)image->height;
     status = example_extract(&example, image, maps, &model->recipe, err);
     if (status == CLV_OK && !(fresh = array_alloc(n, 1)))
         status = fail_memory(err);
-    TRY(label_example(fresh, model, image, &example, maps, options, err));
+    TRY(label_example(fresh, model, image, &example, maps, &own, err));
     if (status == CLV_OK)
         memcpy(labels, fresh, n);
     array_free(fresh);

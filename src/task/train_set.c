@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "base/known_options.h"
 #include "base/parallel.h"
 #include "data/tensors.h"
 #include "learn/learners.h"
@@ -37,13 +38,14 @@ static void run_release(struct run *self)
     clv_model_release(&self->start);
 }
 
-void clv_train_defaults(struct clv_train_options *options, const struct clv_learner *learner)
+void clv_train_defaults_sized(struct clv_train_options *options, size_t size, const struct clv_learner *learner)
 {
-    *options = (struct clv_train_options){
+    struct clv_train_options own = {
         .learner = learner, .pairwise = CLV_AUTO, .loss = CLV_AUTO, .stages = 1, .checkpoint_every_s = 120};
-    clv_recipe_init(&options->recipe);
+    clv_recipe_init(&own.recipe);
     for (int i = 0; learner->parameters[i].name; i++)
-        options->parameters[i] = learner->parameters[i].value;
+        own.parameters[i] = learner->parameters[i].value;
+    known_options_give(options, size, &own, sizeof own);
 }
 
 /* Reads all that is learned from, and describes the training. */
@@ -169,8 +171,12 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
 
 enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_options *options, struct clv_error *err)
 {
-    struct clv_train_options own = *options;
+    struct clv_train_options own;
     struct run self = {.options = &own};
+    if (!options->learner)
+        return fail(err, CLV_ERR_USAGE, "training: no learner is given");
+    clv_train_defaults(&own, options->learner);
+    known_options_take(&own, sizeof own, options);
     *model = (struct clv_model){0};
     if (!own.data == !own.n_images)
         return fail(err, CLV_ERR_USAGE, "training: either data or images are to be learned from");

@@ -214,11 +214,14 @@ TEST(what_cannot_be_segmented_is_refused_and_labels_stay)
     must_fail(CLV_ERR_USAGE, "0x0", clv_segment(labels, &model, &none, NULL, err));
     clv_segment_defaults(&options);
     options.refine = CLV_REFINE_ALL;
-    options.refining.coupling = -1;
+    struct clv_refine_options refining;
+    clv_refine_defaults(&refining);
+    options.refining = &refining;
+    refining.coupling = -1;
     must_fail(CLV_ERR_USAGE, "coupling", clv_segment(labels, &model, &image, &options, err)); /* after painting */
     for (size_t p = 0; p < sizeof labels; p++)
         ck_assert_uint_eq(labels[p], 77);
-    options.refining.coupling = 1;
+    refining.coupling = 1;
     must(clv_segment(labels, &model, &image, &options, err));
     for (size_t p = 0; p < sizeof labels; p++)
         ck_assert_uint_le(labels[p], 1);

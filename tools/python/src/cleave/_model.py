@@ -162,7 +162,7 @@ def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = Non
     native, _keep = as_image("image", image)
     left, top, width, height = (0.0, 0.0, 0.0, 0.0) if box is None else as_box("box", box, native.width, native.height)
     options = ffi.new("struct clv_segment_options *")
-    lib.clv_segment_defaults(options)
+    lib.clv_segment_defaults_sized(options, ffi.sizeof(options[0]))
     if refine is not None:
         options.refine = lib.CLV_REFINE_ALL if refine else lib.CLV_REFINE_NONE
     options.maps, _keep_maps = _native_maps(model, maps, channel_axis)

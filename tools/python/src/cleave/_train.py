@@ -205,7 +205,7 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: O
     if chosen == ffi.NULL:
         raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
     native = ffi.new("struct clv_train_options *")
-    lib.clv_train_defaults(native, chosen)
+    lib.clv_train_defaults_sized(native, ffi.sizeof(native[0]), chosen)
     if options.get("nodes") == "patches":
         lib.clv_recipe_init_patches(ffi.addressof(native, "recipe"))
     path = data if isinstance(data, (str, bytes, os.PathLike)) else None
