@@ -1,6 +1,7 @@
 #include "page/page_ranking.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/array.h"
@@ -17,7 +18,7 @@ struct page_ranking {
     struct clv_model model;
     pthread_t thread;
     bool is_running;
-    volatile bool is_stopped;
+    atomic_bool is_stopped;
 };
 
 struct page_ranking *page_ranking_new(const struct clv_set *set)
