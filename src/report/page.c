@@ -83,7 +83,9 @@ static void put_histogram(struct text *text, const struct page_totals *totals)
 static void put_summary(struct text *text, const struct page_totals *totals)
 {
     text_put(text, "<section class=\"summary wide\" aria-label=\"Summary\">\n");
-    put_count(text, "", totals->n_images, "image segmented", "images segmented");
+    const bool is_probable = totals->n_probable > 0;
+    put_count(text, "", totals->n_images, is_probable ? "probability map" : "image segmented",
+              is_probable ? "probability maps" : "images segmented");
     put_mean(text, 100 * totals->sum_weighted_hamming, totals->n_scored, 2, "<small>%</small>",
              "mean weighted Hamming error");
     put_mean(text, totals->sum_iou, totals->n_with_iou, 3, "", "mean intersection over union");

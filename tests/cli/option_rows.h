@@ -188,6 +188,7 @@ static const struct option_row segment_rows[] = {
     {"--draws", "--draws 3", NULL, ANYWHERE},
     {"--export", "--export coco", NULL, 0},
     {"--masks", "--masks grey", NULL, 0},
+    {"--min-area", "--min-area 1000000", NULL, ANYWHERE},
     {"--no-refine", "--no-refine", NULL, IN_FIRST | IN_SECOND | IN_THIRD | IN_FOURTH},
     {"--refine", "--refine", NULL, 0},
     {"--rle", "--rle", NULL, 0},

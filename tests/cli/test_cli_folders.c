@@ -211,12 +211,12 @@ TEST(resuming_makes_missing_overlays_and_shows_finished_images_in_the_report)
     const char *folder = temporary_folder();
     copy_photos(2);
     free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos -o out --overlay", folder, sample_model()));
-    ck_assert_int_eq(unlink(formatted("%s/out/overlays/000.png", folder)), 0);
+    ck_assert_int_eq(unlink(formatted("%s/out/overlays/000.jpg", folder)), 0);
     char *output = expect_success("cd %s && \"$CLEAVE\" segment -m %s photos -o out --overlay --resume --report report",
                                   folder, sample_model());
     ck_assert_ptr_nonnull(strstr(output, "1 image segmented into out, 1 finished before"));
     free(output);
-    ck_assert(path_exists(formatted("%s/out/overlays/000.png", folder)));
+    ck_assert(path_exists(formatted("%s/out/overlays/000.jpg", folder)));
     char *page = slurp(formatted("%s/report/index.html", folder), NULL);
     ck_assert(strstr(page, "000.jpg") && strstr(page, "001.jpg"));
     free(page);
@@ -230,9 +230,9 @@ TEST(two_images_with_one_output_are_named_up_front)
                  "cd %s && \"$CLEAVE\" segment -m %s photos/000.jpg ./photos/000.jpg -o out", folder, sample_model());
     ck_assert(!path_exists(formatted("%s/out", folder)));
     expect_error(
-        73, "overlays/a.jpg: its output out/overlays/a.png would be that of a.jpg, too",
-        "cd %s && mkdir -p in/overlays && cp photos/000.jpg in/a.jpg && cp photos/000.jpg in/overlays/a.jpg && "
-        "printf 'image\\na.jpg\\noverlays/a.jpg\\n' >in/manifest.tsv && "
+        73, "overlays/a.jpg: its output out/overlays/a.png would be that of a.png, too",
+        "cd %s && mkdir -p in/overlays && cp photos/000.jpg in/a.png && cp photos/000.jpg in/overlays/a.jpg && "
+        "printf 'image\\na.png\\noverlays/a.jpg\\n' >in/manifest.tsv && "
         "\"$CLEAVE\" segment -m %s --data in -o out --overlay",
         folder, sample_model());
 }
@@ -271,7 +271,7 @@ TEST(masks_do_not_go_among_the_images)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, formatted("%s", lines[i][1]), "cd %s && \"$CLEAVE\" segment -m %s %s", folder, sample_model(),
                      lines[i][0]);
-    expect_error(64, "photos/000.png: would lie among the images and be one of them the next time; -o out",
+    expect_error(64, "photos/000.png: would be among the images and be one of them the next time; -o out",
                  "cd %s && \"$CLEAVE\" marginals -m %s photos -o photos", folder, sample_model());
     ck_assert(same_bytes(formatted("%s/photos", folder), formatted("%s/before", folder)));
     ck_assert_int_eq(count_files(formatted("%s/set/images", folder)), 12);

@@ -30,7 +30,7 @@ TEST(a_second_run_into_a_folder_is_refused_until_the_first_is_dead)
     expect_refused("out: another run writes there now", code, output);
     ck_assert_int_eq(count_files(formatted("%s/out", folder)), 0);
     free(expect_success("cd %s && " SEGMENT "%s/images -o out --report out", folder, model, set));
-    free(expect_success("cd %s && [ \"$(ls -A out | wc -l)\" = 13 ]", folder));
+    free(expect_success("cd %s && [ \"$(ls -A out | wc -l)\" = 14 ]", folder));
 }
 
 TEST(shards_get_along_unless_they_do_the_same_part)
@@ -49,7 +49,7 @@ TEST(shards_get_along_unless_they_do_the_same_part)
         expect_refused("out: another run", code, output);
     }
     free(expect_success("cd %s/shards && " SEGMENT
-                        "%s/images -o out --resume --shard 1/2 && [ \"$(ls -A out | wc -l)\" = 12 ]",
+                        "%s/images -o out --resume --shard 1/2 && [ \"$(ls -A out | wc -l)\" = 13 ]",
                         folder, model, set));
 }
 

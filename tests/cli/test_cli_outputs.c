@@ -219,7 +219,7 @@ TEST(images_of_one_stem_keep_their_extensions_and_the_folder_pairs_them_again)
                        "--overlay && mkdir pred && cp -r set/masks pred/all",
                        folder, sample_set(), sample_model()));
     ck_assert_int_eq(count_files(formatted("%s/set/masks", folder)), 8);
-    ck_assert(path_exists(formatted("%s/set/masks/overlays/a.jpeg.png", folder)));
+    ck_assert(path_exists(formatted("%s/set/masks/overlays/a.jpeg.jpg", folder)));
     free(expect_success("rm -r %s/set/masks/overlays", folder));
     must(clv_set_read(&set, formatted("%s/set", folder), err));
     ck_assert_uint_eq(set.n_items, 4);

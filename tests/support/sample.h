@@ -24,7 +24,8 @@ char *expect_success(const char *format, ...) __attribute__((format(printf, 1, 2
 /* The most memory that a shell command's children have in use, in bytes; the command must succeed. */
 double peak_of(const char *command);
 
-/* Number of files below a folder, 0 if there is none; whether two files, or two folders, hold the same bytes. */
+/* Number of files below a folder, 0 if there is none; whether two files, or two folders, hold the same bytes
+ * (but for the hidden note of which model made them). */
 int count_files(const char *folder);
 int same_bytes(const char *a, const char *b);
 

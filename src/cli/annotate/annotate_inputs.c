@@ -121,7 +121,7 @@ enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, s
         return read_images(set, images, recipe, source, model, err);
     if (source->split)
         return fail(err, CLV_ERR_USAGE, "--split: %s is a multi-label file, which has no splits", path);
-    enum clv_status status = common_options_check(source->common, "a multi-label file holds no images", err);
+    enum clv_status status = common_options_check(source->common, "a multi-label file has no images", err);
     TRY(clv_tag_set_read(set, path, model ? model->n_tags : 0, err));
     if (status == CLV_OK && model && set->n_features > model->n_features)
         console_note("%s: features %d to %d are not the model's and weigh nothing of their own", path,

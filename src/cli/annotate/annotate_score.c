@@ -252,7 +252,7 @@ static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
     enum path_kind kind = PATH_ABSENT;
     TRY_IF(self->report, path_look(&kind, self->report, err));
     if (status != CLV_OK || kind == PATH_ABSENT)
-        return status; /* a folder that is still to be made holds nothing */
+        return status; /* a folder that is still to be made is empty */
     char *page = path_join(self->report, "index.html");
     status = page ? annotate_claim(common, page, self->overwrite, self->data, self->model_path, err) : fail_memory(err);
     array_free(page);

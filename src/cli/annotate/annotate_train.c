@@ -18,7 +18,7 @@
 #include "task/options.h"
 #include "task/train_record.h"
 
-/* What `cleave annotate train' tells of a training: the model's record, a summary, and what an interruption left. */
+/* What `cleave annotate train' reports of a training: the model's record, a summary, and what an interruption left. */
 
 enum { MAX_CANDIDATES = 64 };
 

@@ -22,8 +22,8 @@ static const char help[] =
     "  predict    tag the examples of a file\n"
     "  score      compare a model's tags, or a prediction, with the truth\n\n"
     "Data are svmlight multi-label files: `0,4 1:0.64 3:-2.5', labels from 0, then features from 1;\n"
-    "labels.txt beside them may name the tags. Or images: a folder or a manifest with a column `tags'.\n"
-    " `cleave annotate train --help' and so on tell the options.\n";
+    "labels.txt next to them may name the tags. Or images: a folder or a manifest with a column `tags'.\n"
+    " `cleave annotate train --help' and so on list the options.\n";
 
 enum clv_status cmd_annotate(int argc, char **argv, struct clv_error *err)
 {

@@ -13,8 +13,11 @@
 #include "cli/common/options.h"
 #include "cli/import/import.h"
 #include "data/boxes/boxes.h"
+#include "data/export/export.h"
 #include "data/labels.h"
 #include "data/shapes/outline.h"
+
+#define LARGEST_NOTE ((size_t)1 << 20)
 
 /* Masks of outlines. */
 
@@ -32,7 +35,7 @@ static int compare(const void *a, const void *b)
     return (s->place > t->place) - (s->place < t->place);
 }
 
-/* The mask of an image by its objects' outlines, each a value that values[label] tells, the larger ones first. */
+/* The mask of an image by its objects' outlines, each the value values[label], the larger ones first. */
 static enum clv_status import_draw(uint8_t *mask, int32_t width, int32_t height, const struct clv_image_boxes *entry,
                                    const uint8_t *values, struct clv_error *err)
 {
@@ -65,7 +68,8 @@ static const struct clv_option import_rows[] = {
     {"output", 'o', "FOLDER", SECTION_SET, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(output),
      .help = "The new or empty folder of the set; of letters, the feature file"},
     {"images", 0, "FOLDER", SECTION_SET, BASIC, CLV_OPTION_TEXT, AT(images),
-     .help = "Where the images are (default: next to the annotations)\nOf voc: JPEGImages/"},
+     .help = "Where the images are (default: next to the annotations)\nOf voc: JPEGImages/; of what `cleave segment "
+             "--export' wrote: where they were segmented"},
     {"overwrite", 0, NULL, SECTION_SET, BASIC, CLV_OPTION_FLAG, AT(overwrite),
      .help = "Replace what an earlier import left there"},
     {"folds", 0, "N,..", SECTION_SET, BASIC, CLV_OPTION_OTHER, offsetof(struct import, options),
@@ -214,7 +218,7 @@ static enum clv_status take_image(struct import_set *self, const struct clv_item
     enum clv_status status =
         placed ? clv_image_read_size(&width, &height, item->image, &self->options->limits, err) : fail_memory(err);
     if (status == CLV_OK)
-        status = clv_boxes_place(placed, NULL, boxes, entry, width, height, err); /* tells sizes that differ */
+        status = clv_boxes_place(placed, NULL, boxes, entry, width, height, err); /* refuses sizes that differ */
     TRY(import_add(self, item->name, item->image, NULL, err));
     if (status == CLV_OK && has_outlines(entry)) {
         mask = array_alloc((size_t)width, (size_t)height);
@@ -311,20 +315,69 @@ done:
     return status;
 }
 
+/* The folder of images that the note of an exporting run names, in place of the note. */
+static enum clv_status read_note(char **images, const char *path, const struct import_options *options,
+                                 struct clv_error *err)
+{
+    size_t size;
+    enum clv_status status = file_read(images, &size, path, LARGEST_NOTE, err);
+    const char *line = status == CLV_OK ? strchr(*images, '\n') : NULL;
+    if (line)
+        memmove(*images, line + 1, strlen(line));
+    if (*images)
+        (*images)[strcspn(*images, "\n")] = 0;
+    TRY_IF(!options->images && !**images,
+           fail(err, CLV_ERR_USAGE, "%s: its folder has masks, no images; where are these? --images FOLDER",
+                options->annotations));
+    return status;
+}
+
+/* If the annotations are a folder in which `cleave segment --export' wrote, or the form's part of it, *part is that
+ * part and *images the folder where the images were; array_free them. NULL: of others. */
+static enum clv_status find_export(char **part, char **images, const struct import_options *options,
+                                   struct clv_error *err)
+{
+    char *own = string_copy(options->annotations);
+    for (size_t n = own ? strlen(own) : 0; n > 1 && own[n - 1] == '/'; n--)
+        own[n - 1] = 0;
+    char *folders[2] = {own, own ? path_folder(own) : NULL};
+    enum clv_status status = folders[1] ? CLV_OK : fail_memory(err);
+    for (int k = 0; k < 2 && !*part && status == CLV_OK; k++) {
+        char *note = path_join(folders[k], EXPORT_NOTE);
+        *part = path_join(folders[k], strcmp(options->form, "coco") == 0 ? "coco.json" : options->form);
+        TRY_IF(!note || !*part, fail_memory(err));
+        if (status == CLV_OK && path_exists(note) && path_exists(*part) &&
+            (!k || strcmp(path_name(*part), path_name(own)) == 0)) {
+            status = read_note(images, note, options, err);
+        } else {
+            array_free(*part);
+            *part = NULL;
+        }
+        array_free(note);
+    }
+    array_free(folders[0]);
+    array_free(folders[1]);
+    return status;
+}
+
 static enum clv_status run(struct import *import, int form, struct clv_error *err)
 {
     struct import_set self = {.options = &import->options};
     struct import_output output = {0};
-    char *beside = NULL;
+    char *next_to = NULL, *part = NULL, *images = NULL;
     text_init(&self.boxes, (size_t)1 << 30);
     text_init(&self.labels, 1 << 20);
     text_printf(&self.boxes, "image\tlabel\tx\ty\tw\th\n");
-    enum clv_status status = CLV_OK;
-    if (!import->options.images && form >= 0) {
+    enum clv_status status = find_export(&part, &images, &import->options, err);
+    if (part)
+        import->options.annotations = part;
+    if (!import->options.images)
+        import->options.images = images;
+    if (status == CLV_OK && !import->options.images && form >= 0) {
         const char *path = import->options.annotations;
-        beside = path_is_folder(path) ? string_copy(path) : path_folder(path);
-        import->options.images = beside;
-        status = beside ? CLV_OK : fail_memory(err);
+        next_to = path_is_folder(path) ? string_copy(path) : path_folder(path);
+        import->options.images = next_to;
+        status = next_to ? CLV_OK : fail_memory(err);
     }
     TRY(import_output_begin(&output, &import->options, err));
     self.folder = output.work;
@@ -343,7 +396,9 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     }
     import_output_release(&output);
     import_set_release(&self);
-    array_free(beside);
+    array_free(next_to);
+    array_free(part);
+    array_free(images);
     return status;
 }
 

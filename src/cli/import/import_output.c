@@ -1,4 +1,4 @@
-/* Where the set goes: made in a hidden folder beside the output, whose place it takes once it is whole. */
+/* Where the set goes: made in a hidden folder next to the output, whose place it takes once it is whole. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>

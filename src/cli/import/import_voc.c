@@ -88,7 +88,7 @@ static char *find_image(const char *folder, const char *mask, const char **endin
     return NULL;
 }
 
-/* What masks hold: which values, and their colours. */
+/* Which values masks have, and their colours. */
 struct values {
     bool is_used[256], has_colour[256];
     uint8_t colour[256][3];
@@ -197,7 +197,7 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
                 folder));
     TRY(read_map(&map, folder, err));
     TRY_IF(!path_is_folder(masks), fail(err, CLV_ERR_NO_INPUT,
-                                        "%s: holds no SegmentationClass/ and JPEGImages/; boxes of VOC are read "
+                                        "%s: has no SegmentationClass/ and JPEGImages/; boxes of VOC are read "
                                         "where they are (train --boxes)",
                                         folder));
     TRY(folder_walk(&files, masks, err));

@@ -16,7 +16,7 @@
 
 /* Splits that keep together what belongs together. */
 
-/* Fewer folders are rather kinds of pictures, which training and test should both have, than scenes. */
+/* Fewer folders are rather kinds of images, which training and test should both have, than scenes. */
 #define MANY_FOLDERS 10
 
 #define LARGEST_IMAGE ((size_t)1 << 30)

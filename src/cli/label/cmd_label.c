@@ -179,7 +179,7 @@ static void put_quoted(struct text *text, const char *option, const char *path)
 }
 
 /* How much is labelled, and how to go on with it without the page. */
-static void tell_progress(const struct label *self, const struct page_session *session)
+static void report_state(const struct label *self, const struct page_session *session)
 {
     char folder[PATH_MAX], model[PATH_MAX + 8], masks[PATH_MAX + 8];
     size_t n_images, n_accepted;
@@ -214,13 +214,13 @@ static enum clv_status serve(struct label *self, struct label_server *server, co
             "--listen %s: whoever can reach this machine there and sees the link can see these images and change "
             "their labels",
             self->address);
-    tell_progress(self, session);
+    report_state(self, session);
     fputs(links, stdout);
     fflush(stdout);
     if (self->opens_browser)
         open_browser(&redirect, links);
     enum clv_status status = label_server_run(server, session, signals_stop(), err);
-    tell_progress(self, session);
+    report_state(self, session);
     if (redirect) {
         remove(redirect);
         file_forget_temporary(redirect);

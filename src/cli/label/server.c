@@ -266,7 +266,7 @@ static enum clv_status listen_at(struct label_server *server, struct page_access
         return fail_errno(err, CLV_ERR_OS, "cannot listen on %s port %d%s", address, *port,
                           errno == EADDRINUSE ? "; --port names another one, without it a free one is taken" : "");
     if (getsockname(server->socket, &at.any, &size) != 0)
-        return fail_errno(err, CLV_ERR_OS, "cannot tell the port");
+        return fail_errno(err, CLV_ERR_OS, "cannot find the port");
     *port = ntohs(is_six ? at.six.sin6_port : at.four.sin_port);
     if (is_six ? IN6_IS_ADDR_UNSPECIFIED(&at.six.sin6_addr) : at.four.sin_addr.s_addr == INADDR_ANY)
         return add_interfaces(access, n_hosts, is_six, *port, err);

@@ -86,10 +86,42 @@ static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, 
     return status;
 }
 
+#define ANY_IMAGE "*"
+
+/* Whether the text is four numbers; a file of that name wins. */
+static bool is_typed(struct clv_box *box, const char *text)
+{
+    double *numbers[] = {&box->x, &box->y, &box->width, &box->height};
+    char copy[128], *rest = copy;
+    int n = 0;
+    if ((size_t)snprintf(copy, sizeof copy, "%s", text) >= sizeof copy || path_exists(text))
+        return false;
+    for (char *part; (part = strsep(&rest, ",")); n++)
+        if (n == 4 || !parse_double(part, numbers[n]))
+            return false;
+    return n == 4;
+}
+
+/* One image, called "*", which has the box. */
+static enum clv_status take_typed(struct clv_boxes *boxes, const struct clv_box *box, const char *text,
+                                  struct clv_error *err)
+{
+    struct boxes_builder builder = {0};
+    enum clv_status status = boxes_add_image(&builder, ANY_IMAGE, "--boxes", err);
+    TRY_IF(!(box->width > 0 && box->height > 0),
+           fail(err, CLV_ERR_USAGE, "--boxes %s: width and height, the last two numbers, are above 0", text));
+    TRY(boxes_add(&builder, box, "", NULL, err));
+    TRY(boxes_finish(boxes, &builder, text, err));
+    boxes_builder_release(&builder);
+    return status;
+}
+
 enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labels, uint8_t **values, const char *path,
                                 const char *data, struct clv_error *err)
 {
-    enum clv_status status = clv_boxes_read(boxes, path, err);
+    struct clv_box typed = {0};
+    enum clv_status status =
+        is_typed(&typed, path) ? take_typed(boxes, &typed, path, err) : clv_boxes_read(boxes, path, err);
     if (status == CLV_OK && boxes->n_skipped)
         console_note("%s: annotations that are no boxes were skipped: %zu, the first is %s", path, boxes->n_skipped,
                      boxes->first_skipped);
@@ -109,7 +141,7 @@ static bool is_same_file(const char *path, const char *name)
     return m >= n && strcmp(path + m - n, name) == 0 && (m == n || path[m - n - 1] == '/');
 }
 
-/* The length of the folder that all masks lie in, of those that boxes name. */
+/* The length of the folder that all masks are in, of those that boxes name. */
 static size_t common_mask_folder(const struct clv_boxes *boxes)
 {
     const char *first = NULL;
@@ -190,6 +222,30 @@ static enum clv_status add_objects(struct assignment *self, const struct input *
     return status;
 }
 
+/* The box that was typed is each input's: *entries, array_free them. */
+static enum clv_status find_typed(const struct clv_image_boxes ***entries, const struct input_list *inputs,
+                                  const struct clv_boxes *boxes, const char *text,
+                                  const struct clv_image_limits *limits, struct clv_error *err)
+{
+    const struct clv_box *box = boxes->images->boxes;
+    struct clv_error later; /* an image that cannot be read is the run's to report */
+    enum clv_status status = CLV_OK;
+    *entries = array_alloc(inputs->n, sizeof **entries);
+    if (!*entries)
+        return fail_memory(err);
+    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
+        int32_t width, height;
+        (*entries)[i] = boxes->images;
+        bool is_known =
+            inputs->n > 1 && clv_image_read_size(&width, &height, inputs->items[i].image, limits, &later) == CLV_OK;
+        TRY_IF(is_known && (box->x < 0 || box->y < 0 || box->x + box->width > width || box->y + box->height > height),
+               fail(err, CLV_ERR_DATA,
+                    "--boxes %s: reaches out of %s, which is %dx%d; cut that image alone, or name a file of boxes",
+                    text, inputs->items[i].name, width, height));
+    }
+    return status;
+}
+
 /* What the boxes say of each input: *entries, array_free them. */
 static enum clv_status find_entries(const struct clv_image_boxes ***entries, const struct input_list *inputs,
                                     const struct clv_boxes *boxes, struct clv_error *err)
@@ -205,13 +261,15 @@ static enum clv_status find_entries(const struct clv_image_boxes ***entries, con
 }
 
 enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
-                                  struct clv_error *err)
+                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct assignment self = {.common = common_mask_folder(boxes)};
     const char *first_without = NULL;
     size_t n_without = 0;
     const struct clv_image_boxes **entries;
-    enum clv_status status = find_entries(&entries, inputs, boxes, err);
+    bool is_typed_box = strcmp(boxes->images->image, ANY_IMAGE) == 0;
+    enum clv_status status = is_typed_box ? find_typed(&entries, inputs, boxes, path, limits, err)
+                                          : find_entries(&entries, inputs, boxes, err);
     for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
         const struct input *input = &inputs->items[i];
         const struct clv_image_boxes *entry = entries[i];
@@ -239,7 +297,7 @@ enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_bo
 
 /* The object's boxes, placed: *placed (array_free it) and *n of them. */
 static enum clv_status place(struct clv_box **placed, size_t *n, const struct input *input,
-                             const struct clv_boxes *boxes, const struct clv_image *image, bool tell,
+                             const struct clv_boxes *boxes, const struct clv_image *image, bool is_noted,
                              struct clv_error *err)
 {
     const struct clv_image_boxes *entry = input->boxes;
@@ -252,7 +310,7 @@ static enum clv_status place(struct clv_box **placed, size_t *n, const struct in
         array_free(all);
         return status;
     }
-    if (tell && n_cut)
+    if (is_noted && n_cut)
         console_note("%s: %zu of the boxes of %s reach%s out of it and %s cut at its border", entry->source, n_cut,
                      input->name, n_cut == 1 ? "es" : "", n_cut == 1 ? "was" : "were");
     for (size_t k = 0; k < entry->n_boxes; k++)

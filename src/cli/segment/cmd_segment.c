@@ -26,16 +26,19 @@ static const char *const mask_forms[] = {"auto", "grey", "binary", "palette", NU
 
 #define AT(member) offsetof(struct segment, member)
 static const struct clv_option own_rows[] = {
-    {"boxes", 0, "FILE", SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_TEXT, AT(boxes),
+    {"boxes", 0, "FILE|X,Y,W,H", SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Instead of -m: cut out what is in these boxes\n"
-             "TSV, Pascal VOC, COCO, labelme or YOLO; a file or a folder. Several labels count from 1 in the order "
-             "met, or as in the set's labels.tsv"},
+             "TSV, Pascal VOC, COCO, labelme or YOLO; a file or a folder; or four numbers, one box in pixels for each "
+             "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
     {"masks", 0, "FORM", SECTION_OUTPUTS, CLV_OPTION_BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(mask_form),
      .choices = mask_forms,
      .help = "Form of the masks, 8-bit PNG: palette, grey or binary\n"
              "auto (default) is palette: values are label numbers, and two labels are shown black and white. grey: "
              "label numbers "
              "as grey values. binary: 0 and 255"},
+    {"min-area", 0, "N", SECTION_OUTPUTS, 0, CLV_OPTION_INT, AT(min_area), .minimum = 0, .maximum = INT32_MAX,
+     .help = "Merge regions of less than N pixels into their largest neighbour\n"
+             "In masks and all that is made of them; holes in objects are regions, too"},
     {"decode", 0, "RULE", SECTION_DECIDING, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
      .choices = decoding_names_of_images,
      .help = DECODING_HELP ". least-loss: the least expected balanced error of draws"},
@@ -79,12 +82,12 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
            fail(err, CLV_ERR_USAGE, "--decode: does not go with --boxes"));
     TRY_IF(
         is_least_loss && self->refine == CLV_REFINE_ALL,
-        fail(err, CLV_ERR_USAGE, "--decode least-loss: does not go with --refine, which sharpens the best labelling"));
+        fail(err, CLV_ERR_USAGE, "--decode least-loss: does not go with --refine, which refines the best labelling"));
     TRY_IF(self->features && self->refine == CLV_REFINE_ALL,
-           fail(err, CLV_ERR_USAGE, "--refine: a feature file holds no pixels; name the images instead"));
+           fail(err, CLV_ERR_USAGE, "--refine: a feature file has no pixels; name the images instead"));
     TRY_IF(self->refine == CLV_REFINE_NONE && (self->features || is_least_loss),
            fail(err, CLV_ERR_USAGE, "--no-refine has no effect: %s",
-                self->features ? "a feature file holds no pixels" : "--decode least-loss sharpens nothing"));
+                self->features ? "a feature file has no pixels" : "--decode least-loss refines nothing"));
     const char *of_draws = options_given(&self->common, "seed")    ? "seed"
                            : options_given(&self->common, "draws") ? "draws"
                                                                    : NULL;
@@ -213,16 +216,22 @@ static enum clv_status finish_report(struct segment_run *run, enum clv_status st
     return status;
 }
 
-static void print_summary(const struct segment *self, const struct segment_counts *counts)
+static void print_summary(const struct segment *self, const struct segment_counts *counts, size_t n, bool interrupted)
 {
-    char failed[64] = "", before[64] = "";
+    char of_all[32] = "", failed[64] = "", before[64] = "";
+    if (interrupted)
+        snprintf(of_all, sizeof of_all, " of %zu", n);
     if (counts->n_failed)
         snprintf(failed, sizeof failed, ", %zu failed", counts->n_failed);
     if (counts->n_finished_before)
         snprintf(before, sizeof before, ", %zu finished before", counts->n_finished_before);
-    console_note("%zu %s%s %s into %s%s%s", counts->n_done, self->marginals ? "probability map" : "image",
-                 counts->n_done == 1 ? "" : "s", self->marginals ? "written" : "segmented",
-                 segment_is_piped(self) ? "standard output" : self->output, failed, before);
+    console_note("%zu%s %s%s %s into %s%s%s%s%s", counts->n_done, of_all, self->marginals ? "probability map" : "image",
+                 (interrupted ? n : counts->n_done) == 1 ? "" : "s", self->marginals ? "written" : "segmented",
+                 segment_is_piped(self) ? "standard output"
+                 : self->file           ? self->file
+                                        : self->output,
+                 failed, before, interrupted ? "; the same line with --resume goes on" : "",
+                 interrupted && self->existing == EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }
 
 static enum clv_status run_inputs(struct segment *self, struct segment_run *run, struct clv_error *err)
@@ -233,7 +242,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     bool is_leader = team_rank() == 0;
     enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
     TRY_IF(self->status_file && is_leader, file_create(&table, self->status_file, err));
-    TRY_IF(self->export.form && is_leader, exporting_begin(&run->exporting, self, run, err));
+    TRY_IF(self->export.forms && is_leader, exporting_begin(&run->exporting, self, run, err));
     status = team_agree(status, err);
     if (status == CLV_OK) {
         run->status = table.stream;
@@ -254,8 +263,8 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     TRY_IF(self->json && is_leader, marginals_print_json(run, &counts, err));
     text_release(&run->json);
     if (counts.n_done + counts.n_finished_before || counts.n_failed > 1)
-        print_summary(self, &counts);
-    /* Failures of single images were printed as they came: only their status is left to tell. */
+        print_summary(self, &counts, run->inputs->n, status == CLV_ERR_INTERRUPTED && !segment_is_piped(self));
+    /* Failures of single images were printed as they came: only their status is left. */
     return status == CLV_OK ? counts.first_failure : status;
 }
 
@@ -312,12 +321,13 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     TRY(gather(&inputs, self, dataset, err));
     TRY_IF(!self->features && !self->boxes && (self->maps.n || model.recipe.n_maps),
            map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err));
-    TRY_IF(self->boxes, box_inputs_assign(&inputs, &boxes, self->boxes, err));
+    TRY_IF(self->boxes, box_inputs_assign(&inputs, &boxes, self->boxes, &self->common.limits, err));
+    TRY(segment_take_file(self, &inputs, err));
     TRY(segment_plan(&outputs, self, &inputs, err));
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
     status = team_agree(status, err); /* nobody writes before all have looked */
-    TRY_IF(is_leader, segment_make_folders(self, err));
+    TRY_IF(is_leader, segment_make_folders(self, &inputs, err));
     TRY_IF(is_leader && model.labels.from_file, names_file_labels(self, &model.labels, err));
     status = team_agree(status, err);
     work.dataset = dataset;
@@ -331,7 +341,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     return status;
 }
 
-/* A shard's report and table lie beside those of the others. */
+/* A shard's report and table are next to those of the others. */
 enum clv_status segment_images(struct segment *self, struct clv_error *err)
 {
     char *report = self->report ? shard_path(self->report, &self->shard, true) : NULL;
@@ -343,6 +353,7 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
     self->report = report;
     self->status_file = table;
     TRY(segment_shard(self, err));
+    segment_remove_empty(self);
     self->report = self->status_file = NULL;
     array_free(report);
     array_free(table);

@@ -15,43 +15,43 @@
 
 struct exporting {
     const struct segment_run *run;
-    struct file_writer file; /* the run's; without a stream: it has none */
-    struct text images;      /* COCO's entries */
+    struct file_writer coco, list; /* the run's files, list is VOC's; without a stream: not wanted */
+    struct text images;            /* COCO's entries */
     size_t n_annotations;
     size_t *first;   /* [n inputs] the first input of the same image */
     bool *is_listed; /* [n inputs] the image has its entry */
 };
 
-void exporting_places(struct output_place places[N_OUTPUTS], enum export_form form)
+void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms)
 {
-    if (form == EXPORT_LABELME)
-        places[OUTPUT_SHAPES] = (struct output_place){"labelme/", ".json"};
-    if (form == EXPORT_YOLO)
-        places[OUTPUT_SHAPES] = (struct output_place){"yolo/labels/", ".txt"};
-    if (form == EXPORT_VOC) {
-        places[OUTPUT_SHAPES] = (struct output_place){"voc/Annotations/", ".xml"};
+    if (forms & EXPORT_LABELME)
+        places[OUTPUT_LABELME] = (struct output_place){"labelme/", ".json"};
+    if (forms & EXPORT_YOLO)
+        places[OUTPUT_YOLO] = (struct output_place){"yolo/labels/", ".txt"};
+    if (forms & EXPORT_VOC) {
+        places[OUTPUT_VOC] = (struct output_place){"voc/Annotations/", ".xml"};
         places[OUTPUT_CLASSES] = (struct output_place){"voc/SegmentationClass/", ".png"};
     }
 }
 
-enum clv_status exporting_path(char **path, const struct segment *options, struct clv_error *err)
+enum clv_status exporting_path(char **path, const struct segment *options, enum export_form form, struct clv_error *err)
 {
     *path = NULL;
-    if (options->export.form != EXPORT_COCO && options->export.form != EXPORT_VOC)
+    if (!(options->export.forms & form & (EXPORT_COCO | EXPORT_VOC)))
         return CLV_OK;
-    char *whole = path_join(
-        options->output, options->export.form == EXPORT_COCO ? "coco.json" : "voc/ImageSets/Segmentation/default.txt");
+    char *whole =
+        path_join(options->output, form == EXPORT_COCO ? "coco.json" : "voc/ImageSets/Segmentation/default.txt");
     *path = whole ? shard_path(whole, &options->shard, false) : NULL;
     array_free(whole);
     return *path ? CLV_OK : fail_memory(err);
 }
 
-bool exporting_is_own(const char *path, const struct segment *options)
+bool exporting_is_own(const char *path, enum export_form form)
 {
     char *bytes;
     size_t size;
     struct clv_error ignored;
-    if (options->export.form != EXPORT_COCO)
+    if (form != EXPORT_COCO)
         return true; /* a list of names looks like any other */
     if (file_read_head(&bytes, &size, path, sizeof COCO_BEGINNING - 1, &ignored) != CLV_OK)
         return false;
@@ -74,7 +74,7 @@ static enum clv_status write_all_names(struct segment *options, const struct seg
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == CLV_OK; i++) {
         struct text text;
-        if (files[i].form != (enum export_form)run->options->export.form)
+        if (!(files[i].form & run->options->export.forms))
             continue;
         text_init(&text, MAX_BYTES);
         files[i].put(&text, &run->model->labels);
@@ -123,20 +123,30 @@ static enum clv_status find_first_inputs(struct exporting *self, struct clv_erro
     return CLV_OK;
 }
 
-/* Hands the text over to the run's file, and empties it. */
-static enum clv_status flush(struct exporting *self, struct text *text, struct clv_error *err)
+/* Hands the text over to a file of the run, and empties it. */
+static enum clv_status flush(struct file_writer *file, struct text *text, struct clv_error *err)
 {
     enum clv_status status = text->failed ? fail_memory(err) : CLV_OK;
     if (status == CLV_OK && text->size)
-        fwrite(text->bytes, 1, text->size, self->file.stream); /* errors surface in file_commit */
+        fwrite(text->bytes, 1, text->size, file->stream); /* errors surface in file_commit */
     text_release(text);
+    return status;
+}
+
+static enum clv_status create(struct file_writer *file, const struct segment *options, enum export_form form,
+                              struct clv_error *err)
+{
+    char *path = NULL;
+    enum clv_status status = exporting_path(&path, options, form, err);
+    TRY_IF(path, outputs_make_folder(path, err));
+    TRY_IF(path, file_create(file, path, err));
+    array_free(path);
     return status;
 }
 
 enum clv_status exporting_begin(struct exporting **self, struct segment *options, const struct segment_run *run,
                                 struct clv_error *err)
 {
-    char *path = NULL;
     struct exporting *fresh = array_zalloc(1, sizeof *fresh);
     if (!fresh)
         return fail_memory(err);
@@ -144,16 +154,14 @@ enum clv_status exporting_begin(struct exporting **self, struct segment *options
     text_init(&fresh->images, MAX_BYTES);
     enum clv_status status = find_first_inputs(fresh, err);
     TRY(write_all_names(options, run, err));
-    TRY(exporting_path(&path, run->options, err));
-    TRY_IF(path, outputs_make_folder(path, err));
-    TRY_IF(path, file_create(&fresh->file, path, err));
-    if (status == CLV_OK && run->options->export.form == EXPORT_COCO) {
+    TRY(create(&fresh->coco, options, EXPORT_COCO, err));
+    TRY(create(&fresh->list, options, EXPORT_VOC, err));
+    if (status == CLV_OK && fresh->coco.stream) {
         struct text text;
         text_init(&text, MAX_BYTES);
         coco_begin(&text);
-        status = flush(fresh, &text, err);
+        status = flush(&fresh->coco, &text, err);
     }
-    array_free(path);
     *self = fresh;
     return status;
 }
@@ -172,55 +180,59 @@ static char *name_below(const struct input *input)
     return below;
 }
 
-enum clv_status exporting_add(struct exporting *self, size_t index, const struct contours *contours,
-                              struct clv_error *err)
+static enum clv_status add_to_coco(struct exporting *self, size_t index, const struct contours *contours,
+                                   struct clv_error *err)
 {
     const struct segment_run *run = self->run;
     size_t first = self->first[index], image_id = run->first + first + 1;
     struct text text;
-    if (!self->file.stream)
-        return CLV_OK;
     char *name = name_below(&run->inputs->items[index]);
     if (!name)
         return fail_memory(err);
-    enum clv_status status = CLV_OK;
     text_init(&text, MAX_BYTES);
-    if (run->options->export.form == EXPORT_COCO) {
-        if (!self->is_listed[first])
-            coco_put_image(&self->images, image_id, name, contours->width, contours->height);
-        status = coco_put_objects(&text, &self->n_annotations, image_id, contours, &run->model->labels,
-                                  run->options->export.runs, err);
-    } else {
-        text_printf(&text, "%s\n", run->inputs->items[index].output);
-    }
+    if (!self->is_listed[first])
+        coco_put_image(&self->images, image_id, name, contours->width, contours->height);
     self->is_listed[first] = true;
     array_free(name);
+    enum clv_status status = coco_put_objects(&text, &self->n_annotations, image_id, contours, &run->model->labels,
+                                              run->options->export.runs, err);
     struct clv_error later;
-    enum clv_status flushed = flush(self, &text, status == CLV_OK ? err : &later);
+    enum clv_status flushed = flush(&self->coco, &text, status == CLV_OK ? err : &later);
     return status == CLV_OK ? flushed : status;
+}
+
+enum clv_status exporting_add(struct exporting *self, size_t index, const struct contours *contours,
+                              struct clv_error *err)
+{
+    if (self->list.stream)
+        fprintf(self->list.stream, "%s\n", self->run->inputs->items[index].output);
+    return self->coco.stream ? add_to_coco(self, index, contours, err) : CLV_OK;
+}
+
+static enum clv_status finish(struct exporting *self, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    if (self->coco.stream) {
+        struct text text;
+        text_init(&text, MAX_BYTES);
+        coco_end(&text, &self->images, &self->run->model->labels);
+        text.failed |= self->images.failed;
+        status = flush(&self->coco, &text, err);
+        TRY(file_commit(&self->coco, err));
+    }
+    TRY_IF(self->list.stream, file_commit(&self->list, err));
+    return status;
 }
 
 enum clv_status exporting_end(struct exporting *self, enum clv_status status, struct clv_error *err)
 {
     struct clv_error own = {0};
-    enum clv_status ended = CLV_OK;
     if (!self)
         return status;
-    if (self->file.stream && (status == CLV_OK || status == CLV_ERR_INTERRUPTED)) {
-        if (self->run->options->export.form == EXPORT_COCO) {
-            struct text text;
-            text_init(&text, MAX_BYTES);
-            coco_end(&text, &self->images, &self->run->model->labels);
-            text.failed |= self->images.failed;
-            ended = flush(self, &text, &own);
-        }
-        if (ended == CLV_OK)
-            ended = file_commit(&self->file, &own);
-        else
-            file_abort(&self->file);
-    } else if (self->file.stream) {
-        file_abort(&self->file);
-    }
+    bool is_good = status == CLV_OK || status == CLV_ERR_INTERRUPTED;
+    enum clv_status ended = is_good ? finish(self, &own) : CLV_OK;
+    file_abort(&self->coco);
+    file_abort(&self->list);
     text_release(&self->images);
     array_free(self->first);
     array_free(self->is_listed);
@@ -267,27 +279,36 @@ static char *path_between(const char *file, const char *image)
     return copy;
 }
 
-static enum clv_status put_shapes(struct text *text, const struct segment_run *run, const struct input *input,
-                                  const struct output *output, const struct contours *contours, struct clv_error *err)
+static enum clv_status put_labelme(struct text *text, const struct segment_run *run, const struct input *input,
+                                   const char *path, const struct contours *contours, struct clv_error *err)
+{
+    char *image = path_between(path, image_of(input));
+    enum clv_status status = image ? labelme_put(text, contours, &run->model->labels, image, err) : fail_memory(err);
+    array_free(image);
+    return status;
+}
+
+static enum clv_status write_text(const struct segment_run *run, const struct input *input, enum output_kind kind,
+                                  const char *path, const struct contours *contours, struct clv_error *err)
 {
     const struct clv_labels *labels = &run->model->labels;
-    enum clv_status status = CLV_OK;
-    if (run->options->export.form == EXPORT_LABELME) {
-        char *image = path_between(output->beside[OUTPUT_SHAPES], image_of(input));
-        status = image ? labelme_put(text, contours, labels, image, err) : fail_memory(err);
-        array_free(image);
-    } else if (run->options->export.form == EXPORT_YOLO) {
-        status = yolo_put(text, contours, labels, err);
-    } else {
-        voc_put(text, contours, labels, path_name(image_of(input)));
-    }
-    return status == CLV_OK && text->failed ? fail_memory(err) : status;
+    struct text text;
+    text_init(&text, MAX_BYTES);
+    enum clv_status status = outputs_make_folder(path, err);
+    TRY_IF(kind == OUTPUT_LABELME, put_labelme(&text, run, input, path, contours, err));
+    TRY_IF(kind == OUTPUT_YOLO, yolo_put(&text, contours, labels, err));
+    if (kind == OUTPUT_VOC)
+        voc_put(&text, contours, labels, path_name(image_of(input)));
+    TRY_IF(text.failed, fail_memory(err));
+    TRY(file_write(path, text.bytes ? text.bytes : "", text.size, err));
+    text_release(&text);
+    return status;
 }
 
 enum clv_status exporting_write(const struct segment_run *run, const struct input *input, const struct output *output,
                                 const struct contours *contours, const uint8_t *labels, struct clv_error *err)
 {
-    const char *shapes = output->beside[OUTPUT_SHAPES], *classes = output->beside[OUTPUT_CLASSES];
+    const char *classes = output->beside[OUTPUT_CLASSES];
     enum clv_status status = CLV_OK;
     if (classes) {
         uint8_t palette[256][3];
@@ -296,13 +317,7 @@ enum clv_status exporting_write(const struct segment_run *run, const struct inpu
         TRY(clv_png_write_labels(classes, contours->width, contours->height, labels, (const uint8_t(*)[3])palette, 256,
                                  err));
     }
-    if (status == CLV_OK && shapes) {
-        struct text text;
-        text_init(&text, MAX_BYTES);
-        status = outputs_make_folder(shapes, err);
-        TRY(put_shapes(&text, run, input, output, contours, err));
-        TRY(file_write(shapes, text.bytes ? text.bytes : "", text.size, err));
-        text_release(&text);
-    }
+    for (enum output_kind kind = OUTPUT_LABELME; kind <= OUTPUT_VOC; kind++)
+        TRY_IF(output->beside[kind], write_text(run, input, kind, output->beside[kind], contours, err));
     return status;
 }

@@ -69,7 +69,7 @@ double marginals_map_bytes(const struct segment *options, int32_t n_labels)
     return (double)options->side * options->side * (sizeof(uint16_t) * n_labels + 2 * sizeof(double));
 }
 
-/* The map's pixel that the centre of pixel k of n lies in. */
+/* The map's pixel that the centre of pixel k of n is in. */
 static size_t within(int32_t k, int32_t n, int32_t map_n)
 {
     return (size_t)((2 * (int64_t)k + 1) * map_n / (2 * (int64_t)n));

@@ -42,6 +42,12 @@ static char *output_path(const char *folder, struct output_place place, const ch
     return path;
 }
 
+/* By its name: planning opens no image. */
+static bool is_jpeg(const char *image)
+{
+    return image && (text_ends_with(image, ".jpg") || text_ends_with(image, ".jpeg"));
+}
+
 static enum clv_status make_paths(struct output_list *list, const struct input_list *inputs, const char *folder,
                                   const char *ending, const struct output_place *places, struct clv_error *err)
 {
@@ -57,14 +63,18 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
         if (!output->mask)
             return fail_memory(err);
         for (int k = 0; k < N_OUTPUTS; k++)
-            if (places[k].below && !(output->beside[k] = output_path(folder, places[k], name)))
-                return fail_memory(err);
+            if (places[k].below) {
+                struct output_place place = places[k];
+                if (k == OUTPUT_OVERLAY && is_jpeg(inputs->items[i].image))
+                    place.ending = ".jpg";
+                if (!(output->beside[k] = output_path(folder, place, name)))
+                    return fail_memory(err);
+            }
     }
     return CLV_OK;
 }
 
-/* --- problems of single inputs
- * ------------------------------------------------------------------------------------------- */
+/* Problems of single inputs. */
 
 static enum clv_status add_problem(struct output_list *list, size_t input, struct text *message, struct clv_error *err)
 {
@@ -107,7 +117,7 @@ static int compare_paths(const void *a, const void *b)
     return order ? order : (first->input > second->input) - (first->input < second->input);
 }
 
-/* paths[first .. end) are one: each of their inputs is told another one. */
+/* paths[first .. end) are one: each of their inputs gets a message that names another one. */
 static enum clv_status add_clash(struct output_list *list, const struct input_list *inputs, const struct path_of *paths,
                                  size_t first, size_t end, struct clv_error *err)
 {
@@ -162,7 +172,7 @@ static int compare_places(const void *a, const void *b)
     return (first->inode > second->inode) - (first->inode < second->inode);
 }
 
-/* Where a file lies; *there is false where that cannot be told. */
+/* The folder that a file is in; *there is false where that is not known. */
 static enum clv_status find_place(struct place *place, bool *there, const char *path, struct clv_error *err)
 {
     struct stat info;
@@ -199,7 +209,7 @@ static enum clv_status check_folders(const struct output_list *list, const struc
         status = find_place(&own, &there, mask, err);
         TRY_IF(there && bsearch(&own, places, n, sizeof own, compare_places),
                fail(err, CLV_ERR_USAGE,
-                    "%s: would lie among the images and be one of them the next time; -o out writes to another folder",
+                    "%s: would be among the images and be one of them the next time; -o out writes to another folder",
                     mask));
     }
     array_free(places);
@@ -222,8 +232,7 @@ static void cut_to_shard(struct output_list *list, const struct shard *shard)
     list->n = kept;
 }
 
-/* --- the rule for outputs
- * ------------------------------------------------------------------------------------------------ */
+/* The rule for outputs (cli/common/outputs.h). */
 
 static enum clv_status add_outputs(struct outputs *outputs, const struct output_list *list, struct clv_error *err)
 {
@@ -283,13 +292,14 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
 
 /* folder/<output><ending>, and what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose
  * output's name is too long for a file, or would be another input's output, too, get a problem. Errors, before
- * anything is written: CLV_ERR_USAGE if a mask would lie in a folder of the inputs, where it would be an image the next
- * time; folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks;
+ * anything is written: CLV_ERR_USAGE if a mask would be in a folder of the inputs, where it would be an image the next
+ * time (but not one that -o names); folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks;
  * CLV_ERR_CREATE each. Adds the outputs to `outputs`. Of a shard the list has its block only, which others of the
  * inputs are still compared with. */
 static enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
                                    const char *folder, const char *ending, const struct output_place *places,
-                                   enum existing existing, const struct shard *shard, struct clv_error *err)
+                                   enum existing existing, const struct shard *shard, bool is_file,
+                                   struct clv_error *err)
 {
     struct output_list planned = {0};
     *list = planned;
@@ -299,7 +309,7 @@ static enum clv_status output_plan(struct output_list *list, struct outputs *out
     TRY(make_paths(&planned, inputs, folder, ending, places, err));
     TRY(find_clashes(&planned, inputs, err));
     TRY(find_long_names(&planned, inputs, err));
-    TRY(check_folders(&planned, inputs, err));
+    TRY_IF(!is_file, check_folders(&planned, inputs, err));
     cut_to_shard(&planned, shard);
     TRY(add_outputs(outputs, &planned, err));
     TRY(spare_inputs(outputs, inputs, err));
@@ -329,22 +339,23 @@ static bool begins_with(const char *path, const char *const *beginnings, size_t 
     return found;
 }
 
-/* The one file of --export. */
-static enum clv_status claim_export(struct segment *self, const char *const *inputs, size_t n, struct clv_error *err)
+/* The one file of a form of --export. */
+static enum clv_status claim_export(struct segment *self, enum export_form form, const char *const *inputs, size_t n,
+                                    struct clv_error *err)
 {
     char *path = NULL;
     enum path_kind kind = PATH_ABSENT;
-    enum clv_status status = exporting_path(&path, self, err);
+    enum clv_status status = exporting_path(&path, self, form, err);
     TRY_IF(path, path_look(&kind, path, err));
     bool may_replace = self->existing == EXISTING_OVERWRITE ||
-                       (self->existing == EXISTING_RESUME && kind == PATH_FILE && exporting_is_own(path, self));
+                       (self->existing == EXISTING_RESUME && kind == PATH_FILE && exporting_is_own(path, form));
     TRY_IF(kind != PATH_ABSENT,
            outputs_claim(&self->common.outputs, path, may_replace, ", --resume does the rest", inputs, n, err));
     array_free(path);
     return status;
 }
 
-/* The files beside masks and overlays, and all inputs that options name: the rule of cli/common/outputs.h. */
+/* The files next to masks and overlays, and all inputs that options name: the rule of cli/common/outputs.h. */
 static enum clv_status claim_files(struct segment *self, const char *page, struct clv_error *err)
 {
     static const char *const table_head[] = {STATUS_HEAD, "\tdone\t", "\tfailed\t", "\tfinished before\t"};
@@ -361,11 +372,13 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
         status = outputs_claim(outputs, self->status_file,
                                overwrite || (resume && begins_with(self->status_file, table_head, n_heads)), "", inputs,
                                n, err);
-    enum path_kind kind = PATH_ABSENT; /* a folder that is still to be made holds nothing */
+    enum path_kind kind = PATH_ABSENT; /* a folder that is still to be made is empty */
     TRY_IF(page, path_look(&kind, page, err));
     TRY_IF(kind != PATH_ABSENT,
            outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 2)), "", inputs, n, err));
-    return status == CLV_OK && self->export.form ? claim_export(self, inputs, n, err) : status;
+    TRY(claim_export(self, EXPORT_COCO, inputs, n, err));
+    TRY(claim_export(self, EXPORT_VOC, inputs, n, err));
+    return status;
 }
 
 enum clv_status segment_claim(struct segment *self, struct clv_error *err)
@@ -373,7 +386,7 @@ enum clv_status segment_claim(struct segment *self, struct clv_error *err)
     char *page = self->report ? path_join(self->report, "index.html") : NULL;
     char *picture = self->report ? path_join(self->report, "index-pictures/000101-1.jpg") : NULL;
     enum clv_status status = self->report && !(page && picture) ? fail_memory(err) : claim_files(self, page, err);
-    if (status == CLV_OK && picture) /* of the pictures of a large report the first stands for all */
+    if (status == CLV_OK && picture) /* of the images of a large report the first stands for all */
         status = output_check_existing(picture, self->existing != EXISTING_REFUSE, "", err);
     array_free(picture);
     array_free(page);
@@ -391,10 +404,10 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
         places[OUTPUT_OVERLAY] = (struct output_place){"overlays/", ".png"};
     if (self->cutout && !segment_is_piped(self))
         places[OUTPUT_CUTOUT] = (struct output_place){"cutouts/", ".png"};
-    if (self->export.form)
-        exporting_places(places, (enum export_form)self->export.form);
+    if (self->export.forms)
+        exporting_places(places, self->export.forms);
     enum clv_status status = output_plan(outputs, all, inputs, self->output, self->all_labels ? ".npy" : ".png", places,
-                                         self->existing, &self->shard, err);
+                                         self->existing, &self->shard, self->file != NULL, err);
     for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
         status = outputs_spare(all, named[i], err);
     for (size_t i = 0; i < self->common.paths.n && status == CLV_OK; i++)
@@ -422,15 +435,8 @@ enum clv_status segment_lock(struct segment *self, struct clv_error *err)
 {
     struct output_locks *locks = &self->common.outputs.locks;
     enum clv_status status = CLV_OK;
-    if (!segment_is_piped(self))
+    if (!segment_is_piped(self) && !self->file)
         status = output_locks_folder(locks, self->output, &self->shard, err);
     TRY_IF(self->report, output_locks_folder(locks, self->report, NULL, err));
     return status;
-}
-
-enum clv_status segment_make_folders(struct segment *self, struct clv_error *err)
-{
-    enum clv_status status = self->report ? folder_create(self->report, err) : CLV_OK;
-    TRY_IF(!segment_is_piped(self), folder_create(self->output, err));
-    return status == CLV_OK ? segment_lock(self, err) : status;
 }

@@ -21,8 +21,10 @@
 enum output_kind {
     OUTPUT_OVERLAY,
     OUTPUT_CUTOUT,
-    OUTPUT_SHAPES,  /* for another program: its text .. */
-    OUTPUT_CLASSES, /* .. and its mask */
+    OUTPUT_LABELME, /* texts for other programs .. */
+    OUTPUT_YOLO,
+    OUTPUT_VOC,
+    OUTPUT_CLASSES, /* .. and VOC's mask */
     N_OUTPUTS
 };
 
@@ -43,11 +45,11 @@ struct output_list {
 };
 void output_list_release(struct output_list *list);
 
-/* Forms of other programs that objects are written in. */
-enum export_form { EXPORT_NONE, EXPORT_COCO, EXPORT_LABELME, EXPORT_VOC, EXPORT_YOLO };
+/* Forms of other programs that objects are written in: bits. */
+enum export_form { EXPORT_COCO = 1, EXPORT_LABELME = 2, EXPORT_VOC = 4, EXPORT_YOLO = 8 };
 
 struct export_options {
-    int form;         /* enum export_form */
+    unsigned forms;   /* enum export_form; 0: none */
     double tolerance; /* pixels, of polygons */
     bool runs;
 };
@@ -55,6 +57,10 @@ struct export_options {
 struct segment {
     struct common_options common;
     const char *model_path, *data, *split, *features, *output, *report, *status_file;
+    const char *file;  /* the mask of the one image, which -o names; NULL: -o is a folder */
+    char *parent;      /* of that file, which `output` is then */
+    bool makes_report; /* its folder was not there */
+    int n_made;        /* how many folders were made for the outputs, one in another */
     const char *boxes; /* box to cut, without a model; NULL: with one */
     struct shard shard;
     struct clv_map_options maps;
@@ -65,7 +71,8 @@ struct segment {
     enum clv_refine_choice refine;
     struct clv_refine_options refining;
     enum existing existing;
-    int mask_form; /* enum mask_form */
+    int mask_form;    /* enum mask_form */
+    int32_t min_area; /* pixels; smaller regions get their neighbour's label */
     enum clv_engine engine;
     enum decoding_choice decoding;
     bool marginals;    /* write probabilities, not masks */
@@ -114,8 +121,17 @@ enum clv_status segment_claim(struct segment *self, struct clv_error *err) CLV_C
 enum clv_status segment_plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
                              struct clv_error *err) CLV_CHECK;
 
-/* Makes the folders, and takes those that were not there. */
-enum clv_status segment_make_folders(struct segment *self, struct clv_error *err) CLV_CHECK;
+/* -o FILE.png for one image: the file is its mask, and what goes next to it is in the file's folder. Nothing is done if
+ * the output is a folder, a new name without that ending, or standard output. CLV_ERR_USAGE: several images. */
+enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, struct clv_error *err) CLV_CHECK;
+
+/* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (EXPORT_NOTE): with
+ * --resume CLV_ERR_CREATE if one is there that has the digest of another model. */
+enum clv_status segment_make_folders(struct segment *self, const struct input_list *inputs,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* At the end: removes folders that were made and are empty, and releases what was made of the struct. */
+void segment_remove_empty(struct segment *self);
 
 /* The whole run: reads the model, finds the inputs, plans the outputs, segment_all, summary. */
 enum clv_status segment_images(struct segment *self, struct clv_error *err) CLV_CHECK;

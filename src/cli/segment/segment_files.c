@@ -27,7 +27,7 @@ enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *la
     if (form != MASKS_BINARY || is_unnamed_pair(labels))
         return CLV_OK;
     if (labels->n_labels > 2)
-        return fail(err, CLV_ERR_USAGE, "--masks binary: the model has %d labels, which 0 and 255 cannot tell",
+        return fail(err, CLV_ERR_USAGE, "--masks binary: the model has %d labels, which 0 and 255 cannot distinguish",
                     labels->n_labels);
     return fail(err, CLV_ERR_USAGE, "--masks binary: the model's labels are from a labels.tsv, where 255 is void");
 }
@@ -66,9 +66,10 @@ void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *l
         values[i] = values[i] == WHITE ? 1 : values[i];
 }
 
-#define OPACITY 0.45
+#define OPACITY      0.45
+#define JPEG_QUALITY 90
 
-/* Outlines grow with the picture, so that they are seen when it is shown whole. */
+/* Outlines grow with the image, so that they are seen when it is shown whole. */
 static int32_t outline_px(const struct clv_image *image)
 {
     int32_t longest = image->width > image->height ? image->width : image->height;
@@ -91,7 +92,8 @@ enum clv_status overlay_file_write(const char *path, const struct clv_image *ima
         else
             clv_overlay_draw(&painted, labels, (const uint8_t(*)[3])palette, OPACITY, outline_px(image), -1);
     }
-    TRY(clv_png_write(path, &painted, err));
+    TRY(text_ends_with(path, ".jpg") ? clv_jpeg_write(path, &painted, JPEG_QUALITY, err)
+                                     : clv_png_write(path, &painted, err));
     clv_image_release(&painted);
     return status;
 }
@@ -171,7 +173,7 @@ static enum clv_status claim(struct segment *options, const char *path, struct c
 {
     char *folder = options->data ? path_folder(options->data) : NULL;
     char *labels = folder ? path_join(folder, "labels.tsv") : NULL;
-    bool is_file = options->data && !path_is_folder(options->data); /* beside which labels.tsv is read */
+    bool is_file = options->data && !path_is_folder(options->data); /* next to which labels.tsv is read */
     const char *const inputs[] = {options->data, options->boxes, is_file ? labels : NULL};
     enum clv_status status = options->data && !labels
                                  ? fail_memory(err)

@@ -1,5 +1,6 @@
 /* Options that `cleave segment` and `cleave marginals` share. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -17,7 +18,7 @@ const struct clv_option segment_shared_rows[] = {
      .help = "The model, as `cleave train' wrote it"},
     {"output", 'o', "FOLDER", SECTION_OUTPUTS, NEEDED, CLV_OPTION_TEXT, AT(output),
      .help = "Where the results go: FOLDER/<image stem>.png\n"
-             "Subfolders are kept. - is standard output, for one image"},
+             "Subfolders are kept. FILE.png is one image's result, - the same on standard output"},
     {"data", 'd', "PATH", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(data),
      .help = "A set's folder or manifest, instead of images or with them"},
     {"split", 0, "NAME,..", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(split),
@@ -29,7 +30,7 @@ const struct clv_option segment_shared_rows[] = {
     {"null", '0', NULL, SECTION_INPUTS, 0, CLV_OPTION_FLAG, AT(ends_with_zero),
      .help = "Paths read for the argument - end with a zero byte, not with a line"},
     {"overlay", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(overlay),
-     .help = "Also FOLDER/overlays/<image stem>.png: the image, tinted and outlined"},
+     .help = "Also FOLDER/overlays/<image stem>.png: the image, tinted and outlined\nOf JPEG images .jpg, quality 90"},
     {"report", 0, "FOLDER", SECTION_OUTPUTS, BASIC, CLV_OPTION_TEXT, AT(report),
      .help = "Also an HTML page that shows all results: FOLDER/index.html"},
     {"status", 0, "FILE", SECTION_OUTPUTS, 0, CLV_OPTION_TEXT, AT(status_file),
@@ -53,7 +54,26 @@ const struct clv_option segment_running_rows[] = {
     {0},
 };
 
-static const char *const export_forms[] = {"none", "coco", "labelme", "voc", "yolo", NULL}; /* enum export_form */
+static const char *const export_forms[] = {"none", "coco", "labelme", "voc", "yolo", NULL}; /* bits from 1 on */
+
+/* Adds the forms of a list to those that were given before; "none" takes these back. */
+static enum clv_status take_forms(void *member, const struct clv_option *option, const char *typed,
+                                  struct clv_error *err)
+{
+    unsigned *forms = member;
+    for (const char *part = typed; part; part = strchr(part, ',') ? strchr(part, ',') + 1 : NULL) {
+        char name[16];
+        int form = 0;
+        size_t length = strcspn(part, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, part);
+        enum clv_status status = option_choice(&form, option->name, length < sizeof name ? name : part, export_forms,
+                                               sizeof export_forms / sizeof *export_forms - 1, err);
+        if (status != CLV_OK)
+            return status;
+        *forms = form ? *forms | 1U << (form - 1) : 0;
+    }
+    return CLV_OK;
+}
 
 const struct clv_option segment_output_rows[] = {
     {"cutout", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(cutout),
@@ -63,10 +83,10 @@ const struct clv_option segment_output_rows[] = {
      .help = "The labels that are the object, by name or number (default: all but label 0); means --cutout"},
     {"crop", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(crop),
      .help = "Make cut-outs no larger than the object; means --cutout"},
-    {"export", 0, "FORM", SECTION_OUTPUTS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(export.form),
-     .choices = export_forms,
-     .help = "Also the objects for other programs: coco, labelme, voc or yolo\n"
-             "In FOLDER/coco.json, or in files in FOLDER/FORM/"},
+    {"export", 0, "FORM,..", SECTION_OUTPUTS, BASIC | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(export.forms),
+     .choices = export_forms, .take = take_forms,
+     .help = "Also the objects for other programs: coco, labelme, voc, yolo\n"
+             "In FOLDER/coco.json, or in files in FOLDER/FORM/. Several, or the option again: each of them"},
     {"tolerance", 0, "PX", SECTION_OUTPUTS, 0, CLV_OPTION_NUMBER, AT(export.tolerance), .minimum = 0, .maximum = 100,
      .help = "How far from the masks' borders the polygons of --export may be, in pixels"},
     {"rle", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(export.runs),
@@ -106,8 +126,8 @@ static const struct option_rule of_boxes[] =
                                      "goes with a model and images, not with --features, which has what they gave"},
                                     {"maps", RULE_EXCLUDES, "boxes", "goes with a model and images, not with --boxes"},
                                     {"features", RULE_EXCLUDES, "data", "goes with neither --data nor further inputs"},
-                                    {"overlay", RULE_EXCLUDES, "features", "a feature file holds no pictures to show"},
-                                    {"report", RULE_EXCLUDES, "features", "a feature file holds no pictures to show"},
+                                    {"overlay", RULE_EXCLUDES, "features", "a feature file has no images to show"},
+                                    {"report", RULE_EXCLUDES, "features", "a feature file has no images to show"},
 };
 
 enum clv_status segment_check(const struct segment *self, const char *command, struct clv_error *err)
@@ -123,8 +143,8 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     if (self->boxes && self->refine != CLV_REFINE_LARGE)
         return fail(err, CLV_ERR_USAGE, "--boxes: %s",
                     self->refine == CLV_REFINE_ALL
-                        ? "box cuts are sharpened at the pixels anyway; leave out --refine"
-                        : "box cuts are always sharpened at the pixels; leave out --no-refine");
+                        ? "box cuts are refined at the pixels anyway; leave out --refine"
+                        : "box cuts are always refined at the pixels; leave out --no-refine");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
     if (segment_is_piped(self) && (self->overlay || self->existing == EXISTING_RESUME || self->json))
@@ -145,21 +165,21 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");
     if (self->ends_with_zero && (segment_is_piped(self) || !reads_list(self)))
         return fail(err, CLV_ERR_USAGE, "--null has no effect: no argument - reads a list of paths");
-    status = common_options_check(common, self->features ? "a feature file holds no images" : NULL, err);
+    status = common_options_check(common, self->features ? "a feature file has no images" : NULL, err);
     return status == CLV_OK && common->paths.n ? feature_paths_check(&common->paths, "--features", err) : status;
 }
 
 enum clv_status segment_check_outputs(const struct segment *self, struct clv_error *err)
 {
     const struct export_options *export = &self->export;
-    if (export->form && segment_is_piped(self))
+    if (export->forms && segment_is_piped(self))
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --export");
     if (self->cutout && self->features)
-        return fail(err, CLV_ERR_USAGE, "--cutout: a feature file holds no pictures to cut from");
-    if (export->runs && export->form != EXPORT_COCO)
+        return fail(err, CLV_ERR_USAGE, "--cutout: a feature file has no images to cut from");
+    if (export->runs && !(export->forms & EXPORT_COCO))
         return fail(err, CLV_ERR_USAGE, "--rle: goes with --export coco, the one form with run lengths");
-    if (options_given(&self->common, "tolerance") && (!export->form || export->form == EXPORT_VOC))
+    if (options_given(&self->common, "tolerance") && !(export->forms & ~(unsigned)EXPORT_VOC))
         return fail(err, CLV_ERR_USAGE, "--tolerance: goes with --export %s",
-                    export->form ? "coco, labelme and yolo: VOC's masks are exact" : "coco, labelme and yolo");
+                    export->forms ? "coco, labelme and yolo: VOC's masks are exact" : "coco, labelme and yolo");
     return CLV_OK;
 }

@@ -22,7 +22,7 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
     status = work_name(&work, status, err);
     ordered_queue_enter(&self->queue, index);
     if (status != CLV_ERR_INTERRUPTED)
-        status = work_tell(self->job, &work, index, status, err);
+        status = work_report(self->job, &work, index, status, err);
     ordered_queue_leave(&self->queue);
     work_release(&work);
     memory_gate_leave(&self->job->gate, work.bytes);
@@ -57,7 +57,7 @@ struct result {
     char message[CLV_ERROR_MESSAGE_MAX];
 };
 
-/* Work that waits until all before it are told. */
+/* Work that waits until all before it are reported. */
 struct arrival {
     struct work work;
     enum clv_status status;
@@ -67,9 +67,9 @@ struct arrival {
 struct sharing {
     struct job *job;
     struct team_deal deal;
-    pthread_mutex_t lock;      /* guards what follows, and telling */
+    pthread_mutex_t lock;      /* guards what follows, and reports */
     struct arrival **arrivals; /* [n_inputs] of the leader */
-    size_t next;               /* to tell */
+    size_t next;               /* to report */
     size_t n_taken;            /* by this process */
     enum clv_status status;    /* the first failure that ends the run */
     struct clv_error error;
@@ -102,7 +102,7 @@ static void end_run(struct sharing *self, enum clv_status status, const struct c
     team_deal_stop(&self->deal);
 }
 
-/* Tells what can be told now. */
+/* Reports what can be reported now. */
 static void deliver(struct sharing *self, size_t index, struct arrival *arrival)
 {
     pthread_mutex_lock(&self->lock);
@@ -110,7 +110,7 @@ static void deliver(struct sharing *self, size_t index, struct arrival *arrival)
     for (; self->next < self->job->run->inputs->n && self->arrivals[self->next]; self->next++) {
         struct arrival *one = self->arrivals[self->next];
         if (one->status != CLV_ERR_INTERRUPTED)
-            one->status = work_tell(self->job, &one->work, self->next, one->status, &one->error);
+            one->status = work_report(self->job, &one->work, self->next, one->status, &one->error);
         if (one->status != CLV_OK)
             end_run(self, one->status, &one->error);
         self->arrivals[self->next] = NULL;
@@ -127,7 +127,7 @@ static void run_out_of_memory(struct sharing *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* What is told of another process's image, as if it had been worked on here. */
+/* What is reported of another process's image, as if it had been worked on here. */
 static enum clv_status complete(struct arrival *arrival, const struct job *job, const struct result *result,
                                 const char *bytes)
 {
@@ -146,7 +146,7 @@ static enum clv_status complete(struct arrival *arrival, const struct job *job, 
     enum clv_status status = CLV_OK;
     if (run->options->report && !run->dataset)
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-    TRY_IF(run->options->export.form,
+    TRY_IF(run->options->export.forms,
            exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));
     TRY(work_illustrate(work, job, err));
     return work_name(work, status, err);
@@ -173,7 +173,7 @@ static enum clv_status hand_in(struct sharing *self, size_t index, const struct 
     const struct segment *options = self->job->run->options;
     const struct work *work = &arrival->work;
     size_t n = (size_t)work->width * (size_t)work->height;
-    bool is_shown = arrival->status == CLV_OK && work->labels && (options->report || options->export.form);
+    bool is_shown = arrival->status == CLV_OK && work->labels && (options->report || options->export.forms);
     struct result result = {.index = index,
                             .n_labels = is_shown ? n : 0,
                             .status = arrival->status,
@@ -193,7 +193,7 @@ static enum clv_status hand_in(struct sharing *self, size_t index, const struct 
     return CLV_OK;
 }
 
-/* An image that waits keeps only what will be told of it. */
+/* An image that waits keeps only what its report needs. */
 static void lighten(struct work *work, const struct segment *options)
 {
     if (options->report)

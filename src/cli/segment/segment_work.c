@@ -1,10 +1,11 @@
-/* An image from file to outputs, and what is told of it. */
+/* An image from file to outputs, and what is reported of it. */
 #include "cli/segment/segment_work.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -90,7 +91,7 @@ static enum clv_status input_maps_read(struct work *work, const struct segment_r
     return work->map_means ? map_drift_means(work->map_means, work->maps, recipe, err) : fail_memory(err);
 }
 
-/* One at a time and in input order: tells of maps that are not like those that the model was learned from. */
+/* One at a time and in input order: a note on maps that are not like those that the model was learned from. */
 static void input_maps_watch(struct job *job, const struct work *work)
 {
     const struct clv_recipe *recipe = &job->run->model->recipe;
@@ -98,7 +99,7 @@ static void input_maps_watch(struct job *job, const struct work *work)
     int32_t m = map_drift_add(&deviations, &job->maps, work->map_means, recipe);
     if (m >= 0)
         console_note("maps %s: those of the first %zu image%s are not like those of the training images: means of "
-                     "channels lie %.1f of their deviations off. Made by another network, or in another way? What was "
+                     "channels are %.1f of their deviations off. Made by another network, or in another way? What was "
                      "learned from maps may not hold here",
                      recipe->maps[m].name, job->maps.n, job->maps.n == 1 ? "" : "s", deviations);
 }
@@ -233,7 +234,7 @@ static enum clv_status write_outputs(struct work *work, const struct job *job, s
     TRY_IF(run->options->cutout, outputs_make_folder(cutout, err));
     TRY_IF(run->options->cutout,
            cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err));
-    TRY_IF(run->options->export.form,
+    TRY_IF(run->options->export.forms,
            exporting_write(run, work->input, work->output, &work->contours, work->labels, err));
     TRY_IF(!(run->options->cutout && segment_is_piped(run->options)), write_mask(work, job, err));
     return status;
@@ -249,11 +250,13 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     if (work->output->problem)
         return fail(err, CLV_ERR_CREATE, "%s", work->output->problem);
-    if (is_finished && (run->options->report || run->options->export.form))
+    if (is_finished && (run->options->report || run->options->export.forms))
         status = read_finished(work, job, err);
     else if (!is_finished)
         status = compute(work, job, index, thread, err);
-    TRY_IF(run->options->export.form,
+    TRY_IF(!is_finished && run->options->min_area && work->labels,
+           contours_merge_specks(work->labels, work->width, work->height, run->options->min_area, err));
+    TRY_IF(run->options->export.forms,
            exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));
     return status == CLV_OK && !is_finished ? write_outputs(work, job, err) : status;
 }
@@ -313,7 +316,7 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
     return status == CLV_OK ? clv_report_add(job->run->report, &item, err) : status;
 }
 
-static void tell_status(const struct job *job, const struct work *work, enum clv_status status, const char *message)
+static void put_status(const struct job *job, const struct work *work, enum clv_status status, const char *message)
 {
     const char *word = status != CLV_OK ? "failed" : work->output->finished ? "finished before" : "done";
     if (job->run->status) {
@@ -325,13 +328,38 @@ static void tell_status(const struct job *job, const struct work *work, enum clv
     }
 }
 
+bool heartbeat_line(char line[128], struct heartbeat *self, double now_s, size_t done, size_t total, size_t n_failed,
+                    size_t n_skipped)
+{
+    char failed[48] = "", left[48] = "";
+    if (now_s - self->said_s < HEARTBEAT_S || done >= total)
+        return false;
+    self->said_s = now_s;
+    if (n_failed)
+        snprintf(failed, sizeof failed, ", %zu failed", n_failed);
+    if (done > n_skipped)
+        snprintf(left, sizeof left, ", about %.0f min left",
+                 ceil((now_s - self->started_s) * (double)(total - done) / (double)(done - n_skipped) / 60));
+    snprintf(line, 128, "%zu of %zu%s%s", done, total, failed, left);
+    return true;
+}
+
+static void say_alive(struct job *job, size_t done)
+{
+    char line[128];
+    const struct segment_counts *counts = job->counts;
+    if (!isatty(STDERR_FILENO) && heartbeat_line(line, &job->heartbeat, seconds_now(), done, job->run->inputs->n,
+                                                 counts->n_failed, counts->n_finished_before))
+        console_note("%s", line);
+}
+
 /* Alone and in input order. Returns a failure that ends the run. */
-enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum clv_status status,
-                          struct clv_error *err)
+enum clv_status work_report(struct job *job, struct work *work, size_t index, enum clv_status status,
+                            struct clv_error *err)
 {
     struct segment_run *run = job->run;
     struct segment_counts *counts = job->counts;
-    tell_status(job, work, status, status == CLV_OK ? "" : err->message);
+    put_status(job, work, status, status == CLV_OK ? "" : err->message);
     if (status == CLV_OK) {
         if (work->map_means)
             input_maps_watch(job, work);
@@ -346,7 +374,7 @@ enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum
         counts->n_failed++;
         if (counts->first_failure == CLV_OK)
             counts->first_failure = status;
-        bool is_known = work->output->problem != NULL; /* and told */
+        bool is_known = work->output->problem != NULL; /* and reported */
         if (((status == CLV_ERR_CREATE || status == CLV_ERR_IO) && !is_known) || run->options->fail_fast)
             return status;
         if (run->inputs->n > 1 && !is_known)
@@ -354,6 +382,7 @@ enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum
         status = run->report ? clv_report_add_failure(run->report, work->input->name, err->message, err) : CLV_OK;
         TRY_IF(run->inputs->n == 1, counts->first_failure); /* the only input's failure is the command's */
     }
+    say_alive(job, index + 1);
     report_progress(run->progress, run->options->marginals ? "drawing" : "segmenting", index + 1, run->inputs->n, NULL);
     return status;
 }
@@ -369,18 +398,20 @@ static double memory_needed(const struct job *job, size_t index)
                                .has_overlay = output->beside[OUTPUT_OVERLAY] != NULL,
                                .has_report = run->options->report != NULL,
                                .has_cutout = run->options->cutout,
-                               .has_export = run->options->export.form != EXPORT_NONE};
+                               .has_export = run->options->export.forms != 0};
     int32_t width, height;
     struct clv_error ignored;
     struct stat file;
-    if (run->dataset || output->problem || (output->finished && !run->options->report && !run->options->export.form) ||
+    if (run->dataset || output->problem || (output->finished && !run->options->report && !run->options->export.forms) ||
         input->bytes ||
         clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
         return 0;
     work.is_refined = segment_refines(run, width, height);
     work.map_bytes = run->boxes || !run->model->recipe.n_maps ? 0 : input_maps_memory(input, run);
     double map = run->options->all_labels ? marginals_map_bytes(run->options, run->model->shape.n_labels) : 0;
-    return map + memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
+    double specks = run->options->min_area ? (double)SPECKS_BYTES * width * height : 0;
+    return map + specks +
+           memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
 }
 
 enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,
@@ -419,6 +450,7 @@ enum clv_status job_init(struct job *job, struct segment_counts *counts, struct 
     *job = (struct job){.run = run, .counts = counts, .n_threads = parallel_threads(run->options->common.n_threads)};
     job->oracles = array_zalloc((size_t)job->n_threads, sizeof *job->oracles);
     memory_gate_init(&job->gate, memory);
+    job->heartbeat.started_s = job->heartbeat.said_s = seconds_now();
     return job->oracles ? map_drift_init(&job->maps, &run->model->recipe, err) : fail_memory(err);
 }
 

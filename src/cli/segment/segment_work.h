@@ -8,12 +8,24 @@
 #include "data/shapes/contour.h"
 #include "feature/recipe/map_drift.h"
 
+/* The line a minute that a run prints where standard error is no terminal. */
+#define HEARTBEAT_S 60
+struct heartbeat {
+    double started_s, said_s;
+};
+
+/* Whether a line is due: what it says of `done` of `total` images, n_failed of which failed and n_skipped were finished
+ * before. */
+bool heartbeat_line(char line[128], struct heartbeat *self, double now_s, size_t done, size_t total, size_t n_failed,
+                    size_t n_skipped);
+
 struct job {
     struct segment_run *run;
     struct segment_counts *counts;
     struct clv_oracle **oracles; /* one per thread, made on first use */
     struct memory_gate gate;
     struct map_drift maps;
+    struct heartbeat heartbeat;
     int n_threads;
 };
 
@@ -47,8 +59,8 @@ enum clv_status work_illustrate(struct work *work, const struct job *job, struct
 enum clv_status work_name(const struct work *work, enum clv_status status, struct clv_error *err);
 
 /* One at a time and in input order. Returns a failure that ends the run. */
-enum clv_status work_tell(struct job *job, struct work *work, size_t index, enum clv_status status,
-                          struct clv_error *err) CLV_CHECK;
+enum clv_status work_report(struct job *job, struct work *work, size_t index, enum clv_status status,
+                            struct clv_error *err) CLV_CHECK;
 
 /* memory: bytes that all work at once may take, 0: half of what is free. */
 enum clv_status job_init(struct job *job, struct segment_counts *counts, struct segment_run *run, double memory,
@@ -59,7 +71,7 @@ void job_release(struct job *job);
 /* What a team cannot do: standard input and output belong to its leader (CLV_ERR_USAGE). */
 enum clv_status segment_team_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
 
-/* Each process takes an image when it is free and writes what belongs to it. The leader tells all of them in input
+/* Each process takes an image when it is free and writes what belongs to it. The leader reports all of them in input
  * order, as one process does: what a report or a table of objects needs of the others' images comes to it. */
 enum clv_status segment_team(struct job *job, struct clv_error *err) CLV_CHECK;
 

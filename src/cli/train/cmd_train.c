@@ -1,7 +1,11 @@
 /* cleave train: from images with masks to a model. */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "base/team.h"
 #include "cli/common/command.h"
@@ -33,6 +37,24 @@ static enum clv_status write_model(const struct clv_model *model, const struct t
     return status;
 }
 
+/* Refuses to learn for hours what the disk then does not take: a file of about the model's size, which does not stay. */
+static enum clv_status probe_space(const struct train_options *options, struct clv_error *err)
+{
+    struct file_writer probe = {0};
+    const off_t bytes = (1 << 18) + (off_t)sizeof(float) * 128 * options->task.recipe.n_words;
+    struct stat info;
+    bool is_device = stat(options->output, &info) == 0 && !S_ISREG(info.st_mode);
+    if (strcmp(options->output, "-") == 0 || is_device || team_rank() > 0)
+        return CLV_OK;
+    enum clv_status status = file_create(&probe, options->output, err);
+    errno = status == CLV_OK ? posix_fallocate(fileno(probe.stream), 0, bytes) : 0;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+        status = fail_errno(err, CLV_ERR_IO, "%s: no space for the model, about %lld KB", options->output,
+                            (long long)bytes / 1000);
+    file_abort(&probe);
+    return status;
+}
+
 enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
 {
     struct train_options options;
@@ -44,7 +66,8 @@ enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
     if (status == CLV_OK) {
         const struct clv_progress progress = console_progress(strcmp(options.output, "-") == 0 ? stderr : stdout);
         options.task.progress = &progress;
-        status = clv_train_set(&model, &options.task, err);
+        status = probe_space(&options, err);
+        TRY(clv_train_set(&model, &options.task, err));
         TRY(write_model(&model, &options, err));
     }
     clv_model_release(&model);

@@ -2,13 +2,16 @@
  * YOLO (yolo.c). Each adds to a text; who calls it makes the file. Objects are contours (data/shapes/contour.h), and so
  * are polygons and their tolerance.
  *
- * `cleave import` reads all of it again (data/boxes). */
+ * `cleave import` reads all of it again (data/boxes). The folder that has coco.json, labelme/, voc/ and yolo/ has a
+ * hidden note, too, whose second line is the folder of the images; empty: they have none in common. */
 #ifndef DATA_EXPORT_H
 #define DATA_EXPORT_H
 
 #include "base/text.h"
 #include "cleave/data.h"
 #include "data/shapes/contour.h"
+
+#define EXPORT_NOTE ".cleave-run"
 
 /* Whether pixels of a label are objects: a label with a name, but for a label 0 called "background". */
 bool export_is_object(const struct clv_labels *labels, int32_t label);

@@ -57,4 +57,11 @@ bool contour_is_junction(const uint8_t *labels, int32_t width, int32_t height, i
 enum clv_status contours_simplify(struct contours *contours, const uint8_t *labels, double tolerance,
                                   struct clv_error *err) CLV_CHECK;
 
+/* In rounds, each region of labels[height][width] with less than min_pixels pixels takes the label of the largest region
+ * that it touches (of equal ones the one with the first pixel) if that is larger than itself, until none is left. The
+ * regions at least halve: O(pixels log pixels). Bytes a pixel where they are not all single pixels: */
+#define SPECKS_BYTES 24
+enum clv_status contours_merge_specks(uint8_t *labels, int32_t width, int32_t height, int32_t min_pixels,
+                                      struct clv_error *err) CLV_CHECK;
+
 #endif

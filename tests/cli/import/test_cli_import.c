@@ -119,7 +119,7 @@ TEST(bad_annotations_and_outputs_are_refused)
     expect_error(65, "coco.json: is not what labelme writes",
                  "cd %s && \"$CLEAVE\" import labelme coco.json --images photos -o set", folder);
     expect_error(66, "nowhere", "cd %s && \"$CLEAVE\" import coco coco.json --images nowhere -o set", folder);
-    expect_error(66, "holds no SegmentationClass/", "cd %s && \"$CLEAVE\" import voc photos -o set", folder);
+    expect_error(66, "has no SegmentationClass/", "cd %s && \"$CLEAVE\" import voc photos -o set", folder);
     expect_error(73, "photos: folder is not empty", "cd %s && \"$CLEAVE\" import coco coco.json -o photos", folder);
     ck_assert_int_ne(run_command(NULL, "ls %s/set", folder), 0); /* nothing was written */
     free(expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder));

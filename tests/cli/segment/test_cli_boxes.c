@@ -280,4 +280,26 @@ TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
     expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decode least-loss --boxes b");
 }
 
+TEST(four_numbers_are_one_box_of_each_image)
+{
+    const char *folder = temporary_folder();
+    char command[1024];
+    snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment %s/images", folder, sample_set());
+    const char *table = "image\tx\ty\tw\th\n0001.jpg\t20\t15\t50\t40\n0002.jpg\t20\t15\t50\t40\n";
+    spill(formatted("%s/boxes.tsv", folder), table, strlen(table));
+    free(expect_success("%s --boxes boxes.tsv -o table", command));
+    free(expect_success("%s/0001.jpg %s/images/0002.jpg --boxes 20,15,50,40 -o typed", command, sample_set()));
+    ck_assert(same_bytes(formatted("%s/table/0001.png", folder), formatted("%s/typed/0001.png", folder)));
+    ck_assert(same_bytes(formatted("%s/table/0002.png", folder), formatted("%s/typed/0002.png", folder)));
+    char *text = expect_success("%s/0001.jpg --boxes 20,15,5000,40 -o cut", command);
+    ck_assert_ptr_nonnull(strstr(text, "reaches out of it and was cut at its border"));
+    free(text);
+    expect_error(65, "--boxes 20,15,5000,40: reaches out of", "%s --boxes 20,15,5000,40 -o several", command);
+    expect_error(64, "--boxes 20,15,0,40: width and height", "%s --boxes 20,15,0,40 -o flat", command);
+    expect_error(66, "20,15,40: cannot open", "%s --boxes 20,15,40 -o three", command);
+    free(expect_success("cd %s && mv boxes.tsv 1,1,9,9", folder));
+    free(expect_success("%s --boxes 1,1,9,9 -o file", command));
+    ck_assert(same_bytes(formatted("%s/table/0001.png", folder), formatted("%s/file/0001.png", folder)));
+}
+
 SETUP_ONCE(sample_setup, NULL)

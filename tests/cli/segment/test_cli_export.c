@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "data/shapes/contour.h"
 #include "image/codec.h"
 #include "support/sample.h"
 #include "support/support.h"
@@ -303,12 +304,92 @@ TEST(cut_outs_are_of_the_labels_that_are_named)
 
 TEST(options_that_contradict_each_other_are_refused)
 {
-    expect_error(64, "--export: \"mscoco\"", "\"$CLEAVE\" segment -m x y -o z --export mscoco");
+    expect_error(64, "--export: \"mscoco\" is none of none, coco, labelme, voc, yolo",
+                 "\"$CLEAVE\" segment -m x y -o z --export coco,mscoco");
+    expect_error(64, "--min-area: \"-1\"", "\"$CLEAVE\" segment -m x y -o z --min-area -1");
     expect_error(64, "--rle: goes with --export coco", "\"$CLEAVE\" segment -m x y -o z --export yolo --rle");
     expect_error(64, "VOC's masks are exact", "\"$CLEAVE\" segment -m x y -o z --export voc --tolerance 2");
     expect_error(64, "--tolerance: \"-1\"", "\"$CLEAVE\" segment -m x y -o z --export coco --tolerance -1");
     expect_error(64, "leave out --export", "\"$CLEAVE\" segment -m x y -o - --export coco");
-    expect_error(64, "holds no pictures", "\"$CLEAVE\" segment -m x --features y -o z --cutout");
+    expect_error(64, "has no images to cut from", "\"$CLEAVE\" segment -m x --features y -o z --cutout");
+}
+
+TEST(several_forms_are_written_at_once_each_as_it_is_alone)
+{
+    const char *folder = temporary_folder();
+    char command[1024];
+    snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -q -m %s %s/images -o", folder, model_path,
+             sample_set());
+    free(expect_success("%s all --export voc,coco --export labelme --export yolo,coco", command));
+    free(expect_success("%s back --export voc --export none,coco", command));
+    for (int k = 0; k < 4; k++) {
+        static const char *const forms[] = {"coco", "labelme", "voc", "yolo"};
+        const char *own = k ? forms[k] : "coco.json";
+        free(expect_success("%s %s --export %s", command, forms[k], forms[k]));
+        ck_assert(same_bytes(formatted("%s/%s/%s", folder, forms[k], own), formatted("%s/all/%s", folder, own)));
+    }
+    free(expect_success("cd %s && test -f back/coco.json && test ! -e back/voc && test ! -e coco/voc", folder));
+}
+
+TEST(exports_come_back_by_their_folder_alone)
+{
+    static const char *const forms[][2] = {
+        {"coco", "coco.json"}, {"labelme", "labelme"}, {"voc", "voc/"}, {"yolo", "yolo"}};
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s %s/images -o out --tolerance 0 --export "
+                        "coco,labelme,voc,yolo",
+                        folder, model_path, sample_set()));
+    for (int k = 0; k < 4; k++) {
+        free(expect_success("cd %s && \"$CLEAVE\" import %s out -o whole%d && \"$CLEAVE\" import %s out/%s -o part%d",
+                            folder, forms[k][0], k, forms[k][0], forms[k][1], k));
+        ck_assert_int_eq(compare(formatted("%s/whole%d", folder, k), formatted("%s/out", folder), three_names).wrong,
+                         0);
+        ck_assert(same_bytes(formatted("%s/whole%d", folder, k), formatted("%s/part%d", folder, k)));
+    }
+    free(expect_success("cd %s && mkdir a b && cp %s/images/0001.jpg a && cp %s/images/0002.jpg b && "
+                        "\"$CLEAVE\" segment -q -m %s a/0001.jpg b/0002.jpg -o two --export coco",
+                        folder, sample_set(), sample_set(), model_path));
+    expect_error(64, "--images FOLDER", "cd %s && \"$CLEAVE\" import coco two/coco.json -o none", folder);
+}
+
+/* Regions below min_pixels in all masks of a folder, and its COCO objects. */
+static int count_specks(const char *out, int64_t min_pixels)
+{
+    int n = 0;
+    bool all[256];
+    memset(all, true, sizeof all);
+    for (int i = 1; i <= 12; i++) {
+        struct clv_indexed_image mask = {0};
+        struct contours regions = {0};
+        must(clv_indexed_image_read(&mask, formatted("%s/%04d.png", out, i), NULL, err));
+        must(contours_trace(&regions, mask.values, mask.width, mask.height, all, err));
+        for (size_t k = 0; k < regions.n_objects; k++)
+            n += regions.objects[k].n_pixels < min_pixels;
+        contours_release(&regions);
+        clv_indexed_image_release(&mask);
+    }
+    size_t size;
+    char *coco = slurp(formatted("%s/coco.json", out), &size);
+    for (const char *area = coco; (area = strstr(area, "\"area\":")); area++)
+        n += atoll(area + strlen("\"area\":")) < min_pixels;
+    free(coco);
+    return n;
+}
+
+TEST(regions_below_the_least_area_are_in_neither_masks_nor_exports)
+{
+    const char *folder = temporary_folder();
+    char command[1024];
+    snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -q -m %s %s/images --export coco -o", folder,
+             model_path, sample_set());
+    free(expect_success("%s all && cp -r all again", command));
+    free(expect_success("%s none --min-area 0", command));
+    free(expect_success("%s large --min-area 60 -t 1", command));
+    free(expect_success("%s same --min-area 60 -t 4", command));
+    ck_assert(same_bytes(formatted("%s/all", folder), formatted("%s/none", folder)));
+    ck_assert(same_bytes(formatted("%s/large", folder), formatted("%s/same", folder)));
+    ck_assert_int_gt(count_specks(formatted("%s/all", folder), 60), 0);
+    ck_assert_int_eq(count_specks(formatted("%s/large", folder), 60), 0);
 }
 
 SETUP_ONCE(setup, NULL)

@@ -22,7 +22,7 @@ TEST(maps_are_grey_and_of_the_image_s_size)
         int32_t width, height, n_between = 0, n_high = 0;
         must(clv_image_read_size(&width, &height, formatted("%s/images/%04d.jpg", sample_set(), i), NULL, err));
         must(clv_indexed_image_read(&map, formatted("%s/%04d.png", out, i), NULL, err));
-        must(clv_image_read(&overlay, formatted("%s/overlays/%04d.png", out, i), NULL, err));
+        must(clv_image_read(&overlay, formatted("%s/overlays/%04d.jpg", out, i), NULL, err));
         ck_assert(map.width == width && map.height == height && map.bit_depth == 8 && map.palette_size == 0);
         ck_assert(overlay.width == width && overlay.height == height);
         for (int32_t k = 0; k < width * height; k++) {

@@ -67,7 +67,7 @@ TEST(images_larger_than_the_working_size_are_refined_unless_told_otherwise)
 
 TEST(what_cannot_be_refined_is_refused)
 {
-    expect_error(64, "--refine: a feature file holds no pixels", "\"$CLEAVE\" segment -m x -o y --features z --refine");
+    expect_error(64, "--refine: a feature file has no pixels", "\"$CLEAVE\" segment -m x -o y --features z --refine");
     expect_error(64, "leave out --no-refine", "\"$CLEAVE\" segment -o y z --boxes b --no-refine");
 }
 

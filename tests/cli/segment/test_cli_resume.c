@@ -353,4 +353,13 @@ TEST(resuming_what_cannot_be_resumed_is_refused)
     free(text);
 }
 
+TEST(a_full_disk_is_noticed_before_learning)
+{
+    const char *folder = temporary_folder();
+    const char *command = formatted(
+        "cd %s && trap '' XFSZ && ulimit -f 40 && \"$CLEAVE\" train --data %s --learner pmap", folder, features());
+    expect_error(74, "m.cleave: no space for the model", "%s -o m.cleave", command);
+    ck_assert_int_eq(count_files(folder), 0);
+}
+
 SETUP_ONCE(setup, NULL)

@@ -274,3 +274,49 @@ TEST(small_and_thin_objects_do_not_collapse)
         ck_assert_int_eq(mask[p], labels[p] != 0);
     contours_release(&contours);
 }
+
+TEST(specks_become_their_largest_neighbour)
+{
+    /* A hole, a speck at the border of two labels, a pair of specks that touch only each other and the ground. */
+    static const char before[] = "000000000000"
+                                 "011110002220"
+                                 "011010012220"
+                                 "011110002220"
+                                 "000000000000"
+                                 "001200000000",
+                      after[] = "000000000000"
+                                "011110002220"
+                                "011110002220"
+                                "011110002220"
+                                "000000000000"
+                                "000000000000";
+    uint8_t labels[72];
+    for (int p = 0; p < 72; p++)
+        labels[p] = (uint8_t)(before[p] - '0');
+    must(contours_merge_specks(labels, 12, 6, 1, err));
+    for (int p = 0; p < 72; p++)
+        ck_assert_int_eq(labels[p], before[p] - '0');
+    must(contours_merge_specks(labels, 12, 6, 5, err));
+    for (int p = 0; p < 72; p++)
+        ck_assert_int_eq(labels[p], after[p] - '0');
+    must(contours_merge_specks(labels, 12, 6, 1000, err));
+    for (int p = 0; p < 72; p++)
+        ck_assert_int_eq(labels[p], 0);
+}
+
+TEST(no_speck_is_left_in_noise)
+{
+    enum { WIDTH = 61, HEIGHT = 47 };
+    uint8_t labels[WIDTH * HEIGHT];
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        uint32_t state = seed;
+        for (int p = 0; p < WIDTH * HEIGHT; p++)
+            labels[p] = (uint8_t)((state = state * 1664525u + 1013904223u) >> 24) % 5;
+        must(contours_merge_specks(labels, WIDTH, HEIGHT, 40, err));
+        struct contours contours = {0};
+        must(contours_trace(&contours, labels, WIDTH, HEIGHT, all_traced, err));
+        for (size_t k = 0; k < contours.n_objects; k++)
+            ck_assert_int_ge(contours.objects[k].n_pixels, 40);
+        contours_release(&contours);
+    }
+}

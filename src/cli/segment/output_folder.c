@@ -1,0 +1,128 @@
+/* The folder of a run's outputs: a file in its place, what made them, and that nothing is left if nothing came of the
+ * run. */
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/segment/segment.h"
+#include "data/export/export.h"
+#include "task/train_record.h"
+
+#define MAX_NOTE_BYTES ((size_t)1 << 20)
+
+enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, struct clv_error *err)
+{
+    size_t n = strlen(self->output);
+    bool is_file = n > 4 && strcmp(self->output + n - 4, ".png") == 0 && !path_is_folder(self->output);
+    if (!is_file || self->all_labels)
+        return CLV_OK;
+    if (inputs->n != 1)
+        return fail(err, CLV_ERR_USAGE, "-o %s: one file for the results of %zu images; -o FOLDER has a file of each",
+                    self->output, inputs->n);
+    char *stem = path_stem(self->output);
+    self->parent = path_folder(self->output);
+    if (!stem || !self->parent) {
+        array_free(stem);
+        return fail_memory(err);
+    }
+    array_free(inputs->items->output);
+    inputs->items->output = stem;
+    self->file = self->output;
+    self->output = self->parent;
+    return CLV_OK;
+}
+
+/* root[PATH_MAX]: the one folder that all files were found below; "" if there is none. */
+static void find_root(char *root, const struct input_list *inputs)
+{
+    char own[PATH_MAX];
+    bool is_one = inputs->n > 0;
+    for (size_t i = 0; i < inputs->n && is_one; i++) {
+        const struct input *input = &inputs->items[i];
+        char *path = i ? own : root;
+        is_one = input->image && input->file && realpath(input->image, path) && text_ends_with(path, input->file);
+        if (is_one)
+            path[strlen(path) - strlen(input->file)] = 0;
+        is_one &= strcmp(path, root) == 0;
+    }
+    root[is_one ? strlen(root) : 0] = 0;
+}
+
+/* The note says in a line what the results are of, and in the next where the images of an export are. */
+static enum clv_status write_note(const struct segment *self, const struct input_list *inputs, struct clv_error *err)
+{
+    char digest[DIGEST_SIZE] = "-", root[PATH_MAX] = "", *before = NULL, *path = path_join(self->output, EXPORT_NOTE);
+    struct text note;
+    size_t size;
+    enum clv_status status = path ? CLV_OK : fail_memory(err);
+    TRY_IF(!self->boxes, digest_file(digest, self->model_path, err));
+    if (self->export.forms)
+        find_root(root, inputs);
+    text_init(&note, MAX_NOTE_BYTES);
+    text_printf(&note, "%s %s\n", self->marginals ? "marginals" : "segment", digest);
+    size_t n = note.size;
+    text_printf(&note, "%s\n", root);
+    TRY_IF(note.failed, fail_memory(err));
+    TRY_IF(self->existing == EXISTING_RESUME && path_exists(path),
+           file_read(&before, &size, path, MAX_NOTE_BYTES, err));
+    TRY_IF(
+        before && strncmp(before, note.bytes, n) != 0,
+        fail(err, CLV_ERR_CREATE,
+             "%s: has results of another model than %s; --resume goes on with the same one, --overwrite replaces them",
+             self->output, self->boxes ? "--boxes" : self->model_path));
+    TRY(file_write(path, note.bytes, note.size, err));
+    text_release(&note);
+    array_free(before);
+    array_free(path);
+    return status;
+}
+
+enum clv_status segment_make_folders(struct segment *self, const struct input_list *inputs, struct clv_error *err)
+{
+    self->makes_report = self->report && !path_exists(self->report);
+    enum clv_status status = self->report ? folder_create(self->report, err) : CLV_OK;
+    if (segment_is_piped(self))
+        return status == CLV_OK ? segment_lock(self, err) : status;
+    for (char *folder = string_copy(self->output), *above; folder; folder = above) {
+        above = path_exists(folder) ? NULL : path_folder(folder);
+        self->n_made += above != NULL;
+        array_free(folder);
+    }
+    TRY(folder_create(self->output, err));
+    TRY(segment_lock(self, err));
+    TRY_IF(!self->file, write_note(self, inputs, err));
+    return status;
+}
+
+static void remove_empty(const struct segment *self)
+{
+    struct path_list files = {0};
+    struct clv_error ignored;
+    char *note = path_join(self->output, EXPORT_NOTE), *folder = string_copy(self->output);
+    if (note && folder_walk(&files, self->output, &ignored) == CLV_OK && !files.n)
+        unlink(note);
+    for (int k = 0; k < self->n_made && folder && rmdir(folder) == 0; k++) { /* which fails if there is something */
+        char *above = path_folder(folder);
+        array_free(folder);
+        folder = above;
+    }
+    path_list_release(&files);
+    array_free(note);
+    array_free(folder);
+}
+
+void segment_remove_empty(struct segment *self)
+{
+    if (self->n_made && !self->shard.count)
+        remove_empty(self);
+    if (self->makes_report)
+        rmdir(self->report);
+    array_free(self->parent);
+    self->parent = NULL;
+}
