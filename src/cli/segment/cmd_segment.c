@@ -175,25 +175,19 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
                  run->model->recipe.working_pixels, self->refining.coupling);
     char draws[32];
     snprintf(draws, sizeof draws, "%d", self->n_draws);
-    const char *const summary[][2] = {
+    const char *const rows[][2] = {
         {self->boxes ? "Boxes" : "Model", self->boxes ? self->boxes : self->model_path},
         {self->boxes ? "Method" : "Learner", self->boxes ? "box to cut"
                                              : learner   ? learner
                                                          : "unknown"},
-        {"Refined", self->boxes ? "at the pixels" : refined},
+        {self->marginals ? "Label" : "Refined", self->marginals ? run->model->labels.names[run->label]
+                                                : self->boxes   ? "at the pixels"
+                                                                : refined},
+        {self->marginals ? "Draws" : "Version", self->marginals ? draws : clv_version()},
         {"Version", clv_version()},
     };
-    const char *const probable[][2] = {
-        {summary[0][0], summary[0][1]},
-        {summary[1][0], summary[1][1]},
-        {"Label", run->model->labels.names[run->label]},
-        {"Draws", draws},
-        {"Version", clv_version()},
-    };
-    return self->marginals ? clv_report_begin(&run->report, self->report, MARGINALS_TITLE, &run->model->labels,
-                                              probable, sizeof probable / sizeof *probable, err)
-                           : clv_report_begin(&run->report, self->report, REPORT_TITLE, &run->model->labels, summary,
-                                              sizeof summary / sizeof *summary, err);
+    return clv_report_begin(&run->report, self->report, self->marginals ? MARGINALS_TITLE : REPORT_TITLE,
+                            &run->model->labels, rows, self->marginals ? 5 : 4, err);
 }
 
 /* A status that ended the run keeps its message; the page is finished all the same, with what there is. */

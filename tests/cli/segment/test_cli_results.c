@@ -28,6 +28,8 @@ TEST(one_image_goes_into_the_file_that_is_named)
     free(expect_success("%s/0001.jpg -o new/one.png --overwrite", command));
     expect_error(64, "-o two.png: one file for the results of 2 images; -o FOLDER has a file of each",
                  "%s/0001.jpg %s/images/0002.jpg -o two.png", command, sample_set());
+    expect_error(64, "-o one.png: one file, and --export writes several", "%s/0001.jpg -o one.png --export coco",
+                 command);
     free(expect_success("cd %s && mkdir is.png && cp %s/images/0001.jpg . && \"$CLEAVE\" segment -m %s 0001.jpg "
                         "-o is.png && test -f is.png/0001.png",
                         folder, sample_set(), sample_model()));
@@ -98,6 +100,18 @@ TEST(overlays_of_jpeg_images_are_jpeg_and_no_inputs)
     free(text);
     clv_image_release(&image);
     clv_image_release(&overlay);
+}
+
+TEST(a_report_of_probabilities_counts_maps)
+{
+    const char *folder = temporary_folder();
+    size_t size;
+    free(expect_success("cd %s && \"$CLEAVE\" marginals -q -m %s %s/images -o maps --report report", folder,
+                        sample_model(), sample_set()));
+    char *page = slurp(formatted("%s/report/index.html", folder), &size);
+    ck_assert_ptr_nonnull(strstr(page, "probability maps"));
+    ck_assert_ptr_null(strstr(page, "images segmented"));
+    free(page);
 }
 
 TEST(a_long_run_says_once_a_minute_how_far_it_is)
