@@ -315,15 +315,12 @@ done:
     return status;
 }
 
-/* The folder of images that the note of an exporting run names, in place of the note. */
+/* The folder of images that the note of an exporting run names in its first line. */
 static enum clv_status read_note(char **images, const char *path, const struct import_options *options,
                                  struct clv_error *err)
 {
     size_t size;
     enum clv_status status = file_read(images, &size, path, LARGEST_NOTE, err);
-    const char *line = status == CLV_OK ? strchr(*images, '\n') : NULL;
-    if (line)
-        memmove(*images, line + 1, strlen(line));
     if (*images)
         (*images)[strcspn(*images, "\n")] = 0;
     TRY_IF(!options->images && !**images,

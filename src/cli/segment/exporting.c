@@ -90,22 +90,10 @@ static const char *image_of(const struct input *input)
     return input->image ? input->image : input->name;
 }
 
-struct image_of_input {
-    const char *image;
-    size_t input;
-};
-
-static int compare_images(const void *a, const void *b)
-{
-    const struct image_of_input *first = a, *second = b;
-    int order = strcmp(first->image, second->image);
-    return order ? order : (first->input > second->input) - (first->input < second->input);
-}
-
 static enum clv_status find_first_inputs(struct exporting *self, struct clv_error *err)
 {
     const struct input_list *inputs = self->run->inputs;
-    struct image_of_input *sorted = array_alloc(inputs->n, sizeof *sorted);
+    struct path_of *sorted = array_alloc(inputs->n, sizeof *sorted);
     self->first = array_alloc(inputs->n, sizeof *self->first);
     self->is_listed = array_zalloc(inputs->n, sizeof *self->is_listed);
     if (!sorted || !self->first || !self->is_listed) {
@@ -113,12 +101,12 @@ static enum clv_status find_first_inputs(struct exporting *self, struct clv_erro
         return fail_memory(err);
     }
     for (size_t i = 0; i < inputs->n; i++)
-        sorted[i] = (struct image_of_input){image_of(&inputs->items[i]), i};
+        sorted[i] = (struct path_of){image_of(&inputs->items[i]), i};
     if (inputs->n)
-        qsort(sorted, inputs->n, sizeof *sorted, compare_images);
+        qsort(sorted, inputs->n, sizeof *sorted, path_of_compare);
     for (size_t i = 0; i < inputs->n; i++)
         self->first[sorted[i].input] =
-            i && strcmp(sorted[i].image, sorted[i - 1].image) == 0 ? self->first[sorted[i - 1].input] : sorted[i].input;
+            i && strcmp(sorted[i].path, sorted[i - 1].path) == 0 ? self->first[sorted[i - 1].input] : sorted[i].input;
     array_free(sorted);
     return CLV_OK;
 }

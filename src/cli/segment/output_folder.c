@@ -57,7 +57,7 @@ static void find_root(char *root, const struct input_list *inputs)
     root[is_one ? strlen(root) : 0] = 0;
 }
 
-/* The note says in a line what the results are of, and in the next where the images of an export are. */
+/* The note says in a line where the images of an export are, and in the next what the results are of. */
 static enum clv_status write_note(const struct segment *self, const struct input_list *inputs, struct clv_error *err)
 {
     char digest[DIGEST_SIZE] = "-", root[PATH_MAX] = "", *before = NULL, *path = path_join(self->output, EXPORT_NOTE);
@@ -68,14 +68,12 @@ static enum clv_status write_note(const struct segment *self, const struct input
     if (self->export.forms)
         find_root(root, inputs);
     text_init(&note, MAX_NOTE_BYTES);
-    text_printf(&note, "%s %s\n", self->marginals ? "marginals" : "segment", digest);
-    size_t n = note.size;
-    text_printf(&note, "%s\n", root);
+    text_printf(&note, "%s\n%s %s\n", root, self->marginals ? "marginals" : "segment", digest);
     TRY_IF(note.failed, fail_memory(err));
     TRY_IF(self->existing == EXISTING_RESUME && path_exists(path),
            file_read(&before, &size, path, MAX_NOTE_BYTES, err));
     TRY_IF(
-        before && strncmp(before, note.bytes, n) != 0,
+        before && !text_ends_with(before, note.bytes + strlen(root)),
         fail(err, CLV_ERR_CREATE,
              "%s: has results of another model than %s; --resume goes on with the same one, --overwrite replaces them",
              self->output, self->boxes ? "--boxes" : self->model_path));

@@ -105,12 +105,7 @@ static enum clv_status find_long_names(struct output_list *list, const struct in
     return status;
 }
 
-struct path_of {
-    const char *path;
-    size_t input;
-};
-
-static int compare_paths(const void *a, const void *b)
+int path_of_compare(const void *a, const void *b)
 {
     const struct path_of *first = a, *second = b;
     int order = strcmp(first->path, second->path);
@@ -147,7 +142,7 @@ static enum clv_status find_clashes(struct output_list *list, const struct input
                 paths[n++] = (struct path_of){list->items[i].beside[k], i};
     }
     if (n)
-        qsort(paths, n, sizeof *paths, compare_paths);
+        qsort(paths, n, sizeof *paths, path_of_compare);
     for (size_t first = 0, end; first < n && status == CLV_OK; first = end) {
         for (end = first + 1; end < n && strcmp(paths[end].path, paths[first].path) == 0;)
             end++;

@@ -45,6 +45,13 @@ struct output_list {
 };
 void output_list_release(struct output_list *list);
 
+/* A path of an input, for qsort: by path, then by input. */
+struct path_of {
+    const char *path;
+    size_t input;
+};
+int path_of_compare(const void *a, const void *b);
+
 /* Forms of other programs that objects are written in: bits. */
 enum export_form { EXPORT_COCO = 1, EXPORT_LABELME = 2, EXPORT_VOC = 4, EXPORT_YOLO = 8 };
 

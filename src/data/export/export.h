@@ -3,7 +3,7 @@
  * are polygons and their tolerance.
  *
  * `cleave import` reads all of it again (data/boxes). The folder that has coco.json, labelme/, voc/ and yolo/ has a
- * hidden note, too, whose second line is the folder of the images; empty: they have none in common. */
+ * hidden note, too, whose first line is the folder of the images; empty: they have none in common. */
 #ifndef DATA_EXPORT_H
 #define DATA_EXPORT_H
 
