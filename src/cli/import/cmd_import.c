@@ -1,4 +1,5 @@
 /* cleave import: annotations of other programs as a set. */
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,11 +335,11 @@ static enum clv_status read_note(char **images, const char *path, const struct i
 static enum clv_status find_export(char **part, char **images, const struct import_options *options,
                                    struct clv_error *err)
 {
-    char *own = string_copy(options->annotations);
-    for (size_t n = own ? strlen(own) : 0; n > 1 && own[n - 1] == '/'; n--)
-        own[n - 1] = 0;
-    char *folders[2] = {own, own ? path_folder(own) : NULL};
-    enum clv_status status = folders[1] ? CLV_OK : fail_memory(err);
+    char own[PATH_MAX];
+    if (!realpath(options->annotations, own))
+        return CLV_OK; /* whoever reads them will say why */
+    char *folders[2] = {string_copy(own), path_folder(own)};
+    enum clv_status status = folders[0] && folders[1] ? CLV_OK : fail_memory(err);
     for (int k = 0; k < 2 && !*part && status == CLV_OK; k++) {
         char *note = path_join(folders[k], EXPORT_NOTE);
         *part = path_join(folders[k], strcmp(options->form, "coco") == 0 ? "coco.json" : options->form);

@@ -346,6 +346,8 @@ TEST(exports_come_back_by_their_folder_alone)
                          0);
         ck_assert(same_bytes(formatted("%s/whole%d", folder, k), formatted("%s/part%d", folder, k)));
     }
+    free(expect_success("cd %s/out/voc && \"$CLEAVE\" import voc . -o ../../here", folder));
+    ck_assert(same_bytes(formatted("%s/whole2", folder), formatted("%s/here", folder)));
     free(expect_success("cd %s && mkdir a b && cp %s/images/0001.jpg a && cp %s/images/0002.jpg b && "
                         "\"$CLEAVE\" segment -q -m %s a/0001.jpg b/0002.jpg -o two --export coco",
                         folder, sample_set(), sample_set(), model_path));
