@@ -70,9 +70,9 @@ static const struct option_rule of_recipes[] =
 static enum clv_status parse(struct features *self, int argc, char **argv, struct clv_error *err)
 {
     const struct option_table table = {
-        "--data PATH -o FILE [OPTION...]",
+        "SET -o FILE [OPTION...]",
         "Extracts the features of images into a file, for training again and again.",
-        {"features --data set/ -o set.safetensors", "features --data set/ -m model.cleave -o set.safetensors"},
+        {"features set/ -o set.safetensors", "features set/ -m model.cleave -o set.safetensors"},
         "`cleave train --data' and `cleave segment --features' take the file. Of several parts, made with --shard: "
         "cleave features --index -o FILE PART...",
         {{features_rows, self, false},
@@ -86,8 +86,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     clv_train_defaults(task, clv_learner_at(0));
     enum clv_status status = options_parse(&table, argc, argv, common, err);
     TRY(recipe_options_finish(task, common, err));
-    TRY_IF(!self->index,
-           options_take_no_arguments(common, "features takes no arguments; --data names the images", err));
+    TRY_IF(!self->index, options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err));
     if (status != CLV_OK)
         return status;
     bool has_images = options_first_given(common, SECTION_IMAGES);

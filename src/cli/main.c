@@ -54,7 +54,7 @@ static void print_help(FILE *stream)
         fprintf(stream, "  %-10s %s\n", command->name, command->summary);
     fputs("\n`cleave COMMAND --help` tells a command's options; `cleave --version` tells version and licence.\n\n"
           "Example:\n"
-          "  cleave train --learner ssvm --data set/manifest.tsv --split train --seed 1 -o horse.cleave\n"
+          "  cleave train set/manifest.tsv --learner ssvm --split train --seed 1 -o horse.cleave\n"
           "  cleave segment -m horse.cleave photos/ -o out/ --overlay --report report/\n\n"
           "Exit status: 0 success, 64 usage, 65 bad data, 66 missing input, 70 internal error, 71 out of memory or\n"
           "operating system error, 73 output cannot be created, 74 output cannot be written, 75 start it again (train\n"

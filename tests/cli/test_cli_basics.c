@@ -53,6 +53,39 @@ TEST(values_of_options_are_completed)
     free(output);
 }
 
+/* What `words` are completed to, the last of them in work. */
+static void expect_completion(const char *words, const char *replies)
+{
+    char *output =
+        expect_success("PATH=$(dirname \"$CLEAVE\"):$PATH; export PATH; dir=$PWD; cd %s && mkdir -p comp/sub "
+                       "&& cd comp && touch a.cleave b.txt && bash -c '. '$dir'/tools/bash-completion; "
+                       "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _cleave; "
+                       "echo ${COMPREPLY[*]}'",
+                       temporary_folder(), words);
+    ck_assert_str_eq(output, formatted("%s\n", replies));
+    free(output);
+}
+
+TEST(values_after_an_equals_sign_commands_after_help_and_models_are_completed)
+{
+    expect_completion("cleave train --pairwise=p", "--pairwise=potts");
+    expect_completion("cleave train --pairwise = p", "potts");
+    expect_completion("cleave train --pairwise =", "auto none potts full");
+    expect_completion("cleave help an", "annotate");
+    expect_completion("cleave segment -m \"\"", "a.cleave sub");
+    expect_completion("cleave segment --model=a", "--model=a.cleave");
+    expect_completion("cleave segment --model = \"\"", "a.cleave sub");
+}
+
+TEST(an_option_that_is_nearly_one_is_named)
+{
+    expect_error(64, "unrecognized option '--modle'; did you mean --model?", "\"$CLEAVE\" segment --modle x y -o z");
+    expect_error(64, "'--learnr'; did you mean --learner?", "\"$CLEAVE\" train x --learnr=ssvm");
+    expect_error(64, "did you mean --lambda?", "\"$CLEAVE\" train -qo x --lambad 1");
+    expect_error(64, "-o is missing", "\"$CLEAVE\" train x --void --modle"); /* a value */
+    expect_error(64, "-o is missing", "\"$CLEAVE\" train x --over -- --modle");
+}
+
 TEST(help_lists_every_command_and_every_exit_status)
 {
     char *output = expect_success("\"$CLEAVE\" --help");
@@ -139,7 +172,9 @@ TEST(missing_and_conflicting_options_are_named)
 {
     expect_error(64, "--data is missing", "\"$CLEAVE\" train -o x");
     expect_error(64, "-o is missing", "\"$CLEAVE\" train --data x");
-    expect_error(64, "-m is missing", "\"$CLEAVE\" segment x -o y");
+    expect_error(64, "cleave train' makes a model of images with masks, `cleave label' of what is marked",
+                 "\"$CLEAVE\" segment x -o y");
+    expect_error(64, "`cleave segment --boxes' needs none", "\"$CLEAVE\" segment h.jpg");
     expect_error(64, "-o is missing", "\"$CLEAVE\" segment x -m y");
     expect_error(64, "no images", "\"$CLEAVE\" segment -m x -o y");
     expect_error(64, "exclude each other", "\"$CLEAVE\" segment --overwrite --resume");
@@ -150,7 +185,10 @@ TEST(missing_and_conflicting_options_are_named)
     expect_error(64, "no folder", "\"$CLEAVE\" synth");
     expect_error(64, "b: one folder is enough", "\"$CLEAVE\" synth -o a b");
     expect_error(64, "which model", "\"$CLEAVE\" inspect");
-    expect_error(64, "x: train takes no arguments", "\"$CLEAVE\" train x");
+    expect_error(64, "-o is missing", "\"$CLEAVE\" train x");
+    expect_error(64, "--pred is missing", "\"$CLEAVE\" score x");
+    expect_error(64, "c: one argument too many", "\"$CLEAVE\" score a b c");
+    expect_error(64, "b: one argument too many", "\"$CLEAVE\" features -d x b -o y");
     ck_assert_int_eq(run_command(NULL, "\"$CLEAVE\""), 64);
 }
 

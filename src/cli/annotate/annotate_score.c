@@ -76,8 +76,8 @@ static enum clv_status parse(struct answer *self, struct option_table table, con
     *self = (struct answer){.search = {.max_nodes = CLV_TAG_DEFAULT_NODES}};
     common_options_init(common);
     enum clv_status status = options_parse(&table, argc, argv, common, err);
-    return status == CLV_OK ? options_take_no_arguments(common, "there are no arguments; --data names the data", err)
-                            : status;
+    TRY(options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err));
+    return status;
 }
 
 static void put_tags(struct text *text, const struct clv_tag_model *model, const uint8_t *tags, bool json)
@@ -262,10 +262,10 @@ static enum clv_status claim_outputs(struct answer *self, struct clv_error *err)
 enum clv_status annotate_predict(int argc, char **argv, struct clv_error *err)
 {
     static const struct option_table table = {
-        .usage = "-m MODEL --data FILE [OPTION...]",
+        .usage = "-m MODEL FILE [OPTION...]",
         .summary = "Tags examples by a model.",
-        .examples = {"annotate predict -m tags.cleave --data photos/",
-                     "annotate predict -m tags.cleave --data photos/ --report report"},
+        .examples = {"annotate predict -m tags.cleave photos/",
+                     "annotate predict -m tags.cleave photos/ --report report"},
     };
     struct answer self;
     enum clv_status status = parse(&self, table, predict_rows, argc, argv, err);
@@ -377,9 +377,9 @@ static enum clv_status score_model(const struct answer *self, struct clv_error *
 enum clv_status annotate_score(int argc, char **argv, struct clv_error *err)
 {
     static const struct option_table table = {
-        .usage = "-m MODEL --data FILE [OPTION...]",
+        .usage = "-m MODEL FILE [OPTION...]",
         .summary = "Compares tags with the truth: exact match, Hamming loss, F by example, by tag and over all.",
-        .examples = {"annotate score -m tags.cleave --data set/manifest.tsv --split test",
+        .examples = {"annotate score -m tags.cleave set/manifest.tsv --split test",
                      "annotate score --pred predicted.svm --data truth.svm"},
         .notes = "Where there is no tag to find and none was found, F is 1.",
     };

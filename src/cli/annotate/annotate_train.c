@@ -240,10 +240,10 @@ static enum clv_status check_effect(const struct annotate_training *self, struct
 static enum clv_status parse(struct annotate_training *self, int argc, char **argv, struct clv_error *err)
 {
     const struct option_table table = {
-        "--data FILE -o MODEL [OPTION...]",
+        "FILE -o MODEL [OPTION...]",
         "Learns which tags go with an example's features and with each other.",
-        {"annotate train --data set/manifest.tsv -o tags.cleave",
-         "annotate train --data train.svm --learner ssvm-full --lambda 0.001 -o tags.cleave"},
+        {"annotate train set/manifest.tsv -o tags.cleave",
+         "annotate train train.svm --learner ssvm-full --lambda 0.001 -o tags.cleave"},
         "The summary goes to standard output. Without --lambda the regularisation (and with --kernel rbf the kernel's "
         "width) is chosen by cross-validation among the training examples.",
         {{own_rows, self, true},
@@ -255,9 +255,7 @@ static enum clv_status parse(struct annotate_training *self, int argc, char **ar
     common_options_init(&self->common);
     clv_tag_training_defaults(&self->training, clv_tag_learner_at(0));
     enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
-    if (status == CLV_OK)
-        status =
-            options_take_no_arguments(&self->common, "annotate train takes no arguments; --data names the data", err);
+    TRY(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));
     if (status != CLV_OK)
         return status;
     self->is_goal_given = options_given(&self->common, "goal");

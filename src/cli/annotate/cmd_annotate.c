@@ -14,9 +14,9 @@ static const struct {
 enum { N_SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 
 static const char help[] =
-    "Usage: cleave annotate train --data FILE [OPTION...] -o MODEL\n"
-    "   or: cleave annotate predict -m MODEL --data FILE [OPTION...]\n"
-    "   or: cleave annotate score -m MODEL --data FILE [OPTION...]\n"
+    "Usage: cleave annotate train FILE [OPTION...] -o MODEL\n"
+    "   or: cleave annotate predict -m MODEL FILE [OPTION...]\n"
+    "   or: cleave annotate score -m MODEL FILE [OPTION...]\n"
     "Learns which tags go with an example's features and with each other, and tags others.\n\n"
     "  train      learn a model from a multi-label file\n"
     "  predict    tag the examples of a file\n"

@@ -97,11 +97,6 @@ enum clv_status common_options_check(const struct common_options *common, const 
     return given ? fail(err, CLV_ERR_USAGE, "--%s has no effect: %s", given, why) : CLV_OK;
 }
 
-enum clv_status options_take_no_arguments(const struct common_options *common, const char *hint, struct clv_error *err)
-{
-    return common->n_arguments ? fail(err, CLV_ERR_USAGE, "%s: %s", common->arguments[0], hint) : CLV_OK;
-}
-
 const char *const decoding_names[] = {"own", "map", "marginal-map", "marginals", NULL};
 const char *const decoding_names_of_images[] = {"own", "map", "marginal-map", "marginals", "least-loss", NULL};
 
@@ -205,6 +200,48 @@ static error_t parse(int key, char *typed, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
+/* The row of a long option that is there in full or by its beginning, or *is_own: one of every command's. Of a short one
+ * that is alone or the last of several. */
+static const struct clv_option *look_up(bool *is_own, const struct option_table *table, const char *word)
+{
+    static const char *const own[] = {"help", "usage", "version", "list-options"};
+    bool is_long = word[1] == '-';
+    size_t length = is_long ? strcspn(word + 2, "=") : strlen(word) - 1;
+    const struct clv_option *found = NULL;
+    *is_own = false;
+    for (size_t k = 0; k < sizeof own / sizeof *own && is_long; k++)
+        *is_own |= strncmp(own[k], word + 2, length) == 0;
+    for (const struct option_group *group = table->groups; group->rows; group++)
+        for (const struct clv_option *option = group->rows; option->name; option++)
+            if (!is_long ? option->short_name == word[length]
+                         : strncmp(option->name, word + 2, length) == 0 && (!found || !option->name[length]))
+                found = option;
+    return found;
+}
+
+/* argp says what is no option, but not what is near it. */
+static enum clv_status check_spelling(const struct option_table *table, int argc, char **argv, struct clv_error *err)
+{
+    const char *names[MAX_OPTIONS];
+    size_t n = 0;
+    for (const struct option_group *group = table->groups; group->rows; group++)
+        for (const struct clv_option *option = group->rows; option->name && n < MAX_OPTIONS; option++)
+            names[n++] = option->name;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        bool is_own, is_long = argv[i][0] == '-' && argv[i][1] == '-';
+        if (argv[i][0] != '-' || !argv[i][1])
+            continue;
+        const struct clv_option *option = look_up(&is_own, table, argv[i]);
+        char typed[64];
+        snprintf(typed, sizeof typed, "%.*s", (int)strcspn(argv[i] + 1 + is_long, "="), argv[i] + 1 + is_long);
+        const char *near = is_long && !option && !is_own ? text_nearest(typed, names, n) : NULL;
+        if (near)
+            return fail(err, CLV_ERR_USAGE, "unrecognized option '--%s'; did you mean --%s?", typed, near);
+        i += option && option->argument && !strchr(argv[i], '=');
+    }
+    return CLV_OK;
+}
+
 enum clv_status options_parse(const struct option_table *table, int argc, char **argv, struct common_options *common,
                               struct clv_error *err)
 {
@@ -225,12 +262,60 @@ enum clv_status options_parse(const struct option_table *table, int argc, char *
             options[n++] = (struct argp_option){
                 option->name, option->short_name ? option->short_name : index, option->argument, 0, NULL, 0};
         }
+    enum clv_status status = check_spelling(table, argc, argv, err);
+    if (status != CLV_OK)
+        return status;
     error_t failed = argp_parse(&argp, argc, argv, 0, NULL, &self);
     if (self.status != CLV_OK)
         return self.status;
     if (failed)
         return failed == ENOMEM ? fail_memory(err) : fail(err, CLV_ERR_INTERNAL, "options: %s", strerror(failed));
     return common->canonical.failed ? fail_memory(err) : CLV_OK;
+}
+
+static const struct clv_option *find_option(const struct option_group **group, const struct option_table *table,
+                                            const char *name)
+{
+    for (*group = table->groups; (*group)->rows; ++*group)
+        for (const struct clv_option *option = (*group)->rows; option->name; option++)
+            if (strcmp(option->name, name) == 0)
+                return option;
+    return NULL;
+}
+
+enum clv_status options_take_arguments(const struct option_table *table, struct common_options *common,
+                                       const char *const *names, size_t n, struct clv_error *err)
+{
+    size_t used = 0;
+    enum clv_status status = CLV_OK;
+    for (size_t k = 0; k < n && status == CLV_OK; k++) {
+        const struct option_group *group;
+        const struct clv_option *option = find_option(&group, table, names[k]);
+        bool takes_all = k + 1 == n && option->flags & CLV_OPTION_AGAIN;
+        bool takes_one = takes_all || !options_given(common, names[k]);
+        for (; takes_one && used < common->n_arguments && status == CLV_OK; takes_one = takes_all)
+            status = take(group, option, common->arguments[used++], common, err);
+    }
+    TRY_IF(used < common->n_arguments, fail(err, CLV_ERR_USAGE, "%s: one argument too many", common->arguments[used]));
+    TRY_IF(common->canonical.failed, fail_memory(err));
+    return status;
+}
+
+enum clv_status options_take_manifest(const struct option_table *table, struct common_options *common,
+                                      struct clv_error *err)
+{
+    size_t k = 0;
+    for (size_t length; k < common->n_arguments; k++)
+        if ((length = strlen(common->arguments[k])) > 4 && strcmp(common->arguments[k] + length - 4, ".tsv") == 0)
+            break;
+    if (k == common->n_arguments || options_given(common, "data"))
+        return CLV_OK;
+    const struct option_group *group;
+    const struct clv_option *option = find_option(&group, table, "data");
+    enum clv_status status = take(group, option, common->arguments[k], common, err);
+    common->n_arguments--;
+    memmove(common->arguments + k, common->arguments + k + 1, (common->n_arguments - k) * sizeof *common->arguments);
+    return status;
 }
 
 enum clv_status options_check(const struct common_options *common, const struct option_rule *rules, size_t n,
@@ -415,12 +500,12 @@ void option_help_all(FILE *stream, const char *command, const struct option_tabl
 
 void option_help_list(FILE *stream, const struct option_table *table)
 {
-    static const char *const files[] = {"PATH", "FILE", "FOLDER", "MODEL"};
+    static const char *const files[] = {"PATH", "FILE", "FOLDER"};
     for (const struct option_group *group = table->groups; group->rows; group++)
         for (const struct clv_option *option = group->rows; option->name; option++) {
             if (option->flags & CLV_OPTION_HIDDEN)
                 continue;
-            bool is_file = false;
+            bool is_file = false, is_model = option->argument && strcmp(option->argument, "MODEL") == 0;
             for (size_t k = 0; k < sizeof files / sizeof *files; k++)
                 is_file |= option->argument && strcmp(option->argument, files[k]) == 0;
             for (int is_long = option->short_name == 0; is_long < 2; is_long++) {
@@ -430,7 +515,7 @@ void option_help_list(FILE *stream, const struct option_table *table)
                     fprintf(stream, "-%c%s", option->short_name, option->argument ? "=" : "");
                 for (size_t i = 0; option->choices && option->choices[i]; i++)
                     fprintf(stream, "%s%s", i ? " " : "", option->choices[i]);
-                fputs(is_file ? "@\n" : "\n", stream);
+                fputs(is_model ? "@.cleave\n" : is_file ? "@\n" : "\n", stream);
             }
         }
     fputs("--help\n--usage\n--version\n", stream);

@@ -45,10 +45,6 @@ const char *options_first_given(const struct common_options *common, const char 
 enum clv_status common_options_check(const struct common_options *common, const char *why,
                                      struct clv_error *err) CLV_CHECK;
 
-/* CLV_ERR_USAGE: the first argument, if there are some; `hint` says what to do instead. */
-enum clv_status options_take_no_arguments(const struct common_options *common, const char *hint,
-                                          struct clv_error *err) CLV_CHECK;
-
 /* --decode: by which rule labels follow from a model's scores, in place of the model's own. */
 enum decoding_choice { DECODING_OWN, DECODING_MAP, DECODING_MARGINAL_MAP, DECODING_MARGINALS, DECODING_LEAST_LOSS };
 extern const char *const decoding_names[], *const decoding_names_of_images[]; /* the latter with least-loss, too */
@@ -81,6 +77,14 @@ struct option_table {
 enum clv_status options_parse(const struct option_table *table, int argc, char **argv, struct common_options *common,
                               struct clv_error *err) CLV_CHECK;
 
+/* Arguments as values of options, in the order of names[n]: each takes the next one unless it was given by name, the last
+ * all that are left if it may be given again. CLV_ERR_USAGE: an argument that is one too many. */
+enum clv_status options_take_arguments(const struct option_table *table, struct common_options *common,
+                                       const char *const *names, size_t n, struct clv_error *err) CLV_CHECK;
+/* The first argument called .tsv as the value of --data, unless that was given. */
+enum clv_status options_take_manifest(const struct option_table *table, struct common_options *common,
+                                      struct clv_error *err) CLV_CHECK;
+
 /* What two options have to do with each other; the first that is broken is CLV_ERR_USAGE. */
 struct option_rule {
     const char *option;
@@ -101,7 +105,8 @@ void option_help_short(FILE *stream, const char *command, const struct option_ta
 /* Every option, by sections. */
 void option_help_all(FILE *stream, const char *command, const struct option_table *table,
                      const struct common_options *common);
-/* For completion, a line for each: "--pairwise=auto none potts full"; "--data=@" is a file; "--mirror" has no value. */
+/* For completion, a line for each: "--pairwise=auto none potts full"; "--data=@" is a file, "--model=@.cleave" one
+ * of that name; "--mirror" has no value. */
 void option_help_list(FILE *stream, const struct option_table *table);
 
 /* --shard i/n: one of n equal parts of the work, for job arrays. A shard is a contiguous block of the whole list, so

@@ -299,9 +299,6 @@ static enum clv_status check_features(const struct score *self, struct clv_error
 static enum clv_status check_shards(const struct score *self, struct clv_error *err)
 {
     bool of_masks = !(self->data && is_tensor_file(self->data));
-    if (self->common.n_arguments && !self->merge)
-        return fail(err, CLV_ERR_USAGE, "%s: score takes no arguments; --data and --pred do it",
-                    self->common.arguments[0]);
     if ((self->merge || self->shard.count) && !of_masks)
         return fail(err, CLV_ERR_USAGE, "--%s: goes with masks, not with a feature file",
                     self->merge ? "merge" : "shard");
@@ -319,19 +316,23 @@ static enum clv_status check_shards(const struct score *self, struct clv_error *
 static enum clv_status parse(struct score *self, int argc, char **argv, struct clv_error *err)
 {
     const struct option_table table = {
-        "--data PATH --pred FOLDER [OPTION...]",
+        "SET PRED [OPTION...]",
         "Scores masks against the truth: weighted Hamming, Hamming, intersection over union.",
-        {"score --data set/ --pred out", "score --data set/manifest.tsv --split test --pred out --json"},
+        {"score set/ out", "score set/manifest.tsv out --split test --json"},
         "Weighted Hamming is half the miss rate plus half the false-alarm rate, for figure and ground. Weighted "
         "Hamming, "
         "Hamming and IoU are means over images; accuracies are over all pixels of the set. Mean IoU is over labels "
-        "from 1 on. Void pixels never count. Of several shards: cleave score --data PATH --merge TABLE...",
+        "from 1 on. Void pixels never count. Of several shards: cleave score --data SET --merge TABLE...",
         {{score_rows, self, false},
          {image_option_rows, &self->common, false},
          {plain_option_rows, &self->common, false}},
     };
     common_options_init(&self->common);
     enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
+    if (status != CLV_OK)
+        return status;
+    if (!self->merge)
+        status = options_take_arguments(&table, &self->common, (const char *const[]){"data", "pred"}, 2, err);
     if (status != CLV_OK)
         return status;
     bool has_features = self->data && is_tensor_file(self->data);

@@ -67,6 +67,7 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
     };
     common_options_init(&self.common);
     enum clv_status status = options_parse(&table, argc, argv, &self.common, err);
+    TRY(options_take_manifest(&table, &self.common, err));
     TRY(run(&self, err));
     common_options_release(&self.common);
     return status;

@@ -74,6 +74,7 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     };
     common_options_init(&self->common);
     enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
+    TRY(options_take_manifest(&table, &self->common, err));
     self->cutout |= self->crop || self->cutout_labels;
     TRY(segment_check(self, "segment", err));
     TRY(segment_check_outputs(self, err));

@@ -136,7 +136,10 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     if (options_given(common, "overwrite") && options_given(common, "resume"))
         return fail(err, CLV_ERR_USAGE, "--overwrite and --resume exclude each other");
     if (!self->model_path && !self->boxes)
-        return fail(err, CLV_ERR_USAGE, "%s: -m is missing: which model?", command);
+        return fail(err, CLV_ERR_USAGE,
+                    "%s: -m is missing: `cleave train' makes a model of images with masks, `cleave label' of what is "
+                    "marked on a page; `cleave segment --boxes' needs none",
+                    command);
     enum clv_status status = options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err);
     if (status != CLV_OK)
         return status;

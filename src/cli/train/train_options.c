@@ -360,9 +360,9 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     clv_train_defaults(&self->task, clv_learner_at(0));
     list_learners();
     const struct option_table table = {
-        "--data PATH -o MODEL [OPTION...]",
+        "SET... -o MODEL [OPTION...]",
         "Learns a model from images with masks.",
-        {"train --data photos/ -o model.cleave", "train --data set/manifest.tsv --cv 5 --seed 1 -o set.cleave"},
+        {"train photos/ -o model.cleave", "train set/manifest.tsv --cv 5 --seed 1 -o set.cleave"},
         "The summary goes to standard output. The first Ctrl-C while learning writes the model so far (and "
         "MODEL.checkpoint for --resume) and ends with status 130; the second ends at once. Other exit statuses: "
         "`cleave --help'.",
@@ -378,7 +378,7 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     console_set_progress((enum console_progress_form)self->progress);
     self->task.resume |= self->requeue;
     if (status == CLV_OK)
-        status = options_take_no_arguments(&self->common, "train takes no arguments; --data names the images", err);
+        status = options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err);
     TRY(recipe_options_finish(&self->task, &self->common, err));
     TRY(check(self, err));
     TRY(gather(self, err));

@@ -67,7 +67,7 @@ TEST(options_that_do_not_go_together_are_refused)
     expect_error(64, "no tables", "cd %s && \"$CLEAVE\" score --data set --merge", folder);
     expect_error(64, "leave out --pred", "cd %s && \"$CLEAVE\" score --data set --merge s1 --pred out", folder);
     expect_error(64, "go with --merge", "cd %s && \"$CLEAVE\" score --data set --pred out --shard 1/2 --json", folder);
-    expect_error(64, "score takes no arguments", "cd %s && \"$CLEAVE\" score --data set --pred out s1", folder);
+    expect_error(64, "s1: one argument too many", "cd %s && \"$CLEAVE\" score --data set --pred out s1", folder);
 }
 
 SETUP_ONCE(make_tables, NULL)

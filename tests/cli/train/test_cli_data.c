@@ -37,6 +37,22 @@ TEST(a_folder_with_a_manifest_is_learned_from_by_its_split_train)
     expect_parts(folder, "images    12,", "", TRAIN RECIPE "--data set");
 }
 
+TEST(sets_are_named_as_arguments_or_by_data)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cp -r %s %s/set && cd %s && " TRAIN RECIPE "--data set && mv m n && " TRAIN RECIPE
+                        "set && cmp m n && \"$CLEAVE\" segment -q -m m --data set/manifest.tsv --split test -o out && "
+                        "\"$CLEAVE\" segment -q -m m set/manifest.tsv --split test -o again && diff -r out again && "
+                        "\"$CLEAVE\" marginals -q -m m set/manifest.tsv --split test -o p && ls p/0009.png && "
+                        "\"$CLEAVE\" score --data set --split test --pred out >a && "
+                        "\"$CLEAVE\" score set out --split test >b && cmp a b && "
+                        "\"$CLEAVE\" score --data set --split test out >b && cmp a b && "
+                        "\"$CLEAVE\" features -q -m m --data set -o f && \"$CLEAVE\" features -q -m m set -o g && "
+                        "cmp f g && \"$CLEAVE\" score -m m f >a && \"$CLEAVE\" score -m m --data f >b && cmp a b && "
+                        "\"$CLEAVE\" train --learner perceptron --passes 1 f g -o both",
+                        sample_set(), folder, folder));
+}
+
 TEST(drafts_teach_only_if_they_are_asked_for)
 {
     const char *folder = temporary_folder();
