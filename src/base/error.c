@@ -113,3 +113,14 @@ void report_message(const struct clv_progress *progress, enum clv_message kind, 
     va_end(args);
     progress->say(progress->context, kind, text);
 }
+
+void report_count(const struct clv_progress *progress, const char *path, size_t n, const char *one, const char *many,
+                  const char *first)
+{
+    if (n)
+        report_message(progress, CLV_NOTE, "%s%s%zu %s%s%s", path ? path : "", path ? ": " : "", n, n == 1 ? one : many,
+                       !first   ? ""
+                       : n == 1 ? ": "
+                                : ", the first is ",
+                       first ? first : "");
+}

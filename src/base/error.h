@@ -50,4 +50,8 @@ void report_progress(const struct clv_progress *progress, const char *what, size
 void report_message(const struct clv_progress *progress, enum clv_message kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* "PATH: 1 ONE: FIRST", "PATH: 7 MANY, the first is FIRST", a note; none of 0. path and first may be NULL. */
+void report_count(const struct clv_progress *progress, const char *path, size_t n, const char *one, const char *many,
+                  const char *first);
+
 #endif

@@ -31,10 +31,7 @@ static enum clv_status open_file(struct reading *self, const char *path, struct 
     if (status != CLV_OK)
         return status;
     self->path = path;
-    if (self->file.n_skipped)
-        report_message(self->options->progress, CLV_NOTE,
-                       "%s: %zu annotations are no boxes and were skipped (the first: %s)", path, self->file.n_skipped,
-                       self->file.first_skipped);
+    report_count(self->options->progress, path, self->file.n_skipped, NO_BOXES, self->file.first_skipped);
     return CLV_OK;
 }
 

@@ -46,6 +46,14 @@ void training_set_note_manifest(const struct clv_set *set, const char *path, con
         report_message(progress, CLV_NOTE, "%s: read by its manifest.tsv", path);
 }
 
+void training_set_note_skipped(const struct clv_set *set, const char *path, const struct clv_progress *progress)
+{
+    report_count(progress, NULL, set->n_own, OWN_IMAGES, set->first_own);
+    report_count(progress, path, set->n_skipped, NO_IMAGES, NULL);
+    report_count(progress, path, set->n_unreadable, UNREADABLE_FOLDERS, set->first_unreadable);
+    report_count(progress, path, set->n_links, LINKED_FOLDERS, set->first_link);
+}
+
 /* Releases the set on failure. */
 static enum clv_status select_splits(struct clv_set *set, const char *path, const char *splits, bool prefer_train,
                                      struct clv_error *err)
@@ -71,19 +79,8 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
         return status;
     }
     training_set_note_manifest(set, path, progress);
-    if (set->n_own)
-        report_message(progress, CLV_NOTE, OWN_NOTE, set->n_own, set->first_own);
-    if (set->n_skipped)
-        report_message(progress, CLV_NOTE, "%s: %zu files are no images and were skipped", path, set->n_skipped);
-    if (set->n_lone_masks)
-        report_message(progress, CLV_NOTE, "%s: masks without an image of their name: %zu, the first is %s", path,
-                       set->n_lone_masks, set->first_lone_mask);
-    if (set->n_unreadable)
-        report_message(progress, CLV_NOTE, "%s: folders that may not be read were left out: %zu, the first is %s", path,
-                       set->n_unreadable, set->first_unreadable);
-    if (set->n_links)
-        report_message(progress, CLV_NOTE, "%s: links to folders were followed: %zu, the first is %s", path,
-                       set->n_links, set->first_link);
+    report_count(progress, path, set->n_lone_masks, LONE_MASKS, set->first_lone_mask);
+    training_set_note_skipped(set, path, progress);
     size_t n = set->n_items;
     status = select_splits(set, path, splits, prefer_train, err);
     if (status == CLV_OK && !splits && set->n_items < n)

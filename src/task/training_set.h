@@ -23,8 +23,18 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
                                   const struct set_check *check, const struct clv_progress *progress,
                                   struct clv_error *err) CLV_CHECK;
 
-#define OWN_NOTE                                                                                                       \
-    "images in a folder's own masks/, strokes/, overlays/, cutouts/ or objects/ were left out: %zu, the first is %s"
+/* For report_count: of one, of several. */
+#define OWN_IMAGES                                                                                                     \
+    "image in a folder's own masks/, strokes/, overlays/, cutouts/ or objects/ was left out",                          \
+        "images in a folder's own masks/, strokes/, overlays/, cutouts/ or objects/ were left out"
+#define NO_IMAGES          "file is no image and was skipped", "files are no images and were skipped"
+#define NO_BOXES           "annotation is no box and was skipped", "annotations are no boxes and were skipped"
+#define LONE_MASKS         "mask has no image of its name", "masks have no image of their name"
+#define UNREADABLE_FOLDERS "folder may not be read and was left out", "folders may not be read and were left out"
+#define LINKED_FOLDERS     "link to a folder was followed", "links to folders were followed"
+
+/* Notes what reading a folder left out and followed. */
+void training_set_note_skipped(const struct clv_set *set, const char *path, const struct clv_progress *progress);
 
 /* Whether a folder's manifest says what is in it. */
 void training_set_note_manifest(const struct clv_set *set, const char *path, const struct clv_progress *progress);

@@ -15,6 +15,7 @@
 #include "data/set.h"
 #include "image/formats.h"
 #include "image/pages.h"
+#include "task/training_set.h"
 
 #define STANDARD_INPUT "standard input"
 #define STREAM_BLOCK   ((size_t)1 << 20)
@@ -142,11 +143,11 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
     enum clv_status status = folder_walk(&files, path, err);
     for (size_t i = 0; i < files.n && status == CLV_OK; i++)
         status = add_folder_file(list, path, files.paths[i], inside ? list->skip_below : NULL, err);
-    if (status == CLV_OK && files.n_unreadable)
-        console_note("%s: folders that may not be read were left out: %zu, the first is %s", path, files.n_unreadable,
-                     files.first_unreadable);
-    if (status == CLV_OK && files.n_links)
-        console_note("%s: links to folders were followed: %zu, the first is %s", path, files.n_links, files.first_link);
+    if (status == CLV_OK) {
+        const struct clv_progress progress = console_progress(NULL);
+        report_count(&progress, path, files.n_unreadable, UNREADABLE_FOLDERS, files.first_unreadable);
+        report_count(&progress, path, files.n_links, LINKED_FOLDERS, files.first_link);
+    }
     path_list_release(&files);
     return status;
 }

@@ -295,9 +295,9 @@ static enum clv_status import_objects(struct import_set *self, int form, struct 
     TRY(clv_set_read_folder(&images, self->options->images, err));
     if (status != CLV_OK)
         goto done;
-    if (boxes.n_skipped)
-        console_note("%s: %zu objects cannot be used and were skipped (the first: %s)", self->options->annotations,
-                     boxes.n_skipped, boxes.first_skipped);
+    const struct clv_progress progress = console_progress(NULL);
+    report_count(&progress, self->options->annotations, boxes.n_skipped, "object cannot be used and was skipped",
+                 "objects cannot be used and were skipped", boxes.first_skipped);
     names = array_alloc(images.n_items, sizeof *names);
     entries = array_alloc(images.n_items, sizeof *entries);
     values = array_alloc(boxes.n_labels, 1);

@@ -10,6 +10,7 @@
 #include "cleave/box_cut.h"
 #include "cli/common/console.h"
 #include "data/boxes/boxes.h"
+#include "task/training_set.h"
 
 /* Which values boxes' labels have in masks. */
 
@@ -120,11 +121,11 @@ enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labe
                                 const char *data, struct clv_error *err)
 {
     struct clv_box typed = {0};
+    const struct clv_progress progress = console_progress(NULL);
     enum clv_status status =
         is_typed(&typed, path) ? take_typed(boxes, &typed, path, err) : clv_boxes_read(boxes, path, err);
-    if (status == CLV_OK && boxes->n_skipped)
-        console_note("%s: annotations that are no boxes were skipped: %zu, the first is %s", path, boxes->n_skipped,
-                     boxes->first_skipped);
+    if (status == CLV_OK)
+        report_count(&progress, path, boxes->n_skipped, NO_BOXES, boxes->first_skipped);
     return status == CLV_OK ? give_values(labels, values, boxes, path, data, err) : status;
 }
 

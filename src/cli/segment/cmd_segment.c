@@ -109,28 +109,9 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
     status = outputs_spare_set(&self->common.outputs, &set, self->data, err);
     TRY(clv_set_select(&set, self->split, err));
     TRY(inputs_add_set(inputs, &set, common, err));
-    inputs->n_skipped += set.n_skipped;
-    if (set.n_own)
-        console_note(OWN_NOTE, set.n_own, set.first_own);
-    if (set.n_links)
-        console_note("%s: links to folders were followed: %zu, the first is %s", self->data, set.n_links,
-                     set.first_link);
-    if (set.n_unreadable)
-        console_note("%s: folders that may not be read were left out: %zu, the first is %s", self->data,
-                     set.n_unreadable, set.first_unreadable);
+    training_set_note_skipped(&set, self->data, &progress);
     clv_set_release(&set);
     return status;
-}
-
-static void note_skipped(const struct input_list *inputs, const struct segment *self)
-{
-    if (!inputs->first_skipped)
-        console_note("%s: files that are no images were skipped: %zu", self->data, inputs->n_skipped);
-    else if (inputs->n_skipped == 1)
-        console_note("1 file is no image and was skipped: %s", inputs->first_skipped);
-    else
-        console_note("%zu files are no images and were skipped, the first is %s", inputs->n_skipped,
-                     inputs->first_skipped);
 }
 
 static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_dataset *dataset,
@@ -149,10 +130,11 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
                             : inputs_add_stream(inputs, stdin, self->ends_with_zero ? 0 : '\n', err);
     inputs->skip_below = NULL;
     TRY(inputs_name_outputs(inputs, err));
-    if (status == CLV_OK && inputs->n_skipped)
-        note_skipped(inputs, self);
-    if (status == CLV_OK && inputs->n_own)
-        console_note(OWN_NOTE, inputs->n_own, inputs->first_own);
+    if (status == CLV_OK) {
+        const struct clv_progress progress = console_progress(NULL);
+        report_count(&progress, NULL, inputs->n_skipped, NO_IMAGES, inputs->first_skipped);
+        report_count(&progress, NULL, inputs->n_own, OWN_IMAGES, inputs->first_own);
+    }
     TRY_IF(!inputs->n, fail(err, CLV_ERR_NO_INPUT, "%s: no images in it",
                             self->features ? self->features
                             : self->data   ? self->data

@@ -53,6 +53,21 @@ TEST(sets_are_named_as_arguments_or_by_data)
                         sample_set(), folder, folder));
 }
 
+TEST(files_that_are_no_images_are_counted_in_the_same_words_everywhere)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && cp -r %s/images photos && cp -r photos set && echo x >set/a.txt", folder,
+                        sample_set()));
+    for (int n = 1; n <= 2; n++) {
+        const char *words = n == 1 ? "1 file is no image and was skipped" : "2 files are no images and were skipped";
+        expect_parts(folder, words, "", "! " TRAIN RECIPE "--data set");
+        expect_parts(folder, words, "set/a.txt",
+                     formatted("\"$CLEAVE\" segment -m %s set -o out%d", sample_model(), n));
+        expect_parts(folder, words, "", formatted("\"$CLEAVE\" segment -m %s -d set -o on%d", sample_model(), n));
+        free(expect_success("cd %s && echo x >set/b.txt", folder));
+    }
+}
+
 TEST(drafts_teach_only_if_they_are_asked_for)
 {
     const char *folder = temporary_folder();
