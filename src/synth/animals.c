@@ -60,7 +60,8 @@ static enum clv_status check_folder(const char *folder, struct clv_error *err)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot open folder", folder);
     for (struct dirent *entry; status == CLV_OK && (entry = readdir(stream));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            status = fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s)", folder, entry->d_name);
+            status = fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s); --overwrite writes into it",
+                          folder, entry->d_name);
     closedir(stream);
     return status;
 }

@@ -106,6 +106,9 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
                                    const struct clv_train_options *options, struct train_data *data,
                                    struct clv_dataset *validation, struct clv_error *err) CLV_CHECK;
 
+/* Whether --validate names splits of the set, whose images have masks and maps; before any features are made. */
+enum clv_status train_validation_check(const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
+
 /* --validate: the images of those splits as the training's features see them, or a feature file. */
 enum clv_status train_validation_load(struct clv_dataset **dataset, const struct clv_train_options *options,
                                       const struct train_data *data, struct clv_error *err) CLV_CHECK;

@@ -117,6 +117,9 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     if (options->init)
         start->recipe = (struct clv_recipe){0};
     status = check_set(&supervision, &data->recipe, options, err);
+    TRY_IF(options->cv && (size_t)options->cv > supervision.n_masks,
+           fail(err, CLV_ERR_USAGE, "--cv: %d folds need as many images with masks, there are %zu", options->cv,
+                supervision.n_masks));
     if (status == CLV_OK && options->maps.n)
         status = map_options_add(set, &options->maps, err);
     if (status == CLV_OK && options->init)

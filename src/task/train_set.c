@@ -69,6 +69,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
         status = train_check_effect(options, training, err);
     if (status == CLV_OK && options->init)
         status = train_init_read(&self->start, options, err);
+    TRY(train_validation_check(options, err));
     TRY(train_data_load(&self->data, options, &self->start, err));
     if (status != CLV_OK)
         return status;

@@ -43,6 +43,28 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
     return status;
 }
 
+static enum clv_status read_split(struct clv_set *set, const struct clv_train_options *options,
+                                  const struct clv_progress *progress, struct clv_error *err)
+{
+    enum clv_status status = training_set_read_more(set, options->data, options->validate, err);
+    if (status == CLV_OK && !options->drafts)
+        training_set_drop_drafts(set, options->data, DRAFTS_HINT, progress);
+    TRY(training_set_hide(set, options->voids, err));
+    TRY(training_set_require_masks(set, options->data, progress, err));
+    TRY(map_options_add(set, &options->maps, err));
+    return status;
+}
+
+enum clv_status train_validation_check(const struct clv_train_options *options, struct clv_error *err)
+{
+    struct clv_set set = {0};
+    if (!options->validate || is_tensor_file(options->validate) || is_tensor_file(options->data))
+        return CLV_OK;
+    enum clv_status status = read_split(&set, options, NULL, err);
+    clv_set_release(&set);
+    return status == CLV_OK ? CLV_OK : fail_within(err, status, "--validate");
+}
+
 enum clv_status train_validation_load(struct clv_dataset **dataset, const struct clv_train_options *options,
                                       const struct train_data *data, struct clv_error *err)
 {
@@ -53,14 +75,7 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
         enum clv_status opened = open_features(dataset, options, data, err);
         return opened == CLV_OK ? dataset_weigh(*dataset, weights, err) : opened;
     }
-    enum clv_status status = training_set_read_more(&set, options->data, options->validate, err);
-    if (status != CLV_OK)
-        return status;
-    if (!options->drafts)
-        training_set_drop_drafts(&set, options->data, DRAFTS_HINT, options->progress);
-    status = training_set_hide(&set, options->voids, err);
-    TRY(training_set_require_masks(&set, options->data, options->progress, err));
-    TRY(map_options_add(&set, &options->maps, err));
+    enum clv_status status = read_split(&set, options, options->progress, err);
     TRY(clv_dataset_extract(dataset, &set, &data->recipe, options->n_threads, &options->limits, options->progress,
                             err));
     TRY(dataset_weigh(*dataset, weights, err));

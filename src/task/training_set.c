@@ -131,7 +131,10 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
         report_message(progress, CLV_NOTE, "%s: %zu of %zu images have no mask and were left out, the first is %s",
                        path, n_without, n, first);
     if (!kept)
-        return fail(err, CLV_ERR_DATA, "%s: none of the %zu images has a mask to learn from", path, n);
+        return fail(err, CLV_ERR_DATA,
+                    "%s: none of the %zu images has a mask to learn from: images/ and masks/ hold files of the same "
+                    "names, `cleave label' makes masks, and --boxes FILE trains on boxes",
+                    path, n);
     kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (set->items[i].mask)

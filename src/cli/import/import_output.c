@@ -95,8 +95,8 @@ static enum clv_status check_target(struct import_output *self, const struct imp
         return status;
     bool is_set = contents.has_manifest && !contents.has_other;
     if (contents.n && !options->overwrite)
-        return fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s)%s", options->output, contents.name,
-                    is_set ? "; --overwrite replaces it" : "");
+        return fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s); --overwrite replaces %s",
+                    options->output, contents.name, is_set ? "it" : "only sets that import made");
     if (contents.n && !is_set)
         return fail(err, CLV_ERR_CREATE, "%s: is no set that import made (it holds %s), and is not replaced",
                     options->output, contents.name);

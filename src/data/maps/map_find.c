@@ -53,6 +53,8 @@ enum clv_status clv_map_find(char **path, const char *folder, const char *image,
         part = part ? part + 1 : NULL;
     }
     array_free(name);
+    if (status == CLV_OK && !*path && !path_is_folder(folder))
+        status = fail(err, CLV_ERR_NO_INPUT, "%s: no such folder of maps", folder);
     if (status == CLV_OK && !*path)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: no map of %s in it (.npy, .png or .safetensors of the same name)",
                       folder, image);

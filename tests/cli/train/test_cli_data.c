@@ -68,6 +68,37 @@ TEST(files_that_are_no_images_are_counted_in_the_same_words_everywhere)
     }
 }
 
+TEST(what_cannot_be_met_is_refused_before_features_are_made)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && cp -r %s set && cp -r set/images photos", folder, sample_set()));
+    static const struct {
+        int code;
+        const char *part, *options;
+    } cases[] = {
+        {65, "--validate: set: no image has split \"nosuch\"; there are: test, train", "set --validate nosuch"},
+        {66, "nowhere: no such folder of maps", "set --maps net=nowhere"},
+        {64, "--cv: 50 folds need as many images with masks, there are 8", "set --cv 50"},
+        {65,
+         "none of the 12 images has a mask to learn from: images/ and masks/ hold files of the same names, `cleave "
+         "label' makes masks, and --boxes FILE trains on boxes",
+         "photos"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *output;
+        int code = run_command(&output, "cd %s && \"$CLEAVE\" train --progress json -o m " RECIPE "%s 2>&1", folder,
+                               cases[i].options);
+        char *json_part = strdup(cases[i].part), *quote;
+        while ((quote = strchr(json_part, '"')))
+            *quote = 0; /* what is before it will do */
+        ck_assert_int_eq(code, cases[i].code);
+        ck_assert_msg(strstr(output, json_part) && !strstr(output, "extracting"), "%s", output);
+        free(json_part);
+        free(output);
+    }
+    expect_error(73, "--overwrite writes into it", "\"$CLEAVE\" synth %s", folder);
+}
+
 TEST(drafts_teach_only_if_they_are_asked_for)
 {
     const char *folder = temporary_folder();
