@@ -112,7 +112,9 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
                                          struct clv_error *err) CLV_CHECK;
 
 /* A bare folder: every image below it, or, when it holds `masks/`, those of `images/`, or if there is no such folder
- * all that are not in masks/, with the mask of the same relative stem where there is one (two are an error). Images of
+ * all that are not in masks/, with the mask of the same relative stem where there is one (two are an error). `imgs/`
+ * and `img/` do for images/, and next to one of them `labels/` or `annotations/` with images in it for masks/; without
+ * such folders photo_mask.png is the mask of photo.jpg next to it. Images of
  * one stem, a.jpg and a.png, have a.jpg.png and a.png.png, and the mask of the stem only where these are not. Its own
  * strokes/, overlays/, cutouts/ and objects/ hold no images of a set; those that are there are counted. An image is
  * what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to be

@@ -352,3 +352,20 @@ const char *text_nearest(const char *typed, const char *const *choices, size_t n
     }
     return nearest && least <= 2 && least < (int)strlen(nearest) - 1 ? nearest : NULL;
 }
+
+void text_put_word(struct text *text, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        text_put(text, word);
+        return;
+    }
+    text_put(text, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            text_put(text, "'\\''");
+        else
+            text_append(text, word, 1);
+    }
+    text_put(text, "'");
+}

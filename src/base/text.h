@@ -31,6 +31,9 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 void text_put_json(struct text *text, const char *string);
 void text_put_html(struct text *text, const char *string);
 
+/* A word of a shell's command, in quotes where it needs them. */
+void text_put_word(struct text *text, const char *word);
+
 /* A number JSON accepts, shortest form that reads back the same; null when not finite. */
 void text_put_json_number(struct text *text, double value);
 

@@ -36,7 +36,17 @@ static int compare_stems(const void *a, const void *b)
     return strcmp(((const struct stem *)a)->stem, ((const struct stem *)b)->stem);
 }
 
-static enum clv_status list_stems(struct stems *stems, const struct path_list *masks, struct clv_error *err)
+/* What is after an image's stem in the name of a mask next to it. */
+#define MASK_SUFFIX "_mask"
+
+static bool ends_with_suffix(const char *stem)
+{
+    size_t length = strlen(stem);
+    return length > strlen(MASK_SUFFIX) && strcmp(stem + length - strlen(MASK_SUFFIX), MASK_SUFFIX) == 0;
+}
+
+static enum clv_status list_stems(struct stems *stems, const struct path_list *masks, bool cuts_suffix,
+                                  struct clv_error *err)
 {
     stems->entries = array_zalloc(masks->n, sizeof *stems->entries);
     if (!stems->entries)
@@ -47,6 +57,8 @@ static enum clv_status list_stems(struct stems *stems, const struct path_list *m
         entry->stem = path_replace_extension(entry->path, "");
         if (!entry->stem)
             return fail_memory(err);
+        if (cuts_suffix && ends_with_suffix(entry->stem))
+            entry->stem[strlen(entry->stem) - strlen(MASK_SUFFIX)] = 0;
     }
     qsort(stems->entries, stems->n, sizeof *stems->entries, compare_stems);
     return CLV_OK;
@@ -77,16 +89,22 @@ static enum clv_status find_mask(const char **mask, struct stems *stems, const c
     return status == CLV_OK && !*mask && is_shared ? find_mask(mask, stems, image, false, folder, err) : status;
 }
 
-/* An image or page below root/below. stems is NULL where there are no masks. */
-static enum clv_status add_image(struct clv_set *set, size_t *capacity, const char *below, const char *file,
+/* Where a folder has what. */
+struct layout {
+    const char *images, *masks; /* folders in it; "": itself */
+    bool is_paired;             /* else masks, if there are some, are next to images */
+};
+
+/* An image or page below root/images. */
+static enum clv_status add_image(struct clv_set *set, size_t *capacity, const struct layout *layout, const char *file,
                                  bool is_shared, struct stems *stems, struct clv_error *err)
 {
     const char *mask = NULL;
-    char *name = path_join(below, file), *mask_name = NULL;
+    char *name = path_join(layout->images, file), *mask_name = NULL;
     enum clv_status status = name ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && stems)
+    if (status == CLV_OK && stems->n)
         status = find_mask(&mask, stems, file, is_shared, set->root, err);
-    if (status == CLV_OK && mask && !(mask_name = path_join("masks", mask)))
+    if (status == CLV_OK && mask && !(mask_name = path_join(layout->masks, mask)))
         status = fail_memory(err);
     TRY(set_add(set, capacity, &(struct item_fields){.name = name, .mask = mask_name, .split = ""}, err));
     array_free(mask_name);
@@ -162,31 +180,96 @@ static enum clv_status walk_below(struct path_list *list, struct clv_set *set, c
 }
 
 /* Masks that no image took, so that a misspelled name is noticed. */
-static enum clv_status count_lone_masks(struct clv_set *set, const struct stems *stems, struct clv_error *err)
+static enum clv_status count_lone_masks(struct clv_set *set, const struct stems *stems, const struct layout *layout,
+                                        struct clv_error *err)
 {
     const char *first = NULL;
     for (size_t i = 0; i < stems->n; i++) {
         set->n_lone_masks += !stems->entries[i].is_used;
         first = first || stems->entries[i].is_used ? first : stems->entries[i].path;
     }
-    if (first && !(set->first_lone_mask = path_join("masks", first)))
+    if (first && !(set->first_lone_mask = path_join(layout->masks, first)))
         return fail_memory(err);
     return CLV_OK;
 }
 
-/* Where the images are, and whether masks/ holds masks of them: of images/ if there is one, else of all next to it. */
-static enum clv_status has_pairs(bool *paired, const char **below, const char *folder, struct clv_error *err)
+/* The first of the folders below the root that is there; NULL: none. */
+static enum clv_status find_folder(const char **found, const char *const names[3], const char *root,
+                                   struct clv_error *err)
 {
-    char *images = path_join(folder, "images"), *masks = path_join(folder, "masks");
-    enum path_kind of_images, of_masks;
-    enum clv_status status = images && masks ? path_look(&of_images, images, err) : fail_memory(err);
-    TRY(path_look(&of_masks, masks, err));
-    if (status == CLV_OK) {
-        *paired = of_masks == PATH_FOLDER;
-        *below = *paired && of_images == PATH_FOLDER ? "images" : "";
+    enum clv_status status = CLV_OK;
+    *found = NULL;
+    for (int k = 0; k < 3 && !*found && status == CLV_OK; k++) {
+        enum path_kind kind = PATH_ABSENT;
+        char *folder = path_join(root, names[k]);
+        status = folder ? path_look(&kind, folder, err) : fail_memory(err);
+        *found = kind == PATH_FOLDER ? names[k] : NULL;
+        array_free(folder);
     }
-    array_free(images);
-    array_free(masks);
+    return status;
+}
+
+/* masks/ has masks of images/ if there is one, else of all next to it; folders of other usual names are pairs. */
+static enum clv_status find_layout(struct layout *layout, const char *folder, struct clv_error *err)
+{
+    static const char *const of_images[] = {"images", "imgs", "img"};
+    static const char *const of_masks[] = {"masks", "labels", "annotations"};
+    const char *images, *masks;
+    *layout = (struct layout){"", "", false};
+    enum clv_status status = find_folder(&images, of_images, folder, err);
+    TRY(find_folder(&masks, of_masks, folder, err));
+    if (status != CLV_OK || !masks || (!images && masks != of_masks[0]))
+        return status;
+    char *below = path_join(folder, masks), *same = below && images ? path_join(below, images) : NULL;
+    if (!below || (images && !same))
+        status = fail_memory(err);
+    else if (images && (images == of_images[0] || !path_is_folder(same))) /* masks/img/ is of img/ next to masks/ */
+        layout->images = images;
+    layout->masks = masks;
+    layout->is_paired = true;
+    array_free(same);
+    array_free(below);
+    return status;
+}
+
+/* Whether what was found in labels/ or annotations/ are masks, not the boxes of other programs. */
+static bool holds_masks(const struct path_list *files, const struct clv_set *set, const struct layout *layout)
+{
+    bool is_found = strcmp(layout->masks, "masks") == 0;
+    char *folder = set_path(set, layout->masks);
+    for (size_t i = 0; i < files->n && !is_found && folder; i++) {
+        char *path = path_join(folder, files->paths[i]);
+        is_found = path && path_is_image(path);
+        array_free(path);
+    }
+    array_free(folder);
+    return is_found;
+}
+
+/* Moves photo_mask.png from the files to the masks where there is photo.jpg. */
+static enum clv_status take_suffixed(struct path_list *masks, struct path_list *files, struct clv_error *err)
+{
+    struct stems all = {0};
+    size_t n = files->n;
+    enum clv_status status = list_stems(&all, files, false, err);
+    files->n = 0;
+    for (size_t i = 0; i < n; i++) { /* all, so that each is in one list whatever the status */
+        char *file = files->paths[i];
+        struct stem image = {.stem = status == CLV_OK ? path_replace_extension(file, "") : NULL};
+        TRY_IF(!image.stem, fail_memory(err));
+        bool is_mask = image.stem && ends_with_suffix(image.stem);
+        if (is_mask) {
+            image.stem[strlen(image.stem) - strlen(MASK_SUFFIX)] = 0;
+            is_mask = bsearch(&image, all.entries, all.n, sizeof image, compare_stems) != NULL;
+        }
+        array_free(image.stem);
+        TRY_IF(is_mask, path_list_add(masks, file, err));
+        if (is_mask && status == CLV_OK)
+            array_free(file);
+        else
+            files->paths[files->n++] = file;
+    }
+    release_stems(&all);
     return status;
 }
 
@@ -198,21 +281,23 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     size_t capacity = 0;
     if (!fresh.root)
         return fail_memory(err);
-    bool paired = false;
-    const char *below = "";
-    enum clv_status status = has_pairs(&paired, &below, folder, err);
-    TRY(walk_below(&files, &fresh, below, err));
-    if (status == CLV_OK && paired)
-        status = walk_below(&masks, &fresh, "masks", err);
-    if (status == CLV_OK && paired)
-        status = list_stems(&stems, &masks, err);
-    TRY(keep_images(&files, &fresh, below, err));
+    struct layout layout;
+    enum clv_status status = find_layout(&layout, folder, err);
+    TRY_IF(layout.is_paired, walk_below(&masks, &fresh, layout.masks, err));
+    if (status == CLV_OK && layout.is_paired && !holds_masks(&masks, &fresh, &layout)) {
+        layout = (struct layout){"", "", false};
+        path_list_release(&masks);
+    }
+    TRY(walk_below(&files, &fresh, layout.images, err));
+    TRY(keep_images(&files, &fresh, layout.images, err));
+    TRY_IF(!layout.is_paired, take_suffixed(&masks, &files, err));
+    TRY(list_stems(&stems, &masks, !layout.is_paired, err));
     bool *is_shared = status == CLV_OK ? array_alloc(files.n, sizeof *is_shared) : NULL;
     TRY(is_shared ? path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err)
                   : fail_memory(err));
     for (size_t i = 0; status == CLV_OK && i < files.n; i++)
-        status = add_image(&fresh, &capacity, below, files.paths[i], is_shared[i], paired ? &stems : NULL, err);
-    TRY(count_lone_masks(&fresh, &stems, err));
+        status = add_image(&fresh, &capacity, &layout, files.paths[i], is_shared[i], &stems, err);
+    TRY(count_lone_masks(&fresh, &stems, &layout, err));
     if (status == CLV_OK && !fresh.n_items)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped);
     TRY(set_read_labels(&fresh, err));

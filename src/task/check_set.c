@@ -252,7 +252,7 @@ static enum clv_status check_images(struct supervision *self, struct summary *su
     check.findings = array_alloc(BATCH, sizeof *check.findings);
     enum clv_status status = is_bad && check.findings ? CLV_OK : fail_memory(err);
     TRY(look(is_bad, summary, &check, options->n_threads, err));
-    TRY(bad_images_report(&self->bad, options->skip_bad, n + n_before, options->data, options->progress, err));
+    TRY(bad_images_report(&self->bad, &self->set, n + n_before, options, err));
     if (status == CLV_OK) {
         status = summary ? report(summary, self, options, err) : CLV_OK;
         drop(self, is_bad);

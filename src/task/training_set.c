@@ -11,6 +11,7 @@
 #include "data/labels.h"
 #include "data/set.h"
 #include "feature/dataset/feature_list.h"
+#include "task/mask_remedy.h"
 
 bool is_tensor_file(const char *path)
 {
@@ -132,8 +133,9 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
                        path, n_without, n, first);
     if (!kept)
         return fail(err, CLV_ERR_DATA,
-                    "%s: none of the %zu images has a mask to learn from: images/ and masks/ hold files of the same "
-                    "names, `cleave label' makes masks, and --boxes FILE trains on boxes",
+                    "%s: none of the %zu images has a mask to learn from: masks/NAME.png goes with images/NAME.jpg, "
+                    "or NAME_mask.png with NAME.jpg next to it; "
+                    "`cleave label' makes masks, and --boxes FILE trains on boxes",
                     path, n);
     kept = 0;
     for (size_t i = 0; i < n; i++) {
@@ -177,24 +179,82 @@ enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, 
     return CLV_OK;
 }
 
-enum clv_status bad_images_report(const struct bad_images *self, bool skip, size_t n_images, const char *path,
-                                  const struct clv_progress *progress, struct clv_error *err)
+/* Whether messages differ only in the path before them and in numbers. */
+static bool are_alike(const char *a, const char *b)
 {
+    const char *after_a = strstr(a, ": "), *after_b = strstr(b, ": ");
+    a = after_a ? after_a : a;
+    b = after_b ? after_b : b;
+    for (;; a++, b++) {
+        a += strspn(a, "0123456789");
+        b += strspn(b, "0123456789");
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
+/* The message of one image, how many more have the like, which are taken from is_left, and a remedy. */
+static enum clv_status put_fault(struct text *text, bool *is_left, const struct bad_images *self, size_t first,
+                                 const struct clv_set *set, const struct clv_image_limits *limits,
+                                 struct clv_error *err)
+{
+    size_t n = 0;
+    for (size_t i = first + 1; i < self->n; i++)
+        if (is_left[i] && are_alike(self->messages[first], self->messages[i])) {
+            is_left[i] = false;
+            n++;
+        }
+    text_init(text, 1 << 16);
+    text_put(text, self->messages[first]);
+    if (n)
+        text_printf(text, " (and %zu more)", n);
+    mask_remedy(text, self->messages[first], set, limits);
+    return text->failed ? fail_memory(err) : CLV_OK;
+}
+
+/* One complaint for each kind of fault, or the error if there is one bad image. */
+static enum clv_status report_faults(const struct bad_images *self, const struct clv_set *set,
+                                     const struct clv_train_options *options, struct clv_error *err)
+{
+    bool *is_left = array_alloc(self->n, sizeof *is_left);
+    if (!is_left)
+        return fail_memory(err);
+    memset(is_left, true, self->n);
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < self->n && status == CLV_OK; i++) {
+        struct text text;
+        if (!is_left[i])
+            continue;
+        status = put_fault(&text, is_left, self, i, set, &options->limits, err);
+        if (status == CLV_OK && self->n == 1)
+            status = fail(err, self->status, "%s (--skip-bad goes on without it)", text.bytes);
+        else if (status == CLV_OK)
+            report_message(options->progress, CLV_COMPLAINT, "%s", text.bytes);
+        text_release(&text);
+    }
+    array_free(is_left);
+    return status;
+}
+
+enum clv_status bad_images_report(const struct bad_images *self, const struct clv_set *set, size_t n_images,
+                                  const struct clv_train_options *options, struct clv_error *err)
+{
+    const struct clv_progress *progress = options->progress;
+    const char *path = options->data;
+    bool skip = options->skip_bad;
     if (!self->n)
         return CLV_OK;
-    for (size_t i = 0; i < self->n; i++)
-        if (skip)
-            report_message(progress, CLV_NOTE, "left out: %s", self->messages[i]);
-        else if (self->n > 1)
-            report_message(progress, CLV_COMPLAINT, "%s", self->messages[i]);
+    for (size_t i = 0; i < self->n && skip; i++)
+        report_message(progress, CLV_NOTE, "left out: %s", self->messages[i]);
     if (skip && self->n < n_images) {
         report_message(progress, CLV_NOTE, "%s: %zu of %zu images were left out as bad", path, self->n, n_images);
         return CLV_OK;
     }
     if (skip)
         return fail(err, self->status, "%s: none of the %zu images can be used", path, n_images);
-    if (self->n == 1)
-        return fail(err, self->status, "%s (--skip-bad goes on without it)", self->messages[0]);
+    enum clv_status status = report_faults(self, set, options, err);
+    if (status != CLV_OK)
+        return status;
     return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
                 path, self->n, n_images);
 }

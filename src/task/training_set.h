@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/path.h"
-#include "cleave/features.h"
+#include "cleave/segment.h"
 
 /* Whether a file is a safetensors file, or an index of shards (recognised by content), rather than a manifest. */
 bool is_tensor_file(const char *path);
@@ -74,9 +74,9 @@ void bad_images_release(struct bad_images *self);
  * else `status`. */
 enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
-/* Names all of them: as notes with `skip`, else as complaints, and fails. `n_images` is how many there were, of
- * `path`. */
-enum clv_status bad_images_report(const struct bad_images *self, bool skip, size_t n_images, const char *path,
-                                  const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+/* Names all of them as notes with options->skip_bad; else fails, with a complaint for each kind of fault. `n_images` is how
+ * many there were, of the set at options->data. */
+enum clv_status bad_images_report(const struct bad_images *self, const struct clv_set *set, size_t n_images,
+                                  const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -54,6 +54,39 @@ TEST(images_are_recognised_by_content_and_the_rest_is_counted)
     clv_set_release(&set);
 }
 
+TEST(usual_layouts_of_masks_are_recognised)
+{
+    static const struct {
+        const char *image, *mask, *other; /* that is no image of the set */
+    } layouts[] = {
+        {"l1/imgs/a.jpg", "l1/labels/a.png", "l1/b.png"},
+        {"l2/img/s/a.jpg", "l2/annotations/s/a.png", "l2/annotations/a.xml"},
+        {"l3/imgs/a.jpg", "l3/masks/a.png", "l3/labels/a.png"},
+        {"l4/img/a.jpg", "l4/masks/img/a.png", "l4/readme.txt"}, /* next to masks/, as ever */
+        {"l5/s/a.jpg", "l5/s/a_mask.png", "l5/readme.txt"},
+        {"l6/images/a.jpg", "l6/images/a_mask.png", "l6/labels/a.txt"}, /* labels of YOLO */
+        {"l7/a_mask.png", NULL, "l7/notes.txt"},
+    };
+    for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
+        struct clv_set set = {0};
+        const char *other = layouts[k].other;
+        put_image(layouts[k].image, strstr(layouts[k].image, ".jpg") != NULL);
+        if (layouts[k].mask)
+            put_image(layouts[k].mask, false);
+        if (strstr(other, ".png"))
+            put_image(other, false);
+        else
+            put(other, "hello", 5);
+        must(clv_set_read(&set, formatted("%s/l%zu", temporary_folder(), k + 1), err));
+        ck_assert_msg(set.n_items == 1 && !set.n_lone_masks == !strstr(other, "a.xml"), "%zu: %zu", k, set.n_items);
+        ck_assert_str_eq(set.items[0].image, formatted("%s/%s", temporary_folder(), layouts[k].image));
+        if (layouts[k].mask)
+            ck_assert_str_eq(set.items[0].mask, formatted("%s/%s", temporary_folder(), layouts[k].mask));
+        ck_assert(!set.items[0].mask == !layouts[k].mask);
+        clv_set_release(&set);
+    }
+}
+
 TEST(masks_next_to_the_images_are_no_images)
 {
     struct clv_set set = {0};

@@ -122,31 +122,13 @@ struct parsing {
     enum clv_status status;
 };
 
-/* Quotes for the shell where needed. */
-static void put_word(struct text *text, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-    if (*word && strspn(word, plain) == strlen(word)) {
-        text_put(text, word);
-        return;
-    }
-    text_put(text, "'");
-    for (; *word; word++) {
-        if (*word == '\'')
-            text_put(text, "'\\''");
-        else
-            text_append(text, word, 1);
-    }
-    text_put(text, "'");
-}
-
 static void record(struct text *canonical, const struct clv_option *option, const char *typed)
 {
     text_printf(canonical, " --%s", option->name);
     if (!typed)
         return;
     text_put(canonical, " ");
-    put_word(canonical, typed);
+    text_put_word(canonical, typed);
 }
 
 static enum clv_status take(const struct option_group *group, const struct clv_option *option, const char *typed,

@@ -80,8 +80,8 @@ TEST(what_cannot_be_met_is_refused_before_features_are_made)
         {66, "nowhere: no such folder of maps", "set --maps net=nowhere"},
         {64, "--cv: 50 folds need as many images with masks, there are 8", "set --cv 50"},
         {65,
-         "none of the 12 images has a mask to learn from: images/ and masks/ hold files of the same names, `cleave "
-         "label' makes masks, and --boxes FILE trains on boxes",
+         "none of the 12 images has a mask to learn from: masks/NAME.png goes with images/NAME.jpg, or NAME_mask.png "
+         "with NAME.jpg next to it; `cleave label' makes masks, and --boxes FILE trains on boxes",
          "photos"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

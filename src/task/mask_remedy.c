@@ -1,0 +1,137 @@
+#include "task/mask_remedy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/file.h"
+
+#define MAX_COLOURS 40 /* more are no labels */
+
+/* What all masks of a set hold. */
+struct contents {
+    size_t n_colours, n_values;
+    uint8_t colours[MAX_COLOURS + 1][3]; /* black first */
+    bool has_value[256];
+};
+
+static void look_at(struct contents *self, const char *mask, const struct clv_image_limits *limits)
+{
+    struct clv_indexed_image indexed = {0};
+    struct clv_image image = {0};
+    struct clv_error ignored;
+    bool is_indexed = clv_indexed_image_read(&indexed, mask, limits, &ignored) == CLV_OK;
+    size_t n = (size_t)indexed.width * (size_t)indexed.height;
+    for (size_t p = 0; p < n; p++)
+        self->has_value[indexed.values[p]] = true;
+    if (!is_indexed && clv_image_read(&image, mask, limits, &ignored) == CLV_OK)
+        n = image.channels == 3 ? (size_t)image.width * (size_t)image.height : 0;
+    for (size_t p = 0; !is_indexed && p < n && self->n_colours <= MAX_COLOURS; p++) {
+        size_t k = 0;
+        while (k < self->n_colours && memcmp(self->colours[k], image.pixels + 3 * p, 3) != 0)
+            k++;
+        if (k == self->n_colours)
+            memcpy(self->colours[self->n_colours++], image.pixels + 3 * p, 3);
+    }
+    clv_indexed_image_release(&indexed);
+    clv_image_release(&image);
+}
+
+static int compare_colours(const void *a, const void *b)
+{
+    return memcmp(a, b, 3);
+}
+
+/* labels.tsv of what the masks hold. */
+static void put_labels(struct text *text, bool of_colours, const struct clv_set *set,
+                       const struct clv_image_limits *limits)
+{
+    struct contents found = {.n_colours = 1};
+    for (size_t i = 0; i < set->n_items; i++)
+        if (set->items[i].mask)
+            look_at(&found, set->items[i].mask, limits);
+    for (int v = 0; v < CLV_VOID; v++)
+        found.n_values += found.has_value[v];
+    if ((of_colours ? found.n_colours : found.n_values) > MAX_COLOURS) {
+        text_printf(text, "; more than %d %s are no labels: photographs, or smooth edges?", MAX_COLOURS,
+                    of_colours ? "colours" : "values");
+        return;
+    }
+    qsort(found.colours, found.n_colours, 3, compare_colours);
+    text_printf(text, "; this names them (c1, c2 .. are to be renamed): printf '%s",
+                of_colours ? "name\\tred\\tgreen\\tblue\\n" : "value\\tname\\n");
+    for (size_t c = 0; of_colours && c < found.n_colours; c++)
+        text_printf(text, "%s%.0zu\\t%d\\t%d\\t%d\\n", c ? "c" : "background", c, found.colours[c][0],
+                    found.colours[c][1], found.colours[c][2]);
+    for (int v = 0; !of_colours && v < CLV_VOID; v++)
+        if (found.has_value[v])
+            text_printf(text, "%d\\t%s%.0d\\n", v, v ? "c" : "background", v);
+    text_put(text, "' >");
+    text_put_word(text, set->root);
+    text_put(text, "/labels.tsv");
+}
+
+/* One of two labels of which JPEG is a picture: the old files go where sets do not look. */
+static void put_png_command(struct text *text, const char *masks, const struct clv_item *item)
+{
+    const char *extension = strrchr(item->mask, '.');
+    bool is_apart = strncmp(item->image, item->mask, strlen(masks)) != 0;
+    text_put(text, "; of two labels this makes PNGs: (cd ");
+    text_put_word(text, masks);
+    text_printf(text,
+                " && mkdir -p .old && mv %s%s .old && python3 -c 'import os;from PIL import Image;"
+                "[Image.open(\".old/\"+f).convert(\"L\").point(lambda v:255*(v>127)).save(os.path.splitext(f)[0]+"
+                "\".png\") for f in os.listdir(\".old\")]')",
+                is_apart ? "*" : "*_mask", extension ? extension : "");
+}
+
+/* In steps, as labels are not to be mixed. */
+static void put_size_command(struct text *text, int factor, bool is_image_larger, const char *images, const char *masks)
+{
+    if (factor > 1)
+        text_printf(text, "; %s are %d times as large as their %s", is_image_larger ? "images" : "masks", factor,
+                    is_image_larger ? "masks" : "images");
+    text_put(text,
+             "; this brings masks to their images' sizes: python3 -c 'import sys,glob,os.path as p;from PIL import "
+             "Image as I;i,m=sys.argv[1:];[I.open(f).resize(I.open(glob.glob(p.join(i,p.splitext(p.basename(f))"
+             "[0].removesuffix(\"_mask\")+\".*\"))[0]).size,0).save(f) for f in glob.glob(m+\"/*.png\")]' ");
+    text_put_word(text, images);
+    text_put(text, " ");
+    text_put_word(text, masks);
+}
+
+/* How many times as large the larger one is, but for rounding; 0: no whole number. */
+static int whole_factor(int a, int b)
+{
+    int large = a > b ? a : b, small = a > b ? b : a, factor = small > 0 ? (large + small / 2) / small : 0;
+    return factor > 1 && abs(large - factor * small) < factor ? factor : 0;
+}
+
+void mask_remedy(struct text *text, const char *message, const struct clv_set *set,
+                 const struct clv_image_limits *limits)
+{
+    size_t i = 0, length = 0;
+    for (; i < set->n_items; i++) {
+        length = set->items[i].mask ? strlen(set->items[i].mask) : 0;
+        if (length && strncmp(message, set->items[i].mask, length) == 0 && message[length] == ':')
+            break;
+    }
+    if (i == set->n_items)
+        return;
+    const char *fault = message + length + 2;
+    char *images = path_folder(set->items[i].image), *masks = path_folder(set->items[i].mask);
+    int size[4]; /* of the mask, of the image */
+    if (!images || !masks)
+        text->failed = true;
+    else if (strstr(fault, "does not keep label values"))
+        put_png_command(text, masks, &set->items[i]);
+    else if (sscanf(fault, "mask is %dx%d, image is %dx%d", &size[0], &size[1], &size[2], &size[3]) == 4)
+        put_size_command(
+            text, whole_factor(size[0], size[2]) == whole_factor(size[1], size[3]) ? whole_factor(size[0], size[2]) : 0,
+            size[2] > size[0], images, masks);
+    else if (strstr(fault, "labels.tsv must name") || strstr(fault, "without a labels.tsv"))
+        put_labels(text, !strstr(fault, "value") && !strstr(fault, "holds"), set, limits);
+    array_free(images);
+    array_free(masks);
+}

@@ -1,0 +1,134 @@
+/* Masks that cannot be learned from: one line for each kind of fault, with a command that helps. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/images.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+#define TRAIN "\"$CLEAVE\" train --superpixels 60 --words 10 --codebook-samples 1000 --passes 2 --overwrite "
+
+enum { WIDTH = 40, HEIGHT = 30, N = 4 };
+
+/* A file of a mask; free() it. */
+typedef uint8_t *make_mask(size_t *size, int width, int height, int i);
+
+/* Images of which the right half is bright in set/images/, and their masks in set/masks/. */
+static void make_set(const char *folder, int shrink, const char *extension, make_mask *make)
+{
+    free(expect_success("cd %s && rm -rf set && mkdir -p set/images set/masks", folder));
+    for (int i = 0; i < N; i++) {
+        uint16_t samples[WIDTH * HEIGHT];
+        size_t size;
+        uint32_t state = (uint32_t)i;
+        for (int p = 0; p < WIDTH * HEIGHT; p++)
+            samples[p] = (uint16_t)((p % WIDTH >= WIDTH / 2 ? 180 : 40) + noise(&state) % 40);
+        uint8_t *file = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 8, PNG_GREY, .samples = samples});
+        spill(formatted("%s/set/images/%d.png", folder, i), file, size);
+        free(file);
+        file = make(&size, WIDTH / shrink, HEIGHT / shrink, i);
+        spill(formatted("%s/set/masks/%d.%s", folder, i, extension), file, size);
+        free(file);
+    }
+}
+
+static uint8_t *jpeg(size_t *size, int width, int height, int i)
+{
+    uint8_t pixels[WIDTH * HEIGHT];
+    (void)i;
+    for (int p = 0; p < width * height; p++)
+        pixels[p] = p % width >= width / 2 ? 255 : 0;
+    return make_jpeg(size, &(struct jpeg_recipe){width, height, 95, JPEG_GREY, .pixels = pixels});
+}
+
+static uint8_t *binary(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[WIDTH * HEIGHT];
+    (void)i;
+    for (int p = 0; p < width * height; p++)
+        samples[p] = p % width >= width / 2 ? 255 : 0;
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
+}
+
+/* 0, 3 and, in all but the first mask, 7. */
+static uint8_t *values(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[WIDTH * HEIGHT];
+    for (int p = 0; p < width * height; p++)
+        samples[p] = (uint16_t)(p % width < width / 2 ? 0 : i && p < width * height / 2 ? 7 : 3);
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
+}
+
+/* Black and red, which goes as it is; in all but the first mask green as well. */
+static uint8_t *colours(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[3 * WIDTH * HEIGHT] = {0};
+    for (int p = 0; p < width * height; p++)
+        if (p % width >= width / 2)
+            samples[3 * p + (i && p < width * height / 2)] = 200;
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_RGB, .samples = samples});
+}
+
+static uint8_t *photograph(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[3 * WIDTH * HEIGHT];
+    uint32_t state = (uint32_t)i;
+    for (int p = 0; p < 3 * width * height; p++)
+        samples[p] = (uint16_t)(noise(&state) % 256);
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_RGB, .samples = samples});
+}
+
+/* Two lines: the fault, and how many images have it. Runs what is in the first from `command` on (Pillow permitting), and
+ * trains then. */
+static void expect_remedy(const char *folder, const char *part, const char *command)
+{
+    char *output;
+    int code = run_command(&output, "cd %s && " TRAIN "set -o m", folder);
+    ck_assert_int_eq(code, 65);
+    ck_assert_msg(strstr(output, part) && strstr(output, "of 4 images cannot be learned from"), "%s", output);
+    char *second = strchr(output, '\n') + 1;
+    ck_assert_msg(!strchr(second, '\n')[1], "%s", output);
+    char *begin = command ? strstr(output, command) : NULL;
+    if (begin) {
+        spill(formatted("%s/command", folder), begin, strcspn(begin, "\n"));
+        free(expect_success("cd %s && PATH=/usr/bin:$PATH && if grep -q python3 command && ! python3 -c 'import PIL' "
+                            "2>/dev/null; then exit 0; fi && sh ./command && " TRAIN "set -o m",
+                            folder));
+    }
+    ck_assert_msg(!command == !begin, "%s", output);
+    free(output);
+}
+
+TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
+{
+    const char *folder = temporary_folder();
+    make_set(folder, 1, "jpg", jpeg);
+    expect_remedy(folder,
+                  "set/masks/0.jpg: a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG "
+                  "(and 3 more); of two labels this makes PNGs: ",
+                  "(cd ");
+    make_set(folder, 2, "png", binary);
+    expect_remedy(folder, "mask is 20x15, image is 40x30 (and 3 more); images are 2 times as large as their masks; ",
+                  "python3 -c");
+    make_set(folder, 1, "png", colours);
+    expect_remedy(folder,
+                  "(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
+                  "'name\\tred\\tgreen\\tblue\\nbackground\\t0\\t0\\t0\\nc1\\t0\\t200\\t0\\nc2\\t200\\t0\\t0\\n' "
+                  ">set/labels.tsv",
+                  "printf ");
+    make_set(folder, 1, "png", values);
+    expect_remedy(folder,
+                  "(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
+                  "'value\\tname\\n0\\tbackground\\n3\\tc3\\n7\\tc7\\n' >set/labels.tsv",
+                  "printf ");
+}
+
+TEST(photographs_are_no_masks)
+{
+    const char *folder = temporary_folder();
+    make_set(folder, 1, "png", photograph);
+    expect_remedy(folder, "(and 3 more); more than 40 colours are no labels", NULL);
+}
+
+TIMEOUT(300)
