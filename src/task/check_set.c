@@ -16,6 +16,7 @@ struct finding {
     char note[160];           /* of the mask, or "" */
     struct clv_pixel_box box; /* of all that is neither background nor void in it */
     bool has_label[256];      /* in the mask */
+    bool is_12_bit;           /* image_is_12_bit */
     uint8_t figure;           /* value that was read as label 1; 0: there is none, or white */
 };
 
@@ -29,8 +30,26 @@ struct check {
     const struct clv_progress *progress;
     size_t first; /* image of the batch */
     struct finding *findings;
-    size_t n_done;
+    size_t n_done, n_12_bit;
 };
+
+bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits)
+{
+    size_t n = (size_t)image->width * (size_t)image->height * (size_t)image->channels, dark = 0;
+    bool has_range = limits && limits->grey16_high > 0;
+    while (!has_range && dark < n && image->pixels[dark] <= 16) /* 4095 of 65535 */
+        dark++;
+    if (has_range || dark < n)
+        return false;
+    struct clv_image_limits ranged = limits ? *limits : (struct clv_image_limits){0};
+    struct clv_image brighter = {0};
+    struct clv_error ignored;
+    ranged.grey16_high = 4095;
+    bool differs = clv_image_read(&brighter, path, &ranged, &ignored) == CLV_OK &&
+                   memcmp(image->pixels, brighter.pixels, n) != 0; /* which those of other depths do not */
+    clv_image_release(&brighter);
+    return differs;
+}
 
 static struct clv_pixel_box find_box(const struct clv_mask *mask)
 {
@@ -97,6 +116,7 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     enum clv_status status = clv_image_read(&image, set->items[item].image, check->limits, &finding->error);
     if (status == CLV_OK && set->items[item].mask)
         status = look_at_mask(finding, check, item, &image, &finding->error);
+    finding->is_12_bit = status == CLV_OK && image_is_12_bit(&image, set->items[item].image, check->limits);
     bool is_too_large =
         status == CLV_OK && memory_check_extraction(check->recipe, set, &set->items[item], image.width, image.height,
                                                     check->limits, &finding->error) != CLV_OK;
@@ -206,6 +226,7 @@ static enum clv_status look(bool *is_bad, struct summary *summary, struct check 
             const struct finding *finding = &check->findings[i];
             const struct clv_item *item = &self->set.items[check->first + i];
             struct clv_error why = finding->error;
+            check->n_12_bit += finding->is_12_bit;
             if (why.status == CLV_OK && summary && item->mask)
                 why.status = check_figure(summary, finding, item, &why);
             if (why.status == CLV_OK && self->n_boxed && check->first + i < self->n_masks)
@@ -253,6 +274,7 @@ static enum clv_status check_images(struct supervision *self, struct summary *su
     enum clv_status status = is_bad && check.findings ? CLV_OK : fail_memory(err);
     TRY(look(is_bad, summary, &check, options->n_threads, err));
     TRY(bad_images_report(&self->bad, &self->set, n + n_before, options, err));
+    report_count(options->progress, options->data, check.n_12_bit, TWELVE_BITS, NULL);
     if (status == CLV_OK) {
         status = summary ? report(summary, self, options, err) : CLV_OK;
         drop(self, is_bad);

@@ -14,6 +14,11 @@
 enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
                           const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
+/* Whether an image read without --range is 16-bit grey of values below 4096, and not black. */
+bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits);
+#define TWELVE_BITS_OF_ONE "16-bit image has no value above 4095: --range 0,4095 shows what is in it"
+#define TWELVE_BITS        TWELVE_BITS_OF_ONE, "16-bit images have no value above 4095: --range 0,4095 shows what is in them"
+
 /* The same where images are only read, not learned from: every mask against its image's size; those that cannot be
  * read, do not fit or whose features take more memory than can be had are left out, each with a note. None left is an
  * error. `path` is the set's name in messages. The same items are left whatever the number of threads. */

@@ -1,5 +1,6 @@
 #include "task/label_image.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -142,4 +143,30 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
     array_free(fresh);
     clv_example_release(&example);
     return status;
+}
+
+static bool is_unmet(const struct clv_shape *shape, const double *w, size_t feature)
+{
+    size_t n_rows = shape->n_labels == 2 ? 1 : (size_t)shape->n_labels, row = 0;
+    while (row < n_rows && w[row * (size_t)shape->n_features + feature] == 0)
+        row++;
+    return row == n_rows;
+}
+
+double label_unmet_share(const struct clv_model *model, const struct clv_problem *problem)
+{
+    const struct clv_shape *shape = model->first ? &model->first->shape : &model->shape;
+    const double *w = model->first ? model->first->w : model->w;
+    size_t n_unmet = 0, n = (size_t)shape->n_features;
+    double unmet = 0, total = 0;
+    for (size_t feature = 0; feature < n; feature++)
+        n_unmet += is_unmet(shape, w, feature);
+    if (4 * n_unmet > n || problem->n_features != shape->n_features)
+        return 0;
+    for (int64_t k = 0; k < problem->row[problem->n_nodes]; k++) {
+        double value = fabs((double)problem->value[k]);
+        total += value;
+        unmet += is_unmet(shape, w, (size_t)problem->index[k]) ? value : 0;
+    }
+    return total > 0 ? unmet / total : 0;
 }

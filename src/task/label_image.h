@@ -13,6 +13,10 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
                               const struct clv_example *example, const struct map_reader *maps,
                               const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
 
+/* Which share of the problem's features, by their sums, was in no training image: their weights are 0 for all labels.
+ * 0 of a model with so many such weights that they may be the learner's choice. */
+double label_unmet_share(const struct clv_model *model, const struct clv_problem *problem);
+
 /* The refining alone, of painted labels. Where a cut finds them, it is the oracle's last one, and y its labelling. */
 enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,

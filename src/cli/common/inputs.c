@@ -15,6 +15,7 @@
 #include "data/set.h"
 #include "image/formats.h"
 #include "image/pages.h"
+#include "task/check_set.h"
 #include "task/training_set.h"
 
 #define STANDARD_INPUT "standard input"
@@ -179,8 +180,14 @@ enum clv_status inputs_add_standard(struct input_list *list, size_t max_size, st
 enum clv_status input_read_image(struct clv_image *image, const struct input *item,
                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
-    if (!item->bytes)
-        return clv_image_read(image, item->image, limits, err);
+    static bool is_noted; /* by any thread */
+    if (!item->bytes) {
+        enum clv_status status = clv_image_read(image, item->image, limits, err);
+        if (status == CLV_OK && image_is_12_bit(image, item->image, limits) &&
+            !__atomic_exchange_n(&is_noted, true, __ATOMIC_RELAXED))
+            console_note("%s: this " TWELVE_BITS_OF_ONE, item->image);
+        return status;
+    }
     enum clv_status status = clv_image_decode(image, item->bytes, item->size, limits, err);
     return status == CLV_OK ? CLV_OK : fail_within(err, status, STANDARD_INPUT);
 }

@@ -26,6 +26,9 @@ struct job {
     struct memory_gate gate;
     struct map_drift maps;
     struct heartbeat heartbeat;
+    size_t n_watched; /* images whose shares of unmet features are summed up */
+    double unmet;
+    bool is_unmet_reported;
     int n_threads;
 };
 
@@ -42,6 +45,7 @@ struct work {
     struct marginals_summary marginals;
     struct clv_mask truth;
     struct contours contours; /* of the objects that are exported */
+    double unmet;             /* label_unmet_share */
     double bytes;             /* that the gate has let in */
 };
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/images.h"
 #include "support/sample.h"
@@ -129,6 +130,57 @@ TEST(photographs_are_no_masks)
     const char *folder = temporary_folder();
     make_set(folder, 1, "png", photograph);
     expect_remedy(folder, "(and 3 more); more than 40 colours are no labels", NULL);
+}
+
+TEST(sixteen_bits_of_which_twelve_are_used_are_noted)
+{
+    const char *folder = temporary_folder();
+    for (int largest = 4095; largest <= 9000; largest += 4905) {
+        make_set(folder, 1, "png", binary);
+        for (int i = 0; i < N; i++) {
+            uint16_t samples[WIDTH * HEIGHT];
+            size_t size;
+            for (int p = 0; p < WIDTH * HEIGHT; p++)
+                samples[p] = (uint16_t)(p % WIDTH >= WIDTH / 2 ? largest - p % 50 : 500 + p % 50);
+            uint8_t *file = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 16, PNG_GREY, .samples = samples});
+            spill(formatted("%s/set/images/%d.png", folder, i), file, size);
+            free(file);
+        }
+        const char *many = "set: 4 16-bit images have no value above 4095: --range 0,4095 shows what is in them";
+        const char *one = "this 16-bit image has no value above 4095: --range 0,4095";
+        char *output = expect_success("cd %s && " TRAIN "set -o m", folder);
+        ck_assert_msg(!strstr(output, many) == (largest > 4095), "%s", output);
+        free(output);
+        output = expect_success("cd %s && \"$CLEAVE\" segment -m m set/images -o out --overwrite", folder);
+        ck_assert_msg(!strstr(output, one) == (largest > 4095), "%s", output);
+        free(output);
+        output = expect_success("cd %s && " TRAIN "set -o m --range 0,4095 && \"$CLEAVE\" segment --range 0,4095 -m m "
+                                "set/images -o out --overwrite",
+                                folder);
+        ck_assert_msg(!strstr(output, "--range"), "%s", output);
+        free(output);
+    }
+}
+
+TEST(images_of_another_kind_than_those_learned_from_are_noted)
+{
+    const char *folder = temporary_folder(), *warning = "were in no training image: is the model of images of another";
+    if (access("../shared/data/horses", R_OK) || access("../shared/data/nuclei", R_OK))
+        return;
+    free(expect_success("grep -P '\ttrain$' ../shared/data/horses/manifest.tsv | head -20 | cut -f1 >%s/only && "
+                        "\"$CLEAVE\" train ../shared/data/horses --split train --only %s/only --seed 1 -o %s/m",
+                        folder, folder, folder));
+    char *output =
+        expect_success("\"$CLEAVE\" segment -m %s/m ../shared/data/horses/manifest.tsv --split train,test -o "
+                       "%s/horses --no-refine",
+                       folder, folder);
+    ck_assert_msg(!strstr(output, warning), "%s", output);
+    free(output);
+    output = expect_success("\"$CLEAVE\" segment -m %s/m ../shared/data/nuclei/manifest.tsv --split validation -o "
+                            "%s/nuclei --no-refine",
+                            folder, folder);
+    ck_assert_msg(strstr(output, warning) != NULL, "%s", output);
+    free(output);
 }
 
 TIMEOUT(300)
