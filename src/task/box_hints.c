@@ -59,8 +59,8 @@ static enum clv_status place(struct item_boxes *boxes, struct reading *self, con
     return CLV_OK;
 }
 
-/* Whether the entry tells where the image's objects are: it has boxes, or it is known to have no object. */
-static bool tells(const struct clv_image_boxes *entry)
+/* Whether the entry says where the image's objects are: it has boxes, or it is known to have no object. */
+static bool says_where(const struct clv_image_boxes *entry)
 {
     return entry && (entry->n_boxes || !entry->n_skipped);
 }
@@ -74,7 +74,7 @@ static enum clv_status read_own(struct item_boxes *boxes, struct reading *self, 
         return CLV_OK;
     enum clv_status status = open_file(self, item->boxes, err);
     TRY(clv_boxes_find(&entry, &self->file, item->name, err));
-    return status == CLV_OK && tells(entry) ? place(boxes, self, entry, item, err) : status;
+    return status == CLV_OK && says_where(entry) ? place(boxes, self, entry, item, err) : status;
 }
 
 /* The file's first image that none of the entries is, or NULL. */
@@ -93,7 +93,7 @@ static const char *first_unused(const struct clv_boxes *file, const struct clv_i
 
 #define MAX_LISTED 5
 
-/* Names what has no boxes beside what the file has. entries[n] are those of the set's items, then of others. */
+/* Names what has no boxes next to what the file has. entries[n] are those of the set's items, then of others. */
 static void report_missing(const struct clv_set *set, const struct clv_train_options *options,
                            const struct clv_boxes *file, const struct clv_image_boxes *const *entries, size_t n)
 {
@@ -102,7 +102,7 @@ static void report_missing(const struct clv_set *set, const struct clv_train_opt
     size_t n_missing = 0;
     text_init(&names, 1 << 12);
     for (size_t i = 0; i < set->n_items; i++)
-        if (!tells(entries[i]) && n_missing++ < MAX_LISTED)
+        if (!says_where(entries[i]) && n_missing++ < MAX_LISTED)
             text_printf(&names, "%s%s", n_missing > 1 ? ", " : "", set->items[i].name);
     if (n_missing)
         report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were left out: %s%s%s%s",
@@ -125,7 +125,7 @@ static enum clv_status read_shared(struct item_boxes *found, struct reading *sel
         names[i] = i < n ? set->items[i].name : others->items[i - n].name;
     TRY(clv_boxes_find_all(entries, &self->file, names, n_all, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++)
-        n_known += tells(entries[i]);
+        n_known += says_where(entries[i]);
     if (status == CLV_OK && n && !n_known)
         status = fail(err, CLV_ERR_DATA,
                       "%s: has boxes for none of the %zu images, neither \"%s\" nor another; it has \"%s\"", path, n,
@@ -133,7 +133,7 @@ static enum clv_status read_shared(struct item_boxes *found, struct reading *sel
     if (status == CLV_OK)
         report_missing(set, self->options, &self->file, entries, n_all);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        status = tells(entries[i]) ? place(&found[i], self, entries[i], &set->items[i], err) : CLV_OK;
+        status = says_where(entries[i]) ? place(&found[i], self, entries[i], &set->items[i], err) : CLV_OK;
         if (status != CLV_OK)
             status = bad_images_add(bad, status, err);
     }

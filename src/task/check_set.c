@@ -146,7 +146,7 @@ static enum clv_status take_box(struct supervision *self, size_t item, const str
     return found->boxes ? CLV_OK : fail_memory(err);
 }
 
-/* What the masks hold, over all of them. */
+/* What is in the masks, over all of them. */
 struct summary {
     size_t n_noted, n_empty;
     const char *first_empty;
@@ -199,15 +199,15 @@ static enum clv_status report(const struct summary *summary, const struct superv
     const char *name = only < labels->n_labels ? labels->names[only] : "";
     bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* the others, by boxes or strokes */
     if (n_labels == 1 && !may_be_guessed)
-        return fail(err, CLV_ERR_USAGE, "%s: the %zu masks hold one label alone, \"%s\": they tell nothing apart",
+        return fail(err, CLV_ERR_USAGE, "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned",
                     options->data, self->n_masks, name);
     if (n_labels == 1)
         report_message(options->progress, CLV_NOTE,
-                       "warning: the %zu masks hold one label alone, \"%s\": they tell nothing apart", self->n_masks,
-                       name);
+                       "warning: the %zu masks have one label alone, \"%s\", from which nothing is learned",
+                       self->n_masks, name);
     else if (summary->n_empty)
         report_message(options->progress, CLV_NOTE,
-                       "warning: %zu of %zu masks hold nothing but \"%s\", the first is %s", summary->n_empty,
+                       "warning: %zu of %zu masks have nothing but \"%s\", the first is %s", summary->n_empty,
                        self->n_masks, labels->names[0], summary->first_empty);
     return CLV_OK;
 }

@@ -98,7 +98,7 @@ enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_ma
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
         note_groups(&recipe->maps[m], progress);
         if (is_guess[m])
-            report_message(progress, CLV_NOTE, "maps %s: %d channel%s, taken for %s; --maps-kind tells otherwise",
+            report_message(progress, CLV_NOTE, "maps %s: %d channel%s, taken for %s; --maps-kind says otherwise",
                            recipe->maps[m].name, recipe->maps[m].n_channels, recipe->maps[m].n_channels == 1 ? "" : "s",
                            map_kind_names[recipe->maps[m].kind]);
     }
@@ -117,7 +117,7 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
             c++;
         if (k == self->n && c == n_columns)
             return fail(err, CLV_ERR_USAGE,
-                        "%s: learned with maps %s; --maps %s=FOLDER tells where those of the images are", path,
+                        "%s: learned with maps %s; --maps %s=FOLDER says where those of the images are", path,
                         recipe->maps[m].name, recipe->maps[m].name);
     }
     for (size_t k = 0; k < self->n; k++) {

@@ -46,19 +46,19 @@ enum clv_status train_check_effect(const struct clv_train_options *options, cons
                                    struct clv_error *err)
 {
     const struct clv_learner *learner = options->learner;
-    struct clv_training as_told = *training;
-    const double told = 0;
+    struct clv_training as_given = *training;
+    const double none = 0;
     if (options->init && !training->init) /* which is not read yet */
-        as_told.init = &told;
+        as_given.init = &none;
     for (int i = 0; learner->parameters[i].name; i++) {
-        const char *why = options->is_given[i] ? idle_in_all(options, &as_told, i) : NULL;
+        const char *why = options->is_given[i] ? idle_in_all(options, &as_given, i) : NULL;
         if (why)
             return fail(err, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", learner->parameters[i].name,
                         learner->name, why);
     }
     for (size_t g = 0; g < options->n_grids || (options->cv && g == 0); g++) {
         int index = grid_parameter(options->n_grids ? &options->grids[g] : NULL, learner);
-        const char *why = index < 0 ? NULL : idle_in_all(options, &as_told, index); /* -1: told later */
+        const char *why = index < 0 ? NULL : idle_in_all(options, &as_given, index); /* -1: reported later */
         if (why)
             return fail(err, CLV_ERR_USAGE, "%s: --%s has no effect with --learner %s: %s",
                         options->n_grids ? "--cv-grid" : "--cv", learner->parameters[index].name, learner->name, why);
@@ -166,7 +166,7 @@ static bool next_combination(size_t *place, const struct search *self)
     return false;
 }
 
-/* Tries every combination and tells the losses. */
+/* Tries every combination and reports the losses. */
 static enum clv_status choose(struct choice *best, struct search *self, struct clv_error *err)
 {
     const struct clv_parameter *parameters = self->options->learner->parameters;

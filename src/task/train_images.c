@@ -24,9 +24,6 @@ void supervision_release(struct supervision *self)
     *self = (struct supervision){0};
 }
 
-/* --- lists of names
- * ---------------------------------------------------------------------------------------------------- */
-
 struct name {
     const char *text;
     size_t line;
@@ -108,9 +105,6 @@ static enum clv_status names_read(struct names *self, const char *path, struct c
     return status;
 }
 
-/* --- parts of a set
- * ---------------------------------------------------------------------------------------------------- */
-
 static bool is_listed(const char *splits, const char *split)
 {
     size_t length = strlen(split);
@@ -161,9 +155,6 @@ static enum clv_status names_of_set(struct names *self, const struct clv_set *se
     names_sort(self);
     return status;
 }
-
-/* --- masks
- * ------------------------------------------------------------------------------------------------------------- */
 
 static bool is_named(void *names, struct clv_item *item)
 {
@@ -241,9 +232,6 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
     self->n_masks = self->set.n_items;
     return status;
 }
-
-/* --- the others
- * -------------------------------------------------------------------------------------------------------- */
 
 /* Takes masks away, and leaves out images that self->set has or that came before. */
 static enum clv_status keep_new(struct clv_set *set, const struct supervision *self, struct clv_error *err)
@@ -373,8 +361,8 @@ void train_weak_release(struct train_weak *self)
     *self = (struct train_weak){0};
 }
 
-/* Guesses need the oracle; and learners to whom nodes of unknown label are hidden ones need no guesses. */
-static bool guesses_scribbles(const struct clv_learner *learner, const struct clv_shape *shape)
+/* Pseudo-labels need the oracle; and learners to whom nodes of unknown label are hidden ones need none. */
+static bool pseudo_labels_scribbles(const struct clv_learner *learner, const struct clv_shape *shape)
 {
     return !learner->takes_hidden && (shape->n_labels == 2 || shape->pairwise == CLV_PAIRWISE_NONE);
 }
@@ -398,12 +386,12 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
         return fail_memory(err);
     }
     size_t at = 0;
-    bool guess = guesses_scribbles(learner, shape);
+    bool is_pseudo = pseudo_labels_scribbles(learner, shape);
     for (size_t k = 0; k < n; k++) {
         size_t i = (data->n_masks + k) % n; /* images with masks come last */
         struct clv_problem problem = clv_dataset_problem(data->dataset, i);
         bool has_mask = i < data->n_masks;
-        if (has_mask && (!guess || !is_scribble(&problem)))
+        if (has_mask && (!is_pseudo || !is_scribble(&problem)))
             continue;
         self->examples[at] = (int32_t)i;
         self->given[at++] = problem.label;
@@ -412,7 +400,7 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
     self->n = at;
     if (self->n_scribbles)
         report_message(progress, CLV_NOTE,
-                       "%zu masks leave most of their image unknown, which is guessed from what they tell",
+                       "%zu masks leave most of their image unknown, which is pseudo-labelled by what they mark",
                        self->n_scribbles);
     return CLV_OK;
 }

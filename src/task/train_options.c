@@ -10,7 +10,7 @@
 #include "feature/recipe/recipe_file.h"
 #include "task/options.h"
 
-/* --- values that are more than one word or number --- */
+/* Values that are more than one word or number. */
 
 const char *const engine_names[] = {"cleave", "bk", NULL};
 
@@ -133,7 +133,7 @@ static enum clv_status take_blocks(void *member, const struct clv_option *option
     return CLV_OK;
 }
 
-/* --- the tables --- */
+/* The tables. */
 
 #define AT(member) offsetof(struct clv_train_options, member)
 #define BASIC      CLV_OPTION_BASIC

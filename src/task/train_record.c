@@ -1,4 +1,4 @@
-/* What a training tells: its summary, and the model's record. */
+/* What a training reports: its summary, and the model's record. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -142,7 +142,8 @@ void train_report_learning(const struct clv_train_options *options, const struct
     if (!isnan(outcome->train_loss))
         report_message(options->progress, CLV_SUMMARY, "training  %s %.2f %% on the images learned from%s", unit.name,
                        100 * unit.scale * outcome->train_loss,
-                       options->cv || options->validate ? "" : "; new ones get more: --cv 5 or --validate tells");
+                       options->cv || options->validate ? ""
+                                                        : "; new ones get more: --cv 5 or --validate says how much");
 }
 
 /* Bytes of a file that may be larger than memory, multiples of 8: mapped, and read. */

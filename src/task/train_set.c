@@ -12,7 +12,7 @@
 #include "model/stage.h"
 #include "task/train.h"
 
-/* All that one run holds, stage by stage. */
+/* All that one run has, stage by stage. */
 struct run {
     const struct clv_train_options *options;
     struct train_checkpoints checkpoints;

@@ -31,7 +31,7 @@ enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_tra
     return CLV_OK;
 }
 
-/* --loss: what an error costs, and how losses are told. */
+/* --loss: what an error costs, and how losses are reported. */
 
 static size_t n_own_images(const struct train_data *data)
 {
@@ -72,7 +72,8 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
 {
     bool counts = options->loss == CLV_AUTO ? counts_by_default(data) : options->loss == CLV_LOSS_COUNTS;
     if (options->loss == CLV_LOSS_COUNTS && data->n_masks < n_own_images(data))
-        return fail(err, CLV_ERR_USAGE, "--loss counts: %zu images come without masks, and their guesses are balanced",
+        return fail(err, CLV_ERR_USAGE,
+                    "--loss counts: %zu images come without masks, and their pseudo-labels are balanced",
                     n_own_images(data) - data->n_masks);
     bool weighs = options->label_weights > 0 || options->label_weights < 0;
     data->label_weights = fmax(options->label_weights, 0);

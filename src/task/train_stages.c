@@ -1,5 +1,5 @@
 /* --stages 2: a first stage, whose marginals of the images that it has not seen are features of what is learned then,
- * and tell for --label-costs what an image has. */
+ * and say for --label-costs what an image has. */
 #include <stdio.h>
 
 #include "base/error.h"

@@ -44,10 +44,10 @@ static bool write_all(int fd, const char *bytes, size_t size)
     return true;
 }
 
-/* A filter's cookie. A character that an escape may begin with, 0xc2, is kept until the next one tells. */
+/* A filter's cookie. A character that an escape may begin with, 0xc2, is kept until the next one decides. */
 struct filter {
     int fd;
-    bool held;
+    bool is_kept;
 };
 
 /* Control characters are those below 32, 127, and in UTF-8 c2 80 to c2 9f. */
@@ -59,14 +59,14 @@ static ssize_t write_visible(void *cookie, const char *bytes, size_t size)
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)bytes[i];
         bool control = (c < ' ' && c != '\n' && c != '\t') || c == 127;
-        if (filter->held) {
-            filter->held = false;
+        if (filter->is_kept) {
+            filter->is_kept = false;
             control = control || (c >= 0x80 && c <= 0x9f);
             if (!(c >= 0x80 && c <= 0x9f))
                 out[used++] = (char)0xc2;
         }
         if (c == 0xc2)
-            filter->held = true;
+            filter->is_kept = true;
         else if (control)
             used += (size_t)snprintf(out + used, sizeof out - used, "\\x%02x", c);
         else
@@ -288,7 +288,7 @@ static void show_progress(void *context, const char *what, size_t done, size_t t
         wipe();
         snprintf(console.what, sizeof console.what, "%s", what);
         console.started_s = now;
-        console.first = done > 1 ? done : 0; /* the first of all reports tells of one unit done */
+        console.first = done > 1 ? done : 0; /* the first of all reports is of one unit done */
         console.shown_s = 0;
     }
     bool is_last = total && done >= total, is_due = now - console.shown_s >= SHOWN_EVERY_S;

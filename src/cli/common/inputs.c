@@ -99,7 +99,7 @@ static enum clv_status add_image(struct input_list *list, const char *path, cons
     return status;
 }
 
-static bool lies_below(const char *path, const char *folder)
+static bool is_below(const char *path, const char *folder)
 {
     char real[PATH_MAX];
     if (!folder || !realpath(path, real))
@@ -115,7 +115,7 @@ static enum clv_status add_folder_file(struct input_list *list, const char *fold
     char *path = path_join(folder, below);
     if (!path) {
         status = fail_memory(err);
-    } else if (lies_below(path, skip_below)) {
+    } else if (is_below(path, skip_below)) {
         /* an earlier run's output */
     } else if (set_is_own(below)) {
         if (path_is_image(path) && !list->n_own++ && !(list->first_own = string_copy(path)))
@@ -139,7 +139,7 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
      * business. */
     char real[PATH_MAX];
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
-                  lies_below(list->skip_below, real);
+                  is_below(list->skip_below, real);
     struct path_list files = {0};
     enum clv_status status = folder_walk(&files, path, err);
     for (size_t i = 0; i < files.n && status == CLV_OK; i++)
@@ -269,7 +269,7 @@ static int compare_placed(const void *a, const void *b)
     return strcmp(((const struct placed *)a)->output, ((const struct placed *)b)->output);
 }
 
-/* Whether two of one output lie in different folders. placed[n] is sorted. */
+/* Whether two of one output are in different folders. placed[n] is sorted. */
 static bool folders_differ(const struct placed *placed, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -375,7 +375,7 @@ static bool is_repeated(const char *const *names, size_t n, const char *name)
            ((found > names && strcmp(found[-1], name) == 0) || (found + 1 < names + n && strcmp(found[1], name) == 0));
 }
 
-/* The length of the folder that all masks lie in. */
+/* The length of the folder that all masks are in. */
 static size_t masks_folder(const struct clv_set *set)
 {
     const char *first = NULL;

@@ -47,11 +47,11 @@ void inputs_cut(struct input_list *list, size_t first, size_t n);
 /* Shortens `common`, a length of a's beginning that ends behind a slash, to what b shares. */
 size_t path_shared_folder(const char *a, size_t common, const char *b);
 
-/* A file is one input, whatever it holds (opening it reports that); its output is its stem. A folder adds every image
+/* A file is one input, whatever is in it (opening it reports that); its output is its stem. A folder adds every image
  * below it in order of their paths, its subfolders kept: what has an image's first bytes or an image's extension. */
 enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* The image that standard input holds, called "standard input" in notes; at most max_size bytes. */
+/* The image of standard input, called "standard input" in notes; at most max_size bytes. */
 enum clv_status inputs_add_standard(struct input_list *list, size_t max_size, struct clv_error *err) CLV_CHECK;
 
 /* The image of an input. */

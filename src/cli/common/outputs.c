@@ -32,14 +32,14 @@ static bool is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* What a path leads to, where it leads to anything. That it cannot be told (an I/O error) is no reason to take it for
+/* What a path leads to, where it leads to anything. That it is unknown (an I/O error) is no reason to take it for
  * absent. */
 static enum clv_status examine(bool *there, struct stat *info, const char *path, struct clv_error *err)
 {
     *there = stat(path, info) == 0;
     if (*there || errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG)
         return CLV_OK;
-    return fail_errno(err, CLV_ERR_CREATE, "%s: cannot tell whether it is there", path);
+    return fail_errno(err, CLV_ERR_CREATE, "%s: cannot find out whether it is there", path);
 }
 
 /* Whether writing would put another file in the place of one that is there: not so of devices and FIFOs, nor of
@@ -248,9 +248,9 @@ static bool hold(struct output_locks *self, int fd, char *file)
     struct stat info;
     bool fits = self->n < OUTPUT_LOCKS_MAX && fstat(fd, &info) == 0;
     for (int k = 0; k < self->n && fits; k++)
-        fits = self->held[k].device != info.st_dev || self->held[k].inode != info.st_ino;
+        fits = self->taken[k].device != info.st_dev || self->taken[k].inode != info.st_ino;
     if (fits)
-        self->held[self->n++] = (struct held_lock){fd, info.st_dev, info.st_ino, file};
+        self->taken[self->n++] = (struct taken_lock){fd, info.st_dev, info.st_ino, file};
     return fits;
 }
 
@@ -345,12 +345,12 @@ enum clv_status output_locks_file(struct output_locks *self, const char *path, s
 void output_locks_release(struct output_locks *self)
 {
     for (int k = self->n - 1; k >= 0; k--) {
-        const struct held_lock *held = &self->held[k];
+        const struct taken_lock *taken = &self->taken[k];
         const struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        if (held->file && fcntl(held->fd, F_OFD_SETLK, &all) == 0)
-            unlink(held->file); /* nobody else is at it */
-        close(held->fd);
-        array_free(held->file);
+        if (taken->file && fcntl(taken->fd, F_OFD_SETLK, &all) == 0)
+            unlink(taken->file); /* nobody else is at it */
+        close(taken->fd);
+        array_free(taken->file);
     }
     *self = (struct output_locks){.n = 0};
 }

@@ -26,12 +26,12 @@
 #define OUTPUT_LOCKS_MAX 6
 
 struct output_locks {
-    struct held_lock {
+    struct taken_lock {
         int fd;
         dev_t device;
         ino_t inode;
         char *file; /* that is only there to be locked; NULL: a folder */
-    } held[OUTPUT_LOCKS_MAX];
+    } taken[OUTPUT_LOCKS_MAX];
     int n;
 };
 

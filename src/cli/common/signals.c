@@ -56,7 +56,7 @@ static void write_message(const char *path)
     text_hide_controls(line);
     memcpy(line + n, end, sizeof end - 1);
     if (write(STDERR_FILENO, line, n + sizeof end - 1) < 0)
-        return; /* nobody to tell */
+        return; /* nobody reads it */
 }
 
 /* A page of a mapped file that is there no more. Anything else is a fault of the program: as by default. */
@@ -111,7 +111,7 @@ static void agree(int number)
     __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
 }
 
-/* What is heard now is told to all when they meet next, which is where the work that stops for it ends. */
+/* What arrives now is known to all when they meet next, which is where the work that stops for it ends. */
 static void work_alone(bool alone)
 {
     is_alone = alone;

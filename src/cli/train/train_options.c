@@ -18,14 +18,14 @@
 #include "task/options.h"
 #include "task/training_set.h"
 
-/* Whether another file may lie beside the model: standard output, /dev/null and friends are no place for one. --resume and --checkpoint-every: m.cleave.checkpoint beside m.cleave while it is learned. */
+/* Whether another file, m.cleave.checkpoint, may be next to the model: not next to standard output or /dev/null. */
 static bool train_output_is_file(const struct train_options *options)
 {
     struct stat info;
     return strcmp(options->output, "-") != 0 && (stat(options->output, &info) != 0 || S_ISREG(info.st_mode));
 }
 
-/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can lie beside the output, else
+/* Before long work: *path (array_free it) if the learner keeps checkpoints and they can be next to the output, else
  * NULL; refuses options that cannot be met. */
 static enum clv_status train_checkpoints_path(char **path, const struct train_options *options, struct clv_error *err)
 {
@@ -34,25 +34,25 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
                          : options_given(&options->common, "checkpoint-every") ? "checkpoint-every"
                                                                                : NULL;
     const struct clv_learner *learner = options->task.learner;
-    bool keeps = clv_learner_keeps_checkpoints(learner), beside = train_output_is_file(options);
+    bool keeps = clv_learner_keeps_checkpoints(learner), has_place = train_output_is_file(options);
     if (option && !keeps)
         return fail(err, CLV_ERR_USAGE, "--%s: %s keeps no checkpoints", option, learner->name);
-    if (option && !beside)
-        return fail(err, CLV_ERR_USAGE, "--%s: %s is no file that a checkpoint could lie beside", option,
+    if (option && !has_place)
+        return fail(err, CLV_ERR_USAGE, "--%s: %s is no file, next to which a checkpoint could be", option,
                     options->output);
     *path = NULL;
-    if (!keeps || !beside)
+    if (!keeps || !has_place)
         return CLV_OK;
     size_t size = strlen(options->output) + sizeof ".checkpoint";
-    char *beside_output = array_alloc(size, 1);
-    if (!beside_output)
+    char *path_of_checkpoint = array_alloc(size, 1);
+    if (!path_of_checkpoint)
         return fail_memory(err);
-    snprintf(beside_output, size, "%s.checkpoint", options->output);
-    *path = beside_output;
+    snprintf(path_of_checkpoint, size, "%s.checkpoint", options->output);
+    *path = path_of_checkpoint;
     return CLV_OK;
 }
 
-/* Whether --resume may replace the model that is there: a checkpoint lies beside it, or the same command made it. Only
+/* Whether --resume may replace the model that is there: a checkpoint is next to it, or the same command made it. Only
  * if there can be a checkpoint. */
 static bool train_checkpoints_model_is_own(const struct train_options *options)
 {
@@ -76,7 +76,7 @@ enum clv_status train_checkpoints_remove(const struct train_options *options, st
     return CLV_OK;
 }
 
-/* --- the learner and its parameters: those of all learners are known, so that a complaint can tell --- */
+/* The learner and its parameters: those of all learners are known, for complaints. */
 
 enum { MAX_LEARNERS = 63, MAX_PARAMETERS = 127 };
 static const char *learner_names[MAX_LEARNERS + 1];
@@ -209,8 +209,6 @@ static enum clv_status apply_learner(const struct learner_options *self, struct 
     return CLV_OK;
 }
 
-/* --- the command --- */
-
 /* "X,.." of the regularisation, or "NAME=X,.." of another parameter, once for each. */
 static enum clv_status take_grid(void *member, const struct clv_option *option, const char *typed,
                                  struct clv_error *err)
@@ -252,7 +250,7 @@ static const struct clv_option own_rows[] = {
 };
 
 /* With --resume, a checkpoint may be replaced (one of another training is refused when it is read), and so may the
- * model beside it, or one of this very command. */
+ * model next to it, or one of this very command. */
 static enum clv_status claim_outputs(struct train_options *self, struct clv_error *err)
 {
     if (team_rank())
@@ -296,8 +294,7 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
     if (task->label_weights < 0 && task->stages < 2)
         return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
     if (task->label_costs > 0 && task->stages < 2)
-        return fail(err, CLV_ERR_USAGE,
-                    "--label-costs: --stages 2 is missing: its first stage tells what an image has");
+        return fail(err, CLV_ERR_USAGE, "--label-costs: --stages 2 is missing: its first stage says what an image has");
     status = feature_paths_check(&self->common.paths, "--data", err);
     bool is_file = is_tensor_file(task->data);
     if (status == CLV_OK && task->validate && is_file && !is_tensor_file(task->validate))

@@ -336,7 +336,7 @@ TEST(resuming_what_cannot_be_resumed_is_refused)
                  folder);
     expect_error(64, "--checkpoint-every: \"-1\" is no number from 0 to",
                  "\"$CLEAVE\" train --data %s --learner pmap --checkpoint-every -1 -o %s/m.cleave", features(), folder);
-    expect_error(64, "--resume: - is no file that a checkpoint could lie beside",
+    expect_error(64, "--resume: - is no file, next to which a checkpoint could be",
                  "\"$CLEAVE\" train --data %s --learner pmap --resume -o -", features());
     free(expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 -q -o /dev/null", features()));
     ck_assert(!path_exists("/dev/null.checkpoint"));

@@ -346,18 +346,18 @@ TEST(masks_that_separate_nothing_draw_a_warning)
     fill_masks(folder, "2", 0);
     char *output =
         expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv -o m.cleave " WEAK_TRAINING "ssvm", folder);
-    ck_assert_msg(strstr(output, "warning: 1 of 8 masks hold nothing but \"background\", the first is "
+    ck_assert_msg(strstr(output, "warning: 1 of 8 masks have nothing but \"background\", the first is "
                                  "set/masks/0002.png") != NULL,
                   "%s", output);
     ck_assert_msg(strstr(output, "on the images learned from; new ones get more: --cv 5") != NULL, "%s", output);
     free(output);
     fill_masks(folder, "12345678", 0);
-    expect_error(64, "set/manifest.tsv: the 8 masks hold one label alone, \"background\": they tell nothing apart",
-                 "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --overwrite -o m.cleave " WEAK_TRAINING "ssvm",
-                 folder);
-    expect_error(64, "set: the 8 masks hold one label alone",
+    expect_error(
+        64, "set/manifest.tsv: the 8 masks have one label alone, \"background\", from which nothing is learned",
+        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --overwrite -o m.cleave " WEAK_TRAINING "ssvm", folder);
+    expect_error(64, "set: the 8 masks have one label alone",
                  "cd %s && \"$CLEAVE\" train --data set --overwrite -o m.cleave " WEAK_TRAINING "ssvm", folder);
-    expect_error(64, "8 masks hold one label alone",
+    expect_error(64, "8 masks have one label alone",
                  "cd %s && \"$CLEAVE\" train --data set --unlabelled-split test --overwrite -o m.cleave " WEAK_TRAINING
                  "wmpmap",
                  folder);
