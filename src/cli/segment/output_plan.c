@@ -105,13 +105,6 @@ static enum clv_status find_long_names(struct output_list *list, const struct in
     return status;
 }
 
-int path_of_compare(const void *a, const void *b)
-{
-    const struct path_of *first = a, *second = b;
-    int order = strcmp(first->path, second->path);
-    return order ? order : (first->input > second->input) - (first->input < second->input);
-}
-
 /* paths[first .. end) are one: each of their inputs gets a message that names another one. */
 static enum clv_status add_clash(struct output_list *list, const struct input_list *inputs, const struct path_of *paths,
                                  size_t first, size_t end, struct clv_error *err)

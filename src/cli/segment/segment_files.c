@@ -15,6 +15,13 @@
 #include "refine/cutout.h"
 #include "report/probability.h"
 
+int path_of_compare(const void *a, const void *b)
+{
+    const struct path_of *first = a, *second = b;
+    int order = strcmp(first->path, second->path);
+    return order ? order : (first->input > second->input) - (first->input < second->input);
+}
+
 #define WHITE 255
 
 static bool is_unnamed_pair(const struct clv_labels *labels)
