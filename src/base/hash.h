@@ -17,4 +17,12 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
+static inline uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    unsigned char bytes[8];
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(number >> (8 * i));
+    return hash_bytes(hash, bytes, sizeof bytes);
+}
+
 #endif

@@ -1,10 +1,13 @@
 #include "base/memory.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include "base/control_group.h"
 
 /* What a group's folder leaves; INFINITY without a limit. */
 static double left_in(const char *folder, int version)
@@ -32,4 +35,115 @@ double memory_available(void)
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && !isnan(pages))
         left = fmin(left, fmax(0, (double)limit.rlim_cur - pages * (double)sysconf(_SC_PAGESIZE)));
     return left;
+}
+
+double control_group_number(const char *folder, const char *name, const char *key)
+{
+    char path[2 * CONTROL_GROUP_PATH_SIZE], line[512], *end;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *stream = fopen(path, "re");
+    double found = NAN;
+    size_t n = strlen(key);
+    while (stream && isnan(found) && fgets(line, sizeof line, stream))
+        if (strncmp(line, key, n) == 0) {
+            double value = strtod(line + n, &end);
+            found = end > line + n ? value : NAN;
+            if (!n)
+                break;
+        }
+    if (stream)
+        fclose(stream);
+    return found;
+}
+
+/* Whether the list "cpu,cpuacct" names a controller. */
+static bool names(const char *list, const char *controller)
+{
+    size_t n = strlen(controller);
+    for (const char *name = list; name; name = strchr(name, ',')) {
+        name += *name == ',';
+        if (strncmp(name, controller, n) == 0 && (!name[n] || name[n] == ','))
+            return true;
+    }
+    return false;
+}
+
+/* The least over a group's folder and those above it; the path of the group is cut step by step. */
+static double least_upwards(const char *mount, char *group, int version,
+                            double (*remaining)(const char *folder, int version))
+{
+    char folder[2 * CONTROL_GROUP_PATH_SIZE];
+    double least = INFINITY;
+    for (;;) {
+        snprintf(folder, sizeof folder, "%s%s", mount, group);
+        least = fmin(least, remaining(folder, version));
+        char *slash = strrchr(group, '/');
+        if (!slash)
+            return least;
+        *slash = 0;
+    }
+}
+
+double control_group_least(const char *root, const char *controller,
+                           double (*remaining)(const char *folder, int version))
+{
+    char path[CONTROL_GROUP_PATH_SIZE], line[CONTROL_GROUP_PATH_SIZE / 2];
+    double least = INFINITY;
+    snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+    FILE *stream = fopen(path, "re");
+    while (stream && fgets(line, sizeof line, stream)) { /* "4:memory:/path" (version 1) and "0::/path" (version 2) */
+        line[strcspn(line, "\n")] = 0;
+        char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!group)
+            continue;
+        *group++ = 0;
+        controllers++;
+        bool unified = *controllers == 0;
+        if (!unified && !names(controllers, controller))
+            continue;
+        snprintf(path, sizeof path, "%s/sys/fs/cgroup%s%s", root, unified ? "" : "/", unified ? "" : controller);
+        least = fmin(least, least_upwards(path, group, unified ? 2 : 1, remaining));
+    }
+    if (stream)
+        fclose(stream);
+    return least;
+}
+
+/* The processors' time that a group may take in a second: "200000 100000" in cpu.max is two processors. */
+static double quota_in(const char *folder, int version)
+{
+    double quota, period;
+    if (version == 2) {
+        char path[2 * CONTROL_GROUP_PATH_SIZE], line[128] = "", *end;
+        snprintf(path, sizeof path, "%s/cpu.max", folder);
+        FILE *stream = fopen(path, "re");
+        bool got = stream && fgets(line, sizeof line, stream);
+        if (stream)
+            fclose(stream);
+        quota = strtod(line, &end);
+        if (!got || end == line)
+            return INFINITY;
+        period = strtod(end, NULL);
+    } else {
+        quota = control_group_number(folder, "cpu.cfs_quota_us", "");
+        period = control_group_number(folder, "cpu.cfs_period_us", "");
+    }
+    return quota > 0 && period > 0 ? quota / period : INFINITY;
+}
+
+double control_group_quota_below(const char *root)
+{
+    return control_group_least(root, "cpu", quota_in);
+}
+
+int control_group_processors(void)
+{
+    cpu_set_t set;
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        n = CPU_COUNT(&set);
+    double quota = ceil(control_group_quota_below("") - 1e-9);
+    if (quota < (double)n)
+        n = (long)quota;
+    return n < 1 ? 1 : (int)n;
 }

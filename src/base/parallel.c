@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/control_group.h"
+#include "base/memory.h"
 #include "base/error.h"
 #include "base/machine.h"
 

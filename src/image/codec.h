@@ -81,4 +81,7 @@ enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, 
 /* What a writer can take: at least 1x1 pixels, 1 or 3 channels. */
 enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
+/* Whether an image read without --range is 16-bit grey of values below 4096, and not black. */
+bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits);
+
 #endif

@@ -9,6 +9,7 @@
 #include "cleave/image.h"
 #include "data/mask.h"
 #include "feature/recipe/memory_estimate.h"
+#include "image/codec.h"
 
 /* What came out for one image. */
 struct finding {
@@ -32,24 +33,6 @@ struct check {
     struct finding *findings;
     size_t n_done, n_12_bit;
 };
-
-bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits)
-{
-    size_t n = (size_t)image->width * (size_t)image->height * (size_t)image->channels, dark = 0;
-    bool has_range = limits && limits->grey16_high > 0;
-    while (!has_range && dark < n && image->pixels[dark] <= 16) /* 4095 of 65535 */
-        dark++;
-    if (has_range || dark < n)
-        return false;
-    struct clv_image_limits ranged = limits ? *limits : (struct clv_image_limits){0};
-    struct clv_image brighter = {0};
-    struct clv_error ignored;
-    ranged.grey16_high = 4095;
-    bool differs = clv_image_read(&brighter, path, &ranged, &ignored) == CLV_OK &&
-                   memcmp(image->pixels, brighter.pixels, n) != 0; /* which those of other depths do not */
-    clv_image_release(&brighter);
-    return differs;
-}
 
 static struct clv_pixel_box find_box(const struct clv_mask *mask)
 {

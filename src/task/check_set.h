@@ -14,8 +14,6 @@
 enum clv_status check_set(struct supervision *self, const struct clv_recipe *recipe,
                           const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Whether an image read without --range is 16-bit grey of values below 4096, and not black. */
-bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits);
 #define TWELVE_BITS_OF_ONE "16-bit image has no value above 4095: --range 0,4095 shows what is in it"
 #define TWELVE_BITS        TWELVE_BITS_OF_ONE, "16-bit images have no value above 4095: --range 0,4095 shows what is in them"
 

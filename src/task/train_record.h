@@ -2,10 +2,9 @@
 #ifndef TASK_TRAIN_RECORD_H
 #define TASK_TRAIN_RECORD_H
 
+#include "base/digest.h"
 #include "cleave/model.h"
 #include "feature/dataset/frame.h"
-
-#define DIGEST_SIZE 24
 
 /* A digest of training data, "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over each item's name, split, and the
  * sizes in bytes of its image and mask, in order; then over boxes[n_items] (may be NULL). It distinguishes sets at no
@@ -13,10 +12,7 @@
 enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, const struct item_boxes *boxes,
                            struct clv_error *err) CLV_CHECK;
 
-/* The same of a file's content, by 8-byte words (a feature file may have gigabytes). */
-enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err) CLV_CHECK;
-
-/* The same of a feature file; of an index, or of several files, that of all files' digests. */
+/* digest_file of a feature file; of an index, or of several files, that of all files' digests. */
 struct path_list;
 enum clv_status digest_features(char digest[DIGEST_SIZE], const struct path_list *paths,
                                 struct clv_error *err) CLV_CHECK;

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/control_group.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/memory.h"

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/common/console.h"
 #include "data/set.h"
+#include "image/codec.h"
 #include "image/formats.h"
 #include "image/pages.h"
 #include "task/check_set.h"

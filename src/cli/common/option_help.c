@@ -5,25 +5,9 @@
 #include "base/text.h"
 #include "cli/common/options.h"
 
-bool options_given(const struct common_options *common, const char *name)
-{
-    for (size_t i = 0; i < common->n_given; i++)
-        if (strcmp(common->given[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
-const char *options_first_given(const struct common_options *common, const char *section)
-{
-    for (size_t i = 0; i < common->n_given; i++)
-        if (strcmp(common->given[i]->section, section) == 0)
-            return common->given[i]->name;
-    return NULL;
-}
-
+/* Prints words from `column` on, in lines of at most WIDTH that begin at `indent`. */
 enum { WIDTH = 100, COLUMN = 29 };
 
-/* Prints words from `column` on, in lines of at most WIDTH that begin at `indent`. */
 static void put_words(FILE *stream, const char *words, int indent, int column)
 {
     while (*words) {

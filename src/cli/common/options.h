@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/path.h"
 #include "base/shard.h"
@@ -37,9 +38,22 @@ void common_options_release(struct common_options *common);
 /* Rows that set a struct common_options: of all commands, and of those that read images. */
 extern const struct clv_option plain_option_rows[], image_option_rows[];
 
-bool options_given(const struct common_options *common, const char *name);
+static inline bool options_given(const struct common_options *common, const char *name)
+{
+    for (size_t i = 0; i < common->n_given; i++)
+        if (strcmp(common->given[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
 /* The name of the option of a section that was given first; NULL: none was. */
-const char *options_first_given(const struct common_options *common, const char *section);
+static inline const char *options_first_given(const struct common_options *common, const char *section)
+{
+    for (size_t i = 0; i < common->n_given; i++)
+        if (strcmp(common->given[i]->section, section) == 0)
+            return common->given[i]->name;
+    return NULL;
+}
 
 /* Refuses options about images (CLV_ERR_USAGE) where `why` says that none is read; NULL: some are. */
 enum clv_status common_options_check(const struct common_options *common, const char *why,

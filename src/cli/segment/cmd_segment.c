@@ -151,11 +151,13 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
         return CLV_OK;
     const char *learner = clv_record_get(&run->model->record, "learner");
     char refined[96] = "no";
+    struct clv_refine_options usual;
+    clv_refine_defaults(&usual);
     if (self->refine == CLV_REFINE_ALL)
-        snprintf(refined, sizeof refined, "at the pixels, coupling %g", self->refining.coupling);
+        snprintf(refined, sizeof refined, "at the pixels, coupling %g", usual.coupling);
     if (self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes)
         snprintf(refined, sizeof refined, "at the pixels, images of more than %d pixels, coupling %g",
-                 run->model->recipe.working_pixels, self->refining.coupling);
+                 run->model->recipe.working_pixels, usual.coupling);
     char draws[32];
     snprintf(draws, sizeof draws, "%d", self->n_draws);
     const char *const rows[][2] = {
@@ -227,7 +229,8 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
             fputs(STATUS_HEAD "\n", table.stream);
         status = segment_all(&counts, run, err);
     }
-    status = exporting_end(run->exporting, status, err);
+    if (run->exporting)
+        status = exporting_end(run->exporting, status, err);
     status = finish_report(run, status, err);
     if (table.stream) {
         struct clv_error own;
@@ -340,7 +343,6 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
 enum clv_status cmd_segment(int argc, char **argv, struct clv_error *err)
 {
     struct segment self = {.n_draws = 100, .export = {.tolerance = 1}};
-    clv_refine_defaults(&self.refining);
     enum clv_status status = parse(&self, argc, argv, err);
     TRY(segment_images(&self, err));
     common_options_release(&self.common);

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/segment/segment.h"
 #include "data/export/export.h"
-#include "task/train_record.h"
 
 #define MAX_NOTE_BYTES ((size_t)1 << 20)
 

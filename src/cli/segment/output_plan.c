@@ -364,8 +364,8 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
     TRY_IF(page, path_look(&kind, page, err));
     TRY_IF(kind != PATH_ABSENT,
            outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 2)), "", inputs, n, err));
-    TRY(claim_export(self, EXPORT_COCO, inputs, n, err));
-    TRY(claim_export(self, EXPORT_VOC, inputs, n, err));
+    TRY_IF(self->export.forms, claim_export(self, EXPORT_COCO, inputs, n, err));
+    TRY_IF(self->export.forms, claim_export(self, EXPORT_VOC, inputs, n, err));
     return status;
 }
 

@@ -76,7 +76,6 @@ struct segment {
     const char *cutout_labels; /* the object's, comma-separated; NULL: all but label 0 */
     struct export_options export;
     enum clv_refine_choice refine;
-    struct clv_refine_options refining;
     enum existing existing;
     int mask_form;    /* enum mask_form */
     int32_t min_area; /* pixels; smaller regions get their neighbour's label */

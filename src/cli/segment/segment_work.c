@@ -158,7 +158,6 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
         return draw_marginals(work, job->run, example, oracle, err);
     const struct clv_segment_options how = {
         .refine = segment_refines(job->run, work->width, work->height) ? CLV_REFINE_ALL : CLV_REFINE_NONE,
-        .refining = &options->refining,
         .n_draws = options->decoding == DECODING_LEAST_LOSS ? options->n_draws : 0,
         .seed = options->seed,
         .oracle = oracle};

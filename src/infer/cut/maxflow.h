@@ -1,8 +1,7 @@
 /* cut/: minimum cuts of graphs, for fields of two labels.
  *
  * Read this header first: the graph, its capacities and the solver. struct capacities has whole numbers of a
- * field's scores. A solution goes persistency.c (nodes that their own scores decide), leaves.c (what hangs on the rest),
- * then push_relabel.c or trees.c and search.c, by the graph's structure; then the labels are read here. clamp.h forces single nodes of a solution to the other label (settle.c completes the
+ * field's scores. A solution goes persistency.c (nodes that their own scores decide, and what hangs on the rest), then push_relabel.c or trees.c and search.c, by the graph's structure; then the labels are read here. clamp.h forces single nodes of a solution to the other label (settle.c completes the
  * residual graph for that). batch.h solves sixteen problems that differ in their terminal weights only, a
  * vector lane each.
  *

@@ -1,0 +1,72 @@
+#include "base/digest.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+
+#define PART_SIZE ((size_t)64 << 20)
+#define READ_SIZE ((size_t)1 << 20)
+
+/* Of all parts but the last the size is a multiple of 8. */
+static uint64_t add_part(uint64_t hash, const unsigned char *bytes, size_t size)
+{
+    size_t i = 0;
+    for (; i + 8 <= size; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, 8);
+        hash = (hash ^ word) * HASH_PRIME;
+        hash ^= hash >> 32; /* a wide word's high bits would otherwise reach high bits only */
+    }
+    return hash_bytes(hash, bytes + i, size - i);
+}
+
+static size_t part_at(size_t begin, size_t size, size_t most)
+{
+    return size - begin < most ? size - begin : most;
+}
+
+/* For what is too large to be mapped. */
+static enum clv_status hash_read(uint64_t *hash, const char *path, struct clv_error *err)
+{
+    struct file_source source;
+    enum clv_status status = file_source_open(&source, path, err);
+    if (status != CLV_OK)
+        return status;
+    *hash = hash_number(HASH_START, source.size);
+    unsigned char *part = array_alloc(READ_SIZE, 1);
+    if (!part)
+        status = fail_memory(err);
+    for (size_t begin = 0; begin < source.size && status == CLV_OK; begin += READ_SIZE) {
+        size_t size = part_at(begin, source.size, READ_SIZE);
+        status = file_source_read(part, &source, begin, size, err);
+        if (status == CLV_OK)
+            *hash = add_part(*hash, part, size);
+    }
+    array_free(part);
+    file_source_close(&source);
+    return status;
+}
+
+enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err)
+{
+    struct file_map map;
+    uint64_t hash = 0;
+    enum clv_status status = file_map_open(&map, path, err);
+    if (status == CLV_OK) {
+        hash = hash_number(HASH_START, map.size);
+        for (size_t begin = 0; begin < map.size; begin += PART_SIZE) {
+            hash = add_part(hash, map.bytes + begin, part_at(begin, map.size, PART_SIZE));
+            file_map_forget(&map);
+        }
+        file_map_close(&map);
+    } else if (status == CLV_ERR_OS) {
+        status = hash_read(&hash, path, err);
+    }
+    snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
+    return status;
+}
