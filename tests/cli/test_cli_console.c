@@ -153,7 +153,7 @@ TEST(events_of_a_training_are_lines_of_json_on_standard_error)
 
 TEST(the_error_is_the_last_event_with_the_status_of_the_command)
 {
-    static const char *const kinds[] = {"warning", "warning", "error"};
+    static const char *const kinds[] = {"warning", "error"}; /* one line for both images, as the fault is the same */
     char *output, *rest;
     const char *kind, *text;
     int64_t status = 0;
@@ -163,10 +163,10 @@ TEST(the_error_is_the_last_event_with_the_status_of_the_command)
                            temporary_folder(), sample_set());
     ck_assert_int_eq(code, 65);
     rest = output;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         struct json_value *event = next_event(&rest, &kind, &text);
         ck_assert_msg(event && strcmp(kind, kinds[i]) == 0, "%d: %s", i, kind);
-        ck_assert_int_eq(json_get_int64(json_member(event, "status"), &status), i == 2);
+        ck_assert_int_eq(json_get_int64(json_member(event, "status"), &status), i == 1);
         json_root_free(event);
     }
     ck_assert_int_eq(status, code);
