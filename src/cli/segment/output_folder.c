@@ -44,7 +44,7 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
 /* root[PATH_MAX]: the one folder that all files were found below; "" if there is none. */
 static void find_root(char *root, const struct input_list *inputs)
 {
-    char own[PATH_MAX];
+    char own[PATH_MAX] = "";
     bool is_one = inputs->n > 0;
     for (size_t i = 0; i < inputs->n && is_one; i++) {
         const struct input *input = &inputs->items[i];
