@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/error.h"
 #include "base/machine.h"
+#include "base/memory.h"
 
 int parallel_threads(int n_threads)
 {

@@ -45,6 +45,22 @@ static void stop(void *context)
     pthread_mutex_unlock(&trainer->lock);
 }
 
+/* Three numbers, and nothing else. */
+static bool parse_row(double row[3], const char *text)
+{
+    char word[64];
+    int n = 0;
+    for (size_t length; *(text += strspn(text, " ")); text += length) {
+        length = strcspn(text, " ");
+        if (n == 3 || length >= sizeof word)
+            return false;
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        if (!parse_double(word, &row[n++]))
+            return false;
+    }
+    return n == 3;
+}
+
 /* A line of the child's. What is no event came from something else than `cleave train`. */
 static void hear(struct label_trainer *trainer, const char *line, size_t size)
 {
@@ -67,11 +83,10 @@ static void hear(struct label_trainer *trainer, const char *line, size_t size)
     else if (strcmp(event, "error") == 0)
         snprintf(trainer->failure, sizeof trainer->failure, "%s", text);
     else if (strcmp(event, "summary") == 0) {
-        double loss, standard_error; /* a line of numbers alone is the cross-validation's row: value, loss, its error */
-        int end = 0;
-        if (sscanf(text, "%*f %lf %lf%n", &loss, &standard_error, &end) == 2 && !text[end]) {
-            trainer->loss = loss;
-            trainer->standard_error = standard_error;
+        double row[3]; /* a line of three numbers alone is the cross-validation's: value, loss, its error */
+        if (parse_row(row, text)) {
+            trainer->loss = row[1];
+            trainer->standard_error = row[2];
         }
     }
     json_root_free(root);
