@@ -1,6 +1,5 @@
 /* Labels a graph of one's own without any training: pixels of four grey levels under noise, where levels that are far
- * apart seldom meet. Expansion needs couplings that are alike or a metric table; swap takes the squared differences,
- * too.
+ * apart seldom meet. Expansion needs like couplings or a metric table; swap takes the squared differences, too.
  *     cc many_labels.c $(pkg-config --cflags --libs cleave) -o many_labels && ./many_labels */
 #include <cleave.h>
 #include <stdio.h>
