@@ -122,6 +122,9 @@ enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labe
 {
     struct clv_box typed = {0};
     const struct clv_progress progress = console_progress(NULL);
+    if (strchr(path, ',') && strspn(path, "0123456789.,-") == strlen(path) && !path_exists(path) &&
+        !is_typed(&typed, path))
+        return fail(err, CLV_ERR_USAGE, "--boxes %s: a box has four numbers, X,Y,WIDTH,HEIGHT", path);
     enum clv_status status =
         is_typed(&typed, path) ? take_typed(boxes, &typed, path, err) : clv_boxes_read(boxes, path, err);
     if (status == CLV_OK)

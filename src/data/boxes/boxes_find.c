@@ -211,7 +211,11 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
             box.height *= height;
         }
         struct clv_box whole = box;
-        if (!cut(&box.x, &box.width, width, &was_cut) || !cut(&box.y, &box.height, height, &was_cut))
+        bool is_inside = cut(&box.x, &box.width, width, &was_cut) && cut(&box.y, &box.height, height, &was_cut);
+        if (!is_inside && !box.place) /* typed, not read */
+            return fail(err, CLV_ERR_DATA, "%s: box %gx%g at %g,%g is outside the image, which is %dx%d", entry->source,
+                        whole.width, whole.height, whole.x, whole.y, width, height);
+        if (!is_inside)
             return fail(err, CLV_ERR_DATA, "%s: %s %zu: box %gx%g at %g,%g is outside %s, which is %dx%d",
                         entry->source, boxes_place_word(boxes->form), box.place, whole.width, whole.height, whole.x,
                         whole.y, entry->image, width, height);

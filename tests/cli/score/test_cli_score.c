@@ -186,6 +186,10 @@ TEST(predictions_that_are_missing_or_of_another_size_are_named)
                  "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred", folder);
     expect_error(66, "pred/b.png: no such prediction (1 of 2 are missing)",
                  "cd %s && rm pred/b.png && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json", folder);
+    expect_error(
+        66, "(2 of 2 are missing); perhaps they are in pred/images",
+        "cd %s && mkdir pred/images && mv pred/a.png pred/images && \"$CLEAVE\" score set pred && rm -r pred/images",
+        folder);
     expect_error(66, "nowhere: no such folder", "cd %s && \"$CLEAVE\" score --data set --pred nowhere", folder);
     expect_error(65, "no image has split \"dev\"",
                  "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split dev --pred pred", folder);

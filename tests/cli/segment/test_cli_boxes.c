@@ -296,7 +296,10 @@ TEST(four_numbers_are_one_box_of_each_image)
     free(text);
     expect_error(65, "--boxes 20,15,5000,40: reaches out of", "%s --boxes 20,15,5000,40 -o several", command);
     expect_error(64, "--boxes 20,15,0,40: width and height", "%s --boxes 20,15,0,40 -o flat", command);
-    expect_error(66, "20,15,40: cannot open", "%s --boxes 20,15,40 -o three", command);
+    expect_error(64, "--boxes 20,15,40: a box has four numbers, X,Y,WIDTH,HEIGHT", "%s --boxes 20,15,40 -o three",
+                 command);
+    expect_error(65, "--boxes: box 40x30 at 900,900 is outside the image, which is ",
+                 "%s/0001.jpg --boxes 900,900,40,30 -o outside", command);
     free(expect_success("cd %s && mv boxes.tsv 1,1,9,9", folder));
     free(expect_success("%s --boxes 1,1,9,9 -o file", command));
     ck_assert(same_bytes(formatted("%s/table/0001.png", folder), formatted("%s/file/0001.png", folder)));
