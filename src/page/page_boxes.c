@@ -103,6 +103,17 @@ static void put_row(struct text *text, const struct table *table, const char *im
     text_put(text, "\n");
 }
 
+/* Writes the text in place of the table, if all went well so far, and frees both. */
+static enum clv_status finish_table(struct table *table, struct text *text, const char *path, enum clv_status status,
+                                    struct clv_error *err)
+{
+    TRY_IF(text->failed, fail_memory(err));
+    TRY(file_write(path, text->bytes, text->size, err));
+    array_free(table->bytes);
+    text_release(text);
+    return status;
+}
+
 enum clv_status page_boxes_replace(const char *path, const char *image, const struct page_box *boxes, size_t n,
                                    struct clv_error *err)
 {
@@ -115,12 +126,7 @@ enum clv_status page_boxes_replace(const char *path, const char *image, const st
             text_printf(&text, "%s\n", line);
     for (size_t k = 0; status == CLV_OK && k < n; k++)
         put_row(&text, &table, image, &boxes[k]);
-    if (status == CLV_OK && text.failed)
-        status = fail_memory(err);
-    TRY(file_write(path, text.bytes, text.size, err));
-    array_free(table.bytes);
-    text_release(&text);
-    return status;
+    return finish_table(&table, &text, path, status, err);
 }
 
 enum clv_status page_boxes_rename(const char *path, const char *from, const char *to, struct clv_error *err)
@@ -138,10 +144,5 @@ enum clv_status page_boxes_rename(const char *path, const char *from, const char
         else
             text_printf(&text, "%s\n", line);
     }
-    if (status == CLV_OK && text.failed)
-        status = fail_memory(err);
-    TRY(file_write(path, text.bytes, text.size, err));
-    array_free(table.bytes);
-    text_release(&text);
-    return status;
+    return finish_table(&table, &text, path, status, err);
 }
