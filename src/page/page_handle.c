@@ -1,6 +1,7 @@
 #include "page/page.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -153,10 +154,9 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
         session->n_models = trainer->count(trainer->context);
         status = page_session_use_model(session, err);
     }
-    char *folder = realpath(session->options->folder, NULL); /* in full: the page shows where it saves */
+    char folder[PATH_MAX]; /* in full: the page shows where it saves */
     text_put(json, "{\"folder\":");
-    text_put_json(json, folder ? folder : session->options->folder);
-    free(folder);
+    text_put_json(json, realpath(session->options->folder, folder) ? folder : session->options->folder);
     text_printf(json, ",\"has_model\":%s,", session->model.w ? "true" : "false");
     put_labels(json, &session->set.labels);
     text_put(json, ",\"training\":");

@@ -86,12 +86,25 @@ static void put_png_command(struct text *text, const char *masks, const struct c
                 is_apart ? "*" : "*_mask", extension ? extension : "");
 }
 
-/* In steps, as labels are not to be mixed. */
-static void put_size_command(struct text *text, int factor, bool is_image_larger, const char *images, const char *masks)
+/* How many times as large the larger one is, but for rounding; 0: no whole number. */
+static int whole_factor(int a, int b)
 {
-    if (factor > 1)
-        text_printf(text, "; %s are %d times as large as their %s", is_image_larger ? "images" : "masks", factor,
-                    is_image_larger ? "masks" : "images");
+    int large = a > b ? a : b, small = a > b ? b : a, factor = small > 0 ? (large + small / 2) / small : 0;
+    return factor > 1 && abs(large - factor * small) < factor ? factor : 0;
+}
+
+/* In steps, as labels are not to be mixed. */
+static void put_size_command(struct text *text, const struct clv_item *item, const struct clv_image_limits *limits,
+                             const char *images, const char *masks)
+{
+    int32_t width, height, mask_width, mask_height;
+    struct clv_error ignored;
+    bool is_known = clv_image_read_size(&width, &height, item->image, limits, &ignored) == CLV_OK &&
+                    clv_image_read_size(&mask_width, &mask_height, item->mask, limits, &ignored) == CLV_OK;
+    int factor = is_known ? whole_factor(mask_width, width) : 0;
+    if (factor > 1 && factor == whole_factor(mask_height, height))
+        text_printf(text, "; %s are %d times as large as their %s", width > mask_width ? "images" : "masks", factor,
+                    width > mask_width ? "masks" : "images");
     text_put(text,
              "; this brings masks to their images' sizes: python3 -c 'import sys,glob,os.path as p;from PIL import "
              "Image as I;i,m=sys.argv[1:];[I.open(f).resize(I.open(glob.glob(p.join(i,p.splitext(p.basename(f))"
@@ -99,13 +112,6 @@ static void put_size_command(struct text *text, int factor, bool is_image_larger
     text_put_word(text, images);
     text_put(text, " ");
     text_put_word(text, masks);
-}
-
-/* How many times as large the larger one is, but for rounding; 0: no whole number. */
-static int whole_factor(int a, int b)
-{
-    int large = a > b ? a : b, small = a > b ? b : a, factor = small > 0 ? (large + small / 2) / small : 0;
-    return factor > 1 && abs(large - factor * small) < factor ? factor : 0;
 }
 
 void mask_remedy(struct text *text, const char *message, const struct clv_set *set,
@@ -121,15 +127,12 @@ void mask_remedy(struct text *text, const char *message, const struct clv_set *s
         return;
     const char *fault = message + length + 2;
     char *images = path_folder(set->items[i].image), *masks = path_folder(set->items[i].mask);
-    int size[4]; /* of the mask, of the image */
     if (!images || !masks)
         text->failed = true;
     else if (strstr(fault, "does not keep label values"))
         put_png_command(text, masks, &set->items[i]);
-    else if (sscanf(fault, "mask is %dx%d, image is %dx%d", &size[0], &size[1], &size[2], &size[3]) == 4)
-        put_size_command(
-            text, whole_factor(size[0], size[2]) == whole_factor(size[1], size[3]) ? whole_factor(size[0], size[2]) : 0,
-            size[2] > size[0], images, masks);
+    else if (strncmp(fault, "mask is ", strlen("mask is ")) == 0)
+        put_size_command(text, &set->items[i], limits, images, masks);
     else if (strstr(fault, "labels.tsv must name") || strstr(fault, "without a labels.tsv"))
         put_labels(text, !strstr(fault, "value") && !strstr(fault, "holds"), set, limits);
     array_free(images);
