@@ -159,4 +159,14 @@ static inline char *runs_of(const char *text)
 #define GROUND(revision)                                                                                               \
     "{\"revision\":" #revision ",\"kind\":\"ground\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"
 
+#define FAR(revision)                                                                                                  \
+    "{\"revision\":" #revision ",\"kind\":\"figure\",\"object\":1,\"label\":1,\"radius\":3,\"points\":[5,5]}"
+
+/* A strokes file, and a stroke in it. */
+#define STROKES(cursor, strokes)                                                                                       \
+    "{\"width\":90,\"height\":60,\"accepted\":0,\"cursor\":" cursor ",\"strokes\":[" strokes "]}"
+#define STROKE(kind, object, label, radius, mask)                                                                      \
+    "{\"kind\":\"" kind "\",\"object\":" object ",\"label\":" label ",\"radius\":" radius                              \
+    ",\"points\":[5,5],\"mask\":" mask "}"
+
 #endif

@@ -3,25 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/support.h"
-
-static struct clv_boxes read_text(const char *name, const char *text)
-{
-    struct clv_boxes boxes = {0};
-    const char *path = formatted("%s/%s", temporary_folder(), name);
-    spill(path, text, strlen(text));
-    must(clv_boxes_read(&boxes, path, err));
-    return boxes;
-}
-
-static void bad(const char *name, const char *text, const char *part)
-{
-    struct clv_boxes boxes = {.n_labels = 77};
-    const char *path = formatted("%s/%s", temporary_folder(), name);
-    spill(path, text, strlen(text));
-    must_fail(CLV_ERR_DATA, part, clv_boxes_read(&boxes, path, err));
-    ck_assert(!boxes.images && boxes.n_labels == 77); /* unchanged */
-}
+#include "data/boxes/boxes_text.h"
 
 /* Box `index` of the image in an image of 200x100 pixels. */
 static void check(const struct clv_boxes *boxes, const char *image, size_t index, const char *label, double x, double y,
