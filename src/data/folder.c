@@ -145,7 +145,7 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
         if (path && path_is_image(path)) {
             files->paths[files->n++] = file;
         } else {
-            set->n_skipped += path && (*below || strcmp(file, "labels.tsv") != 0);
+            set->n_skipped += path && (*below || !set_is_table(file));
             array_free(file);
         }
         array_free(path);
@@ -209,6 +209,22 @@ static enum clv_status find_folder(const char **found, const char *const names[3
     return status;
 }
 
+/* Whether what is in labels/ or annotations/ are masks, not the boxes of other programs. */
+static enum clv_status holds_masks(bool *is_found, const char *folder, struct clv_error *err)
+{
+    struct path_list files = {0};
+    enum clv_status status = folder_walk(&files, folder, err);
+    *is_found = false;
+    for (size_t i = 0; i < files.n && status == CLV_OK && !*is_found; i++) {
+        char *path = path_join(folder, files.paths[i]);
+        *is_found = path && path_is_image(path);
+        status = path ? CLV_OK : fail_memory(err);
+        array_free(path);
+    }
+    path_list_release(&files);
+    return status;
+}
+
 /* masks/ has masks of images/ if there is one, else of all next to it; folders of other usual names are pairs. */
 static enum clv_status find_layout(struct layout *layout, const char *folder, struct clv_error *err)
 {
@@ -221,33 +237,23 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
     if (status != CLV_OK || !masks || (!images && masks != of_masks[0]))
         return status;
     char *below = path_join(folder, masks), *same = below && images ? path_join(below, images) : NULL;
+    layout->is_paired = true;
     if (!below || (images && !same))
         status = fail_memory(err);
-    else if (images && (images == of_images[0] || !path_is_folder(same))) /* masks/img/ is of img/ next to masks/ */
+    else if (masks != of_masks[0])
+        status = holds_masks(&layout->is_paired, below, err);
+    if (status == CLV_OK && layout->is_paired && images &&
+        (images == of_images[0] || !path_is_folder(same))) /* masks/img/ is of img/ next to masks/ */
         layout->images = images;
-    layout->masks = masks;
-    layout->is_paired = true;
+    layout->masks = layout->is_paired ? masks : "";
     array_free(same);
     array_free(below);
     return status;
 }
 
-/* Whether what was found in labels/ or annotations/ are masks, not the boxes of other programs. */
-static bool holds_masks(const struct path_list *files, const struct clv_set *set, const struct layout *layout)
-{
-    bool is_found = strcmp(layout->masks, "masks") == 0;
-    char *folder = set_path(set, layout->masks);
-    for (size_t i = 0; i < files->n && !is_found && folder; i++) {
-        char *path = path_join(folder, files->paths[i]);
-        is_found = path && path_is_image(path);
-        array_free(path);
-    }
-    array_free(folder);
-    return is_found;
-}
-
-/* Moves photo_mask.png from the files to the masks where there is photo.jpg. */
-static enum clv_status take_suffixed(struct path_list *masks, struct path_list *files, struct clv_error *err)
+/* Moves what is in the folder of masks, or else photo_mask.png where there is photo.jpg, from the files to the masks. */
+static enum clv_status take_masks(struct path_list *masks, struct path_list *files, const struct layout *layout,
+                                  struct clv_error *err)
 {
     struct stems all = {0};
     size_t n = files->n;
@@ -257,8 +263,9 @@ static enum clv_status take_suffixed(struct path_list *masks, struct path_list *
         char *file = files->paths[i];
         struct stem image = {.stem = status == CLV_OK ? path_replace_extension(file, "") : NULL};
         TRY_IF(!image.stem, fail_memory(err));
-        bool is_mask = image.stem && ends_with_suffix(image.stem);
-        if (is_mask) {
+        bool is_mask = layout->is_paired && strncmp(file, layout->masks, strlen(layout->masks)) == 0 &&
+                       file[strlen(layout->masks)] == '/';
+        if (!layout->is_paired && image.stem && ends_with_suffix(image.stem)) {
             image.stem[strlen(image.stem) - strlen(MASK_SUFFIX)] = 0;
             is_mask = bsearch(&image, all.entries, all.n, sizeof image, compare_stems) != NULL;
         }
@@ -273,6 +280,14 @@ static enum clv_status take_suffixed(struct path_list *masks, struct path_list *
     return status;
 }
 
+enum clv_status set_take_masks(struct path_list *masks, struct path_list *files, const char *folder,
+                               struct clv_error *err)
+{
+    struct layout layout;
+    enum clv_status status = find_layout(&layout, folder, err);
+    return status == CLV_OK ? take_masks(masks, files, &layout, err) : status;
+}
+
 enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err)
 {
     struct clv_set fresh = {.root = string_copy(folder)};
@@ -284,13 +299,9 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     struct layout layout;
     enum clv_status status = find_layout(&layout, folder, err);
     TRY_IF(layout.is_paired, walk_below(&masks, &fresh, layout.masks, err));
-    if (status == CLV_OK && layout.is_paired && !holds_masks(&masks, &fresh, &layout)) {
-        layout = (struct layout){"", "", false};
-        path_list_release(&masks);
-    }
     TRY(walk_below(&files, &fresh, layout.images, err));
     TRY(keep_images(&files, &fresh, layout.images, err));
-    TRY_IF(!layout.is_paired, take_suffixed(&masks, &files, err));
+    TRY_IF(!layout.is_paired, take_masks(&masks, &files, &layout, err));
     TRY(list_stems(&stems, &masks, !layout.is_paired, err));
     bool *is_shared = status == CLV_OK ? array_alloc(files.n, sizeof *is_shared) : NULL;
     TRY(is_shared ? path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err)

@@ -50,6 +50,15 @@ bool set_is_own(const char *below)
     return false;
 }
 
+bool set_is_table(const char *below)
+{
+    static const char *const names[] = {"labels.tsv", "boxes.tsv", "manifest.tsv", "label.cleave"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(below, names[i]) == 0)
+            return true;
+    return false;
+}
+
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields, struct clv_error *err)
 {
     struct clv_item item = {

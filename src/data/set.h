@@ -4,6 +4,7 @@
 #ifndef DATA_SET_H
 #define DATA_SET_H
 
+#include "base/path.h"
 #include "cleave/data.h"
 
 /* Appends an item; capacity is the caller's. `mask`, `boxes`, `tags` and `sequence` may be NULL; paths are relative
@@ -21,6 +22,14 @@ char *set_path(const struct clv_set *set, const char *relative);
 /* Whether a path below a folder of images leads to what belongs to them: their masks/, strokes/, overlays/, cutouts/ or
  * objects/. */
 bool set_is_own(const char *below);
+
+/* Whether it is a file that a set has besides its images: labels.tsv and the like, and the model of `cleave label'. */
+bool set_is_table(const char *below);
+
+/* Moves files below a folder that are masks by its layout, as clv_set_read_folder sees it, to `masks`: photo_mask.png
+ * next to photo.jpg, and what is in the folder of masks. */
+enum clv_status set_take_masks(struct path_list *masks, struct path_list *files, const char *folder,
+                               struct clv_error *err) CLV_CHECK;
 
 /* Reads labels.tsv in the root if there is one, else the labels are binary. */
 enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err) CLV_CHECK;

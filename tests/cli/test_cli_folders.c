@@ -280,6 +280,31 @@ TEST(masks_do_not_go_among_the_images)
     free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos/000.jpg -o .", folder, sample_model()));
 }
 
+TEST(masks_next_to_photos_or_in_a_folder_of_their_own_are_not_segmented)
+{
+    static const struct {
+        const char *files, *masks;
+        int n;
+    } layouts[] = {
+        {"a.jpg b.jpg c.jpg c_mask.jpg lone_mask.jpg s/d.jpg", "a_mask.png s/d_mask.png", 5},
+        {"imgs/a.jpg imgs/b.jpg imgs/c_mask.jpg", "labels/a.png", 3},
+        {"images/a.jpg images/b.jpg images/c.jpg", "images/a_mask.png", 3},
+    };
+    const char *folder = temporary_folder();
+    for (size_t k = 0; k < 3; k++) {
+        char *output = expect_success(
+            "cd %s && rm -rf p out && for f in %s; do mkdir -p $(dirname p/$f) && cp %s/images/0001.jpg p/$f; done && "
+            "for f in %s; do mkdir -p $(dirname p/$f) && cp %s/masks/0001.png p/$f; done && mkdir -p p/labels && "
+            "echo 0 | tee p/boxes.tsv >p/labels/a.txt && cp %s p/label.cleave && \"$CLEAVE\" segment -m %s p -o out",
+            folder, layouts[k].files, sample_set(), layouts[k].masks, sample_set(), sample_model(), sample_model());
+        const char *note = k ? "1 image that is a mask, or in a folder's own " : "3 images that are masks, or in";
+        ck_assert_msg(strstr(output, note) && strstr(output, "left out"), "%s", output);
+        ck_assert_msg(strstr(output, formatted("%d images segmented", layouts[k].n)) != NULL, "%s", output);
+        ck_assert_msg(!strstr(output, "skipped") == (k == 1), "%s", output); /* a.txt */
+        free(output);
+    }
+}
+
 TEST(what_belongs_to_a_folder_s_images_is_not_segmented)
 {
     const char *folder = temporary_folder();

@@ -109,7 +109,7 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(real, folder, length) == 0 && (real[length] == '/' || length == 1);
 }
 
-static enum clv_status add_folder_file(struct input_list *list, const char *folder, const char *below,
+static enum clv_status add_folder_file(struct input_list *list, const char *folder, const char *below, bool is_mask,
                                        const char *skip_below, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
@@ -118,12 +118,12 @@ static enum clv_status add_folder_file(struct input_list *list, const char *fold
         status = fail_memory(err);
     } else if (is_below(path, skip_below)) {
         /* an earlier run's output */
-    } else if (set_is_own(below)) {
+    } else if (is_mask || set_is_own(below)) {
         if (path_is_image(path) && !list->n_own++ && !(list->first_own = string_copy(path)))
             status = fail_memory(err);
     } else if (path_is_image(path)) {
         status = add_image(list, path, below, err);
-    } else {
+    } else if (!set_is_table(below)) {
         list->n_skipped++;
         if (!list->first_skipped && !(list->first_skipped = string_copy(path)))
             status = fail_memory(err);
@@ -141,15 +141,20 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
     char real[PATH_MAX];
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
                   is_below(list->skip_below, real);
-    struct path_list files = {0};
+    const char *skip_below = inside ? list->skip_below : NULL;
+    struct path_list files = {0}, masks = {0};
     enum clv_status status = folder_walk(&files, path, err);
+    TRY(set_take_masks(&masks, &files, path, err));
     for (size_t i = 0; i < files.n && status == CLV_OK; i++)
-        status = add_folder_file(list, path, files.paths[i], inside ? list->skip_below : NULL, err);
+        status = add_folder_file(list, path, files.paths[i], false, skip_below, err);
+    for (size_t i = 0; i < masks.n && status == CLV_OK; i++)
+        status = add_folder_file(list, path, masks.paths[i], true, skip_below, err);
     if (status == CLV_OK) {
         const struct clv_progress progress = console_progress(NULL);
         report_count(&progress, path, files.n_unreadable, UNREADABLE_FOLDERS, files.first_unreadable);
         report_count(&progress, path, files.n_links, LINKED_FOLDERS, files.first_link);
     }
+    path_list_release(&masks);
     path_list_release(&files);
     return status;
 }

@@ -30,7 +30,7 @@ struct input_list {
     size_t n_maps;
     size_t n_skipped;       /* files in folders that are no images */
     char *first_skipped;    /* the first of them, or NULL */
-    size_t n_own;           /* images in a folder's own masks/ and the like (set_is_own), which are left out */
+    size_t n_own;           /* masks of a folder's images, and images of its own (set_is_own), which are left out */
     char *first_own;        /* the first of them, or NULL */
     const char *skip_below; /* a real path: files below it are left out of folders around it */
 };
@@ -48,7 +48,8 @@ void inputs_cut(struct input_list *list, size_t first, size_t n);
 size_t path_shared_folder(const char *a, size_t common, const char *b);
 
 /* A file is one input, whatever is in it (opening it reports that); its output is its stem. A folder adds every image
- * below it in order of their paths, its subfolders kept: what has an image's first bytes or an image's extension. */
+ * below it in order of their paths, its subfolders kept: what has an image's first bytes or an image's extension, and is
+ * no mask of another (set_take_masks). */
 enum clv_status inputs_add_path(struct input_list *list, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* The image of standard input, called "standard input" in notes; at most max_size bytes. */
