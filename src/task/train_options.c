@@ -204,7 +204,7 @@ const struct clv_option train_option_rows[] = {
      .help = "Seed of everything random; the same seed, the same model"},
     {"resume", 0, NULL, SECTION_RUNNING, BASIC | UNRECORDED, CLV_OPTION_FLAG, AT(resume),
      .help = "Go on with a training that was stopped\n"
-             "From MODEL.checkpoint, to the model that it would have made"},
+             "From MODEL.checkpoint, to the model that it would have made; a finished one stays"},
     {"checkpoint-every", 0, "X", SECTION_RUNNING, UNRECORDED, CLV_OPTION_NUMBER, AT(checkpoint_every_s), .minimum = 0,
      .maximum = 1e9, .help = "Seconds between checkpoints, of learners that keep them; 0: after every step"},
     {"feature-memory", 0, "SIZE", SECTION_RUNNING, UNRECORDED, CLV_OPTION_MEMORY, AT(feature_memory),

@@ -170,11 +170,34 @@ TEST(resuming_replaces_its_own_files_and_no_others)
     const char *train = "train --data f.st --learner pmap --passes 2 -q";
     expect_error(73, "p.cleave: exists already", "cd %s && \"$CLEAVE\" %s --resume -o p.cleave", folder, train);
     free(expect_success("cd %s && \"$CLEAVE\" %s --overwrite -o p.cleave", folder, train));
-    free(expect_success("cd %s && \"$CLEAVE\" %s --resume -o p.cleave", folder, train)); /* its own */
-    expect_error(73, "p.cleave: exists already", "cd %s && \"$CLEAVE\" %s --seed 3 --resume -o p.cleave", folder,
-                 train);
     spill(formatted("%s/q.cleave.checkpoint", folder), "mine", 4);
     expect_error(73, "q.cleave.checkpoint: exists already", "cd %s && \"$CLEAVE\" %s -o q.cleave", folder, train);
+}
+
+TEST(a_finished_training_is_neither_resumed_nor_advised_to_be)
+{
+    const char *folder = make_inputs(), *train = "train f.st --learner pmap --passes 2 -o p.cleave";
+    free(expect_success("cd %s && \"$CLEAVE\" %s -q && ls -i --full-time p.cleave >before", folder, train));
+    for (int k = 0; k < 2; k++) {
+        char *text = expect_success("cd %s && \"$CLEAVE\" %s %s", folder, train, k ? "--requeue" : "--resume");
+        ck_assert_str_eq(
+            text, "cleave: p.cleave: this training is finished, nothing is left to do; --overwrite repeats it\n");
+        free(text);
+    }
+    free(expect_success("cd %s && ls -i --full-time p.cleave | cmp before", folder));
+    static const char *const others[] = {"--seed 3 --resume", "--seed 3"};
+    for (size_t k = 0; k < 2; k++) {
+        char *text = NULL;
+        ck_assert_int_eq(run_command(&text, "cd %s && \"$CLEAVE\" %s %s", folder, train, others[k]), 73);
+        ck_assert_msg(strstr(text, "p.cleave: exists already") && !strstr(text, "--resume"), "%s", text);
+        free(text);
+    }
+    char *text = expect_success("cd %s && \"$CLEAVE\" %s --resume --overwrite", folder, train);
+    ck_assert_msg(strstr(text, "learned") != NULL, "%s", text);
+    free(text);
+    spill(formatted("%s/p.cleave.checkpoint", folder), "mine", 4);
+    expect_error(73, "p.cleave: exists already; --overwrite replaces it, --resume goes on", "cd %s && \"$CLEAVE\" %s",
+                 folder, train);
 }
 
 TEST(devices_and_standard_output_may_be_outputs)

@@ -63,7 +63,9 @@ enum clv_status cmd_train(int argc, char **argv, struct clv_error *err)
     signals_share();
     if (status == CLV_OK && options.requeue)
         signals_requeue();
-    if (status == CLV_OK) {
+    if (status == CLV_OK && options.is_finished) {
+        console_note("%s: this training is finished, nothing is left to do; --overwrite repeats it", options.output);
+    } else if (status == CLV_OK) {
         const struct clv_progress progress = console_progress(strcmp(options.output, "-") == 0 ? stderr : stdout);
         options.task.progress = &progress;
         status = probe_space(&options, err);

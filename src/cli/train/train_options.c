@@ -52,19 +52,20 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
     return CLV_OK;
 }
 
-/* Whether --resume may replace the model that is there: a checkpoint is next to it, or the same command made it. Only
- * if there can be a checkpoint. */
-static bool train_checkpoints_model_is_own(const struct train_options *options)
+/* Whether --resume may replace the model that is there: a checkpoint is next to it, or the same command made it, which
+ * may have come to its end. Only if there can be a checkpoint. */
+static bool train_checkpoints_model_is_own(bool *is_finished, const struct train_options *options)
 {
     struct clv_model model = {0};
     struct clv_error ignored;
-    const char *command = NULL;
     enum path_kind kind;
-    if (path_look(&kind, options->task.checkpoint, &ignored) != CLV_OK || kind != PATH_ABSENT)
+    if (path_look(&kind, options->checkpoint, &ignored) != CLV_OK || kind != PATH_ABSENT)
         return true;
-    if (train_output_is_file(options) && clv_model_read(&model, options->output, &ignored) == CLV_OK)
-        command = clv_record_get(&model.record, "command");
+    bool is_read = clv_model_read(&model, options->output, &ignored) == CLV_OK;
+    const char *command = is_read ? clv_record_get(&model.record, "command") : NULL;
+    const char *interrupted = command ? clv_record_get(&model.record, "interrupted") : NULL;
     bool is_own = command && strcmp(command, options->task.command) == 0;
+    *is_finished = is_own && !options->overwrite && !(interrupted && strcmp(interrupted, "yes") == 0);
     clv_model_release(&model);
     return is_own;
 }
@@ -253,9 +254,10 @@ static const struct clv_option own_rows[] = {
  * model next to it, or one of this very command. */
 static enum clv_status claim_outputs(struct train_options *self, struct clv_error *err)
 {
+    const struct clv_train_options *task = &self->task;
+    bool may_replace = (task->resume && train_checkpoints_model_is_own(&self->is_finished, self)) || self->overwrite;
     if (team_rank())
         return CLV_OK; /* the leader writes */
-    const struct clv_train_options *task = &self->task;
     const char *const files[] = {task->validate && is_tensor_file(task->validate) ? task->validate : NULL, task->only,
                                  task->boxes, task->init};
     size_t n = sizeof files / sizeof *files;
@@ -266,8 +268,8 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     memcpy(inputs, files, sizeof files);
     for (size_t i = 0; i < paths->n; i++)
         inputs[n++] = path_is_folder(paths->paths[i]) ? NULL : paths->paths[i];
-    const char *hint = self->checkpoint ? ", --resume goes on with a training that was stopped" : "";
-    bool may_replace = self->overwrite || (task->resume && train_checkpoints_model_is_own(self));
+    bool may_go_on = self->checkpoint && !task->resume && path_exists(self->checkpoint);
+    const char *hint = may_go_on ? ", --resume goes on with a training that was stopped" : "";
     struct outputs *outputs = &self->common.outputs;
     enum clv_status status = self->checkpoint ? output_locks_file(&outputs->locks, self->output, err) : CLV_OK;
     TRY(outputs_claim(outputs, self->output, may_replace, hint, inputs, n, err));
