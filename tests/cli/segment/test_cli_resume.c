@@ -347,9 +347,9 @@ TEST(resuming_what_cannot_be_resumed_is_refused)
                  "\"$CLEAVE\" train --data %s --learner pmap --passes 5 -o %s/m.cleave", features(), folder);
     free(expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 --overwrite -o %s/m.cleave", features(),
                         folder));
-    char *text = expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 --resume -o %s/m.cleave",
+    char *text = expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 --resume -o %s/n.cleave",
                                 features(), folder);
-    ck_assert_ptr_nonnull(strstr(text, "m.cleave.checkpoint: is not there, so learning begins at the beginning"));
+    ck_assert_ptr_nonnull(strstr(text, "n.cleave.checkpoint: is not there, so learning begins at the beginning"));
     free(text);
 }
 
