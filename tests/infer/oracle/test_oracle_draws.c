@@ -1,0 +1,169 @@
+/* Perturb-and-MAP: draws, the bound on the partition function, enumeration. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "infer/oracle/random_field.h"
+#include "support/exhaustive.h"
+#include "support/support.h"
+
+TEST(perturbed_scores_bound_the_partition_function)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int tested = 0;
+    for (uint64_t t = 0; tested < 18; t++) {
+        struct sample s;
+        draw_sample(&s, t, t % 2 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS, 3);
+        if (s.field.n_nodes < 3)
+            continue;
+        for (int32_t i = 0; i < s.field.n_nodes; i++)
+            s.unary[i] /= 2;
+        for (int32_t c = 0; c < 4 * s.field.n_edges; c++)
+            s.pairwise[c] /= 8;
+        int is_separable = tested++ % 3 == 0;
+        if (is_separable)
+            s.field.form = CLV_PAIRWISE_NONE;
+        double log_partition, exact[2 * MAX_NODES], drawn[2 * MAX_NODES], bound, error;
+        exhaustive(NULL, NULL, &log_partition, exact, &s.field);
+        must(clv_perturbed_marginals(oracle, drawn, &bound, &error, &s.field, 9, 4000, err));
+        ck_assert_double_gt(bound, log_partition - 3 * error);
+        if (!is_separable)
+            continue;
+        ck_assert_double_lt(fabs(bound - log_partition), 3 * error);
+        for (int32_t k = 0; k < 2 * s.field.n_nodes; k++)
+            ck_assert_double_lt(fabs(drawn[k] - exact[k]), 4 * sqrt(0.25 / 4000));
+    }
+    clv_oracle_free(oracle);
+}
+
+TEST(the_bound_and_its_standard_error_are_those_of_the_sample)
+{
+    enum { DRAWS = 21 };
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t t = 0; t < 12; t++) {
+        struct sample s;
+        int32_t y[DRAWS * MAX_NODES];
+        double value[DRAWS], mean = 0, squares = 0, bound, error;
+        draw_sample(&s, t, CLV_PAIRWISE_POTTS, 3);
+        must(clv_perturbed_map(oracle, y, value, &s.field, 5, 0, DRAWS, err));
+        for (int k = 0; k < DRAWS; k++)
+            mean += value[k] / DRAWS;
+        for (int k = 0; k < DRAWS; k++)
+            squares += (value[k] - mean) * (value[k] - mean);
+        must(clv_perturbed_marginals(oracle, NULL, &bound, &error, &s.field, 5, DRAWS, err));
+        ck_assert_double_eq_tol(bound, mean, 1e-9);
+        ck_assert_double_eq_tol(error, sqrt(squares / (DRAWS - 1) / DRAWS), 1e-9);
+        must(clv_perturbed_marginals(oracle, NULL, NULL, &error, &s.field, 5, 1, err));
+        ck_assert(isnan(error));
+    }
+    clv_oracle_free(oracle);
+}
+
+TEST(draws_in_lanes_equal_draws_one_by_one)
+{
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t t = 0; t < 200; t++) {
+        struct sample s;
+        draw_sample(&s, t, t % 2 ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL, t % 3 ? 2 : 30);
+        if (t >= 100)
+            set_seed(&s, t, (int)(t % 14));
+        int32_t drawn[20 * MAX_NODES], y[MAX_NODES], n = s.field.n_nodes;
+        double value[20], score, unary[MAX_NODES];
+        must(clv_perturbed_map(oracle, drawn, value, &s.field, 3, 7, 20, err));
+        struct clv_field perturbed = s.field;
+        perturbed.unary = unary;
+        for (uint32_t k = 0; k < 20; k++) {
+            memcpy(unary, s.unary, sizeof unary);
+            clv_gumbel_add(unary, n, 2, 3, 7 + k);
+            must(clv_oracle_map(oracle, y, &score, &perturbed, err));
+            ck_assert(memcmp(y, &drawn[k * (uint32_t)n], (size_t)n * sizeof *y) == 0);
+            for (int32_t i = 0; i < n; i++)
+                score += rng_gumbel(3, RNG_STREAM(RNG_GUMBEL, 7 + k), 2 * (uint64_t)i);
+            ck_assert_double_eq_tol(value[k], score, 1e-9 + 1e-14 * fabs(score));
+        }
+    }
+    double unary[] = {1, NAN};
+    struct clv_field bad = {.n_nodes = 2, .n_labels = 2, .form = CLV_PAIRWISE_POTTS, .unary = unary};
+    int32_t y[2];
+    must_fail(CLV_ERR_DATA, "node 1", clv_perturbed_map(oracle, y, NULL, &bad, 1, 0, 1, err));
+    must_fail(CLV_ERR_USAGE, "0 draws", clv_perturbed_map(oracle, y, NULL, &bad, 1, 0, 0, err));
+    clv_oracle_free(oracle);
+}
+
+TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
+{
+    enum { N = 17000 };
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    int32_t(*edges)[2] = array_alloc(N, sizeof *edges), *drawn = array_alloc(N, sizeof *drawn),
+    *y = array_alloc(N, sizeof *y);
+    double *unary = array_zalloc(N, sizeof *unary), *coupling = array_alloc(N, sizeof *coupling);
+    for (int32_t i = 0; i < N - 1; i++) {
+        edges[i][0] = i;
+        edges[i][1] = i + 1;
+        coupling[i] = 1e6;
+        unary[i] = 30; /* all of it goes to the last node, farther than lanes can count */
+    }
+    unary[N - 1] = -1e6;
+    struct clv_field field = {.n_nodes = N,
+                              .n_edges = N - 1,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = coupling};
+    must(clv_perturbed_map(oracle, drawn, NULL, &field, 3, 7, 1, err));
+    clv_gumbel_add(unary, N, 2, 3, 7);
+    must(clv_oracle_map(oracle, y, NULL, &field, err));
+    ck_assert(y[0] == 0 && memcmp(y, drawn, N * sizeof *y) == 0);
+    array_free(edges);
+    array_free(drawn);
+    array_free(y);
+    array_free(unary);
+    array_free(coupling);
+    clv_oracle_free(oracle);
+}
+
+TEST(noise_depends_on_seed_draw_node_and_label_only)
+{
+    double two[3] = {0}, more[3] = {1, 2, 3}, other[3] = {0}, wide[9] = {0};
+    clv_gumbel_add(two, 3, 2, 7, 5);
+    clv_gumbel_add(more, 3, 2, 7, 5);
+    clv_gumbel_add(other, 3, 2, 7, 6);
+    clv_gumbel_add(wide, 3, 3, 7, 5);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_double_eq_tol(more[i] - (i + 1), two[i], 1e-12);
+        ck_assert_double_ne(two[i], other[i]);
+    }
+    ck_assert_double_eq_tol(wide[1] - wide[0], two[0], 1e-12);
+}
+
+TEST(enumeration_gives_partition_and_marginals)
+{
+    int32_t edges[1][2] = {{0, 1}}, y[2];
+    double unary[6] = {0.5, 1, -1, 0, 0.25, 2}, table[9] = {1, 0, 2, -1, 0.5, 0, 0, 0, 1}, z = 0, shares[6] = {0};
+    struct clv_field field = {.n_nodes = 2,
+                              .n_edges = 1,
+                              .n_labels = 3,
+                              .form = CLV_PAIRWISE_FULL,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = table};
+    double score, log_partition, marginals[6];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) {
+            double weight = exp(unary[a] + unary[3 + b] + table[3 * a + b]);
+            z += weight;
+            shares[a] += weight;
+            shares[3 + b] += weight;
+        }
+    exhaustive(y, &score, &log_partition, marginals, &field);
+    ck_assert(y[0] == 0 && y[1] == 2);
+    ck_assert_double_eq(score, 4.5);
+    ck_assert_double_eq_tol(log_partition, log(z), 1e-12);
+    for (int k = 0; k < 6; k++)
+        ck_assert_double_eq_tol(marginals[k], shares[k] / z, 1e-12);
+}
