@@ -1,6 +1,7 @@
 /* The folder of a run's outputs: a file in its place, what made them, and that nothing is left if nothing came of the
  * run. */
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,20 +42,27 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
     return CLV_OK;
 }
 
-/* root[PATH_MAX]: the one folder that all files were found below; "" if there is none. */
-static void find_root(char *root, const struct input_list *inputs)
+/* root[PATH_MAX]: the one folder that all files were found below; "" if there is none, as where a file is gone. */
+static enum clv_status find_root(char *root, const struct input_list *inputs, struct clv_error *err)
 {
     char own[PATH_MAX] = "";
     bool is_one = inputs->n > 0;
     for (size_t i = 0; i < inputs->n && is_one; i++) {
         const struct input *input = &inputs->items[i];
         char *path = i ? own : root;
-        is_one = input->image && input->file && realpath(input->image, path) && text_ends_with(path, input->file);
+        is_one = input->image && input->file;
+        if (is_one && !realpath(input->image, path)) {
+            if (errno == EIO || errno == ENOMEM)
+                return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot be found", input->image);
+            is_one = false;
+        }
+        is_one = is_one && text_ends_with(path, input->file);
         if (is_one)
             path[strlen(path) - strlen(input->file)] = 0;
         is_one &= strcmp(path, root) == 0;
     }
     root[is_one ? strlen(root) : 0] = 0;
+    return CLV_OK;
 }
 
 /* The note says in a line where the images of an export are, and in the next what the results are of. */
@@ -65,8 +73,7 @@ static enum clv_status write_note(const struct segment *self, const struct input
     size_t size;
     enum clv_status status = path ? CLV_OK : fail_memory(err);
     TRY_IF(!self->boxes, digest_file(digest, self->model_path, err));
-    if (self->export.forms)
-        find_root(root, inputs);
+    TRY_IF(self->export.forms, find_root(root, inputs, err));
     text_init(&note, MAX_NOTE_BYTES);
     text_printf(&note, "%s\n%s %s\n", root, self->marginals ? "marginals" : "segment", digest);
     TRY_IF(note.failed, fail_memory(err));
