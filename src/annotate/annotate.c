@@ -76,11 +76,8 @@ enum clv_status tag_parameter_check(enum clv_tag_parameter index, double value, 
 enum clv_status tag_training_check(const struct clv_tag_training *training, struct clv_error *err)
 {
     const struct clv_tag_learner *learner = training->learner;
-    for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
-        enum clv_status status = tag_parameter_check((enum clv_tag_parameter)i, training->parameters[i], err);
-        if (status != CLV_OK)
-            return status;
-    }
+    for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
+        MUST(tag_parameter_check((enum clv_tag_parameter)i, training->parameters[i], err));
     if (training->set->n < 1 || training->set->n > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%zu examples to learn from", training->set->n);
     if (training->set->n_features < 1)
@@ -114,9 +111,7 @@ enum clv_status clv_tag_mean_distance(double *mean, const struct clv_tag_trainin
     struct clv_tag_training with_kernel = *training;
     struct tag_problem problem;
     with_kernel.is_rbf = true;
-    enum clv_status status = tag_problem_init(&problem, &with_kernel, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(tag_problem_init(&problem, &with_kernel, err));
     *mean = mean_distance(&problem);
     tag_problem_release(&problem);
     return CLV_OK;
@@ -248,16 +243,14 @@ enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_traini
     struct clv_tag_model fresh = {0};
     struct clv_tag_training_result made = {0};
     double parameters[CLV_TAG_PARAMETERS];
-    enum clv_status status = tag_training_check(training, err);
-    TRY(tag_problem_init(&problem, training, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(tag_training_check(training, err));
+    MUST(tag_problem_init(&problem, training, err));
     memcpy(parameters, training->parameters, sizeof parameters);
     if (training->is_rbf && parameters[CLV_TAG_GAMMA] == 0) {
         double mean = mean_distance(&problem);
         parameters[CLV_TAG_GAMMA] = mean > 0 ? 1 / mean : 1;
     }
-    status = tag_problem_kernel(&problem, parameters[CLV_TAG_GAMMA], err);
+    enum clv_status status = tag_problem_kernel(&problem, parameters[CLV_TAG_GAMMA], err);
     TRY(fit_all(&fresh, &made, training, &problem, parameters, err));
     if (status == CLV_OK && fresh.coefficient)
         status = keep_vectors(&fresh, &problem, err);

@@ -208,9 +208,8 @@ static enum clv_status check(const struct clv_belief_net *net, const double *inp
 enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, const struct clv_belief_net *net,
                                const double *input, const struct clv_belief_search *search, struct clv_error *err)
 {
-    enum clv_status status = check(net, input, search, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check(net, input, search, err));
+    enum clv_status status = CLV_OK;
     size_t n = (size_t)net->n_tags;
     double s = search && search->s > 0 ? search->s : INFINITY;
     struct search self = {

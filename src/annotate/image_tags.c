@@ -22,9 +22,7 @@ static enum clv_status fill_words(double *row, const struct clv_image *working, 
                                   const struct clv_recipe *recipe, int32_t scale, struct clv_error *err)
 {
     struct word_map map;
-    enum clv_status status = word_map_init(&map, sift, recipe, scale, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(word_map_init(&map, sift, recipe, scale, err));
     size_t n = (size_t)working->width * (size_t)working->height;
     for (size_t i = 0; i < n; i++)
         row[map.word[i]] += 1;

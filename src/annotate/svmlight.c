@@ -70,11 +70,8 @@ static enum clv_status add_label(struct reader *self, const char *word, struct c
 static enum clv_status read_labels(struct reader *self, char *word, struct clv_error *err)
 {
     char *label;
-    while ((label = strsep(&word, ","))) {
-        enum clv_status status = add_label(self, label, err);
-        if (status != CLV_OK)
-            return status;
-    }
+    while ((label = strsep(&word, ",")))
+        MUST(add_label(self, label, err));
     return CLV_OK;
 }
 
@@ -275,10 +272,8 @@ enum clv_status clv_tag_set_read(struct clv_tag_set *set, const char *path, int3
     if (n_tags < 0 || n_tags > CLV_MAX_TAGS)
         return fail(err, CLV_ERR_USAGE, "%d tags; there must be 1 to %d, or 0 for as many as there are", n_tags,
                     CLV_MAX_TAGS);
-    enum clv_status status = file_map_open(&map, path, err);
-    if (status != CLV_OK)
-        return status;
-    status = read_names(&names, &n_names, path, err);
+    MUST(file_map_open(&map, path, err));
+    enum clv_status status = read_names(&names, &n_names, path, err);
     if (status == CLV_OK && n_tags && names && n_names != (size_t)n_tags) {
         free_names(names, n_names); /* those of other tags */
         names = NULL;

@@ -171,9 +171,7 @@ static enum clv_status take_reals(double **copy, const struct clv_tensors *tenso
                                   const int64_t *shape, const char *path, struct clv_error *err)
 {
     const struct clv_tensor *tensor;
-    enum clv_status status = clv_tensors_require(&tensor, tensors, name, CLV_F64, n_dims, shape, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tensors_require(&tensor, tensors, name, CLV_F64, n_dims, shape, err));
     size_t n = (size_t)tensor->shape[0] * (n_dims == 2 ? (size_t)tensor->shape[1] : 1);
     const double *values = tensor->data;
     for (size_t i = 0; i < n; i++)
@@ -189,10 +187,7 @@ static enum clv_status read_place(struct clv_tag_model *model, const struct clv_
     const struct clv_tensor *tensor;
     size_t k = (size_t)model->n_tags;
     char is_met[CLV_MAX_TAGS] = {0};
-    enum clv_status status =
-        clv_tensors_require(&tensor, tensors, "place", CLV_I32, 1, (int64_t[]){model->n_tags}, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tensors_require(&tensor, tensors, "place", CLV_I32, 1, (int64_t[]){model->n_tags}, err));
     const int32_t *place = tensor->data;
     for (size_t i = 0; i < k; i++)
         if (place[i] < 0 || place[i] >= model->n_tags || is_met[place[i]]++)
@@ -206,9 +201,7 @@ static enum clv_status read_vectors(struct clv_tag_model *model, const struct cl
                                     struct clv_error *err)
 {
     const struct clv_tensor *row, *index;
-    enum clv_status status = clv_tensors_require(&row, tensors, "row", CLV_I64, 1, (int64_t[]){-1}, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tensors_require(&row, tensors, "row", CLV_I64, 1, (int64_t[]){-1}, err));
     if (row->shape[0] < 1)
         return fail(err, CLV_ERR_DATA, "%s: \"row\" is empty", path);
     size_t n = (size_t)row->shape[0] - 1;
@@ -216,9 +209,7 @@ static enum clv_status read_vectors(struct clv_tag_model *model, const struct cl
     for (size_t i = 0; i <= n; i++)
         if (i ? rows[i] < rows[i - 1] : rows[0] != 0)
             return fail(err, CLV_ERR_DATA, "%s: support vector %zu begins at %lld", path, i, (long long)rows[i]);
-    status = clv_tensors_require(&index, tensors, "index", CLV_I32, 1, &rows[n], err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tensors_require(&index, tensors, "index", CLV_I32, 1, &rows[n], err));
     const int32_t *indices = index->data;
     for (size_t v = 0; v < n; v++)
         for (int64_t k = rows[v]; k < rows[v + 1]; k++)
@@ -230,9 +221,9 @@ static enum clv_status read_vectors(struct clv_tag_model *model, const struct cl
     model->index = array_copy(indices, (size_t)rows[n], sizeof *indices);
     if (!model->row || !model->index)
         return fail_memory(err);
-    status = take_reals(&model->value, tensors, "value", 1, &rows[n], path, err);
-    TRY(take_reals(&model->coefficient, tensors, "coefficient", 2, (int64_t[]){model->n_tags, (int64_t)n}, path, err));
-    return status;
+    MUST(take_reals(&model->value, tensors, "value", 1, &rows[n], path, err));
+    return take_reals(&model->coefficient, tensors, "coefficient", 2, (int64_t[]){model->n_tags, (int64_t)n}, path,
+                      err);
 }
 
 static enum clv_status read_arrays(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
@@ -254,10 +245,8 @@ enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path
 {
     struct clv_tensors *tensors;
     struct clv_tag_model fresh = {0};
-    enum clv_status status = clv_tensors_open(&tensors, path, err);
-    if (status != CLV_OK)
-        return status;
-    status = check_format(tensors, path, err);
+    MUST(clv_tensors_open(&tensors, path, err));
+    enum clv_status status = check_format(tensors, path, err);
     TRY(read_head(&fresh, tensors, path, err));
     TRY(read_names(&fresh, tensors, path, err));
     TRY(read_arrays(&fresh, tensors, path, err));

@@ -61,9 +61,7 @@ enum clv_status tag_relax(int8_t *y, double *value, struct tag_relaxation *self,
                                     .edges = self->edges,
                                     .unary = self->unary,
                                     .pairwise = self->coupling};
-    enum clv_status status = clv_oracle_map(self->oracle, self->label, NULL, &field, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_oracle_map(self->oracle, self->label, NULL, &field, err));
     double sum = 0;
     for (size_t i = 0, pair = 0; i < n; i++) {
         y[i] = (int8_t)(self->label[i] - self->label[n + i]);

@@ -68,9 +68,7 @@ static enum clv_status ask(double *loss, struct machine *self, size_t l, struct 
         self->truth[i] = truth[i] ? 1 : -1;
         self->augmented[i] = self->scores[i] + (truth[i] ? -0.5 : 0.5);
     }
-    enum clv_status status = decide(self, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(decide(self, err));
     *loss = 0;
     for (size_t i = 0; i < self->k; i++) {
         int step = self->truth[i] - self->y[i];
@@ -137,9 +135,7 @@ static enum clv_status pass(double *gap, struct machine *self, int32_t *order, i
     for (size_t at = 0; at < n && !stop_requested(self->task->progress); at++) {
         size_t l = (size_t)order[at];
         double loss, square;
-        enum clv_status status = ask(&loss, self, l, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(ask(&loss, self, l, err));
         double own = block_gap(&square, self, l, loss);
         *gap += own;
         if (own > 0 && square > 0)
@@ -167,9 +163,7 @@ static enum clv_status measure(struct clv_tag_training_result *result, struct ma
     double gap = 0, dual = -half_square(self), lambda = self->task->parameters[CLV_TAG_LAMBDA];
     for (size_t l = 0; l < self->task->n; l++) {
         double loss, square;
-        enum clv_status status = ask(&loss, self, l, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(ask(&loss, self, l, err));
         gap += block_gap(&square, self, l, loss);
         dual += self->loss[l];
     }

@@ -34,9 +34,8 @@ static size_t part_at(size_t begin, size_t size, size_t most)
 static enum clv_status hash_read(uint64_t *hash, const char *path, struct clv_error *err)
 {
     struct file_source source;
-    enum clv_status status = file_source_open(&source, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(file_source_open(&source, path, err));
+    enum clv_status status = CLV_OK;
     *hash = hash_number(HASH_START, source.size);
     unsigned char *part = array_alloc(READ_SIZE, 1);
     if (!part)

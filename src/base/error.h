@@ -39,6 +39,14 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
             status = (call);                                                                                           \
     } while (0)
 
+/* A step of a function that has nothing to release: where it fails, the function returns its status. */
+#define MUST(call)                                                                                                     \
+    do {                                                                                                               \
+        enum clv_status must_status = (call);                                                                          \
+        if (must_status != CLV_OK)                                                                                     \
+            return must_status;                                                                                        \
+    } while (0)
+
 /* Whether the caller asked to stop. */
 int stop_requested(const struct clv_progress *progress);
 

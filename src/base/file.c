@@ -42,9 +42,8 @@ static enum clv_status read_bytes(char **bytes, size_t *size, const char *path, 
     size_t length = 0, got = 0;
     char *buffer = NULL;
     *bytes = NULL;
-    enum clv_status status = open_regular(&fd, &length, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(open_regular(&fd, &length, path, err));
+    enum clv_status status = CLV_OK;
     if (length > max_size) {
         status = fail(err, CLV_ERR_DATA, "%s: %zu bytes, the limit is %zu", path, length, max_size);
         goto done;
@@ -93,9 +92,8 @@ enum clv_status file_source_open(struct file_source *source, const char *path, s
     int fd = -1;
     size_t size = 0;
     *source = (struct file_source){0};
-    enum clv_status status = open_regular(&fd, &size, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(open_regular(&fd, &size, path, err));
+    enum clv_status status = CLV_OK;
     char *copy = string_copy(path);
     if (!copy)
         status = fail_memory(err);
@@ -190,9 +188,8 @@ enum clv_status file_map_open(struct file_map *map, const char *path, struct clv
     int fd = -1;
     size_t size = 0;
     *map = (struct file_map){0};
-    enum clv_status status = open_regular(&fd, &size, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(open_regular(&fd, &size, path, err));
+    enum clv_status status = CLV_OK;
     if (size) {
         char *copy = string_copy(path);
         void *bytes = copy ? mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;

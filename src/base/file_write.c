@@ -301,9 +301,7 @@ void file_abort(struct file_writer *writer)
 enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err)
 {
     struct file_writer writer;
-    enum clv_status status = file_create(&writer, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(file_create(&writer, path, err));
     fwrite(bytes, 1, size, writer.stream);
     return file_commit(&writer, err);
 }

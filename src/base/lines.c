@@ -136,9 +136,7 @@ enum clv_status lines_next(char **line, size_t *number, struct lines *lines, str
                         LINES_MAX_LENGTH);
         if (newline || lines->done)
             break;
-        enum clv_status status = fill(lines, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(fill(lines, err));
     }
     if (lines->begin == lines->end)
         return CLV_OK;

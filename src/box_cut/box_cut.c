@@ -144,13 +144,9 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
     clv_box_cut_defaults(&own);
     known_options_take(&own, sizeof own, options);
     options = &own;
-    enum clv_status status = check(image, box, options, err);
-    if (status != CLV_OK)
-        return status;
-    status =
-        box_scene_init(&scene, image, clv_box_pixels(box, image->width, image->height), options->n_superpixels, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check(image, box, options, err));
+    enum clv_status status = CLV_OK;
+    MUST(box_scene_init(&scene, image, clv_box_pixels(box, image->width, image->height), options->n_superpixels, err));
     size_t n = (size_t)scene.superpixels.n;
     figure = array_alloc(n, sizeof *figure);
     odds = array_alloc(n, sizeof *odds);

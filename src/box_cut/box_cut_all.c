@@ -156,9 +156,7 @@ static enum clv_status settle(struct crowd *self, const struct clv_box_cut_optio
     struct clv_refine_options refining;
     struct clv_image crop = {0};
     int32_t width = area->end_x - area->first_x, height = area->end_y - area->first_y;
-    enum clv_status status = clv_image_new(&crop, width, height, 3, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_image_new(&crop, width, height, 3, err));
     for (int32_t y = 0; y < height; y++)
         memcpy(crop.pixels + (size_t)y * (size_t)width * 3,
                self->image->pixels +
@@ -167,7 +165,7 @@ static enum clv_status settle(struct crowd *self, const struct clv_box_cut_optio
     clv_refine_defaults(&refining);
     refining.prior = VOTES_WEIGHT;
     refining.coupling = options->refine_coupling;
-    status = clv_refine_labels(self->labels, &crop, self->by_label, self->n_labels, &refining, err);
+    enum clv_status status = clv_refine_labels(self->labels, &crop, self->by_label, self->n_labels, &refining, err);
     clv_image_release(&crop);
     return status;
 }
@@ -210,12 +208,11 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
     clv_box_cut_defaults(&own_options);
     known_options_take(&own_options, sizeof own_options, options);
     options = &own_options;
-    enum clv_status status = check(values, n_boxes, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check(values, n_boxes, err));
     uint8_t *all = array_zalloc(n, 1), *own = array_alloc(n, 1);
     float *probability = array_alloc(n, sizeof *probability);
-    status = all && own && probability ? crowd_init(&crowd, image, boxes, values, n_boxes, err) : fail_memory(err);
+    enum clv_status status =
+        all && own && probability ? crowd_init(&crowd, image, boxes, values, n_boxes, err) : fail_memory(err);
     for (size_t i = n_boxes; i > 0 && status == CLV_OK; i--) {
         size_t k = crowd.order[i - 1];
         status = clv_box_cut(own, probability, image, &boxes[k], options, err);

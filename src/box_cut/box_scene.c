@@ -38,10 +38,7 @@ static enum clv_status crop(struct box_scene *scene, const struct clv_image *ima
                                         box.end_x - area.first_x, box.end_y - area.first_y};
     scene->shape = (float)(height / width);
     scene->image_pixels = (double)image->width * image->height;
-    enum clv_status status =
-        clv_image_new(&scene->image, area.end_x - area.first_x, area.end_y - area.first_y, image->channels, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_image_new(&scene->image, area.end_x - area.first_x, area.end_y - area.first_y, image->channels, err));
     size_t row = (size_t)scene->image.width * 3;
     for (int32_t y = 0; y < scene->image.height; y++)
         memcpy(scene->image.pixels + (size_t)y * row,
@@ -139,15 +136,13 @@ enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *
     struct clv_image working = {0};
     float *lab = NULL;
     const struct clv_slic_options slic = {n_superpixels, COMPACTNESS, ITERATIONS};
-    enum clv_status status = crop(scene, image, box, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(crop(scene, image, box, err));
     int32_t width = scene->image.width, height = scene->image.height;
     double scale = fmin(1, sqrt(WORKING_PIXELS / ((double)width * height)));
     int32_t small_width = (int32_t)fmax(1, lround(width * scale)),
             small_height = (int32_t)fmax(1, lround(height * scale));
     struct clv_pixel_box scaled = box_scene_scale(scene, small_width, small_height);
-    status = clv_image_resize(&working, &scene->image, small_width, small_height, err);
+    enum clv_status status = clv_image_resize(&working, &scene->image, small_width, small_height, err);
     TRY(clv_slic(&scene->superpixels, &working, &slic, err));
     TRY(split_at_box(&scene->superpixels, scaled, err));
     TRY(clv_adjacency_build(&scene->adjacency, &scene->superpixels, err));

@@ -69,9 +69,7 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
     const click_weights_table *table = trace && trace->weights ? trace->weights : &click_weights[has_prior];
     int phase = request->is_edit ? CLICK_PHASES - 1 : click_phase(request->n_strokes, has_prior);
     const struct click_weights *weights = &(*table)[round > 0][phase];
-    enum clv_status status = click_features_fill(self->features, &self->view, round ? self->q : NULL, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(click_features_fill(self->features, &self->view, round ? self->q : NULL, err));
     if (trace)
         memcpy(trace->features + (size_t)round * (size_t)self->n * CLICK_FEATURES, self->features,
                (size_t)self->n * CLICK_FEATURES * sizeof(float));
@@ -92,7 +90,7 @@ static enum clv_status cut_regions(struct solver *self, int round, struct clv_er
         .unary = self->unary,
         .pairwise = self->coupling,
     };
-    status = clv_oracle_map(self->oracle, self->figure, NULL, &field, err);
+    enum clv_status status = clv_oracle_map(self->oracle, self->figure, NULL, &field, err);
     for (int32_t i = 0; i < self->n && status == CLV_OK; i++) {
         float soft = 1 / (1 + portable_expf(-self->score[i]));
         self->q[i] = (float)(SOFT_SHARE * soft + (1 - SOFT_SHARE) * self->figure[i]);

@@ -65,10 +65,8 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     size_t item = (size_t)training->examples[index];
     struct loaded_item loaded = {0};
     const struct clv_problem *problem = &loaded.problem;
-    enum clv_status status = loaded_item_load(&loaded, training->dataset, item, false, err);
-    if (status)
-        return status;
-    status = clv_problem_check(problem, &training->shape, err);
+    MUST(loaded_item_load(&loaded, training->dataset, item, false, err));
+    enum clv_status status = clv_problem_check(problem, &training->shape, err);
     dataset_looked_at(training->dataset, problem);
     if (!status && (!problem->label || !problem->theta))
         status = fail(err, CLV_ERR_DATA, "has no true labels to learn from");
@@ -191,11 +189,8 @@ enum clv_status training_check_labels(const struct clv_training *training, struc
 static enum clv_status train(struct clv_training_result *result, const struct clv_learner *learner,
                              const struct clv_training *training, bool is_part, struct clv_error *err)
 {
-    for (int i = 0; learner->parameters[i].name; i++) {
-        enum clv_status status = check_parameter(learner, i, training->parameters[i], err);
-        if (status)
-            return status;
-    }
+    for (int i = 0; learner->parameters[i].name; i++)
+        MUST(check_parameter(learner, i, training->parameters[i], err));
     if (training->checkpoints && !clv_learner_keeps_checkpoints(learner))
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
     enum clv_status status = check_streaming(learner, training, err);
@@ -246,9 +241,7 @@ enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_lear
     enum clv_graph graph;
     if (!clv_dataset_size(dataset))
         return fail(err, CLV_ERR_USAGE, "there are no examples whose shape could be learned");
-    enum clv_status status = dataset_graph(&graph, dataset, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(dataset_graph(&graph, dataset, err));
     struct clv_problem first = clv_dataset_problem(dataset, 0);
     struct clv_shape chosen = {.n_labels = clv_dataset_n_labels(dataset),
                                .n_features = first.n_features,

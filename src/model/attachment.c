@@ -44,9 +44,7 @@ enum clv_status tensor_copy(struct clv_tensor *copy, const struct clv_tensor *te
 enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tensor *tensor, struct clv_error *err)
 {
     struct clv_tensor copy, *there = find_extra(model, tensor->name);
-    enum clv_status status = tensor_copy(&copy, tensor, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(tensor_copy(&copy, tensor, err));
     if (there) {
         tensor_release(there);
         *there = copy;

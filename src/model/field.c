@@ -7,9 +7,7 @@ enum clv_status scored_field_init(struct clv_field *field, const struct clv_shap
                                   const struct clv_problem *problem, struct clv_error *err)
 {
     *field = (struct clv_field){0};
-    enum clv_status status = clv_problem_check(problem, shape, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_problem_check(problem, shape, err));
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)shape->n_labels;
     *field = (struct clv_field){
         .n_nodes = problem->n_nodes,

@@ -59,14 +59,13 @@ static enum clv_status check(const struct clv_model *model, struct clv_error *er
 enum clv_status label_costs_of(double *cost, const struct clv_model *model, const struct clv_problem *problem,
                                struct clv_error *err)
 {
-    enum clv_status status = check(model, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check(model, err));
     size_t k = (size_t)model->shape.n_labels, n = problem->n_nodes > 0 ? (size_t)problem->n_nodes : 0;
     size_t size = (size_t)evidence_size(model->shape.n_labels);
     const double *w = clv_model_attached(model, LABEL_COSTS)->data;
     double *marginals = array_alloc(n, k * sizeof *marginals), *evidence = array_alloc(2 * k + size, sizeof *evidence);
-    status = marginals && evidence ? stage_marginals(marginals, model->first, problem, err) : fail_memory(err);
+    enum clv_status status =
+        marginals && evidence ? stage_marginals(marginals, model->first, problem, err) : fail_memory(err);
     if (status == CLV_OK)
         evidence_measure(evidence, marginals, problem->n_nodes, model->shape.n_labels);
     for (size_t l = 0; l < k && status == CLV_OK; l++) {

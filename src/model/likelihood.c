@@ -21,12 +21,10 @@ static enum clv_status log_sum(double *value, struct likelihood *self, const str
 {
     const struct clv_forest_options options = {.visible_temperature = 1, .hidden_temperature = 1, .label = label};
     bool fits;
-    enum clv_status status = clv_forest_fits(self->forest, &fits, field, &options, err);
-    if (status)
-        return status;
+    MUST(clv_forest_fits(self->forest, &fits, field, &options, err));
     if (fits)
         return clv_forest_run(self->forest, value, NULL, NULL, NULL, field, &options, err);
-    status = bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err);
+    enum clv_status status = bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err);
     if (!status && !fits)
         status = fail(err, CLV_ERR_USAGE, "a graph of %d nodes and %d edges is too wide for an exact likelihood",
                       field->n_nodes, field->n_edges);

@@ -36,9 +36,7 @@ static const struct weight_names names_of_last = {"unary", "pairwise"},
 static enum clv_status check_stages(const struct clv_model *model, const char *name, struct clv_error *err)
 {
     const struct clv_shape *first = &model->first->shape, *last = &model->shape;
-    enum clv_status status = shape_check(first, name, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(shape_check(first, name, err));
     struct clv_shape next = stage_next_shape(first, last->pairwise);
     if (first->n_labels != last->n_labels || last->n_features != next.n_features ||
         last->n_edge_features != next.n_edge_features)
@@ -273,9 +271,7 @@ static enum clv_status read_extra(struct clv_model *model, const struct clv_tens
         if (strncmp(tensor.name, EXTRA, strlen(EXTRA)) != 0)
             return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\" does not belong in a model", path, tensor.name);
         tensor.name += strlen(EXTRA);
-        enum clv_status status = tensor_copy(&model->extra[model->n_extra], &tensor, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(tensor_copy(&model->extra[model->n_extra], &tensor, err));
         model->n_extra++;
     }
     return CLV_OK;
@@ -361,11 +357,9 @@ enum clv_status shape_read(struct clv_shape *shape, const struct json_value *obj
                            struct clv_error *err)
 {
     const char *form = "";
-    enum clv_status status = metadata_count(&shape->n_labels, object, "n_labels", INT32_MIN, INT32_MAX, path, err);
-    TRY(metadata_count(&shape->n_features, object, "n_features", INT32_MIN, INT32_MAX, path, err));
-    TRY(metadata_count(&shape->n_edge_features, object, "n_edge_features", INT32_MIN, INT32_MAX, path, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(metadata_count(&shape->n_labels, object, "n_labels", INT32_MIN, INT32_MAX, path, err));
+    MUST(metadata_count(&shape->n_features, object, "n_features", INT32_MIN, INT32_MAX, path, err));
+    MUST(metadata_count(&shape->n_edge_features, object, "n_edge_features", INT32_MIN, INT32_MAX, path, err));
     int i = 0;
     json_get_text(json_member(object, "pairwise"), &form);
     while (i < N_FORMS && strcmp(form, forms[i]) != 0)

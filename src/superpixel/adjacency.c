@@ -93,9 +93,8 @@ static void sort_edges(struct clv_adjacency *adjacency, const struct edge_list *
 enum clv_status clv_adjacency_build(struct clv_adjacency *adjacency, const struct clv_superpixels *superpixels,
                                     struct clv_error *err)
 {
-    enum clv_status status = labels_check(superpixels, err);
-    if (status)
-        return status;
+    MUST(labels_check(superpixels, err));
+    enum clv_status status = CLV_OK;
     size_t n = (size_t)superpixels->n;
     struct clv_adjacency made = {.n_nodes = superpixels->n};
     struct edge_list list = {0};

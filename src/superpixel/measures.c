@@ -27,9 +27,8 @@ static size_t commonest(const uint8_t *labels, size_t n, size_t *counts)
 enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_superpixels *superpixels,
                                         const uint8_t *truth, int void_label, struct clv_error *err)
 {
-    enum clv_status status = labels_check(superpixels, err);
-    if (status)
-        return status;
+    MUST(labels_check(superpixels, err));
+    enum clv_status status = CLV_OK;
     size_t n_pixels = count_pixels(superpixels), n = (size_t)superpixels->n, counts[256] = {0}, right = 0;
     size_t *first = array_zalloc(n + 1, sizeof *first); /* truth sorted by superpixel begins here */
     uint8_t *sorted = array_alloc(n_pixels, 1);

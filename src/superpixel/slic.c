@@ -231,9 +231,7 @@ static enum clv_status slic_init(struct slic *slic, const struct clv_image *imag
 {
     int64_t n_pixels = (int64_t)image->width * image->height;
     slic->n = options->n_superpixels < n_pixels ? options->n_superpixels : (int32_t)n_pixels;
-    enum clv_status status = tiles_init(&slic->tiles, image, err);
-    if (status)
-        return status;
+    MUST(tiles_init(&slic->tiles, image, err));
     slic->centres = array_alloc((size_t)slic->n, sizeof *slic->centres);
     slic->clusters = array_zalloc((size_t)slic->n, sizeof *slic->clusters);
     slic->first = array_alloc(slic->tiles.n + 1, sizeof *slic->first);

@@ -181,11 +181,9 @@ enum clv_status clv_bp_run(struct clv_bp *bp, double *beliefs, int32_t *y, struc
     struct clv_bp_options defaults;
     clv_bp_defaults(&defaults);
     options = options ? options : &defaults;
-    enum clv_status status = bp_check(field, options, err);
-    TRY(bp_load(bp, field, options->temperature, options->label, options->is_warm, err));
-    TRY(bp_make_kernels(bp, err));
-    if (status)
-        return status;
+    MUST(bp_check(field, options, err));
+    MUST(bp_load(bp, field, options->temperature, options->label, options->is_warm, err));
+    MUST(bp_make_kernels(bp, err));
     struct clv_bp_result found = {0};
     assign_roles(bp, options);
     open_messages(bp, options);

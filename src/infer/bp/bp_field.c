@@ -282,9 +282,7 @@ enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double
 {
     int32_t n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     if (!has_graph_of(bp, field, n_edges)) {
-        enum clv_status status = take_graph(bp, field, n_edges, err);
-        if (status)
-            return status;
+        MUST(take_graph(bp, field, n_edges, err));
     } else if (!is_warm) {
         forget_messages(bp);
     }

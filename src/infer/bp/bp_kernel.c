@@ -110,9 +110,7 @@ static void make_tables(struct clv_bp *bp)
 
 enum clv_status bp_make_kernels(struct clv_bp *bp, struct clv_error *err)
 {
-    enum clv_status status = reserve(bp, err);
-    if (status)
-        return status;
+    MUST(reserve(bp, err));
     list_sent(bp);
     if (bp->form == CLV_PAIRWISE_FULL)
         make_tables(bp);

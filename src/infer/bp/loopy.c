@@ -43,9 +43,7 @@ static enum clv_status run(struct loopy *self, int32_t *y, double *value, const 
     *value = -INFINITY;
     for (size_t k = 0; k < N_DAMPINGS && !result.is_converged; k++) {
         options.damping = dampings[k];
-        enum clv_status status = clv_bp_run(self->bp, NULL, labels, &result, field, &options, err);
-        if (status)
-            return status;
+        MUST(clv_bp_run(self->bp, NULL, labels, &result, field, &options, err));
         if (k > 0 && !result.is_converged && result.value <= *value)
             continue;
         *value = result.value;

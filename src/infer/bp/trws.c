@@ -103,10 +103,8 @@ enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_trws_resul
         used.max_iterations = options->max_iterations;
         used.is_warm = options->is_warm;
     }
-    enum clv_status status = bp_check(field, &used, err);
-    TRY(bp_load(bp, field, 1, used.label, used.is_warm, err));
-    if (status)
-        return status;
+    MUST(bp_check(field, &used, err));
+    MUST(bp_load(bp, field, 1, used.label, used.is_warm, err));
     int32_t *labels = array_alloc((size_t)field->n_nodes, 2 * sizeof *labels);
     if (!labels)
         return fail_memory(err);

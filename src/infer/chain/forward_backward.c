@@ -200,9 +200,8 @@ static void write_logarithms(double *marginals, double *pairs, double *log_parti
 enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, double *log_partition,
                                     const struct clv_chain *chain, struct clv_error *err)
 {
-    enum clv_status status = chain_check(chain, err);
-    if (status)
-        return status;
+    MUST(chain_check(chain, err));
+    enum clv_status status = CLV_OK;
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
     struct passes passes = {.ahead = array_alloc(n, 3 * k * sizeof(double))};
     struct kernel kernel = {.there = array_alloc(k, 2 * k * sizeof(double))};

@@ -76,9 +76,7 @@ void chain_transpose(double *restrict transpose, const double *restrict table, s
 /* Only values are kept on the way; where the one path that is asked for came from is found again on the way back. */
 enum clv_status clv_chain_map(int32_t *y, double *score, const struct clv_chain *chain, struct clv_error *err)
 {
-    enum clv_status status = chain_check(chain, err);
-    if (status)
-        return status;
+    MUST(chain_check(chain, err));
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels, label = 0;
     double *value = array_alloc(n, k * sizeof *value);
     if (!value)

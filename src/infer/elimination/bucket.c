@@ -190,9 +190,7 @@ enum clv_status bucket_run(struct bucket *self, double *value, double *marginals
                            const struct clv_field *field, const struct clv_forest_options *options,
                            struct clv_error *err)
 {
-    enum clv_status status = field_check_scores(field, 1, err);
-    if (status)
-        return status;
+    MUST(field_check_scores(field, 1, err));
     if (reserve(self))
         return fail_memory(err);
     size_t k = (size_t)self->n_labels;

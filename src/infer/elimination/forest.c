@@ -162,11 +162,9 @@ enum clv_status clv_forest_run(struct clv_forest *forest, double *value, double 
 {
     static const struct clv_forest_options defaults = {.visible_temperature = 1, .hidden_temperature = 1};
     options = options ? options : &defaults;
-    enum clv_status status = field_check_scores(field, 1, err);
-    TRY(check_options(field, options, err));
-    TRY(plan(forest, field, options, err));
-    if (status)
-        return status;
+    MUST(field_check_scores(field, 1, err));
+    MUST(check_options(field, options, err));
+    MUST(plan(forest, field, options, err));
     size_t n = (size_t)forest->n_nodes, k = (size_t)forest->n_labels;
     take_scores(forest, field);
     double found = sweep(forest, options, marginals || pair_marginals || y);

@@ -113,9 +113,7 @@ static void take_leaves(struct clv_forest *forest, const uint8_t *are_in)
 enum clv_status forest_plan(struct clv_forest *forest, const uint8_t *is_first, const int32_t *label,
                             struct clv_error *err)
 {
-    enum clv_status status = check_forest(forest, label, err);
-    if (status)
-        return status;
+    MUST(check_forest(forest, label, err));
     list_tables(forest);
     forest->n_steps = 0;
     forest->n_tables = forest->n_edges;

@@ -222,10 +222,9 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
                                 const uint8_t *is_visible, double temperature, struct clv_error *err)
 {
     static const struct clv_forest_options maximise = {0};
-    enum clv_status status = reserve(self, field, err);
-    TRY(take_apart(self, field, is_visible, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(reserve(self, field, err));
+    MUST(take_apart(self, field, is_visible, err));
+    enum clv_status status = CLV_OK;
     reduce(self, field, is_visible, temperature);
     if (self->reduced.n_nodes)
         status = clv_forest_run(self->forest, NULL, NULL, NULL, self->y, &self->reduced, &maximise, err);

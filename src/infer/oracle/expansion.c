@@ -1,4 +1,5 @@
 /* Alpha-expansion: each move lets every node keep its label or take label alpha. */
+#include "base/error.h"
 #include "infer/field_check.h"
 #include "infer/oracle/moves.h"
 
@@ -32,9 +33,7 @@ static void make_expansion(struct moves *self, int32_t alpha)
 enum clv_status clv_oracle_expand(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                                   struct clv_error *err)
 {
-    enum clv_status status = field_check(field, err);
-    if (status)
-        return status;
+    MUST(field_check(field, err));
     if (field->n_labels == 2 || field->form == CLV_PAIRWISE_NONE)
         return clv_oracle_map(oracle, y, score, field, err);
     return moves_run(oracle, y, score, field, make_expansion, field->n_labels, err);

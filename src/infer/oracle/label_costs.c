@@ -114,9 +114,7 @@ static enum clv_status step(struct search *self, double *value, const uint8_t *i
             continue;
         memcpy(self->is_in, is_used, k);
         self->is_in[out] = 0;
-        enum clv_status status = decode_set(self, NULL, &self->decoding, err);
-        if (status)
-            return status;
+        MUST(decode_set(self, NULL, &self->decoding, err));
         double found = value_of(self, self->trial, unused);
         if (!(found > *value))
             continue;
@@ -131,9 +129,8 @@ static enum clv_status run(struct search *self, struct clv_error *err)
 {
     uint8_t is_used[MAX_LABELS];
     double value = value_of(self, self->y, is_used), before;
-    enum clv_status status = open_sets(self, is_used, err);
-    if (status)
-        return status;
+    MUST(open_sets(self, is_used, err));
+    enum clv_status status = CLV_OK;
     do {
         before = value;
         status = step(self, &value, is_used, err);
@@ -158,14 +155,12 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
                                         const struct clv_decoding *decoding, struct clv_error *err)
 {
     struct search self = {.oracle = oracle, .field = field, .cost = label_cost, .decoding = {.rule = CLV_DECODE_MAP}};
-    enum clv_status status = check_costs(label_cost, field->n_labels, err);
-    if (status)
-        return status;
+    MUST(check_costs(label_cost, field->n_labels, err));
     self.is_in = array_alloc((size_t)field->n_labels, sizeof *self.is_in);
     self.label = array_alloc((size_t)field->n_labels, sizeof *self.label);
     self.y = array_alloc((size_t)field->n_nodes, sizeof *self.y);
     self.trial = array_alloc((size_t)field->n_nodes, sizeof *self.trial);
-    status = self.is_in && self.label && self.y && self.trial ? CLV_OK : fail_memory(err);
+    enum clv_status status = self.is_in && self.label && self.y && self.trial ? CLV_OK : fail_memory(err);
     TRY(clv_oracle_decode(oracle, self.y, field, NULL, &self.decoding, err));
     TRY(run(&self, err));
     bool is_map = decoding->rule == CLV_DECODE_MAP || decoding->rule == CLV_DECODE_ORACLE;

@@ -23,9 +23,7 @@ static enum clv_status try_move(struct moves *self, bool *has_helped, struct clv
     *has_helped = false;
     if (!self->cut.n_nodes)
         return CLV_OK;
-    enum clv_status status = clv_oracle_map(oracle, self->y, NULL, &self->cut, err);
-    if (status)
-        return status;
+    MUST(clv_oracle_map(oracle, self->y, NULL, &self->cut, err));
     for (int32_t p = 0; p < self->cut.n_nodes; p++) {
         int32_t *label = &self->best[self->nodes[p]], before = *label, after = self->to[self->y[p]];
         *label = after < 0 ? before : after;
@@ -48,9 +46,7 @@ static enum clv_status run(struct moves *self, struct clv_oracle *oracle, move_m
     for (int32_t number = 0, n_idle = 0; n_idle < n_moves; number = (number + 1) % n_moves) {
         bool has_helped;
         make(self, number);
-        enum clv_status status = try_move(self, &has_helped, oracle, err);
-        if (status)
-            return status;
+        MUST(try_move(self, &has_helped, oracle, err));
         n_idle = has_helped ? 1 : n_idle + 1;
     }
     return CLV_OK;

@@ -110,9 +110,7 @@ static int hold_graph(struct clv_oracle *oracle, const struct clv_field *field)
 
 static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field, struct clv_error *err)
 {
-    enum clv_status status = capacities_set(&oracle->capacities, field, err);
-    if (status)
-        return status;
+    MUST(capacities_set(&oracle->capacities, field, err));
     if (hold_graph(oracle, field))
         return fail_memory(err);
 #if WITH_BK
@@ -189,9 +187,7 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
 enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
                                   const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
 {
-    enum clv_status status = decoding_check(decoding, err);
-    if (status)
-        return status;
+    MUST(decoding_check(decoding, err));
     if (decoding->rule == CLV_DECODE_ORACLE)
         return clv_oracle_map(oracle, y, NULL, field, err);
     oracle->state = ORACLE_EMPTY;
@@ -272,15 +268,11 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
         .hidden_temperature = hidden_temperature,
     };
     bool fits;
-    enum clv_status status = self->forest ? CLV_OK : clv_forest_new(&self->forest, err);
-    TRY(clv_forest_fits(self->forest, &fits, field, &options, err));
-    if (status)
-        return status;
+    MUST(self->forest ? CLV_OK : clv_forest_new(&self->forest, err));
+    MUST(clv_forest_fits(self->forest, &fits, field, &options, err));
     if (fits)
         return clv_forest_run(self->forest, NULL, NULL, NULL, y, field, &options, err);
-    status = bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err);
-    if (status)
-        return status;
+    MUST(bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err));
     return fits ? bucket_run(&self->bucket, NULL, NULL, NULL, y, field, &options, err)
                 : loopy_decode(&self->loopy, y, field, is_visible, decoding, err);
 }

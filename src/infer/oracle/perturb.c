@@ -78,9 +78,8 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double 
 {
     size_t n = (size_t)field->n_nodes;
     /* Checks the field, reparametrises tables. */
-    enum clv_status status = capacities_set(&oracle->capacities, field, err);
-    if (status)
-        return status;
+    MUST(capacities_set(&oracle->capacities, field, err));
+    enum clv_status status = CLV_OK;
     const double *base = field->form == CLV_PAIRWISE_FULL ? oracle->capacities.unary : field->unary;
     double *unary = array_alloc(n, (BATCH_LANES + 1) * sizeof *unary);
     int32_t *capacity = array_zalloc((size_t)field->n_edges, sizeof *capacity);

@@ -91,13 +91,9 @@ static void make_swap(struct moves *self, int32_t number)
 enum clv_status clv_oracle_swap(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                                 struct clv_error *err)
 {
-    enum clv_status status = field_check(field, err);
-    if (status)
-        return status;
+    MUST(field_check(field, err));
     if (field->n_labels == 2 || field->form == CLV_PAIRWISE_NONE)
         return clv_oracle_map(oracle, y, score, field, err);
-    status = check_tables(field, err);
-    if (status)
-        return status;
+    MUST(check_tables(field, err));
     return moves_run(oracle, y, score, field, make_swap, field->n_labels * (field->n_labels - 1) / 2, err);
 }

@@ -146,8 +146,8 @@ static enum clv_status map_known(struct decoder *self, double *score, const stru
 enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
                        const double *w, struct clv_error *err)
 {
-    enum clv_status status = decoder_load(self, problem, shape, w, err);
-    return status ? status : clv_oracle_map(self->oracle, self->y, NULL, &self->field, err);
+    MUST(decoder_load(self, problem, shape, w, err));
+    return clv_oracle_map(self->oracle, self->y, NULL, &self->field, err);
 }
 
 enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
@@ -155,9 +155,7 @@ enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decod
 {
     if (!decoding || decoding->rule == CLV_DECODE_ORACLE)
         return decode(self, problem, shape, w, err);
-    enum clv_status status = decoder_load(self, problem, shape, w, err);
-    if (status)
-        return status;
+    MUST(decoder_load(self, problem, shape, w, err));
     size_t n = (size_t)problem->n_nodes;
     if (array_reserve((void **)&self->is_visible, &self->visible_capacity, n, 1))
         return fail_memory(err);
@@ -169,16 +167,14 @@ enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decod
 enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
                              const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    enum clv_status status = decoder_load_known(self, problem, shape, w, err);
-    return status ? status : map_known(self, score, problem, err);
+    MUST(decoder_load_known(self, problem, shape, w, err));
+    return map_known(self, score, problem, err);
 }
 
 enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
                                  const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    enum clv_status status = load_for_known(self, problem, shape, w, err);
-    if (status)
-        return status;
+    MUST(load_for_known(self, problem, shape, w, err));
     clv_field_add_loss(&self->field, problem);
     drop_unknown(&self->field, problem, shape);
     return map_known(self, score, problem, err);

@@ -41,10 +41,7 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
     struct examples *self = survey->examples;
     struct loaded_item loaded = {0};
     const struct clv_problem *problem = &loaded.problem;
-    enum clv_status status =
-        loaded_item_load(&loaded, self->training->dataset, (size_t)self->training->examples[index], false, err);
-    if (status)
-        return status;
+    MUST(loaded_item_load(&loaded, self->training->dataset, (size_t)self->training->examples[index], false, err));
     double n_known = 0, squares = 0;
     for (int32_t i = 0; i < problem->n_nodes; i++) {
         if (problem->label[i] == CLV_UNKNOWN)
@@ -147,10 +144,8 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
     if (stop_requested(self->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     double score;
-    enum clv_status status = examples_at(&problem, self, index, thread, true, err);
-    TRY(decode_augmented(decoder, &score, problem, &self->shape, pass->w, err));
-    if (status)
-        return status;
+    MUST(examples_at(&problem, self, index, thread, true, err));
+    MUST(decode_augmented(decoder, &score, problem, &self->shape, pass->w, err));
     /* Both scores are loss-augmented, so their difference lacks L(y_i). The oracle rounds: keep the bound from above.
      */
     pass->hinge[index] = fmax(0, score + oracle_slack(decoder->oracle) - decoder_truth_score(decoder, problem)) +

@@ -42,10 +42,7 @@ static enum clv_status read_field(const struct state_field *field, const struct 
 {
     static const size_t sizes[] = {[CLV_F64] = sizeof(double), [CLV_F32] = sizeof(float), [CLV_I64] = sizeof(int64_t)};
     const struct clv_tensor *tensor;
-    enum clv_status status =
-        clv_tensors_require(&tensor, tensors, field->name, field->dtype, 1, (int64_t[]){(int64_t)field->n}, err);
-    if (status)
-        return status;
+    MUST(clv_tensors_require(&tensor, tensors, field->name, field->dtype, 1, (int64_t[]){(int64_t)field->n}, err));
     memcpy(field->values, tensor->data, field->n * sizes[field->dtype]);
     for (size_t i = 0; i < field->n && field->dtype != CLV_I64; i++) {
         double value = field->dtype == CLV_F64 ? ((double *)field->values)[i] : (double)((float *)field->values)[i];
@@ -69,9 +66,7 @@ enum clv_status state_read_curve(struct clv_training_result *result, const struc
 {
     const struct clv_tensor *tensor;
     bool validated = checkpoints->training->validation != NULL;
-    enum clv_status status = clv_tensors_require(&tensor, tensors, "curve", CLV_F64, 2, (int64_t[]){-1, N_CURVE}, err);
-    if (status)
-        return status;
+    MUST(clv_tensors_require(&tensor, tensors, "curve", CLV_F64, 2, (int64_t[]){-1, N_CURVE}, err));
     size_t n = (size_t)tensor->shape[0];
     const double(*curve)[N_CURVE] = tensor->data;
     result->curve = array_alloc(n, sizeof *result->curve);

@@ -113,15 +113,11 @@ static enum clv_status add_cuts(struct generation *self, size_t *n_added, const 
         double score;
         if (stop_requested(examples->training->progress))
             return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-        enum clv_status status = decode_augmented(decoder, &score, problem, &examples->shape, self->w, err);
-        if (status)
-            return status;
+        MUST(decode_augmented(decoder, &score, problem, &examples->shape, self->w, err));
         self->hinge[i] = fmax(0, score - decoder_truth_score(decoder, problem)) + examples->truth_loss[i];
         if (self->hinge[i] <= slack[i] + 1e-9)
             continue;
-        status = add_cut(self, i, decoder->y, err);
-        if (status)
-            return status;
+        MUST(add_cut(self, i, decoder->y, err));
         ++*n_added;
     }
     return CLV_OK;
@@ -131,9 +127,7 @@ static enum clv_status report(struct generation *self, struct clv_training_resul
                               struct clv_error *err)
 {
     double train_loss;
-    enum clv_status status = examples_loss(&train_loss, self->examples, self->best, err);
-    if (status)
-        return status;
+    MUST(examples_loss(&train_loss, self->examples, self->best, err));
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", self->objective,
              self->objective - self->bound, train_loss);
@@ -145,15 +139,11 @@ static enum clv_status report(struct generation *self, struct clv_training_resul
 static enum clv_status run_round(struct generation *self, size_t *n_added, double *slack, struct clv_error *err)
 {
     double value;
-    enum clv_status status = lp_optimise(self->lp, self->x, &value, err);
-    if (status)
-        return status;
+    MUST(lp_optimise(self->lp, self->x, &value, err));
     for (size_t k = 0; k < self->size; k++)
         self->w[k] = self->x[k] - self->x[self->size + k];
     memcpy(slack, self->x + 2 * self->size, self->examples->n * sizeof *slack);
-    status = add_cuts(self, n_added, slack, err);
-    if (status)
-        return status;
+    MUST(add_cuts(self, n_added, slack, err));
     offer(self);
     self->bound = fmin(fmax(self->bound, value), self->objective); /* the solver rounds */
     return CLV_OK;

@@ -79,9 +79,7 @@ static enum clv_status reserve(struct lp *lp, size_t n, struct clv_error *err)
 enum clv_status lp_add_row(struct lp *lp, size_t n, const int *column, const double *value, double at_least,
                            struct clv_error *err)
 {
-    enum clv_status status = reserve(lp, n, err);
-    if (status)
-        return status;
+    MUST(reserve(lp, n, err));
     size_t used = (size_t)lp->start[lp->n_rows];
     memcpy(lp->column + used, column, n * sizeof *column);
     memcpy(lp->value + used, value, n * sizeof *value);

@@ -58,9 +58,7 @@ static enum clv_status evaluate(double *value, double *gradient, void *context, 
 {
     struct crf *self = context;
     double squares = 0;
-    enum clv_status status = crf_objective_at(value, gradient, &self->objective, w, err);
-    if (status)
-        return status;
+    MUST(crf_objective_at(value, gradient, &self->objective, w, err));
     for (size_t k = 0; k < self->size && self->penalty == PENALTY_L2; k++) {
         squares += w[k] * w[k];
         gradient[k] += 2 * self->lambda * w[k];
@@ -127,16 +125,12 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
                                 struct clv_training_result *result, struct clv_error *err)
 {
     *self = (struct crf){.training = training, .result = result};
-    enum clv_status status = examples_open(&self->examples, training, training->parameters[EDGES] != 0, err);
-    if (status)
-        return status;
+    MUST(examples_open(&self->examples, training, training->parameters[EDGES] != 0, err));
     self->penalty = (int)training->parameters[PENALTY];
     self->lambda = self->penalty == PENALTY_NONE ? 0 : training->parameters[LAMBDA];
     self->size = clv_shape_size(&self->examples.shape);
     const struct lbfgs_function function = {evaluate, self, self->penalty == PENALTY_L1 ? self->lambda : 0};
-    status = lbfgs_open(&self->lbfgs, &function, self->size, (size_t)training->parameters[MEMORY], err);
-    if (status)
-        return status;
+    MUST(lbfgs_open(&self->lbfgs, &function, self->size, (size_t)training->parameters[MEMORY], err));
     self->state = (struct crf_state){.lbfgs = &self->lbfgs, .result = result};
     checkpoints_open(&self->checkpoints, &crf_learner, training, self->examples.node_scale);
     if (training->init)
@@ -151,10 +145,8 @@ static enum clv_status choose_decoding(struct clv_decoding *decoding, const stru
     for (size_t i = 0; i < self->examples.n && is_chain && self->objective.has_pairs; i++) {
         enum clv_graph graph;
         const struct clv_problem *problem;
-        enum clv_status status = examples_at(&problem, &self->examples, i, 0, false, err);
-        TRY(problem_graph(&graph, problem, err));
-        if (status)
-            return status;
+        MUST(examples_at(&problem, &self->examples, i, 0, false, err));
+        MUST(problem_graph(&graph, problem, err));
         is_chain = graph == CLV_GRAPH_CHAIN;
     }
     decoding->rule = is_chain || !self->objective.has_pairs ? CLV_DECODE_ORACLE : CLV_DECODE_MAP;

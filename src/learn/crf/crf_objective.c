@@ -33,9 +33,7 @@ static enum clv_status survey(struct crf_objective *self, struct clv_error *err)
     self->is_shared = self->has_pairs && examples->shape.n_edge_features == 1;
     for (size_t i = 0; i < examples->n; i++) {
         const struct clv_problem *problem;
-        enum clv_status status = examples_at(&problem, examples, i, 0, false, err);
-        if (status)
-            return status;
+        MUST(examples_at(&problem, examples, i, 0, false, err));
         self->is_shared = self->is_shared && has_plain_edges(problem);
         clv_joint_feature_add(self->empirical, problem, &examples->shape, problem->label, 1);
     }
@@ -112,8 +110,8 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
     self->kernel.back = self->kernel_memory + self->k * self->width;
     self->n_threads = choose_threads(self);
     divide(self);
-    enum clv_status status = survey(self, err);
-    return status ? status : crf_workers_new(&self->workers, self, err);
+    MUST(survey(self, err));
+    return crf_workers_new(&self->workers, self, err);
 }
 
 void crf_objective_release(struct crf_objective *self)
@@ -153,9 +151,7 @@ static enum clv_status run_chunk(void *context, size_t chunk, int thread, struct
     for (size_t i = self->chunk_first[chunk]; i < self->chunk_first[chunk + 1]; i++) {
         if (stop_requested(self->examples->training->progress))
             return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-        enum clv_status status = crf_worker_add(&nll, sums, crf_worker_at(self->workers, thread), self, i, err);
-        if (status)
-            return status;
+        MUST(crf_worker_add(&nll, sums, crf_worker_at(self->workers, thread), self, i, err));
     }
     sums[nll_at(self)] = nll;
     return CLV_OK;
@@ -183,10 +179,7 @@ enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objec
                                  struct clv_error *err)
 {
     load_weights(self, w);
-    enum clv_status status =
-        team_for_sum(self->n_chunks, self->n_threads, run_chunk, self, self->chunk_sums, self->chunk_size, err);
-    if (status)
-        return status;
+    MUST(team_for_sum(self->n_chunks, self->n_threads, run_chunk, self, self->chunk_sums, self->chunk_size, err));
     *nll = self->chunk_sums[nll_at(self)];
     write_gradient(gradient, self);
     return CLV_OK;

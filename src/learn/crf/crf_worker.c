@@ -183,9 +183,7 @@ static enum clv_status sum_logarithms(double *log_partition, double *pairs, stru
         memcpy(&table[i * k * k], edge_table(self->table, objective, edge_features(piece, i, objective->p)),
                k * k * sizeof *table);
     struct clv_chain chain = {(int32_t)n, (int32_t)k, 0, unary, table};
-    enum clv_status status = clv_chain_marginals(marginal, pair, log_partition, &chain, err);
-    if (status)
-        return status;
+    MUST(clv_chain_marginals(marginal, pair, log_partition, &chain, err));
     for (size_t i = 0; i < n; i++)
         memcpy(&self->sums.marginal[i * width], &marginal[i * k], k * sizeof *marginal);
     for (size_t i = 0; i + 1 < n; i++)
@@ -217,9 +215,7 @@ static enum clv_status add_piece(double *nll, double *sums, struct crf_worker *s
         chain_sums_run(&log_partition, &self->sums, piece->n, kernels, objective->is_shared, objective->k)) {
         add_links(pairs, self, objective, piece);
     } else {
-        enum clv_status status = sum_logarithms(&log_partition, pairs, self, objective, piece, err);
-        if (status)
-            return status;
+        MUST(sum_logarithms(&log_partition, pairs, self, objective, piece, err));
     }
     *nll += log_partition - truth;
     scatter(sums, self, objective, piece);
@@ -298,13 +294,11 @@ enum clv_status crf_worker_add(double *nll, double *sums, struct crf_worker *sel
     const struct examples *examples = objective->examples;
     int thread = (int)(self - objective->workers);
     const struct clv_problem *problem;
-    enum clv_status status = examples_at(&problem, examples, example, thread, true, err);
-    if (status)
-        return status;
+    MUST(examples_at(&problem, examples, example, thread, true, err));
     dataset_looked_at(examples->training->dataset, problem);
     if (!objective->has_pairs || is_linear(problem))
         return add_chains(nll, sums, self, objective, problem, err);
-    status = add_forest(nll, sums, self, objective, &examples->decoders[thread], problem, err);
+    enum clv_status status = add_forest(nll, sums, self, objective, &examples->decoders[thread], problem, err);
     const char *name = clv_dataset_name(examples->training->dataset, (size_t)examples->training->examples[example]);
     return status == CLV_ERR_DATA && name ? fail_within(err, status, name) : status;
 }

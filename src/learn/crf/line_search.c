@@ -3,6 +3,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/error.h"
+
 #define LINE_DECREASE 1e-4 /* of the promise that has to come true */
 #define CURVATURE     0.9  /* of the first slope that may be left */
 #define MARGIN        0.1  /* a trial stays so much of an interval away from its ends */
@@ -61,9 +63,7 @@ static enum clv_status zoom(struct line_point *low, struct search *self, struct 
         step =
             isfinite(step) ? fmin(fmax(step, begin + MARGIN * width), begin + (1 - MARGIN) * width) : begin + width / 2;
         struct line_point point;
-        enum clv_status status = evaluate(&point, self, step, err);
-        if (status)
-            return status;
+        MUST(evaluate(&point, self, step, err));
         if (!lies_low(self, &point) || point.value >= low->value) {
             high = point;
             continue;
@@ -82,9 +82,7 @@ static enum clv_status grow(struct line_point *low, struct search *self, double 
 {
     while (self->n_tried < LINE_TRIALS) {
         struct line_point point;
-        enum clv_status status = evaluate(&point, self, step, err);
-        if (status)
-            return status;
+        MUST(evaluate(&point, self, step, err));
         if (!lies_low(self, &point) || (low->step > 0 && point.value >= low->value))
             return zoom(low, self, point, err);
         struct line_point before = *low;

@@ -50,9 +50,7 @@ static bool is_done(const struct hidden_descent *self)
 static enum clv_status step_plainly(struct hidden_descent *self, struct clv_error *err)
 {
     double value, *w = self->ascent.w;
-    enum clv_status status = surrogate_at(&value, self, w, err);
-    if (status)
-        return status;
+    MUST(surrogate_at(&value, self, w, err));
     if (value < self->place.lowest) {
         self->place.lowest = value;
         memcpy(self->best, w, self->hidden.size * sizeof *w);
@@ -89,11 +87,9 @@ static enum clv_status go_on_plainly(struct hidden_descent *self, struct clv_err
 
 static enum clv_status start_dual(struct hidden_descent *self, struct clv_error *err)
 {
-    enum clv_status status = hidden_dual_lay(self->dual, self->best, err);
-    TRY(linearise(self, err));
-    TRY(surrogate_at(&self->place.lowest, self, self->best, err));
-    if (status)
-        return status;
+    MUST(hidden_dual_lay(self->dual, self->best, err));
+    MUST(linearise(self, err));
+    MUST(surrogate_at(&self->place.lowest, self, self->best, err));
     hidden_dual_set_plane(self->dual, self->plane);
     self->place.next_look = self->curve_every;
     self->place.stage = STAGE_LOWER;
@@ -122,9 +118,7 @@ static enum clv_status lower(struct hidden_descent *self, struct clv_error *err)
 static enum clv_status evaluate(struct hidden_descent *self, struct clv_error *err)
 {
     double value;
-    enum clv_status status = surrogate_at(&value, self, self->dual->average, err);
-    if (status)
-        return status;
+    MUST(surrogate_at(&value, self, self->dual->average, err));
     self->n_done++;
     self->place.n_inner = 0;
     self->place.stage = STAGE_LOOK;
@@ -140,9 +134,7 @@ static enum clv_status move_plane(struct hidden_descent *self, struct clv_error 
 {
     size_t size = self->hidden.size;
     double tangent = inner_product(self->best, self->plane, size);
-    enum clv_status status = linearise(self, err);
-    if (status)
-        return status;
+    MUST(linearise(self, err));
     self->place.lowest += tangent - inner_product(self->best, self->plane, size);
     hidden_dual_set_plane(self->dual, self->plane);
     self->place.stage = STAGE_LOOK;
@@ -151,15 +143,12 @@ static enum clv_status move_plane(struct hidden_descent *self, struct clv_error 
 
 static enum clv_status look(struct hidden_descent *self, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     if (self->n_done >= self->place.next_look || is_done(self)) {
-        status = hidden_descent_look(self, self->result, self->best, err);
-        if (status)
-            return status;
+        MUST(hidden_descent_look(self, self->result, self->best, err));
         self->place.next_look = self->n_done + self->curve_every;
     }
     self->place.stage = STAGE_LOWER;
-    return status;
+    return CLV_OK;
 }
 
 static enum clv_status go_on_by_dual(struct hidden_descent *self, struct clv_error *err)

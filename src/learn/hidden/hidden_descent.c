@@ -78,11 +78,8 @@ static enum clv_status validate(struct clv_training_result *result, const struct
     double loss, *grown;
     if (!training->validation)
         return CLV_OK;
-    enum clv_status status =
-        clv_evaluate_all(&loss, training->validation, &self->hidden.examples.shape, w, &result->decoding,
-                         training->engine, self->hidden.examples.n_threads, err);
-    if (status)
-        return status;
+    MUST(clv_evaluate_all(&loss, training->validation, &self->hidden.examples.shape, w, &result->decoding,
+                          training->engine, self->hidden.examples.n_threads, err));
     grown = array_realloc(result->validation_loss, result->n_curve, sizeof *grown);
     if (!grown)
         return fail_memory(err);
@@ -97,18 +94,15 @@ enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_trai
     const struct clv_training *training = self->training;
     struct examples *examples = &self->hidden.examples;
     double free, clamped, loss;
-    enum clv_status status =
-        hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_LOOK, self->all, examples->n, w, err);
-    TRY(clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
-                     &result->decoding, training->engine, examples->n_threads, err));
-    if (status)
-        return status;
+    MUST(hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_LOOK, self->all, examples->n, w, err));
+    MUST(clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
+                      &result->decoding, training->engine, examples->n_threads, err));
     double objective = self->lambda / 2 * squares_of(w, self->hidden.size) + free - clamped;
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, loss);
     report_progress(training->progress, "training", self->n_done, self->n_passes, note);
-    status = curve_add(result, (struct clv_curve_point){(double)self->n_done, objective, NAN, loss}, err);
-    return status ? status : validate(result, self, w, err);
+    MUST(curve_add(result, (struct clv_curve_point){(double)self->n_done, objective, NAN, loss}, err));
+    return validate(result, self, w, err);
 }
 
 /* Maxima in place of sums from here on, in steps that are short enough to stay near. */
@@ -131,10 +125,8 @@ static enum clv_status run_pass(struct hidden_descent *self, struct clv_error *e
         memcpy(self->order, self->all, n * sizeof *self->order);
     while (!status && *n_taken < n) {
         size_t taken = n - *n_taken < self->batch ? n - *n_taken : self->batch;
-        status = hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[*n_taken], taken,
-                                 self->ascent.w, err);
-        if (status)
-            return status;
+        MUST(hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[*n_taken], taken,
+                             self->ascent.w, err));
         hidden_descent_step(self);
         *n_taken += taken;
         status = hidden_state_keep(self, err);

@@ -154,8 +154,8 @@ static enum clv_status eliminate(struct hidden_workspace *self, struct hidden_te
     bool fits;
     if (method == HIDDEN_FOREST)
         return clv_forest_run(self->forest, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
-    enum clv_status status = bucket_fits(bucket, &fits, field, &options, settings->cells, err);
-    return status ? status : bucket_run(bucket, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
+    MUST(bucket_fits(bucket, &fits, field, &options, settings->cells, err));
+    return bucket_run(bucket, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
 }
 
 /* Makes the next run start from the item's messages, if it has some. */
@@ -191,9 +191,7 @@ static enum clv_status sum(struct hidden_workspace *self, struct hidden_term *te
                            const struct clv_bp_options *options, struct clv_error *err)
 {
     struct clv_bp_result result;
-    enum clv_status status = clv_bp_run(self->bp, term->nodes, NULL, &result, field, options, err);
-    if (status)
-        return status;
+    MUST(clv_bp_run(self->bp, term->nodes, NULL, &result, field, options, err));
     term->value = result.value;
     clv_bp_pair_beliefs(term->pairs, self->bp);
     return CLV_OK;
@@ -207,10 +205,8 @@ static enum clv_status maximise(struct hidden_workspace *self, struct hidden_ter
 {
     struct clv_trws_result result;
     options.label = label;
-    enum clv_status status = resume(self, &options, item, which, field, err);
-    TRY(clv_bp_trws(self->bp, self->y, &result, field, &options, err));
-    if (status)
-        return status;
+    MUST(resume(self, &options, item, which, field, err));
+    MUST(clv_bp_trws(self->bp, self->y, &result, field, &options, err));
     keep(item, self, which);
     if (which == HIDDEN_OF_FREE)
         count(item, self);
@@ -283,9 +279,7 @@ static enum clv_status mix_once(bool *is_better, struct hidden_workspace *self, 
                                 const struct hidden_settings *settings, const struct clv_bp_options *options,
                                 const struct clv_field *augmented, struct clv_error *err)
 {
-    enum clv_status status = clv_bp_run(self->bp, NULL, self->y, NULL, augmented, options, err);
-    if (status)
-        return status;
+    MUST(clv_bp_run(self->bp, NULL, self->y, NULL, augmented, options, err));
     keep(item, self, HIDDEN_OF_FREE);
     count(item, self);
     return try_labels(is_better, self, item, settings, augmented, err);
@@ -322,15 +316,13 @@ static enum clv_status sum_all(struct hidden_workspace *self, struct hidden_item
     struct clv_bp_options options = bp_options(settings, is_mixed ? CLV_BP_MIXED : CLV_BP_SUM);
     options.is_visible = self->is_visible;
     options.visible_temperature = settings->visible_temperature;
-    enum clv_status status = resume(self, &options, item, HIDDEN_OF_FREE, augmented, err);
-    TRY(sum(self, &self->free, augmented, &options, err));
-    if (status)
-        return status;
+    MUST(resume(self, &options, item, HIDDEN_OF_FREE, augmented, err));
+    MUST(sum(self, &self->free, augmented, &options, err));
     keep(item, self, HIDDEN_OF_FREE);
     count(item, self);
     options.is_warm = 0;
     options.near = self->label;
-    status = sum(self, &self->other, augmented, &options, err);
+    enum clv_status status = sum(self, &self->other, augmented, &options, err);
     if (status || self->other.value <= self->free.value)
         return status;
     keep(item, self, HIDDEN_OF_FREE);

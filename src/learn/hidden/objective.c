@@ -44,26 +44,23 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
                             const struct hidden_settings *settings, struct clv_error *err)
 {
     *self = (struct hidden){.settings = *settings};
-    enum clv_status status = examples_open(&self->examples, training, true, err);
-    if (status)
-        return status;
+    MUST(examples_open(&self->examples, training, true, err));
     self->size = clv_shape_size(&self->examples.shape);
     self->items = array_zalloc(self->examples.n, sizeof *self->items);
     self->parts = array_alloc(hidden_parts(self->examples.n), self->size * sizeof *self->parts);
     if (!self->items || !self->parts)
         return fail_memory(err);
     weigh_loss(self);
-    status = hidden_workspaces_new(&self->workspaces, self->examples.n_threads, err);
-    return status ? status
-                  : hidden_set_temperatures(self, settings->visible_temperature, settings->hidden_temperature, err);
+    MUST(hidden_workspaces_new(&self->workspaces, self->examples.n_threads, err));
+    return hidden_set_temperatures(self, settings->visible_temperature, settings->hidden_temperature, err);
 }
 
 enum clv_status hidden_set_temperatures(struct hidden *self, double visible, double hidden, struct clv_error *err)
 {
     self->settings.visible_temperature = visible;
     self->settings.hidden_temperature = hidden;
-    enum clv_status status = parallel_for(self->examples.n, self->examples.n_threads, look_at_graph, self, err);
-    return status ? status : messages_make(self, err);
+    MUST(parallel_for(self->examples.n, self->examples.n_threads, look_at_graph, self, err));
+    return messages_make(self, err);
 }
 
 void hidden_release(struct hidden *self)

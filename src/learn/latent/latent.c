@@ -34,9 +34,8 @@ static enum clv_status find_visible(uint8_t *is_visible, const struct clv_proble
 enum clv_status latent_open(struct latent *self, const struct clv_training *training, struct clv_error *err)
 {
     *self = (struct latent){0};
-    enum clv_status status = examples_open(&self->examples, training, true, err);
-    if (status)
-        return status;
+    MUST(examples_open(&self->examples, training, true, err));
+    enum clv_status status = CLV_OK;
     size_t n = self->examples.n, k = (size_t)self->examples.shape.n_labels;
     self->size = clv_shape_size(&self->examples.shape);
     self->first = array_zalloc(n + 1, sizeof *self->first);
@@ -118,9 +117,7 @@ enum clv_status latent_step(double *objective, struct latent *self, double *w, d
     const struct examples *examples = &self->examples;
     size_t k = (size_t)examples->shape.n_labels;
     struct work work = {self, terms, context, w};
-    enum clv_status status = team_for(examples->n, examples->n_threads, one_example, example_results, &work, err);
-    if (status)
-        return status;
+    MUST(team_for(examples->n, examples->n_threads, one_example, example_results, &work, err));
     double squares = squares_of(w, self->size), sum = 0;
     memcpy(self->gradient, w, self->size * sizeof *self->gradient);
     for (size_t i = 0; i < examples->n; i++) {

@@ -48,11 +48,9 @@ static enum clv_status entropy_terms(void *context, struct latent *latent, size_
     const uint8_t *is_visible = latent->is_visible + at;
     struct min_entropy *space = &self->workspaces[thread];
     double best, truth;
-    enum clv_status status = decoder_load(decoder, problem, &examples->shape, w, err);
-    if (status)
-        return status;
+    MUST(decoder_load(decoder, problem, &examples->shape, w, err));
     clv_field_add_loss(&decoder->field, problem);
-    status = min_entropy_map(decoder->y, space, &decoder->field, is_visible, self->temperature, err);
+    enum clv_status status = min_entropy_map(decoder->y, space, &decoder->field, is_visible, self->temperature, err);
     if (status)
         return fail_within(
             err, status, clv_dataset_name(examples->training->dataset, (size_t)examples->training->examples[example]));

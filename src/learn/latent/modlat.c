@@ -72,8 +72,8 @@ static enum clv_status predict(void *context, struct latent *latent, size_t exam
 {
     struct modlat *self = context;
     struct decoder *decoder = &latent->examples.decoders[thread];
-    enum clv_status status = decoder_load(decoder, problem_of(latent, example), &latent->examples.shape, w, err);
-    return status ? status : maximise(self->y + latent->first[example], NULL, self, &decoder->field, thread, err);
+    MUST(decoder_load(decoder, problem_of(latent, example), &latent->examples.shape, w, err));
+    return maximise(self->y + latent->first[example], NULL, self, &decoder->field, thread, err);
 }
 
 /* With c_s = dL/dq(s) = -[s = h(w)] + 2 beta q(s), the derivative by the score of state s is q(s) (c_s - sum_t q(t)
@@ -86,10 +86,8 @@ static enum clv_status conditional_terms(void *context, struct latent *latent, s
     const struct clv_problem *problem = problem_of(latent, example);
     size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
     double *free = latent->free + at * k, *q = latent->clamped + at * k;
-    enum clv_status status = decoder_load(decoder, problem, &latent->examples.shape, theta, err);
-    TRY(marginals_given_truth(q, self, &decoder->field, problem->label, 1, thread, err));
-    if (status)
-        return status;
+    MUST(decoder_load(decoder, problem, &latent->examples.shape, theta, err));
+    MUST(marginals_given_truth(q, self, &decoder->field, problem->label, 1, thread, err));
     memcpy(free, q, n * k * sizeof *free);
     for (size_t i = 0; i < n; i++) {
         double c[CLV_CHAIN_MAX_LABELS], mean = 0;
@@ -148,9 +146,7 @@ static enum clv_status predictor_terms(void *context, struct latent *latent, siz
     add_disagreement(field, self->q + at * k, latent->is_visible + at);
     for (size_t i = 0; k == 2 && i < n; i++)
         constant += latent->is_visible[at + i] ? 0 : 1 - self->q[(at + i) * k];
-    status = maximise(decoder->y, &best, self, field, thread, err);
-    if (status)
-        return status;
+    MUST(maximise(decoder->y, &best, self, field, thread, err));
     set_certain(latent->free + at * k, decoder->y, n, k);
     latent->hinge[example] = best + constant - truth;
     return CLV_OK;
@@ -184,9 +180,8 @@ static enum clv_status take_turns(struct modlat *self, struct clv_training_resul
 
 static enum clv_status modlat_open(struct modlat *self, const struct clv_training *training, struct clv_error *err)
 {
-    enum clv_status status = latent_open(&self->latent, training, err);
-    if (status)
-        return status;
+    MUST(latent_open(&self->latent, training, err));
+    enum clv_status status = CLV_OK;
     const struct examples *examples = &self->latent.examples;
     size_t n_nodes = self->latent.first[examples->n], k = (size_t)examples->shape.n_labels, size = self->latent.size;
     self->forests = array_zalloc((size_t)examples->n_threads, sizeof *self->forests);

@@ -67,10 +67,8 @@ static enum clv_status find_direction(void *context, size_t slot, int thread, st
     const struct clv_shape *shape = &self->examples.shape;
     double score, scale = 1 / (self->dual.lambda * (double)self->n);
     const double *w = self->rules.start && self->n_passes == 0 ? self->rules.start : self->dual.w;
-    enum clv_status status = examples_at(&problem, &self->examples, example, thread, true, err);
-    TRY(decode_augmented(decoder, &score, problem, shape, w, err));
-    if (status)
-        return status;
+    MUST(examples_at(&problem, &self->examples, example, thread, true, err));
+    MUST(decode_augmented(decoder, &score, problem, shape, w, err));
     block->gap = fmax(0, score - block_score(self, block, decoder, w));
     memcpy(direction->y, decoder->y, (size_t)problem->n_nodes * sizeof *direction->y);
     direction->loss = known_loss(problem, shape->n_labels, direction->y);
@@ -221,9 +219,8 @@ static enum clv_status run_pass(struct bcfw *self, bool *stopped, struct clv_err
         size_t n = *stopped ? 0 : choose_batch(self);
         if (!n)
             return CLV_OK;
-        enum clv_status status = take_steps(self, n, err);
-        if (status)
-            return status;
+        MUST(take_steps(self, n, err));
+        enum clv_status status = CLV_OK;
         if (keeps_checkpoints(self) && checkpoint_is_due(&self->keeper.checkpoints))
             status = bcfw_state_write(self, err);
         if (status)
@@ -241,10 +238,8 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     if (stop_requested(self->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     double score;
-    enum clv_status status = examples_at(&problem, &self->examples, index, thread, true, err);
-    TRY(decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err));
-    if (status)
-        return status;
+    MUST(examples_at(&problem, &self->examples, index, thread, true, err));
+    MUST(decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err));
     double bound = score + oracle_slack(decoder->oracle);
     self->hinge[index] = fmax(0, bound - decoder_truth_score(decoder, problem)) + self->examples.truth_loss[index];
     self->blocks[index].gap = fmax(0, score - block_score(self, &self->blocks[index], decoder, self->dual.w));
@@ -274,9 +269,7 @@ static enum clv_status add_to_curve(struct bcfw *self, struct clv_training_resul
                                     struct clv_error *err)
 {
     double train_loss, unit = self->rules.unit;
-    enum clv_status status = examples_loss(&train_loss, &self->examples, self->best, err);
-    if (status)
-        return status;
+    MUST(examples_loss(&train_loss, &self->examples, self->best, err));
     /* The objective is a bound from above, so what is left for the gap to be negative by is the rounding of sums. */
     double dual = fmin(self->best_dual, self->best_objective);
     struct clv_curve_point point = {(double)pass, unit * self->best_objective, unit * dual, train_loss};
@@ -290,18 +283,14 @@ static enum clv_status add_to_curve(struct bcfw *self, struct clv_training_resul
 /* Looks at all examples: refreshes the gaps, the bounds and the best weights. */
 static enum clv_status check(struct bcfw *self, size_t pass, struct clv_error *err)
 {
-    enum clv_status status = team_for(self->n, self->examples.n_threads, check_example, check_results, self, err);
-    if (status)
-        return status;
+    MUST(team_for(self->n, self->examples.n_threads, check_example, check_results, self, err));
     for (size_t b = 0; b * BCFW_BUCKET < self->n; b++)
         sum_bucket(self, b);
     offer(self, self->dual.w);
     self->best_dual = fmax(self->best_dual, dual_value(&self->dual));
     const double *other = pass > 0 ? self->average : self->rules.start;
     if (other) {
-        status = examples_hinges(self->hinge, &self->examples, other, err);
-        if (status)
-            return status;
+        MUST(examples_hinges(self->hinge, &self->examples, other, err));
         offer(self, other);
     }
     return CLV_OK;

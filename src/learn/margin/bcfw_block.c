@@ -25,9 +25,7 @@ enum clv_status block_start(struct bcfw *self, size_t index, struct clv_error *e
 {
     struct bcfw_block *block = &self->blocks[index];
     const struct clv_problem *problem;
-    enum clv_status status = examples_at(&problem, &self->examples, index, 0, false, err);
-    if (status)
-        return status;
+    MUST(examples_at(&problem, &self->examples, index, 0, false, err));
     block_indicator(block->marginal, self, problem, problem->label);
     pairwise_feature_add(block->pairwise, problem, &self->examples.shape, problem->label, 1);
     block->loss = self->examples.truth_loss[index];

@@ -76,9 +76,7 @@ static size_t list_shares(struct state_field fields[2], const struct gathered *g
 static enum clv_status gather(struct gathered *gathered, const struct bcfw *bcfw, struct clv_error *err)
 {
     const struct bcfw_place *place = &bcfw->place;
-    enum clv_status status = gathered_open(gathered, bcfw, err);
-    if (status)
-        return status;
+    MUST(gathered_open(gathered, bcfw, err));
     const int64_t numbers[] = {[PLACE_PASS] = (int64_t)place->pass,
                                [PLACE_DRAW] = (int64_t)place->draw,
                                [PLACE_CHECKED] = place->is_checked,
@@ -97,7 +95,7 @@ static enum clv_status gather(struct gathered *gathered, const struct bcfw *bcfw
         gathered->n_support[i] = (int64_t)block->n_support;
         gathered->n_shares += block->n_support;
     }
-    status = gathered_open_shares(gathered, err);
+    enum clv_status status = gathered_open_shares(gathered, err);
     for (size_t i = 0, s = 0; i < bcfw->n && !status; i++)
         for (size_t k = 0; k < bcfw->blocks[i].n_support; k++, s++) {
             memcpy(&gathered->labelling[s], &bcfw->blocks[i].support[k].labelling, sizeof(int64_t));
@@ -163,9 +161,7 @@ static enum clv_status scatter(struct bcfw *bcfw, const struct gathered *gathere
         size_t n = (size_t)gathered->n_support[i];
         block->loss = gathered->loss[i];
         block->gap = gathered->gap[i];
-        enum clv_status status = block_reserve(block, n, err);
-        if (status)
-            return status;
+        MUST(block_reserve(block, n, err));
         for (; block->n_support < n; block->n_support++, s++) {
             struct bcfw_share *share = &block->support[block->n_support];
             memcpy(&share->labelling, &gathered->labelling[s], sizeof share->labelling);

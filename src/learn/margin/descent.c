@@ -78,9 +78,7 @@ static enum clv_status take_step(struct descent *self, const struct clv_problem 
 {
     const struct clv_shape *shape = &self->examples->shape;
     struct decoder *decoder = &self->examples->decoders[0];
-    enum clv_status status = decode_augmented(decoder, NULL, problem, shape, self->w, err);
-    if (status)
-        return status;
+    MUST(decode_augmented(decoder, NULL, problem, shape, self->w, err));
     if (self->change)
         subgradient_at(self, problem, decoder->y);
     double step, shrink, t = ++self->n_steps;
@@ -105,10 +103,8 @@ static enum clv_status run_pass(struct descent *self, uint32_t pass, bool *stopp
         if (*stopped)
             return CLV_OK;
         const struct clv_problem *problem;
-        enum clv_status status = examples_at(&problem, examples, (size_t)self->order[k], 0, true, err);
-        TRY(take_step(self, problem, err));
-        if (status)
-            return status;
+        MUST(examples_at(&problem, examples, (size_t)self->order[k], 0, true, err));
+        MUST(take_step(self, problem, err));
     }
     return CLV_OK;
 }
@@ -153,10 +149,8 @@ static enum clv_status look_ahead(struct descent *self, struct clv_error *err)
     for (size_t i = 0; i < self->examples->n; i++) {
         const struct clv_problem *problem;
         struct decoder *decoder = &self->examples->decoders[0];
-        enum clv_status status = examples_at(&problem, self->examples, i, 0, true, err);
-        TRY(decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err));
-        if (status)
-            return status;
+        MUST(examples_at(&problem, self->examples, i, 0, true, err));
+        MUST(decode_augmented(decoder, NULL, problem, &self->examples->shape, self->w, err));
         subgradient_at(self, problem, decoder->y);
         self->squares += squares_of(self->change, self->size);
     }
@@ -200,9 +194,7 @@ static enum clv_status descent_open(struct descent *self, struct examples *examp
         return fail_memory(err);
     if (!is_l1) {
         double at_zero;
-        enum clv_status status = objective_of(&at_zero, self, self->w, err);
-        if (status)
-            return status;
+        MUST(objective_of(&at_zero, self, self->w, err));
         self->radius = sqrt(2 * at_zero / rules->ridge);
     }
     return start_at_init(self, err);

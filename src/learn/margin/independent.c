@@ -132,9 +132,7 @@ static enum clv_status independent_open(struct independent *self, const struct c
                                         struct clv_error *err)
 {
     *self = (struct independent){.training = training};
-    enum clv_status status = examples_open(&self->examples, training, false, err);
-    if (status)
-        return status;
+    MUST(examples_open(&self->examples, training, false, err));
     const struct examples *examples = &self->examples;
     size_t n_nodes = 0, most_nodes = 0;
     for (size_t i = 0; i < examples->n; i++) {

@@ -60,9 +60,8 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     const double *p = training->parameters;
     struct examples examples;
-    enum clv_status status = examples_open(&examples, training, p[EDGES] != 0, err);
-    if (status)
-        return status;
+    MUST(examples_open(&examples, training, p[EDGES] != 0, err));
+    enum clv_status status = CLV_OK;
     double radius = p[RADIUS] / sqrt(m3n_squared_unit(&examples, p[UNITS]));
     if (p[SOLVER] == LP) {
         status = train_by_programs(result, &examples, radius, p, err);

@@ -137,9 +137,7 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
                                      .keeps_support = true,
                                      .start = training->init};
     *self = (struct lapmedn){.training = training, .C = p[C], .is_exact = p[UPDATE] == EXACT};
-    enum clv_status status = bcfw_open(&self->bcfw, training, &rules, err);
-    if (status)
-        return status;
+    MUST(bcfw_open(&self->bcfw, training, &rules, err));
     double squares = m3n_squared_unit(&self->bcfw.examples, p[UNITS]);
     self->size = self->bcfw.size;
     self->lambda = p[LAMBDA] * squares;
@@ -158,9 +156,7 @@ static enum clv_status report(double *gap, struct lapmedn *self, struct clv_trai
 {
     const struct bcfw *bcfw = &self->bcfw;
     double train_loss, floor = self->is_exact ? 0 : laplace_bound_floor() * (double)self->size;
-    enum clv_status status = examples_loss(&train_loss, &self->bcfw.examples, bcfw->best, err);
-    if (status)
-        return status;
+    MUST(examples_loss(&train_loss, &self->bcfw.examples, bcfw->best, err));
     double objective = regulariser(self, bcfw->best) + self->C * (double)bcfw->n * bcfw->best_hinge;
     double dual = fmin(dual_bound(self), objective);
     *gap = (objective - dual) / fmax(objective - floor, 1e-300);
@@ -179,9 +175,7 @@ static enum clv_status begin(struct lapmedn *self, struct clv_training_result *r
     self->own[0] = (struct state_field){"round", CLV_I64, 1, &self->round, STATE_FINITE};
     self->own[1] = (struct state_field){"variance", CLV_F64, self->size, self->variance, STATE_NOT_NEGATIVE};
     bcfw_keep(&self->bcfw, &lapmedn_learner, result, self->own, 2);
-    enum clv_status status = bcfw_resume(&resumed, &self->bcfw, err);
-    if (status)
-        return status;
+    MUST(bcfw_resume(&resumed, &self->bcfw, err));
     if (!resumed) {
         bcfw_set_variance(&self->bcfw, self->variance);
         return CLV_OK;

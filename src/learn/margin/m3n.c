@@ -45,9 +45,7 @@ static enum clv_status train_by_descent(struct clv_training_result *result, cons
 {
     const double *p = training->parameters;
     struct examples examples;
-    enum clv_status status = examples_open(&examples, training, p[EDGES] != 0, err);
-    if (status)
-        return status;
+    MUST(examples_open(&examples, training, p[EDGES] != 0, err));
     double unit = p[C] * (double)examples.n, squares = m3n_squared_unit(&examples, p[UNITS]);
     double beta = p[BETA] > 0 ? p[BETA] : p[C] / 200;
     const struct descent_rules rules = {.ridge = squares / unit,
@@ -57,7 +55,7 @@ static enum clv_status train_by_descent(struct clv_training_result *result, cons
                                         .passes = (size_t)p[PASSES],
                                         .unit = unit,
                                         .averaging = p[AVERAGING] != 0};
-    status = descent_train(result, &examples, &rules, err);
+    enum clv_status status = descent_train(result, &examples, &rules, err);
     examples_release(&examples);
     return status;
 }

@@ -51,10 +51,8 @@ static enum clv_status run_pass(struct perceptron *self, uint32_t pass, size_t *
         *stopped = stop_requested(self->training->progress);
         if (*stopped)
             return CLV_OK;
-        enum clv_status status = examples_at(&problem, examples, (size_t)self->order[k], 0, true, err);
-        TRY(decode_known(decoder, NULL, problem, &examples->shape, self->w, err));
-        if (status)
-            return status;
+        MUST(examples_at(&problem, examples, (size_t)self->order[k], 0, true, err));
+        MUST(decode_known(decoder, NULL, problem, &examples->shape, self->w, err));
         if (differs(decoder->y, problem->label, problem->n_nodes)) {
             ++*mistakes;
             clv_joint_feature_add(self->w, problem, &examples->shape, problem->label, 1);
@@ -73,9 +71,7 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
                                        struct clv_error *err)
 {
     *self = (struct perceptron){.training = training};
-    enum clv_status status = examples_open(&self->examples, training, training->parameters[EDGES] != 0, err);
-    if (status)
-        return status;
+    MUST(examples_open(&self->examples, training, training->parameters[EDGES] != 0, err));
     self->size = clv_shape_size(&self->examples.shape);
     self->w = array_zalloc(self->size, sizeof *self->w);
     self->order = array_alloc(self->examples.n, sizeof *self->order);

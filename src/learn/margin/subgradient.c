@@ -2,6 +2,7 @@
  * the loss: the hinge with a margin of 1 as the chapter on structured prediction writes it, [max_y f(y) - f(y_i) + 1]_+
  * over all y, y_i among them, is 1 at least and has that at w = 0, so that nothing is learned at its minimum. Its
  * update is the perceptron's. */
+#include "base/error.h"
 #include "learn/common/idle.h"
 #include "learn/margin/descent.h"
 #include "learn/margin/margin_learners.h"
@@ -26,16 +27,14 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     const double *p = training->parameters;
     struct examples examples;
-    enum clv_status status = examples_open(&examples, training, p[EDGES] != 0, err);
-    if (status)
-        return status;
+    MUST(examples_open(&examples, training, p[EDGES] != 0, err));
     const struct descent_rules rules = {.ridge = p[LAMBDA] * examples.scale,
                                         .step = DESCENT_PEGASOS,
                                         .ball = DESCENT_L2,
                                         .passes = (size_t)p[PASSES],
                                         .unit = 1,
                                         .averaging = p[AVERAGING] != 0};
-    status = descent_train(result, &examples, &rules, err);
+    enum clv_status status = descent_train(result, &examples, &rules, err);
     examples_release(&examples);
     return status;
 }

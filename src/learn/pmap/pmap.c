@@ -67,20 +67,17 @@ static enum clv_status draw_slot(void *context, size_t slot, int thread, struct 
     struct pmap *self = context;
     struct pmap_example target;
     double *row = &self->gradients[slot * (self->ascent.size + 1)];
-    enum clv_status status = pmap_target(&target, &self->targets, (size_t)self->taken[slot], thread, err);
-    return status ? status
-                  : pmap_draw(&row[self->ascent.size], row, &self->draws, &target,
-                              (uint32_t)((size_t)self->state.place.next_draw + slot), self->ascent.w,
-                              &self->workspaces[thread], &self->examples.decoders[thread], err);
+    MUST(pmap_target(&target, &self->targets, (size_t)self->taken[slot], thread, err));
+    return pmap_draw(&row[self->ascent.size], row, &self->draws, &target,
+                     (uint32_t)((size_t)self->state.place.next_draw + slot), self->ascent.w, &self->workspaces[thread],
+                     &self->examples.decoders[thread], err);
 }
 
 /* Lines 3 to 11 of Algorithm 2. The gradients are added up into the first slot's. */
 static enum clv_status take_step(struct pmap *self, struct clv_error *err)
 {
     size_t n = self->n_taken, size = self->ascent.size;
-    enum clv_status status = team_for_sum(n, self->examples.n_threads, draw_slot, self, self->gradients, size + 1, err);
-    if (status)
-        return status;
+    MUST(team_for_sum(n, self->examples.n_threads, draw_slot, self, self->gradients, size + 1, err));
     self->step_value = self->gradients[size] / (double)n;
     self->state.place.next_draw += (int64_t)n;
     self->state.place.n_taken += (int64_t)n;
@@ -170,10 +167,9 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
     if (stop_requested(self->training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     struct pmap_example target;
-    enum clv_status status = pmap_target(&target, &self->targets, index, thread, err);
-    return status ? status
-                  : pmap_draw(&self->values[index], NULL, &fixed, &target, (uint32_t)index, self->point,
-                              &self->workspaces[thread], &self->examples.decoders[thread], err);
+    MUST(pmap_target(&target, &self->targets, index, thread, err));
+    return pmap_draw(&self->values[index], NULL, &fixed, &target, (uint32_t)index, self->point,
+                     &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
 static bool estimate_results(struct team_piece *piece, void *context, size_t index, size_t k)
@@ -191,10 +187,8 @@ static enum clv_status validate(struct clv_training_result *result, const struct
     double loss, *grown;
     if (!training->validation)
         return CLV_OK;
-    enum clv_status status = clv_evaluate_all(&loss, training->validation, &self->examples.shape, self->point,
-                                              &decoding, training->engine, self->examples.n_threads, err);
-    if (status)
-        return status;
+    MUST(clv_evaluate_all(&loss, training->validation, &self->examples.shape, self->point, &decoding, training->engine,
+                          self->examples.n_threads, err));
     grown = array_realloc(result->validation_loss, result->n_curve + 1, sizeof *grown);
     if (!grown)
         return fail_memory(err);
@@ -212,12 +206,10 @@ static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *e
     const struct clv_decoding decoding = decoding_of(self);
     double train_loss;
     const double *w = self->point = ascent_point(&self->ascent);
-    enum clv_status status = team_for(self->n, self->examples.n_threads, estimate_example, estimate_results, self, err);
-    TRY(clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples, &self->examples.shape, w,
-                     &decoding, training->engine, self->examples.n_threads, err));
-    TRY(validate(result, self, err));
-    if (status)
-        return status;
+    MUST(team_for(self->n, self->examples.n_threads, estimate_example, estimate_results, self, err));
+    MUST(clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples, &self->examples.shape,
+                      w, &decoding, training->engine, self->examples.n_threads, err));
+    MUST(validate(result, self, err));
     double objective = ascent_penalty(&self->ascent, w) - mean_of(self->values, self->n);
     int used = snprintf(self->note, sizeof self->note, "; objective %.4f, training loss %.4f", objective, train_loss);
     if (result->validation_loss)
@@ -232,9 +224,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
 {
     const double *parameters = training->parameters;
     *self = (struct pmap){.training = training, .estimate = NAN};
-    enum clv_status status = examples_open(&self->examples, training, parameters[PMAP_EDGES] != 0, err);
-    if (status)
-        return status;
+    MUST(examples_open(&self->examples, training, parameters[PMAP_EDGES] != 0, err));
     struct examples *examples = &self->examples;
     if (examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak)
         return fail(err, CLV_ERR_USAGE, "weak examples go with Potts couplings, not with full pairwise tables");
@@ -246,12 +236,10 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->batch = (size_t)parameters[PMAP_BATCH] < n_all ? (size_t)parameters[PMAP_BATCH] : n_all;
     self->n_passes = (size_t)parameters[PMAP_PASSES];
     self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[PMAP_ROUNDS] : 0);
-    status = pmap_targets_open(&self->targets, examples, objective, parameters[PMAP_CONDITIONAL] != 0, err);
-    TRY(ascent_open(&self->ascent, &examples->shape, parameters[PMAP_STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
-                    parameters[PMAP_LAMBDA] * examples->node_scale, parameters[PMAP_RATE] / sqrt(examples->node_scale),
-                    parameters[PMAP_AVERAGING] != 0, err));
-    if (status)
-        return status;
+    MUST(pmap_targets_open(&self->targets, examples, objective, parameters[PMAP_CONDITIONAL] != 0, err));
+    MUST(ascent_open(&self->ascent, &examples->shape, parameters[PMAP_STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
+                     parameters[PMAP_LAMBDA] * examples->node_scale, parameters[PMAP_RATE] / sqrt(examples->node_scale),
+                     parameters[PMAP_AVERAGING] != 0, err));
     ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[PMAP_TABLE_VARIANCE]));
     if (training->init)
         ascent_start(&self->ascent, training->init, ceil((double)n_all / (double)self->batch));

@@ -235,9 +235,7 @@ static enum clv_status perturb(struct drawing *self, uint32_t draw, struct decod
         if (self->problem->label[i] == CLV_UNKNOWN)
             memset(field->unary + i * n_rows, 0, n_rows * sizeof *field->unary);
     partial_force(field, self->given);
-    enum clv_status status = clv_oracle_map(decoder->oracle, self->space->y, NULL, field, err);
-    if (status)
-        return status;
+    MUST(clv_oracle_map(decoder->oracle, self->space->y, NULL, field, err));
     memset(self->space->node_weight, 0, n_nodes * n_rows * sizeof(double));
     memset(self->space->edge_weight, 0, (size_t)field->n_edges * sizeof(double));
     return CLV_OK;
@@ -250,12 +248,10 @@ enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_dra
     const struct clv_problem *problem = &example->problem;
     struct drawing drawing = {self,           problem, example->weight, example->given,
                               example->scale, 0,       &decoder->field, workspace};
-    enum clv_status status =
-        reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err);
-    TRY(decoder_load_known(decoder, problem, &self->shape, w, err));
-    TRY(perturb(&drawing, draw, decoder, err));
-    if (status)
-        return status;
+    MUST(reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err));
+    MUST(decoder_load_known(decoder, problem, &self->shape, w, err));
+    MUST(perturb(&drawing, draw, decoder, err));
+    enum clv_status status = CLV_OK;
     if (gradient)
         memset(gradient, 0, clv_shape_size(&self->shape) * sizeof *gradient);
     if (self->shape.pairwise == CLV_PAIRWISE_FULL) {

@@ -143,10 +143,7 @@ enum clv_status pmap_targets_label(struct pmap_targets *self, const double *w, d
                                    uint64_t seed, struct clv_error *err)
 {
     struct labelling labelling = {self, w, options, pseudo_labels, seed};
-    enum clv_status status =
-        team_for(self->n_weak, self->examples->n_threads, label_example, label_results, &labelling, err);
-    if (status)
-        return status;
+    MUST(team_for(self->n_weak, self->examples->n_threads, label_example, label_results, &labelling, err));
     double n_labelled = (double)self->n_labelled, n_weak = (double)self->n_weak;
     double scale = self->unit * (n_labelled + n_weak) / (n_labelled + kappa * n_weak);
     for (size_t i = 0; i < self->n_labelled + self->n_weak; i++)

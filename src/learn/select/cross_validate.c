@@ -24,10 +24,8 @@ static enum clv_status validate_task(void *context, size_t index, int thread, st
     struct validation *self = context;
     const struct folds *folds = &self->folds;
     size_t n_folds = (size_t)folds->n_folds, candidate = index / n_folds;
-    enum clv_status status = fold_losses(self->loss + candidate * folds->training->n_examples, folds, index % n_folds,
-                                         self->parameter, self->candidates[candidate], err);
-    if (status)
-        return status;
+    MUST(fold_losses(self->loss + candidate * folds->training->n_examples, folds, index % n_folds, self->parameter,
+                     self->candidates[candidate], err));
     parallel_progress(folds->training->progress, "cross-validating", &self->n_done, self->n_candidates * n_folds, NULL);
     return CLV_OK;
 }
@@ -88,16 +86,14 @@ enum clv_status clv_cross_validate(double *best, double *losses, double *standar
 {
     struct validation validation = {.parameter = parameter, .candidates = candidates, .n_candidates = n_candidates};
     size_t n = training->n_examples;
-    enum clv_status status = check_validation(learner, parameter, n_candidates, err);
-    TRY(folds_init(&validation.folds, learner, training, n_folds, err));
-    if (status)
-        return status;
+    MUST(check_validation(learner, parameter, n_candidates, err));
+    MUST(folds_init(&validation.folds, learner, training, n_folds, err));
     validation.loss = array_alloc(n, n_candidates * sizeof *validation.loss);
     for (size_t k = 0; validation.loss && k < n * n_candidates; k++)
         validation.loss[k] = NAN;
-    status = validation.loss ? team_queue(n_candidates * (size_t)n_folds, training->n_threads, validate_task,
-                                          validation_results, &validation, err)
-                             : fail_memory(err);
+    enum clv_status status = validation.loss ? team_queue(n_candidates * (size_t)n_folds, training->n_threads,
+                                                          validate_task, validation_results, &validation, err)
+                                             : fail_memory(err);
     if (!status)
         *best = choose(losses, standard_errors, &validation);
     else if (status == CLV_ERR_INTERRUPTED)

@@ -133,6 +133,6 @@ enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder 
 enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct clv_problem *problem,
                             const int32_t *given, const struct clv_shape *shape, const double *w, struct clv_error *err)
 {
-    enum clv_status status = partial_load(decoder, problem, given, shape, w, err);
-    return status ? status : clv_oracle_map(decoder->oracle, label, NULL, &decoder->field, err);
+    MUST(partial_load(decoder, problem, given, shape, w, err));
+    return clv_oracle_map(decoder->oracle, label, NULL, &decoder->field, err);
 }

@@ -108,8 +108,8 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
     *item = (struct dataset_item){0};
     if (stop_requested(training->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = pseudo_labelled_example(item, training, (size_t)training->weak[k], self->framed, err);
-    return status ? status : partial_load(decoder, &item->problem, given_of(training, k), &self->shape, self->w, err);
+    MUST(pseudo_labelled_example(item, training, (size_t)training->weak[k], self->framed, err));
+    return partial_load(decoder, &item->problem, given_of(training, k), &self->shape, self->w, err);
 }
 
 /* Whether background is all that is given of a weak example, but not all that there is: it has boxes. */
