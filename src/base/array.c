@@ -1,6 +1,7 @@
 #include "base/array.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,4 +143,43 @@ int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *ca
     }
     *capacity = grown;
     return 0;
+}
+
+/* Before each array: the one that was made before it. */
+struct arena_link {
+    _Alignas(max_align_t) struct arena_link *before;
+};
+
+static void *link_in(struct arena *arena, size_t count, size_t size, void *(*request)(size_t, size_t))
+{
+    size_t bytes = byte_count(count, size);
+    struct arena_link *link =
+        !bytes || bytes > PTRDIFF_MAX - sizeof *link || arena->failed ? NULL : request(sizeof *link + bytes, 1);
+    if (!link) {
+        arena->failed = true;
+        return NULL;
+    }
+    link->before = arena->last;
+    arena->last = link;
+    return link + 1;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size)
+{
+    return link_in(arena, count, size, array_alloc);
+}
+
+void *arena_zalloc(struct arena *arena, size_t count, size_t size)
+{
+    return link_in(arena, count, size, array_zalloc);
+}
+
+void arena_release(struct arena *arena)
+{
+    while (arena->last) {
+        struct arena_link *before = arena->last->before;
+        array_free(arena->last);
+        arena->last = before;
+    }
+    arena->failed = false;
 }

@@ -6,6 +6,7 @@
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* count x size bytes, uninitialised / zeroed; NULL when the product overflows or memory is out. A request of zero bytes
@@ -45,6 +46,22 @@ struct array_part {
  * Returns 0, or -1 with the capacity and what the arrays hold unchanged. Free each with array_free. O(bytes) where
  * they grow, else O(1). */
 int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *capacity, size_t needed);
+
+/* Arrays of one owner, that end together: each may be asked for without a look at what came of the one before.
+ *
+ *     self->w = arena_zalloc(&self->arena, size, sizeof *self->w);
+ *     self->order = arena_alloc(&self->arena, n, sizeof *self->order);
+ *     if (self->arena.failed)
+ *         return fail_memory(err);
+ */
+struct arena {
+    struct arena_link *last;
+    bool failed; /* some array could not be had: what was asked for since is NULL */
+};               /* zeros: empty */
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size);
+void *arena_zalloc(struct arena *arena, size_t count, size_t size);
+void arena_release(struct arena *arena); /* leaves it empty */
 
 size_t array_request_count(void);
 

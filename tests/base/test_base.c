@@ -73,6 +73,21 @@ TEST(arrays_that_cannot_grow_together_hold_and_count_what_they_did)
     array_free(rows);
 }
 
+TEST(an_arena_that_failed_gives_nothing_more_until_it_is_released)
+{
+    struct arena arena = {0};
+    int32_t *zeros = arena_zalloc(&arena, 3, sizeof *zeros), *others = arena_alloc(&arena, 2, sizeof *others);
+    ck_assert(zeros && others && zeros[2] == 0 && !arena.failed);
+    ck_assert_uint_eq((uintptr_t)zeros % 16, 0);
+    ck_assert_ptr_null(arena_alloc(&arena, SIZE_MAX / 2, 4));
+    ck_assert(arena.failed);
+    ck_assert_ptr_null(arena_zalloc(&arena, 1, 1));
+    arena_release(&arena);
+    ck_assert(!arena.failed && !arena.last);
+    ck_assert_ptr_nonnull(arena_alloc(&arena, 0, 8));
+    arena_release(&arena);
+}
+
 TEST(numbers_are_parsed_strictly)
 {
     double d;

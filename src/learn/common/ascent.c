@@ -15,17 +15,15 @@ enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, 
     size_t size = clv_shape_size(shape);
     *self = (struct ascent){.shape = *shape, .size = size, .rule = rule, .lambda = lambda, .rate = rate};
     self->table_variance = 1;
-    self->w = array_zalloc(size, sizeof *self->w);
-    self->squares = array_zalloc(size, sizeof *self->squares);
-    self->average = averaging ? array_zalloc(size, sizeof *self->average) : NULL;
-    return self->w && self->squares && (self->average || !averaging) ? CLV_OK : fail_memory(err);
+    self->w = arena_zalloc(&self->arena, size, sizeof *self->w);
+    self->squares = arena_zalloc(&self->arena, size, sizeof *self->squares);
+    self->average = averaging ? arena_zalloc(&self->arena, size, sizeof *self->average) : NULL;
+    return self->arena.failed ? fail_memory(err) : CLV_OK;
 }
 
 void ascent_release(struct ascent *self)
 {
-    array_free(self->w);
-    array_free(self->squares);
-    array_free(self->average);
+    arena_release(&self->arena);
     self->w = self->squares = self->average = NULL;
 }
 

@@ -2,6 +2,7 @@
 #ifndef LEARN_ASCENT_H
 #define LEARN_ASCENT_H
 
+#include "base/array.h"
 #include "cleave/problem.h"
 
 enum step_rule {
@@ -11,6 +12,7 @@ enum step_rule {
 
 /* Where an ascent stands. */
 struct ascent {
+    struct arena arena; /* of the arrays below */
     struct clv_shape shape;
     size_t size;
     enum step_rule rule;

@@ -21,6 +21,7 @@
 #include "learn/constraint_generation/lp.h"
 
 struct generation {
+    struct arena arena; /* of the arrays below */
     struct examples *examples;
     const struct generation_rules *rules;
     struct lp *lp;
@@ -38,13 +39,13 @@ static enum clv_status generation_open(struct generation *self, struct examples 
     *self = (struct generation){.examples = examples, .rules = rules, .size = size, .n_columns = n_columns};
     self->objective = INFINITY;
     self->bound = -INFINITY;
-    self->x = array_zalloc(n_columns, sizeof *self->x);
-    self->column = array_alloc(n_columns, sizeof *self->column);
-    self->w = array_zalloc(size, sizeof *self->w);
-    self->best = array_zalloc(size, sizeof *self->best);
-    self->change = array_alloc(size, sizeof *self->change);
-    self->hinge = array_alloc(examples->n, sizeof *self->hinge);
-    if (!self->x || !self->column || !self->w || !self->best || !self->change || !self->hinge)
+    self->x = arena_zalloc(&self->arena, n_columns, sizeof *self->x);
+    self->column = arena_alloc(&self->arena, n_columns, sizeof *self->column);
+    self->w = arena_zalloc(&self->arena, size, sizeof *self->w);
+    self->best = arena_zalloc(&self->arena, size, sizeof *self->best);
+    self->change = arena_alloc(&self->arena, size, sizeof *self->change);
+    self->hinge = arena_alloc(&self->arena, examples->n, sizeof *self->hinge);
+    if (self->arena.failed)
         return fail_memory(err);
     for (size_t i = 0; i < examples->n; i++)
         self->x[2 * size + i] = 1 / (double)examples->n;
@@ -65,12 +66,7 @@ static enum clv_status generation_open(struct generation *self, struct examples 
 static void generation_release(struct generation *self)
 {
     lp_free(self->lp);
-    array_free(self->x);
-    array_free(self->column);
-    array_free(self->w);
-    array_free(self->best);
-    array_free(self->change);
-    array_free(self->hinge);
+    arena_release(&self->arena);
 }
 
 /* The row of example i and labelling y. */

@@ -12,39 +12,21 @@
 enum clv_status lbfgs_open(struct lbfgs *self, const struct lbfgs_function *function, size_t size, size_t memory,
                            struct clv_error *err)
 {
-    *self = (struct lbfgs){
-        .function = *function,
-        .size = size,
-        .memory = memory,
-        .x = array_zalloc(size, sizeof(double)),
-        .gradient = array_zalloc(size, sizeof(double)),
-        .moves = array_zalloc(memory, size * sizeof(double)),
-        .changes = array_zalloc(memory, size * sizeof(double)),
-        .curvature = array_zalloc(memory, sizeof(double)),
-        .share = array_zalloc(memory, sizeof(double)),
-        .slope = array_zalloc(size, sizeof(double)),
-        .direction = array_zalloc(size, sizeof(double)),
-        .trial = array_zalloc(size, sizeof(double)),
-        .trial_gradient = array_zalloc(size, sizeof(double)),
-    };
-    if (!self->x || !self->gradient || !self->moves || !self->changes || !self->curvature || !self->share ||
-        !self->slope || !self->direction || !self->trial || !self->trial_gradient)
-        return fail_memory(err);
-    return CLV_OK;
+    *self = (struct lbfgs){.function = *function, .size = size, .memory = memory};
+    double **vectors[] = {&self->x,         &self->gradient, &self->slope,
+                          &self->direction, &self->trial,    &self->trial_gradient};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        *vectors[k] = arena_zalloc(&self->arena, size, sizeof(double));
+    self->moves = arena_zalloc(&self->arena, memory, size * sizeof(double));
+    self->changes = arena_zalloc(&self->arena, memory, size * sizeof(double));
+    self->curvature = arena_zalloc(&self->arena, memory, sizeof(double));
+    self->share = arena_zalloc(&self->arena, memory, sizeof(double));
+    return self->arena.failed ? fail_memory(err) : CLV_OK;
 }
 
 void lbfgs_release(struct lbfgs *self)
 {
-    array_free(self->x);
-    array_free(self->gradient);
-    array_free(self->moves);
-    array_free(self->changes);
-    array_free(self->curvature);
-    array_free(self->share);
-    array_free(self->slope);
-    array_free(self->direction);
-    array_free(self->trial);
-    array_free(self->trial_gradient);
+    arena_release(&self->arena);
     *self = (struct lbfgs){0};
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/array.h"
 #include "cleave/status.h"
 
 struct lbfgs_function {
@@ -20,6 +21,7 @@ struct lbfgs_function {
 };
 
 struct lbfgs {
+    struct arena arena; /* of the arrays below */
     struct lbfgs_function function;
     size_t size, memory;
     double *x;               /* [size] state */

@@ -58,22 +58,17 @@ enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden
 {
     size_t n = hidden->examples.n, size = hidden->size;
     const struct clv_shape *shape = &hidden->examples.shape;
-    *self = (struct hidden_dual){
-        .hidden = hidden,
-        .point = {.size = size,
-                  .free_size = shape->pairwise == CLV_PAIRWISE_POTTS ? clv_shape_unary_size(shape) : size,
-                  .lambda = lambda,
-                  .v = array_alloc(size, sizeof(double)),
-                  .w = array_alloc(size, sizeof(double))},
-        .slope = array_alloc(n, size * sizeof(double)),
-        .height = array_alloc(n, sizeof(double)),
-        .plane = array_zalloc(size, sizeof(double)),
-        .change = array_alloc(size, sizeof(double)),
-        .average = array_alloc(size, sizeof(double)),
-        .order = array_alloc(n, sizeof(int32_t)),
-    };
-    if (!self->point.v || !self->point.w || !self->slope || !self->height || !self->plane || !self->change ||
-        !self->average || !self->order)
+    *self = (struct hidden_dual){.hidden = hidden, .point = {.size = size, .free_size = size, .lambda = lambda}};
+    if (shape->pairwise == CLV_PAIRWISE_POTTS)
+        self->point.free_size = clv_shape_unary_size(shape);
+    double **vectors[] = {&self->point.v, &self->point.w, &self->change, &self->average};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+        *vectors[k] = arena_alloc(&self->arena, size, sizeof(double));
+    self->slope = arena_alloc(&self->arena, n, size * sizeof(double));
+    self->height = arena_alloc(&self->arena, n, sizeof(double));
+    self->plane = arena_zalloc(&self->arena, size, sizeof(double));
+    self->order = arena_alloc(&self->arena, n, sizeof *self->order);
+    if (self->arena.failed)
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->order[i] = (int32_t)i;
@@ -82,14 +77,7 @@ enum clv_status hidden_dual_open(struct hidden_dual *self, struct hidden *hidden
 
 void hidden_dual_release(struct hidden_dual *self)
 {
-    array_free(self->point.v);
-    array_free(self->point.w);
-    array_free(self->slope);
-    array_free(self->height);
-    array_free(self->plane);
-    array_free(self->change);
-    array_free(self->average);
-    array_free(self->order);
+    arena_release(&self->arena);
 }
 
 void hidden_dual_set_plane(struct hidden_dual *self, const double *plane)

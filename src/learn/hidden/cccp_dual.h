@@ -7,10 +7,12 @@
 #ifndef LEARN_CCCP_DUAL_H
 #define LEARN_CCCP_DUAL_H
 
+#include "base/array.h"
 #include "learn/common/frank_wolfe.h"
 #include "learn/hidden/objective.h"
 
 struct hidden_dual {
+    struct arena arena; /* of the arrays below */
     struct hidden *hidden;
     struct dual_point point; /* its w is where the next tangents are laid; dual_value(&point) <= min P */
     double *slope, *height;  /* [n][size], [n]: F_i(w) >= <slope, w> + height, a mixture of tangents */

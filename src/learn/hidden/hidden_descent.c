@@ -23,12 +23,12 @@ enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging,
 {
     size_t size = self->hidden.size, n = self->hidden.examples.n;
     averaging = averaging && hidden_descent_is_adagrad(self) && !self->is_published;
-    self->gradient = array_alloc(size, sizeof *self->gradient);
-    self->plane = array_zalloc(size, sizeof *self->plane);
-    self->best = array_alloc(size, sizeof *self->best);
-    self->order = array_alloc(n, sizeof *self->order);
-    self->all = array_alloc(n, sizeof *self->all);
-    if (!self->gradient || !self->plane || !self->best || !self->order || !self->all)
+    self->gradient = arena_alloc(&self->arena, size, sizeof *self->gradient);
+    self->plane = arena_zalloc(&self->arena, size, sizeof *self->plane);
+    self->best = arena_alloc(&self->arena, size, sizeof *self->best);
+    self->order = arena_alloc(&self->arena, n, sizeof *self->order);
+    self->all = arena_alloc(&self->arena, n, sizeof *self->all);
+    if (self->arena.failed)
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->all[i] = (int32_t)i;
@@ -45,11 +45,7 @@ void hidden_descent_release(struct hidden_descent *self)
 {
     ascent_release(&self->ascent);
     full_adagrad_release(&self->full);
-    array_free(self->gradient);
-    array_free(self->plane);
-    array_free(self->best);
-    array_free(self->order);
-    array_free(self->all);
+    arena_release(&self->arena);
 }
 
 void hidden_descent_step(struct hidden_descent *self)

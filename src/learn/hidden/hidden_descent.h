@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/array.h"
 #include "learn/common/ascent.h"
 #include "learn/common/state.h"
 #include "learn/hidden/full_adagrad.h"
@@ -27,6 +28,7 @@ struct hidden_place {
 struct hidden_dual;
 
 struct hidden_descent {
+    struct arena arena; /* of the arrays below */
     const struct clv_training *training;
     struct clv_training_result *result;
     struct checkpoints checkpoints;

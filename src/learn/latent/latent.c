@@ -12,12 +12,7 @@
 void latent_release(struct latent *self)
 {
     examples_release(&self->examples);
-    array_free(self->first);
-    array_free(self->is_visible);
-    array_free(self->free);
-    array_free(self->clamped);
-    array_free(self->hinge);
-    array_free(self->gradient);
+    arena_release(&self->arena);
 }
 
 static enum clv_status find_visible(uint8_t *is_visible, const struct clv_problem *problem, struct clv_error *err)
@@ -38,17 +33,17 @@ enum clv_status latent_open(struct latent *self, const struct clv_training *trai
     enum clv_status status = CLV_OK;
     size_t n = self->examples.n, k = (size_t)self->examples.shape.n_labels;
     self->size = clv_shape_size(&self->examples.shape);
-    self->first = array_zalloc(n + 1, sizeof *self->first);
-    self->hinge = array_alloc(n, sizeof *self->hinge);
-    self->gradient = array_alloc(self->size, sizeof *self->gradient);
-    if (!self->first || !self->hinge || !self->gradient)
+    self->first = arena_zalloc(&self->arena, n + 1, sizeof *self->first);
+    self->hinge = arena_alloc(&self->arena, n, sizeof *self->hinge);
+    self->gradient = arena_alloc(&self->arena, self->size, sizeof *self->gradient);
+    if (self->arena.failed)
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         self->first[i + 1] = self->first[i] + (size_t)self->examples.problems[i].n_nodes;
-    self->is_visible = array_alloc(self->first[n], 1);
-    self->free = array_alloc(self->first[n], k * sizeof *self->free);
-    self->clamped = array_alloc(self->first[n], k * sizeof *self->clamped);
-    if (!self->is_visible || !self->free || !self->clamped)
+    self->is_visible = arena_alloc(&self->arena, self->first[n], 1);
+    self->free = arena_alloc(&self->arena, self->first[n], k * sizeof *self->free);
+    self->clamped = arena_alloc(&self->arena, self->first[n], k * sizeof *self->clamped);
+    if (self->arena.failed)
         return fail_memory(err);
     for (size_t i = 0; i < n && !status; i++) {
         status = find_visible(self->is_visible + self->first[i], &self->examples.problems[i], err);

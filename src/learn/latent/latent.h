@@ -8,9 +8,11 @@
 #ifndef LEARN_LATENT_H
 #define LEARN_LATENT_H
 
+#include "base/array.h"
 #include "learn/common/examples.h"
 
 struct latent {
+    struct arena arena; /* of the arrays below */
     struct examples examples;
     size_t size;            /* weights */
     size_t *first;          /* [n + 1] nodes before those of an example */

@@ -36,6 +36,7 @@ static const struct clv_parameter parameters[] = {
 };
 
 struct modlat {
+    struct arena arena; /* of the arrays below */
     struct latent latent;
     struct clv_forest **forests; /* [n_threads] */
     int32_t *y;                  /* [all nodes] what w predicts */
@@ -184,12 +185,12 @@ static enum clv_status modlat_open(struct modlat *self, const struct clv_trainin
     enum clv_status status = CLV_OK;
     const struct examples *examples = &self->latent.examples;
     size_t n_nodes = self->latent.first[examples->n], k = (size_t)examples->shape.n_labels, size = self->latent.size;
-    self->forests = array_zalloc((size_t)examples->n_threads, sizeof *self->forests);
-    self->y = array_zalloc(n_nodes, sizeof *self->y);
-    self->q = array_zalloc(n_nodes, k * sizeof *self->q);
-    self->w = array_alloc(size, sizeof *self->w);
-    self->theta = array_alloc(size, sizeof *self->theta);
-    if (!self->forests || !self->y || !self->q || !self->w || !self->theta)
+    self->forests = arena_zalloc(&self->arena, (size_t)examples->n_threads, sizeof *self->forests);
+    self->y = arena_zalloc(&self->arena, n_nodes, sizeof *self->y);
+    self->q = arena_zalloc(&self->arena, n_nodes, k * sizeof *self->q);
+    self->w = arena_alloc(&self->arena, size, sizeof *self->w);
+    self->theta = arena_alloc(&self->arena, size, sizeof *self->theta);
+    if (self->arena.failed)
         return fail_memory(err);
     /* `predict` fills none of these, and theta's steps no hinge; nobody is to meet anything undefined */
     memset(self->latent.free, 0, n_nodes * k * sizeof *self->latent.free);
@@ -221,11 +222,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     result->decoding.rule = CLV_DECODE_MAP;
     for (int t = 0; self.forests && t < self.latent.examples.n_threads; t++)
         clv_forest_free(self.forests[t]);
-    array_free(self.forests);
-    array_free(self.y);
-    array_free(self.q);
-    array_free(self.w);
-    array_free(self.theta);
+    arena_release(&self.arena);
     latent_release(&self.latent);
     return status;
 }

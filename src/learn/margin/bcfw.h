@@ -7,6 +7,7 @@
 #ifndef LEARN_BCFW_H
 #define LEARN_BCFW_H
 
+#include "base/array.h"
 #include "learn/common/examples.h"
 #include "learn/common/frank_wolfe.h"
 #include "learn/common/state.h"
@@ -68,6 +69,7 @@ struct bcfw_keeper {
 };
 
 struct bcfw {
+    struct arena arena; /* of the arrays below */
     const struct clv_training *training;
     struct bcfw_rules rules;
     struct examples examples;

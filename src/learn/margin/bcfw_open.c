@@ -15,18 +15,18 @@ static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
         most_nodes = n_nodes > most_nodes ? n_nodes : most_nodes;
     }
     size_t n_direction = most_nodes * self->n_rows + self->pairwise_size + self->size;
-    self->blocks = array_zalloc(self->n, sizeof *self->blocks);
+    self->blocks = arena_zalloc(&self->arena, self->n, sizeof *self->blocks);
     self->block_memory_size = n_marginals + self->n * self->pairwise_size;
-    self->block_memory = array_zalloc(self->block_memory_size, sizeof(double));
-    self->directions = array_zalloc(self->batch, sizeof *self->directions);
-    self->direction_memory = array_zalloc(self->batch, n_direction * sizeof(double));
-    if (!self->blocks || !self->block_memory || !self->directions || !self->direction_memory)
+    self->block_memory = arena_zalloc(&self->arena, self->block_memory_size, sizeof(double));
+    self->directions = arena_zalloc(&self->arena, self->batch, sizeof *self->directions);
+    self->direction_memory = arena_zalloc(&self->arena, self->batch, n_direction * sizeof(double));
+    if (self->arena.failed)
         return fail_memory(err);
     for (size_t t = 0; t < self->batch; t++) {
         struct bcfw_direction *direction = &self->directions[t];
-        direction->y = array_alloc(most_nodes, sizeof *direction->y);
-        direction->spans = array_zalloc(self->n_rows + 1, sizeof *direction->spans);
-        if (!direction->spans || !direction->y)
+        direction->y = arena_alloc(&self->arena, most_nodes, sizeof *direction->y);
+        direction->spans = arena_zalloc(&self->arena, self->n_rows + 1, sizeof *direction->spans);
+        if (self->arena.failed)
             return fail_memory(err);
         direction->change = self->direction_memory + t * n_direction;
         direction->pairwise = direction->change + most_nodes * self->n_rows;
@@ -59,15 +59,14 @@ enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training
     self->dual.size = self->size;
     self->dual.free_size = shape->pairwise == CLV_PAIRWISE_POTTS ? self->unary_size : self->size;
     self->dual.loss = mean_of(self->examples.truth_loss, self->n);
-    self->dual.v = array_zalloc(self->size, sizeof(double));
-    self->dual.w = array_zalloc(self->size, sizeof(double));
-    self->best = array_zalloc(self->size, sizeof(double));
-    self->average = rules->averaging ? array_zalloc(self->size, sizeof(double)) : NULL;
-    self->hinge = array_alloc(self->n, sizeof(double));
-    self->order = array_alloc(self->n, sizeof *self->order);
-    self->bucket_gap = array_zalloc((self->n + BCFW_BUCKET - 1) / BCFW_BUCKET, sizeof(double));
-    if (!self->bucket_gap || !self->dual.v || !self->dual.w || !self->best || !self->hinge || !self->order ||
-        (rules->averaging && !self->average))
+    self->dual.v = arena_zalloc(&self->arena, self->size, sizeof(double));
+    self->dual.w = arena_zalloc(&self->arena, self->size, sizeof(double));
+    self->best = arena_zalloc(&self->arena, self->size, sizeof(double));
+    self->average = rules->averaging ? arena_zalloc(&self->arena, self->size, sizeof(double)) : NULL;
+    self->hinge = arena_alloc(&self->arena, self->n, sizeof(double));
+    self->order = arena_alloc(&self->arena, self->n, sizeof *self->order);
+    self->bucket_gap = arena_zalloc(&self->arena, (self->n + BCFW_BUCKET - 1) / BCFW_BUCKET, sizeof(double));
+    if (self->arena.failed)
         return fail_memory(err);
     return allocate_blocks(self, err);
 }
@@ -77,21 +76,7 @@ void bcfw_release(struct bcfw *self)
     for (size_t i = 0; self->blocks && i < self->n; i++)
         array_free(self->blocks[i].support);
     examples_release(&self->examples);
-    array_free(self->dual.v);
-    array_free(self->dual.w);
-    array_free(self->best);
-    array_free(self->average);
-    array_free(self->hinge);
-    array_free(self->order);
-    array_free(self->bucket_gap);
-    array_free(self->blocks);
-    array_free(self->block_memory);
-    array_free(self->direction_memory);
-    for (size_t t = 0; self->directions && t < self->batch; t++) {
-        array_free(self->directions[t].y);
-        array_free(self->directions[t].spans);
-    }
-    array_free(self->directions);
+    arena_release(&self->arena);
 }
 
 double bcfw_bytes(const struct clv_training *training, double batch)

@@ -13,6 +13,7 @@ enum { OF_LOSS, OF_OBJECTIVE, OF_HINGE, OF_DUAL, N_NUMBERS };
 
 /* Arrays that blocks own, one after the other. */
 struct gathered {
+    struct arena arena; /* of the arrays below */
     int64_t place[N_PLACE];
     double numbers[N_NUMBERS];
     double *loss, *gap; /* [n] */
@@ -24,26 +25,18 @@ struct gathered {
 
 static enum clv_status gathered_open(struct gathered *self, const struct bcfw *bcfw, struct clv_error *err)
 {
-    *self = (struct gathered){.loss = array_zalloc(bcfw->n, sizeof *self->loss),
-                              .gap = array_zalloc(bcfw->n, sizeof *self->gap),
-                              .n_support = array_zalloc(bcfw->n, sizeof *self->n_support)};
-    return self->loss && self->gap && self->n_support ? CLV_OK : fail_memory(err);
+    *self = (struct gathered){0};
+    self->loss = arena_zalloc(&self->arena, bcfw->n, sizeof *self->loss);
+    self->gap = arena_zalloc(&self->arena, bcfw->n, sizeof *self->gap);
+    self->n_support = arena_zalloc(&self->arena, bcfw->n, sizeof *self->n_support);
+    return self->arena.failed ? fail_memory(err) : CLV_OK;
 }
 
 static enum clv_status gathered_open_shares(struct gathered *self, struct clv_error *err)
 {
-    self->labelling = array_zalloc(self->n_shares, sizeof *self->labelling);
-    self->share = array_zalloc(self->n_shares, sizeof *self->share);
-    return self->labelling && self->share ? CLV_OK : fail_memory(err);
-}
-
-static void gathered_release(struct gathered *self)
-{
-    array_free(self->loss);
-    array_free(self->gap);
-    array_free(self->n_support);
-    array_free(self->labelling);
-    array_free(self->share);
+    self->labelling = arena_zalloc(&self->arena, self->n_shares, sizeof *self->labelling);
+    self->share = arena_zalloc(&self->arena, self->n_shares, sizeof *self->share);
+    return self->arena.failed ? fail_memory(err) : CLV_OK;
 }
 
 /* All but the shares, whose number is not known at first. */
@@ -114,7 +107,7 @@ enum clv_status bcfw_state_write(struct bcfw *self, struct clv_error *err)
         n += list_shares(&fields[n], &gathered);
         status = state_write(&self->keeper.checkpoints, fields, n, self->keeper.result, err);
     }
-    gathered_release(&gathered);
+    arena_release(&gathered.arena);
     return status;
 }
 
@@ -198,7 +191,7 @@ enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *er
         return status;
     status = gathered_open(&gathered, self, err);
     TRY(read_all(self, &gathered, tensors, err));
-    gathered_release(&gathered);
+    arena_release(&gathered.arena);
     clv_tensors_close(tensors);
     *found = !status;
     return status;

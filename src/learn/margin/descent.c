@@ -21,6 +21,7 @@
 #define CHECK_EVERY 5 /* passes between points of the curve */
 
 struct descent {
+    struct arena arena; /* of the arrays below */
     const struct clv_training *training;
     struct examples *examples;
     struct descent_rules rules;
@@ -179,18 +180,17 @@ static enum clv_status descent_open(struct descent *self, struct examples *examp
     *self = (struct descent){.training = examples->training, .examples = examples, .rules = *rules};
     self->size = clv_shape_size(&examples->shape);
     self->radius = rules->radius;
-    self->w = array_zalloc(self->size, sizeof *self->w);
-    self->hinge = array_alloc(examples->n, sizeof *self->hinge);
-    self->order = array_alloc(examples->n, sizeof *self->order);
+    self->w = arena_zalloc(&self->arena, self->size, sizeof *self->w);
+    self->hinge = arena_alloc(&self->arena, examples->n, sizeof *self->hinge);
+    self->order = arena_alloc(&self->arena, examples->n, sizeof *self->order);
     bool is_l1 = rules->ball == DESCENT_L1, is_adaptive = rules->step == DESCENT_ADAPTIVE;
     if (rules->averaging)
-        self->average = array_zalloc(self->size, sizeof *self->average);
+        self->average = arena_zalloc(&self->arena, self->size, sizeof *self->average);
     if (is_l1)
-        self->scratch = array_alloc(self->size, sizeof *self->scratch);
+        self->scratch = arena_alloc(&self->arena, self->size, sizeof *self->scratch);
     if (is_adaptive)
-        self->change = array_alloc(self->size, sizeof *self->change);
-    if (!self->w || !self->order || !self->hinge || (rules->averaging && !self->average) || (is_l1 && !self->scratch) ||
-        (is_adaptive && !self->change))
+        self->change = arena_alloc(&self->arena, self->size, sizeof *self->change);
+    if (self->arena.failed)
         return fail_memory(err);
     if (!is_l1) {
         double at_zero;
@@ -202,13 +202,8 @@ static enum clv_status descent_open(struct descent *self, struct examples *examp
 
 static void descent_release(struct descent *self)
 {
-    array_free(self->w);
-    array_free(self->average);
-    array_free(self->hinge);
-    array_free(self->scratch);
-    array_free(self->change);
+    arena_release(&self->arena);
     array_free(self->best);
-    array_free(self->order);
 }
 
 enum clv_status descent_train(struct clv_training_result *result, struct examples *examples,

@@ -32,6 +32,7 @@ static const struct clv_parameter parameters[] = {
 #define CHECK_EVERY 5 /* passes between looks at the objective */
 
 struct independent {
+    struct arena arena; /* of the arrays below */
     const struct clv_training *training;
     struct examples examples;
     size_t n_rows, size;
@@ -143,13 +144,13 @@ static enum clv_status independent_open(struct independent *self, const struct c
     self->n_rows = clv_shape_rows(&examples->shape);
     self->size = clv_shape_size(&examples->shape);
     self->lambda = training->parameters[LAMBDA] * examples->node_scale;
-    self->w = array_zalloc(self->size, sizeof *self->w);
-    self->alpha = array_alloc(examples->n, sizeof *self->alpha);
-    self->alpha_memory = array_zalloc(n_nodes * self->n_rows, 2 * sizeof(double));
-    self->scores = array_alloc(most_nodes * self->n_rows, sizeof(double));
-    self->order = array_alloc(examples->n, sizeof *self->order);
-    self->node_order = array_alloc(most_nodes, sizeof *self->node_order);
-    if (!self->w || !self->alpha || !self->alpha_memory || !self->scores || !self->order || !self->node_order)
+    self->w = arena_zalloc(&self->arena, self->size, sizeof *self->w);
+    self->alpha = arena_alloc(&self->arena, examples->n, sizeof *self->alpha);
+    self->alpha_memory = arena_zalloc(&self->arena, n_nodes * self->n_rows, 2 * sizeof(double));
+    self->scores = arena_alloc(&self->arena, most_nodes * self->n_rows, sizeof(double));
+    self->order = arena_alloc(&self->arena, examples->n, sizeof *self->order);
+    self->node_order = arena_alloc(&self->arena, most_nodes, sizeof *self->node_order);
+    if (self->arena.failed)
         return fail_memory(err);
     double *memory = self->alpha_memory;
     for (size_t i = 0; i < examples->n; i++) {
@@ -183,12 +184,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     }
     TRY(result_set(result, &self.examples, self.w, err));
     examples_release(&self.examples);
-    array_free(self.w);
-    array_free(self.alpha);
-    array_free(self.alpha_memory);
-    array_free(self.scores);
-    array_free(self.order);
-    array_free(self.node_order);
+    arena_release(&self.arena);
     return status;
 }
 

@@ -26,6 +26,7 @@ static const struct clv_parameter parameters[] = {
 };
 
 struct perceptron {
+    struct arena arena; /* of the arrays below */
     const struct clv_training *training;
     struct examples examples;
     size_t size;
@@ -73,11 +74,11 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
     *self = (struct perceptron){.training = training};
     MUST(examples_open(&self->examples, training, training->parameters[EDGES] != 0, err));
     self->size = clv_shape_size(&self->examples.shape);
-    self->w = array_zalloc(self->size, sizeof *self->w);
-    self->order = array_alloc(self->examples.n, sizeof *self->order);
+    self->w = arena_zalloc(&self->arena, self->size, sizeof *self->w);
+    self->order = arena_alloc(&self->arena, self->examples.n, sizeof *self->order);
     if (training->parameters[AVERAGING])
-        self->average = array_zalloc(self->size, sizeof *self->average);
-    if (!self->w || !self->order || (training->parameters[AVERAGING] && !self->average))
+        self->average = arena_zalloc(&self->arena, self->size, sizeof *self->average);
+    if (self->arena.failed)
         return fail_memory(err);
     if (training->init)
         memcpy(self->w, training->init, self->size * sizeof *self->w);
@@ -118,9 +119,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     result->interrupted = stopped;
     TRY(result_set(result, &self.examples, w, err));
     examples_release(&self.examples);
-    array_free(self.w);
-    array_free(self.average);
-    array_free(self.order);
+    arena_release(&self.arena);
     return status;
 }
 

@@ -39,6 +39,7 @@
 #define CURVE_SEED(seed) ((seed) ^ 0x6375727665ULL)
 
 struct pmap {
+    struct arena arena; /* of the arrays below */
     const struct clv_training *training;
     struct examples examples;
     struct pmap_targets targets;
@@ -243,14 +244,14 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[PMAP_TABLE_VARIANCE]));
     if (training->init)
         ascent_start(&self->ascent, training->init, ceil((double)n_all / (double)self->batch));
-    self->workspaces = array_zalloc((size_t)examples->n_threads, sizeof *self->workspaces);
-    self->order = array_alloc(n_all, sizeof *self->order);
-    self->taken = array_alloc(self->batch, sizeof *self->taken);
-    self->gradients = array_alloc(self->batch, (self->ascent.size + 1) * sizeof *self->gradients);
-    self->values = array_alloc(n_all, sizeof *self->values);
-    double *start = array_zalloc(self->ascent.size, sizeof *start);
+    self->workspaces = arena_zalloc(&self->arena, (size_t)examples->n_threads, sizeof *self->workspaces);
+    self->order = arena_alloc(&self->arena, n_all, sizeof *self->order);
+    self->taken = arena_alloc(&self->arena, self->batch, sizeof *self->taken);
+    self->gradients = arena_alloc(&self->arena, self->batch, (self->ascent.size + 1) * sizeof *self->gradients);
+    self->values = arena_alloc(&self->arena, n_all, sizeof *self->values);
+    double *start = arena_zalloc(&self->arena, self->ascent.size, sizeof *start);
     self->state = (struct pmap_state){{0, 1, 0, 0}, &self->ascent, start, result};
-    if (!self->workspaces || !self->order || !self->taken || !self->gradients || !self->values || !start)
+    if (self->arena.failed)
         return fail_memory(err);
     return CLV_OK;
 }
@@ -262,12 +263,7 @@ static void pmap_release(struct pmap *self)
     pmap_targets_release(&self->targets);
     examples_release(&self->examples);
     ascent_release(&self->ascent);
-    array_free(self->workspaces);
-    array_free(self->order);
-    array_free(self->taken);
-    array_free(self->gradients);
-    array_free(self->values);
-    array_free(self->state.start);
+    arena_release(&self->arena);
 }
 
 /* The rest of the round that the state is in, without its pseudo-labels. */

@@ -54,11 +54,11 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
     for (size_t k = 0; k < self->n_weak; k++)
         n_weak_nodes += (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
     size_t n_own = objective == PMAP_MARGINAL ? n_nodes : 0;
-    self->list = array_zalloc(self->n_labelled + self->n_weak, sizeof *self->list);
-    self->weights = array_zalloc((n_own + n_weak_nodes) * n_labels, sizeof *self->weights);
-    self->labels = array_zalloc(n_weak_nodes, sizeof *self->labels);
-    self->pseudo_labels = array_zalloc(self->n_weak, sizeof *self->pseudo_labels);
-    if (!self->list || !self->weights || !self->labels || !self->pseudo_labels)
+    self->list = arena_zalloc(&self->arena, self->n_labelled + self->n_weak, sizeof *self->list);
+    self->weights = arena_zalloc(&self->arena, (n_own + n_weak_nodes) * n_labels, sizeof *self->weights);
+    self->labels = arena_zalloc(&self->arena, n_weak_nodes, sizeof *self->labels);
+    self->pseudo_labels = arena_zalloc(&self->arena, self->n_weak, sizeof *self->pseudo_labels);
+    if (self->arena.failed)
         return fail_memory(err);
     self->unit = objective == PMAP_WEIGHTED ? 1 : (double)examples->n / (double)n_known;
     float *weight = self->weights;
@@ -91,10 +91,7 @@ enum clv_status pmap_target(struct pmap_example *target, const struct pmap_targe
 
 void pmap_targets_release(struct pmap_targets *self)
 {
-    array_free(self->list);
-    array_free(self->weights);
-    array_free(self->labels);
-    array_free(self->pseudo_labels);
+    arena_release(&self->arena);
     *self = (struct pmap_targets){0};
 }
 

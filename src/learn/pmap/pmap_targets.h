@@ -3,6 +3,7 @@
 #ifndef LEARN_PMAP_TARGETS_H
 #define LEARN_PMAP_TARGETS_H
 
+#include "base/array.h"
 #include "learn/common/examples.h"
 #include "learn/pmap/pmap_draw.h"
 #include "learn/weak/partial.h"
@@ -14,6 +15,7 @@ enum pmap_objective {
 };
 
 struct pmap_targets {
+    struct arena arena; /* of the arrays below */
     const struct examples *examples;
     enum pmap_objective objective;
     bool conditional;          /* weak examples: of labels that are not given, given those that are */
