@@ -60,6 +60,7 @@ enum clv_blocks {
     CLV_BLOCK_FISHER = 2048,    /* patches only: Fisher vectors of SIFT descriptors in and around the patch */
     CLV_BLOCK_SUPERPIXELS = 31, /* what superpixels have by default */
     CLV_BLOCK_PATCHES = 127,    /* what patches have by default */
+    CLV_BLOCK_FIXED = 27,       /* what superpixels at a fixed scale have by default */
     CLV_BLOCK_ALL = 4095,
 };
 
@@ -142,6 +143,15 @@ struct clv_recipe {
     struct clv_recipe_map maps[CLV_MAX_MAPS];
     struct clv_codebook codebooks[CLV_MAX_SCALES]; /* empty without words */
     float *mixtures[CLV_MAX_SCALES]; /* [CLV_MIXTURE_SIZE] each of recipes with CLV_BLOCK_FISHER, else NULL */
+    /* A fixed scale: pixels of the image along the side of a working pixel, 1..64, whatever the image's size; 0 (default):
+     * working_pixels and slic.n_superpixels decide image by image. At a fixed scale images are cut into tiles of
+     * tile_px x tile_px working pixels from their upper left corner on; regions end at the borders of tiles, and
+     * features of a tile look no further than halo_px around it. Superpixels only, without position and scene. */
+    float scale;
+    int32_t region_area;      /* of a superpixel, working pixels; with a scale 4 or more, else 0 */
+    int32_t tile_px, halo_px; /* with a scale 64..8192 and 0..tile_px, else 0 */
+    float colour_likeness; /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
+                                 in edge features; 0: not learned */
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
 /* The defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */
@@ -156,8 +166,11 @@ CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *
                                          uint64_t seed, int n_threads, const struct clv_image_limits *limits,
                                          const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* One image's problem, with memory of its own. superpixels are at working size; clv_example_paint brings labels
- * back. */
+/* The usual area, tiles and blocks of a fixed scale. */
+CLV_API void clv_recipe_fix_scale(struct clv_recipe *recipe, float scale);
+
+/* One image's problem, with memory of its own. superpixels are at working size, at a fixed scale numbered tile by tile;
+ * clv_example_paint brings labels back. */
 struct clv_example {
     struct clv_problem problem;         /* points into the arrays below */
     struct clv_superpixels superpixels; /* of patches: the nearest one's node for each pixel */

@@ -1,12 +1,10 @@
 #include "superpixel/places.h"
 
-#include <math.h>
-
 #include "base/array.h"
 #include "base/error.h"
 
 enum clv_status region_places(float *place, const int32_t *labels, int32_t width, int32_t height, int32_t n,
-                              struct clv_error *err)
+                              double unit, struct clv_error *err)
 {
     struct sums {
         int64_t x, y, pixels;
@@ -20,7 +18,6 @@ enum clv_status region_places(float *place, const int32_t *labels, int32_t width
             sum->y += y;
             sum->pixels++;
         }
-    double unit = sqrt((double)width * (double)height);
     for (size_t i = 0; i < (size_t)n; i++) {
         double pixels = sums[i].pixels > 0 ? (double)sums[i].pixels : 1, half = sums[i].pixels > 0 ? 0.5 : 0;
         place[2 * i] = (float)(((double)sums[i].x / pixels + half) / unit);

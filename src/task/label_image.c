@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/known_options.h"
+#include "feature/blocks/working.h"
 #include "feature/example/example.h"
 #include "refine/refine.h"
 #include "segment/evidence.h"
@@ -94,8 +95,8 @@ static enum clv_status label_nodes(int32_t *y, const struct clv_model *model, co
 
 bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height)
 {
-    return choice == CLV_REFINE_ALL ||
-           (choice == CLV_REFINE_LARGE && (int64_t)width * height > model->recipe.working_pixels);
+    return choice == CLV_REFINE_ALL || (choice == CLV_REFINE_LARGE &&
+                                        working_count(&model->recipe, (double)width * height) < (double)width * height);
 }
 
 enum clv_status label_example(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,

@@ -86,6 +86,16 @@ static enum clv_status take_map_word(void *member, const struct clv_option *opti
     return CLV_OK;
 }
 
+static enum clv_status take_scale(void *member, const struct clv_option *option, const char *typed,
+                                  struct clv_error *err)
+{
+    double scale;
+    enum clv_status status = option_number(&scale, option->name, typed, option->minimum, option->maximum, err);
+    if (status == CLV_OK)
+        *(float *)member = (float)scale;
+    return status;
+}
+
 static enum clv_status take_bins(void *member, const struct clv_option *option, const char *typed,
                                  struct clv_error *err)
 {
@@ -233,6 +243,17 @@ const struct clv_option feature_option_rows[] = {
      .help = "Pixels between patches"},
     {"working-pixels", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.working_pixels), .minimum = 256,
      .maximum = 1 << 26, .help = "Shrink larger images to this many pixels for features; masks come out at full size"},
+    {"scale", 0, "X", SECTION_FEATURES, 0, CLV_OPTION_OTHER, AT(recipe.scale), .minimum = 1, .maximum = 64,
+     .take = take_scale,
+     .help =
+         "One scale for all images, in tiles: X pixels along a side become one (1 to 64)\n"
+         "For large images and those in which sizes mean something. --working-pixels and --superpixels do not count "
+         "then, and the blocks position and scene, which look at the whole image, are left out"},
+    {"region-area", 0, "N", SECTION_FEATURES, PLAIN, CLV_OPTION_INT, AT(recipe.region_area), .minimum = 4,
+     .maximum = 1 << 20, .help = "Pixels of a superpixel at a fixed scale (default 100)"},
+    {"tile", 0, "N", SECTION_FEATURES, PLAIN, CLV_OPTION_INT, AT(recipe.tile_px), .minimum = 64, .maximum = 8192,
+     .help = "Side of a tile at a fixed scale (default 1024)\n"
+             "Superpixels end where a tile does; pairwise terms go across"},
     {"blocks", 0, "NAME,..", SECTION_FEATURES, PLAIN, CLV_OPTION_OTHER, AT(recipe.blocks), .choices = blocks,
      .take = take_blocks,
      .help = "Feature blocks: words, colour, position, size, contrast, surround, scene, rgb, word, hog, fisher, maps\n"

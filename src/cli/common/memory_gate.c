@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "feature/blocks/working.h"
 #include "refine/pixel_cut.h"
 
 #define MEGABYTE 1e6
@@ -84,7 +85,7 @@ double memory_of_work(const struct memory_work *work, int32_t width, int32_t hei
                      (work->has_cutout ? CUTOUT : 0) * n + (work->has_export ? EXPORT : 0) * n;
     if (!work->recipe)
         return fmax(decoding, PICTURE * n + fmax(BOX_CUT * n, showing));
-    later += work->map_bytes + WORKING * fmin(n, work->recipe->working_pixels) +
+    later += work->map_bytes + WORKING * working_count(work->recipe, n) +
              (work->is_refined ? fmax(memory_of_refining(work, width, height), showing) : showing);
     return fmax(decoding, later);
 }

@@ -17,6 +17,18 @@ static void use_defaults_of_patches(struct clv_recipe *recipe, const struct comm
     memcpy(recipe->bin_size_px, defaults.bin_size_px, sizeof recipe->bin_size_px);
 }
 
+static void use_defaults_of_scale(struct clv_recipe *recipe, const struct common_options *common)
+{
+    const struct clv_recipe given = *recipe;
+    clv_recipe_fix_scale(recipe, given.scale);
+    if (options_given(common, "blocks"))
+        recipe->blocks = given.blocks;
+    if (options_given(common, "region-area"))
+        recipe->region_area = given.region_area;
+    if (options_given(common, "tile"))
+        recipe->tile_px = given.tile_px;
+}
+
 enum clv_status recipe_options_finish(struct clv_train_options *task, const struct common_options *common,
                                       struct clv_error *err)
 {
@@ -38,9 +50,21 @@ enum clv_status recipe_options_finish(struct clv_train_options *task, const stru
         {"kmeans", ANY_NODES, WORDS, "no block is made of words"},
         {"kernel-map", ANY_NODES, HISTOGRAMS, "no block is a histogram"},
     };
+    static const struct {
+        const char *name;
+        bool is_fixed;
+    } of_scale[] = {{"region-area", true}, {"tile", true}, {"superpixels", false}, {"working-pixels", false}};
     struct clv_recipe *recipe = &task->recipe;
     if (recipe->nodes == CLV_NODES_PATCHES)
         use_defaults_of_patches(recipe, common);
+    for (size_t k = 0; k < sizeof of_scale / sizeof *of_scale; k++)
+        if ((recipe->scale > 0) != of_scale[k].is_fixed && options_given(common, of_scale[k].name))
+            return fail(err, CLV_ERR_USAGE, "--%s has no effect %s --scale", of_scale[k].name,
+                        of_scale[k].is_fixed ? "without" : "with");
+    if (recipe->scale > 0 && recipe->nodes == CLV_NODES_PATCHES)
+        return fail(err, CLV_ERR_USAGE, "--scale is for superpixels, not for --nodes patches");
+    if (recipe->scale > 0)
+        use_defaults_of_scale(recipe, common);
     for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
         if (((needs[k].nodes != ANY_NODES && needs[k].nodes != recipe->nodes) || !(needs[k].blocks & recipe->blocks)) &&
             options_given(common, needs[k].name))

@@ -162,12 +162,19 @@ static const char *const kernel_map_names[] = {"none", "chi2", "intersection"}; 
 
 static void print_recipe(const struct clv_recipe *recipe)
 {
-    printf("recipe        %d working pixels, ", recipe->working_pixels);
+    double compactness = (double)recipe->slic.compactness;
+    if (recipe->scale > 0)
+        printf("recipe        scale %g, tiles of %d px seen with %d px around, ", (double)recipe->scale,
+               recipe->tile_px, recipe->halo_px);
+    else
+        printf("recipe        %d working pixels, ", recipe->working_pixels);
     if (recipe->nodes == CLV_NODES_PATCHES)
         printf("patches of %d px every %d px\n", recipe->patch_px, recipe->patch_step_px);
     else
-        printf("%d superpixels of compactness %g in %d rounds\n", recipe->slic.n_superpixels,
-               (double)recipe->slic.compactness, recipe->slic.n_iterations);
+        printf(recipe->scale > 0 ? "superpixels of %d px, compactness %g in %d rounds\n"
+                                 : "%d superpixels of compactness %g in %d rounds\n",
+               recipe->scale > 0 ? recipe->region_area : recipe->slic.n_superpixels, compactness,
+               recipe->slic.n_iterations);
     printf("blocks       ");
     for (size_t i = 0; i < N_BLOCK_NAMES; i++)
         if (recipe->blocks & block_names[i].block)
@@ -276,12 +283,18 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
 
 static void put_recipe(struct text *text, const struct clv_recipe *recipe)
 {
-    json_put_number(text, "working_pixels", recipe->working_pixels);
+    if (recipe->scale > 0) {
+        json_put_number(text, "scale", (double)recipe->scale);
+        json_put_number(text, "region_area", recipe->region_area);
+        json_put_number(text, "tile", recipe->tile_px);
+    } else
+        json_put_number(text, "working_pixels", recipe->working_pixels);
     if (recipe->nodes == CLV_NODES_PATCHES) {
         json_put_number(text, "patch_size", recipe->patch_px);
         json_put_number(text, "patch_step", recipe->patch_step_px);
     } else {
-        json_put_number(text, "superpixels", recipe->slic.n_superpixels);
+        if (!(recipe->scale > 0))
+            json_put_number(text, "superpixels", recipe->slic.n_superpixels);
         json_put_number(text, "compactness", (double)recipe->slic.compactness);
         json_put_number(text, "slic_iterations", recipe->slic.n_iterations);
     }

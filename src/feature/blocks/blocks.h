@@ -62,9 +62,9 @@ int32_t position_size(void);
 void position_fill(float *row, const struct scene *scene, int32_t region);
 void position_name(char *name, size_t size, int32_t index);
 
-/* size: a bias of 1 and the region's pixels relative to the mean */
+/* size: a bias of 1 and the region's pixels relative to the mean, at a fixed scale to the area wanted */
 int32_t size_size(void);
-void size_fill(float *row, const struct scene *scene, int32_t region);
+void size_fill(float *row, const struct scene *scene, const struct clv_recipe *recipe, int32_t region);
 void size_name(char *name, size_t size, int32_t index);
 
 /* contrast: the measures of contrast.h, each spread over bins of its own */

@@ -59,14 +59,29 @@ static float words_in_common(const struct clv_problem *problem, int32_t a, int32
     return sum;
 }
 
-/* Colour differences that count as strong are the image's own (Boykov & Jolly 2001; beta of GrabCut, eq. 5): what
- * the squared distances are multiplied by. */
-static float contrast_scale(const struct clv_adjacency *adjacency, const struct scene *scene)
+double edge_contrast(const struct clv_adjacency *adjacency, const struct region *regions)
 {
     double sum = 0;
     for (int32_t e = 0; e < adjacency->n_edges; e++)
-        sum += square_distance(scene->regions[adjacency->edges[e][0]].lab, scene->regions[adjacency->edges[e][1]].lab);
+        sum += square_distance(regions[adjacency->edges[e][0]].lab, regions[adjacency->edges[e][1]].lab);
+    return sum;
+}
+
+/* Colour differences that count as strong are the image's own (Boykov & Jolly 2001; beta of GrabCut, eq. 5), at a fixed
+ * scale those of the images learned from: what the squared distances are multiplied by. */
+static float contrast_scale(const struct clv_adjacency *adjacency, const struct scene *scene)
+{
+    double sum = edge_contrast(adjacency, scene->regions);
     return sum > 0 ? (float)(adjacency->n_edges / (2 * sum)) : 0;
+}
+
+struct edge_units edge_units_of(const struct clv_adjacency *adjacency, const struct scene *scene,
+                                const struct clv_recipe *recipe)
+{
+    if (recipe->scale > 0)
+        return (struct edge_units){recipe->colour_likeness, sqrtf((float)recipe->region_area)};
+    return (struct edge_units){contrast_scale(adjacency, scene),
+                               sqrtf((float)scene->width * (float)scene->height / (float)scene->n_regions)};
 }
 
 void patch_edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct scene *scene)
@@ -84,15 +99,13 @@ void patch_edges_fill(float *features, int32_t stride, const struct clv_adjacenc
     }
 }
 
-void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct scene *scene,
-                const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales)
+void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct region *regions,
+                struct edge_units units, const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales)
 {
-    float beta = contrast_scale(adjacency, scene);
-    float side = sqrtf((float)scene->width * (float)scene->height / (float)scene->n_regions);
     for (int32_t e = 0; e < adjacency->n_edges; e++) {
         int32_t a = adjacency->edges[e][0], b = adjacency->edges[e][1];
-        float length = adjacency->boundary_length[e] / side;
-        float similarity = portable_expf(-beta * square_distance(scene->regions[a].lab, scene->regions[b].lab));
+        float length = adjacency->boundary_length[e] / units.side;
+        float similarity = portable_expf(-units.likeness * square_distance(regions[a].lab, regions[b].lab));
         float texture = n_scales ? 1 - words_in_common(problem, a, b, n_word_features) / (float)n_scales : 0;
         float *f = features + (size_t)e * (size_t)stride;
         f[CONSTANT] = 1;

@@ -42,11 +42,12 @@ int32_t size_size(void)
     return 2;
 }
 
-void size_fill(float *row, const struct scene *scene, int32_t region)
+void size_fill(float *row, const struct scene *scene, const struct clv_recipe *recipe, int32_t region)
 {
+    double n = scene->regions[region].n_pixels;
     row[0] = 1;
-    row[1] =
-        (float)((double)scene->regions[region].n_pixels * scene->n_regions / (double)scene->start[scene->n_regions]);
+    row[1] = recipe->scale > 0 ? (float)(n / recipe->region_area)
+                               : (float)(n * scene->n_regions / (double)scene->start[scene->n_regions]);
 }
 
 void size_name(char *name, size_t size, int32_t index)

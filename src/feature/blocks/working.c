@@ -12,3 +12,30 @@ enum clv_status working_image(struct clv_image *working, const struct clv_image 
     int32_t width = (int32_t)(image->width * scale), height = (int32_t)(image->height * scale);
     return clv_image_resize(working, image, width < 1 ? 1 : width, height < 1 ? 1 : height, err);
 }
+
+enum clv_status working_image_of(struct clv_image *working, const struct clv_image *image,
+                                 const struct clv_recipe *recipe, struct clv_error *err)
+{
+    double scale = (double)recipe->scale;
+    if (!(scale > 0))
+        return working_image(working, image, recipe->working_pixels, err);
+    int32_t width = (int32_t)(image->width / scale + 0.5), height = (int32_t)(image->height / scale + 0.5);
+    return clv_image_resize(working, image, width < 1 ? 1 : width, height < 1 ? 1 : height, err);
+}
+
+double working_count(const struct clv_recipe *recipe, double n)
+{
+    double scale = (double)recipe->scale;
+    return scale > 0 ? n / (scale * scale) : fmin(n, recipe->working_pixels);
+}
+
+int32_t working_superpixels(const struct clv_recipe *recipe, double n)
+{
+    double wanted = recipe->scale > 0 ? n / recipe->region_area + 0.5 : recipe->slic.n_superpixels;
+    return (int32_t)fmax(1, wanted);
+}
+
+double working_unit(const struct clv_recipe *recipe, int32_t width, int32_t height)
+{
+    return sqrt(recipe->scale > 0 ? 600.0 * recipe->region_area : (double)width * (double)height);
+}

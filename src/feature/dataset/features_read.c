@@ -13,6 +13,7 @@
 #include "data/labels_file.h"
 #include "data/safetensors.h"
 #include "data/tensors.h"
+#include "feature/blocks/working.h"
 #include "feature/dataset/features_arrays.h"
 #include "feature/dataset/features_format.h"
 #include "feature/dataset/loaded_item.h"
@@ -83,7 +84,9 @@ static enum clv_status read_places(struct clv_problem *problem, struct features_
     TRY(check_superpixels(file, superpixels, index, problem->n_nodes, err));
     if (status == CLV_OK) {
         problem->place = place;
-        status = region_places(place, superpixels, file->size[index][2], file->size[index][3], problem->n_nodes, err);
+        const int32_t *size = file->size[index];
+        status = region_places(place, superpixels, size[2], size[3], problem->n_nodes,
+                               working_unit(&self->recipe, size[2], size[3]), err);
     }
     array_free(own);
     return status;

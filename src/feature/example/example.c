@@ -1,13 +1,12 @@
 /* One image as a structured problem, its truth, and its labels as a mask. */
 #include "feature/example/example.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/array.h"
 #include "base/error.h"
 #include "feature/blocks/edges.h"
 #include "feature/blocks/working.h"
+#include "feature/example/rows.h"
+#include "feature/example/tiles.h"
 #include "feature/example/views.h"
 #include "feature/recipe/recipe.h"
 #include "superpixel/patch_grid.h"
@@ -27,74 +26,6 @@ void clv_example_release(struct clv_example *example)
     array_free(example->counts);
     array_free(example->theta);
     *example = (struct clv_example){0};
-}
-
-/* Moves the non-zero entries of dense[n] to the end of the sparse matrix, and clears them. */
-static enum clv_status append_row(struct clv_example *example, size_t *capacity, size_t *n_entries, float *dense,
-                                  int32_t n, struct clv_error *err)
-{
-    const struct array_part entries[] = {{&example->value, sizeof(float)}, {&example->index, sizeof(int32_t)}};
-    if (array_reserve_all(entries, 2, capacity, *n_entries + (size_t)n))
-        return fail_memory(err);
-    for (int32_t k = 0; k < n; k++)
-        if (dense[k] != 0) {
-            example->index[*n_entries] = k;
-            example->value[(*n_entries)++] = dense[k];
-        }
-    memset(dense, 0, (size_t)n * sizeof *dense);
-    return CLV_OK;
-}
-
-static void fill_row(float *row, struct views *views, const struct clv_patch_grid *grid,
-                     const struct clv_recipe *recipe, const struct layout *at, int32_t r)
-{
-    const struct scene *own = views_own(views);
-    const struct kernel_map *map = &views->kernel_map;
-    for (int32_t s = 0; s < CLV_MAX_SCALES; s++)
-        if (at->words[s] >= 0)
-            words_fill(row + at->words[s], own, &views->maps[s], map, r);
-    if (at->colour >= 0)
-        colour_fill(row + at->colour, own, map, r);
-    if (at->position >= 0)
-        position_fill(row + at->position, own, r);
-    if (at->size >= 0)
-        size_fill(row + at->size, own, r);
-    if (at->contrast >= 0)
-        contrast_fill(row + at->contrast, views->measures + (size_t)r * (size_t)views->n_measures, views->n_measures);
-    if (at->surround >= 0)
-        surround_fill(row + at->surround, &views->surround, views->maps, map, recipe, 0, r);
-    if (at->scene >= 0)
-        memcpy(row + at->scene, views->of_whole,
-               (size_t)surround_size(recipe, recipe->n_scales - 1) * sizeof *views->of_whole);
-    if (at->rgb >= 0)
-        rgb_fill(row + at->rgb, own, map, r);
-    for (int32_t s = 0; at->word >= 0 && s < recipe->n_scales; s++)
-        word_fill(row + at->word + s * recipe->n_words, own, &views->maps[s], r);
-    if (at->hog >= 0)
-        hog_fill(row + at->hog, &views->hog, own, r);
-    if (at->maps >= 0)
-        maps_fill(row + at->maps, &views->pooled, recipe, r);
-    if (at->fisher >= 0)
-        fisher_fill(row + at->fisher, &views->fisher, grid, r);
-}
-
-static enum clv_status fill_rows(struct clv_example *example, struct views *views, const struct clv_recipe *recipe,
-                                 const struct layout *at, struct clv_error *err)
-{
-    int32_t n_nodes = example->superpixels.n;
-    float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
-    size_t capacity = 0, n_entries = 0;
-    example->row = array_alloc((size_t)n_nodes + 1, sizeof *example->row);
-    enum clv_status status = dense && example->row ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK)
-        example->row[0] = 0;
-    for (int32_t r = 0; r < n_nodes && status == CLV_OK; r++) {
-        fill_row(dense, views, &example->grid, recipe, at, r);
-        status = append_row(example, &capacity, &n_entries, dense, at->n_features, err);
-        example->row[r + 1] = (int64_t)n_entries;
-    }
-    array_free(dense);
-    return status;
 }
 
 /* volume[node] = original pixels whose working pixel is in the node. The mapping is separable: a working pixel
@@ -127,12 +58,14 @@ done:
     return status;
 }
 
-static enum clv_status find_places(struct clv_example *example, struct clv_error *err)
+static enum clv_status find_places(struct clv_example *example, const struct clv_recipe *recipe, struct clv_error *err)
 {
     const struct clv_superpixels *nodes = &example->superpixels;
+    double unit = working_unit(recipe, nodes->width, nodes->height);
     example->place = array_alloc((size_t)nodes->n, 2 * sizeof *example->place);
-    return example->place ? region_places(example->place, nodes->labels, nodes->width, nodes->height, nodes->n, err)
-                          : fail_memory(err);
+    return example->place
+               ? region_places(example->place, nodes->labels, nodes->width, nodes->height, nodes->n, unit, err)
+               : fail_memory(err);
 }
 
 static enum clv_status fill_edges(struct clv_example *example, const struct views *views,
@@ -141,22 +74,22 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
 {
     size_t n_edges = (size_t)adjacency->n_edges;
     const struct scene *own = views_own(views);
-    float side = sqrtf((float)own->width * (float)own->height / (float)own->n_regions);
     int32_t stride = edge_feature_count(recipe);
     example->edges = array_copy(adjacency->edges, n_edges, sizeof *example->edges);
     example->edge_features = array_alloc(n_edges * (size_t)stride, sizeof *example->edge_features);
     if (!example->edges || !example->edge_features)
         return fail_memory(err);
     if (recipe->n_maps)
-        map_edges_fill(example->edge_features, stride, adjacency, &views->pooled, recipe, side);
+        map_edges_fill(example->edge_features, stride, adjacency, &views->pooled, recipe,
+                       edge_units_of(adjacency, own, recipe).side);
     if (example->grid.n_rows) {
         patch_edges_fill(example->edge_features, stride, adjacency, own);
         return CLV_OK;
     }
     int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0; /* of the texture, where there are histograms */
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
-    edges_fill(example->edge_features, stride, adjacency, &views->image, &rows, n_scales * words_size(recipe),
-               n_scales);
+    edges_fill(example->edge_features, stride, adjacency, views->image.regions,
+               edge_units_of(adjacency, &views->image, recipe), &rows, n_scales * words_size(recipe), n_scales);
     return CLV_OK;
 }
 
@@ -173,6 +106,23 @@ static enum clv_status divide(struct clv_example *example, struct clv_adjacency 
     }
     status = clv_slic(&example->superpixels, working, &recipe->slic, err);
     return status == CLV_OK ? clv_adjacency_build(adjacency, &example->superpixels, err) : status;
+}
+
+/* The working image as one patch. */
+static enum clv_status extract_whole(struct clv_example *made, int32_t *n_edges, const struct clv_image *working,
+                                     const struct map_reader *maps, const struct clv_recipe *recipe,
+                                     const struct layout *at, struct clv_error *err)
+{
+    struct views views = {0};
+    struct clv_adjacency adjacency = {0};
+    enum clv_status status = divide(made, &adjacency, working, recipe, err);
+    TRY(views_init(&views, working, made, &adjacency, maps, recipe, at, err));
+    TRY(rows_fill(made, made->superpixels.n, &views, recipe, at, err));
+    TRY(fill_edges(made, &views, &adjacency, recipe, at, err));
+    *n_edges = adjacency.n_edges;
+    clv_adjacency_release(&adjacency);
+    views_release(&views);
+    return status;
 }
 
 enum clv_status clv_example_extract(struct clv_example *example, const struct clv_image *image,
@@ -202,20 +152,16 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
         return status;
     struct clv_example made = {.width = image->width, .height = image->height};
     struct clv_image working = {0};
-    struct views views = {0};
-    struct clv_adjacency adjacency = {0};
     struct layout at;
+    int32_t n_edges = 0;
     layout_init(&at, recipe);
-    status = working_image(&working, image, recipe->working_pixels, err);
-    TRY(divide(&made, &adjacency, &working, recipe, err));
-    TRY(views_init(&views, &working, &made, &adjacency, maps, recipe, &at, err));
-    TRY(fill_rows(&made, &views, recipe, &at, err));
-    TRY(fill_edges(&made, &views, &adjacency, recipe, &at, err));
+    status = working_image_of(&working, image, recipe, err);
+    if (recipe->scale > 0)
+        TRY(tiles_extract(&made, &n_edges, &working, recipe, &at, err));
+    else
+        TRY(extract_whole(&made, &n_edges, &working, maps, recipe, &at, err));
     TRY(count_volume(&made, err));
-    TRY(find_places(&made, err));
-    int32_t n_edges = adjacency.n_edges, n_features = at.n_features;
-    clv_adjacency_release(&adjacency);
-    views_release(&views);
+    TRY(find_places(&made, recipe, err));
     clv_image_release(&working);
     if (status != CLV_OK) {
         clv_example_release(&made);
@@ -224,7 +170,7 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
     *example = made;
     example->problem = (struct clv_problem){.n_nodes = made.superpixels.n,
                                             .n_edges = n_edges,
-                                            .n_features = n_features,
+                                            .n_features = at.n_features,
                                             .n_edge_features = edge_feature_count(recipe),
                                             .row = made.row,
                                             .index = made.index,

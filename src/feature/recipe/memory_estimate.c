@@ -12,6 +12,7 @@
 #include "feature/blocks/fisher.h"
 #include "feature/blocks/hog.h"
 #include "feature/blocks/map_pool.h"
+#include "feature/blocks/working.h"
 #include "feature/recipe/item_maps.h"
 #include "feature/recipe/layout.h"
 #include "feature/recipe/recipe.h"
@@ -67,8 +68,8 @@ static double entries_of_node(const struct clv_recipe *recipe, double pixels, do
 
 static double bytes_of_image(const struct clv_recipe *recipe, double width, double height, int32_t n_labels)
 {
-    double pixels = fmin(width * height, recipe->working_pixels), shrink = sqrt(pixels / (width * height));
-    double n_nodes = fmin(recipe->slic.n_superpixels, pixels), edges_of_node = 3, of_node = pixels / n_nodes;
+    double pixels = working_count(recipe, width * height), shrink = sqrt(pixels / (width * height));
+    double n_nodes = fmin(working_superpixels(recipe, pixels), pixels), edges_of_node = 3, of_node = pixels / n_nodes;
     if (recipe->nodes == CLV_NODES_PATCHES) {
         double step = recipe->patch_step_px, side = recipe->patch_px;
         n_nodes =
@@ -95,7 +96,8 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
     if (status != CLV_OK)
         return status;
     double side = sqrt((double)recipe->working_pixels);
-    double most = (double)set->n_items * bytes_of_image(recipe, side, side, set->labels.n_labels);
+    double most =
+        recipe->scale > 0 ? INFINITY : (double)set->n_items * bytes_of_image(recipe, side, side, set->labels.n_labels);
     for (size_t i = 0; i < set->n_items && most > had; i++) { /* sizes are only looked at where they may matter */
         int32_t width, height;
         struct clv_error ignored; /* whoever reads the image will say */
@@ -113,7 +115,7 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
 
 double memory_of_extraction(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t n_labels)
 {
-    double n = (double)width * height, working = fmin(n, recipe->working_pixels), step = recipe->step_px;
+    double n = (double)width * height, working = working_count(recipe, n), step = recipe->step_px;
     double item = ITEM_EXCESS * memory_of_image(recipe, width, height, n_labels);
     double of_pixel = WORKING + WORD * recipe->n_scales + DESCRIPTOR / (step * step);
     if (recipe->blocks & CLV_BLOCK_FISHER)

@@ -39,6 +39,15 @@ void clv_recipe_init_patches(struct clv_recipe *recipe)
     recipe->bin_size_px[1] = 10;
 }
 
+void clv_recipe_fix_scale(struct clv_recipe *recipe, float scale)
+{
+    recipe->scale = scale;
+    recipe->region_area = 100;
+    recipe->tile_px = 1024;
+    recipe->halo_px = 64;
+    recipe->blocks = CLV_BLOCK_FIXED;
+}
+
 void clv_recipe_release(struct clv_recipe *recipe)
 {
     for (int s = 0; s < CLV_MAX_SCALES; s++) {
@@ -85,6 +94,30 @@ static enum clv_status check_maps(const struct clv_recipe *recipe, struct clv_er
     return status;
 }
 
+static enum clv_status check_scale(const struct clv_recipe *recipe, bool need_learned, struct clv_error *err)
+{
+    bool is_fixed = recipe->scale != 0;
+    const char *global = recipe->blocks & CLV_BLOCK_POSITION ? "position" : "scene";
+    if (is_fixed && !(recipe->scale >= 1 && recipe->scale <= 64))
+        return fail(err, CLV_ERR_USAGE, "recipe: scale is %g, must be 1..64, or 0 for none", (double)recipe->scale);
+    enum clv_status status =
+        check_range("region_area", recipe->region_area, is_fixed ? 4 : 0, is_fixed ? 1 << 20 : 0, err);
+    TRY(check_range("tile_px", recipe->tile_px, is_fixed ? 64 : 0, is_fixed ? 8192 : 0, err));
+    TRY(check_range("halo_px", recipe->halo_px, 0, is_fixed ? recipe->tile_px : 0, err));
+    if (status != CLV_OK || !is_fixed)
+        return status;
+    if (recipe->nodes != CLV_NODES_SUPERPIXELS)
+        return fail(err, CLV_ERR_USAGE, "recipe: a fixed scale is for superpixels, not for patches of a grid");
+    if (recipe->blocks & (CLV_BLOCK_POSITION | CLV_BLOCK_SCENE))
+        return fail(err, CLV_ERR_USAGE, "recipe: the block %s looks at the whole image, which a fixed scale cannot",
+                    global);
+    if (recipe->n_maps)
+        return fail(err, CLV_ERR_USAGE, "recipe: maps do not go with a fixed scale yet");
+    if (need_learned && !(recipe->colour_likeness > 0))
+        return fail(err, CLV_ERR_USAGE, "recipe: the likeness of colours has not been learned");
+    return CLV_OK;
+}
+
 enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebooks, struct clv_error *err)
 {
     const struct {
@@ -114,6 +147,7 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
             return status;
     }
     enum clv_status status = check_maps(recipe, err);
+    TRY(check_scale(recipe, need_codebooks, err));
     if (status != CLV_OK)
         return status;
     if (!(recipe->slic.compactness > 0 && recipe->slic.compactness <= 1e6f))

@@ -23,7 +23,8 @@ static const struct {
         REAL,
         PER_SCALE,
         OF_PATCHES, /* an integer that only recipes of patches have */
-        CHOICE      /* an integer that files have unless it is 0, as in all that are older than the choice */
+        CHOICE,     /* an integer that files have unless it is 0, as in all that are older than the choice */
+        REAL_CHOICE /* a number likewise */
     } kind;
 } fields[] = {
     {"working_pixels", offsetof(struct clv_recipe, working_pixels), INTEGER},
@@ -43,6 +44,11 @@ static const struct {
     {"kmeans", offsetof(struct clv_recipe, kmeans), CHOICE},
     {"kernel_map", offsetof(struct clv_recipe, kernel_map), CHOICE},
     {"map_pool", offsetof(struct clv_recipe, map_pool), CHOICE},
+    {"scale", offsetof(struct clv_recipe, scale), REAL_CHOICE},
+    {"region_area", offsetof(struct clv_recipe, region_area), CHOICE},
+    {"tile_px", offsetof(struct clv_recipe, tile_px), CHOICE},
+    {"halo_px", offsetof(struct clv_recipe, halo_px), CHOICE},
+    {"colour_likeness", offsetof(struct clv_recipe, colour_likeness), REAL_CHOICE},
 };
 #define MAPS "maps" /* the member that lists them */
 
@@ -67,20 +73,26 @@ static void put_maps(struct text *text, const struct clv_recipe *recipe)
     }
 }
 
+static bool is_choice(size_t i)
+{
+    return fields[i].kind == CHOICE || fields[i].kind == REAL_CHOICE;
+}
+
 void recipe_put_json(struct text *text, const struct clv_recipe *recipe)
 {
     for (size_t i = 0; i < N_FIELDS; i++) {
         const char *at = (const char *)recipe + fields[i].offset;
         if (fields[i].kind == OF_PATCHES && recipe->nodes != CLV_NODES_PATCHES)
             continue;
-        if (fields[i].kind == CHOICE && !*(const int32_t *)at)
+        if (is_choice(i) && !memcmp(at, &(int32_t){0}, sizeof(int32_t)))
             continue;
         text_printf(text, "%s\"%s\":", i ? "," : "{", fields[i].name);
         switch (fields[i].kind) {
         case INTEGER:
         case OF_PATCHES:
         case CHOICE: text_printf(text, "%d", *(const int32_t *)at); break;
-        case REAL: text_put_json_number(text, (double)*(const float *)at); break;
+        case REAL:
+        case REAL_CHOICE: text_put_json_number(text, (double)*(const float *)at); break;
         case PER_SCALE:
             for (int s = 0; s < CLV_MAX_SCALES; s++)
                 text_printf(text, "%s%d", s ? "," : "[", ((const int32_t *)at)[s]);
@@ -169,6 +181,7 @@ static bool get_field(char *at, int kind, const struct json_value *value)
     case OF_PATCHES:
     case CHOICE: return get_int32(value, (int32_t *)at);
     case REAL:
+    case REAL_CHOICE:
         if (!json_get_double(value, &real))
             return false;
         *(float *)at = (float)real;
@@ -204,7 +217,7 @@ static enum clv_status read_fields(struct clv_recipe *recipe, const struct json_
         value = json_member(root, fields[i].name);
         if (!value && fields[i].kind == OF_PATCHES && !json_member(root, "nodes"))
             continue;
-        if (!value && fields[i].kind == CHOICE)
+        if (!value && is_choice(i))
             continue;
         if (!value)
             return fail(err, CLV_ERR_DATA, "%s: its recipe has no \"%s\"", name, fields[i].name);

@@ -1,9 +1,11 @@
-/* Learning the codebooks of a recipe: descriptors sampled evenly from all images, one codebook a scale. */
+/* Learning the codebooks of a recipe: descriptors sampled evenly from all images, one codebook a scale. At a fixed scale
+ * also which differences of colours count as strong. */
 #include "base/array.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "base/team_for.h"
 #include "feature/blocks/blocks.h"
+#include "feature/blocks/edges.h"
 #include "feature/blocks/working.h"
 #include "feature/recipe/recipe.h"
 #include "feature/words/codebook.h"
@@ -16,8 +18,9 @@ struct sampling {
     const char *const *paths;       /* [n_images] files to read, or NULL and */
     const struct clv_image *images; /* [n_images] */
     size_t n_images;
-    size_t per_image; /* samples of one scale from one image */
-    uint8_t *samples; /* [n_scales][n_images][per_image][128] */
+    size_t per_image;      /* samples of one scale from one image */
+    uint8_t *samples;      /* [n_scales][n_images][per_image][128] */
+    double (*contrast)[2]; /* [n_images], at a fixed scale: edges between superpixels, sum of their edge_contrast */
     struct clv_codebook made[CLV_MAX_SCALES];
     float *mixtures[CLV_MAX_SCALES];
     uint64_t seed;
@@ -45,6 +48,41 @@ static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t 
     return CLV_OK;
 }
 
+static bool has_descriptors(const struct clv_recipe *recipe)
+{
+    return has_words(recipe) || recipe->blocks & CLV_BLOCK_FISHER;
+}
+
+static enum clv_status sample_descriptors(struct sampling *job, size_t index, const struct clv_image *working,
+                                          struct clv_error *err)
+{
+    struct sift_image sift = {0};
+    enum clv_status status = sift_image_init(&sift, working->pixels, working->width, working->height, job->recipe, err);
+    for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
+        status = sample_scale(job, index, s, &sift, err);
+    sift_image_release(&sift);
+    return status;
+}
+
+static enum clv_status measure_contrast(double contrast[2], const struct clv_image *working,
+                                        const struct clv_recipe *recipe, struct clv_error *err)
+{
+    struct clv_superpixels superpixels = {0};
+    struct clv_adjacency adjacency = {0};
+    struct scene scene = {0};
+    struct clv_slic_options options = recipe->slic;
+    options.n_superpixels = working_superpixels(recipe, (double)working->width * working->height);
+    enum clv_status status = clv_slic(&superpixels, working, &options, err);
+    TRY(clv_adjacency_build(&adjacency, &superpixels, err));
+    TRY(scene_init(&scene, working, &superpixels, err));
+    contrast[0] = adjacency.n_edges;
+    contrast[1] = status == CLV_OK ? edge_contrast(&adjacency, scene.regions) : 0;
+    scene_release(&scene);
+    clv_adjacency_release(&adjacency);
+    clv_superpixels_release(&superpixels);
+    return status;
+}
+
 static enum clv_status sample_image(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -52,13 +90,10 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
     if (stop_requested(job->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     struct clv_image read = {0}, working = {0};
-    struct sift_image sift = {0};
     enum clv_status status = job->paths ? clv_image_read(&read, job->paths[index], job->limits, err) : CLV_OK;
-    TRY(working_image(&working, job->paths ? &read : &job->images[index], job->recipe->working_pixels, err));
-    TRY(sift_image_init(&sift, working.pixels, working.width, working.height, job->recipe, err));
-    for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
-        status = sample_scale(job, index, s, &sift, err);
-    sift_image_release(&sift);
+    TRY(working_image_of(&working, job->paths ? &read : &job->images[index], job->recipe, err));
+    TRY_IF(has_descriptors(job->recipe), sample_descriptors(job, index, &working, err));
+    TRY_IF(job->contrast, measure_contrast(job->contrast[index], &working, job->recipe, err));
     clv_image_release(&working);
     clv_image_release(&read);
     return status;
@@ -68,8 +103,11 @@ static bool samples_slot(struct team_piece *piece, void *context, size_t index, 
 {
     struct sampling *job = context;
     size_t size = job->per_image * SIZE;
-    *piece = (struct team_piece){job->samples + (scale * job->n_images + index) * size, size};
-    return scale < (size_t)job->recipe->n_scales;
+    size_t n_scales = has_descriptors(job->recipe) ? (size_t)job->recipe->n_scales : 0;
+    bool has_contrast = job->contrast && scale == n_scales;
+    *piece = has_contrast ? (struct team_piece){job->contrast[index], sizeof *job->contrast}
+                          : (struct team_piece){job->samples + (scale * job->n_images + index) * size, size};
+    return has_contrast || scale < n_scales;
 }
 
 static enum clv_status learn_words(void *context, size_t scale, int thread, struct clv_error *err)
@@ -118,11 +156,22 @@ static enum clv_status learn_mixtures(struct sampling *job, struct clv_error *er
     return status;
 }
 
+/* That of one image (edges.c), of all images' edges together. Images of one colour have nothing to tell apart. */
+static float mean_likeness(const struct sampling *job)
+{
+    double n = 0, sum = 0;
+    for (size_t i = 0; i < job->n_images; i++) {
+        n += job->contrast[i][0];
+        sum += job->contrast[i][1];
+    }
+    return sum > 0 ? (float)(n / (2 * sum)) : 1;
+}
+
 /* The job says which images, the rest is filled in here. */
 static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, int n_threads, struct clv_error *err)
 {
     enum clv_status status = recipe_check(recipe, false, err);
-    if (status != CLV_OK || (!has_words(recipe) && !(recipe->blocks & CLV_BLOCK_FISHER)))
+    if (status != CLV_OK || (!has_descriptors(recipe) && !(recipe->scale > 0)))
         return status;
     size_t n = job->n_images;
     if (n == 0)
@@ -131,8 +180,11 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
     job->per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n;
     size_t n_samples = n * job->per_image;
     job->samples = array_alloc((size_t)recipe->n_scales * n_samples, SIZE);
-    if (!job->samples)
+    job->contrast = recipe->scale > 0 ? array_zalloc(n, sizeof *job->contrast) : NULL;
+    if (!job->samples || (recipe->scale > 0 && !job->contrast)) {
+        array_free(job->samples);
         return fail_memory(err);
+    }
     report_progress(job->progress, "sampling descriptors", 0, n, NULL);
     status = team_for(n, n_threads, sample_image, samples_slot, job, err);
     if (status == CLV_OK && has_words(recipe))
@@ -149,6 +201,9 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
             recipe->mixtures[s] = job->mixtures[s];
         array_free(old_mixture);
     }
+    if (status == CLV_OK && job->contrast)
+        recipe->colour_likeness = mean_likeness(job);
+    array_free(job->contrast);
     array_free(job->samples);
     return status;
 }

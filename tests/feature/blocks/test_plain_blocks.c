@@ -63,6 +63,7 @@ TEST(places_are_shared_by_the_cells_around_them)
     int32_t side = (int32_t)lround(sqrt(position_size()));
     draw();
     for (int32_t r = 0; r < REGIONS; r++) {
+        const struct clv_recipe recipe = {0};
         float row[MOST] = {0}, size[2];
         double x = fmin(fmax((double)regions[r].x * side - 0.5, 0), side - 1);
         double y = fmin(fmax((double)regions[r].y * side - 0.5, 0), side - 1);
@@ -71,7 +72,7 @@ TEST(places_are_shared_by_the_cells_around_them)
             double weight = fmax(0, 1 - fabs(x - k % side)) * fmax(0, 1 - fabs(y - k / side));
             ck_assert_float_eq_tol(row[k], (float)weight, 1e-5F);
         }
-        size_fill(size, &scene, r);
+        size_fill(size, &scene, &recipe, r);
         ck_assert_float_eq_tol(size[1], (float)(regions[r].n_pixels * REGIONS) / N, 1e-6F);
     }
 }
@@ -119,13 +120,15 @@ TEST(edges_compare_colours_and_words)
     static const float value[] = {0.5F, 0.75F, 7, 0.25F, 1, 0.5F, 0.125F};
     const struct clv_problem problem = {.n_nodes = REGIONS, .row = row, .index = index, .value = value};
     const double common[] = {0.75 * 0.25, 0.125};
+    const struct clv_recipe recipe = {0};
     double square[2] = {0}, side = sqrt((double)N / REGIONS);
     draw();
     for (int e = 0; e < 2; e++)
         for (int c = 0; c < 3; c++)
             square[e] += pow((double)regions[e].lab[c] - (double)regions[e + 1].lab[c], 2);
     for (int32_t n_scales = 0; n_scales < 3; n_scales += 2) {
-        edges_fill(*features, 5, &adjacency, &scene, &problem, 5, n_scales);
+        edges_fill(*features, 5, &adjacency, regions, edge_units_of(&adjacency, &scene, &recipe), &problem, 5,
+                   n_scales);
         for (int e = 0; e < 2; e++) {
             double alike = exp(-square[e] / (square[0] + square[1])), length = (double)lengths[e] / side;
             double texture = n_scales ? exp(-2 * (1 - common[e] / n_scales)) : 1;

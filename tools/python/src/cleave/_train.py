@@ -208,6 +208,8 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: O
     lib.clv_train_defaults_sized(native, ffi.sizeof(native[0]), chosen)
     if options.get("nodes") == "patches":
         lib.clv_recipe_init_patches(ffi.addressof(native, "recipe"))
+    if "scale" in options:
+        lib.clv_recipe_fix_scale(ffi.addressof(native, "recipe"), 1)
     path = data if isinstance(data, (str, bytes, os.PathLike)) else None
     keep, parameters = _set_options(native, options if path is None else {**options, "boxes": boxes})
     _set_parameters(native, chosen, parameters)

@@ -1,0 +1,257 @@
+#include "feature/example/tiles.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "feature/blocks/edges.h"
+#include "feature/blocks/working.h"
+#include "feature/example/rows.h"
+
+void tile_release(struct tile *tile)
+{
+    clv_superpixels_release(&tile->map);
+    clv_adjacency_release(&tile->adjacency);
+    array_free(tile->rows.row);
+    array_free(tile->rows.index);
+    array_free(tile->rows.value);
+    array_free(tile->regions);
+    *tile = (struct tile){0};
+}
+
+/* A part of an image, from (x, y) on. */
+static enum clv_status cut_out(struct clv_image *part, const struct clv_image *image, int32_t x, int32_t y,
+                               int32_t width, int32_t height, struct clv_error *err)
+{
+    size_t row = (size_t)width * 3;
+    *part = (struct clv_image){width, height, 3, array_alloc((size_t)height, row)};
+    if (!part->pixels)
+        return fail_memory(err);
+    for (int32_t k = 0; k < height; k++)
+        memcpy(part->pixels + (size_t)k * row, image->pixels + ((size_t)(y + k) * (size_t)image->width + (size_t)x) * 3,
+               row);
+    return CLV_OK;
+}
+
+static enum clv_status find_regions(struct clv_superpixels *found, const struct clv_image *image,
+                                    const struct clv_recipe *recipe, struct clv_error *err)
+{
+    struct clv_slic_options options = recipe->slic;
+    options.n_superpixels = working_superpixels(recipe, (double)image->width * image->height);
+    return clv_slic(found, image, &options, err);
+}
+
+/* Puts the core's regions over those of all that is seen, and numbers what is left of the latter behind them. */
+static enum clv_status lay_over(struct clv_superpixels *all, const struct clv_superpixels *inner,
+                                const struct patch *core, struct clv_error *err)
+{
+    int32_t *number = array_alloc((size_t)all->n, sizeof *number), n = inner->n;
+    if (!number)
+        return fail_memory(err);
+    for (int32_t i = 0; i < all->n; i++)
+        number[i] = -1;
+    for (int32_t y = 0; y < all->height; y++)
+        for (int32_t x = 0; x < all->width; x++) {
+            int32_t *label = &all->labels[(size_t)y * (size_t)all->width + (size_t)x];
+            int32_t u = x - core->x, v = y - core->y;
+            if (u >= 0 && u < core->width && v >= 0 && v < core->height) {
+                *label = inner->labels[(size_t)v * (size_t)core->width + (size_t)u];
+                continue;
+            }
+            if (number[*label] < 0)
+                number[*label] = n++;
+            *label = number[*label];
+        }
+    all->n = n;
+    array_free(number);
+    return CLV_OK;
+}
+
+/* The core's regions are found in the core alone, so that they fit it. */
+static enum clv_status divide(struct tile *tile, const struct clv_image *seen, const struct patch *core,
+                              const struct clv_recipe *recipe, struct clv_error *err)
+{
+    struct clv_image inner = {0};
+    struct clv_superpixels regions = {0};
+    enum clv_status status = find_regions(&tile->map, seen, recipe, err);
+    tile->n = tile->map.n;
+    if (status != CLV_OK || (core->width == seen->width && core->height == seen->height))
+        return status;
+    status = cut_out(&inner, seen, core->x, core->y, core->width, core->height, err);
+    TRY(find_regions(&regions, &inner, recipe, err));
+    TRY(lay_over(&tile->map, &regions, core, err));
+    tile->n = regions.n;
+    clv_superpixels_release(&regions);
+    clv_image_release(&inner);
+    return status;
+}
+
+/* Only those of the tile's own regions. */
+static void keep_inner(struct clv_adjacency *adjacency, int32_t n)
+{
+    int32_t n_kept = 0;
+    for (int32_t e = 0; e < adjacency->n_edges; e++)
+        if (adjacency->edges[e][1] < n) { /* the higher end */
+            memcpy(adjacency->edges[n_kept], adjacency->edges[e], sizeof *adjacency->edges);
+            adjacency->boundary_length[n_kept++] = adjacency->boundary_length[e];
+        }
+    adjacency->n_nodes = n;
+    adjacency->n_edges = n_kept;
+}
+
+enum clv_status tile_extract(struct tile *tile, const struct clv_image *seen, const struct patch *core,
+                             const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
+{
+    struct views views = {0};
+    *tile = (struct tile){0};
+    enum clv_status status = divide(tile, seen, core, recipe, err);
+    TRY(clv_adjacency_build(&tile->adjacency, &tile->map, err));
+    tile->rows.superpixels = tile->map; /* a view */
+    TRY(views_init(&views, seen, &tile->rows, &tile->adjacency, NULL, recipe, at, err));
+    TRY(rows_fill(&tile->rows, tile->n, &views, recipe, at, err));
+    tile->rows.superpixels = (struct clv_superpixels){0};
+    if (status == CLV_OK && !(tile->regions = array_copy(views.image.regions, (size_t)tile->n, sizeof *tile->regions)))
+        status = fail_memory(err);
+    views_release(&views);
+    if (status != CLV_OK) {
+        tile_release(tile);
+        return status;
+    }
+    keep_inner(&tile->adjacency, tile->n);
+    tile->problem = (struct clv_problem){.n_nodes = tile->n,
+                                         .n_edges = tile->adjacency.n_edges,
+                                         .n_features = at->n_features,
+                                         .row = tile->rows.row,
+                                         .index = tile->rows.index,
+                                         .value = tile->rows.value,
+                                         .edges = (const int32_t(*)[2])tile->adjacency.edges};
+    return CLV_OK;
+}
+
+/* All tiles of an image. */
+struct mosaic {
+    const struct clv_image *working;
+    const struct clv_recipe *recipe;
+    const struct layout *at;
+    struct region_graph graph;
+    int32_t *labels; /* [height][width] nodes of the graph */
+    struct region *regions;
+    size_t region_capacity;
+};
+
+/* A strip of the label map, as regions of its patch. *labels is the caller's to free. */
+static struct region_map strip_of(int32_t **labels, const struct mosaic *self, int32_t patch, int32_t x, int32_t y,
+                                  int32_t width, int32_t height)
+{
+    *labels = array_alloc((size_t)width, (size_t)height * sizeof **labels);
+    for (int32_t k = 0; *labels && k < width * height; k++)
+        (*labels)[k] = self->labels[(size_t)(y + k / width) * (size_t)self->working->width + (size_t)(x + k % width)] -
+                       self->graph.first_node[patch];
+    return (struct region_map){patch, x, y, width, height, *labels};
+}
+
+/* Joins the last patch to the one on its left, or above it. */
+static enum clv_status join_back(struct mosaic *self, int32_t other, bool is_above, struct clv_error *err)
+{
+    int32_t last = self->graph.n_patches - 1, *before, *behind;
+    const struct patch *at = &self->graph.patches[last];
+    int32_t width = is_above ? at->width : 1, height = is_above ? 1 : at->height;
+    struct region_map a = strip_of(&before, self, other, at->x - !is_above, at->y - is_above, width, height);
+    struct region_map b = strip_of(&behind, self, last, at->x, at->y, width, height);
+    enum clv_status status =
+        before && behind ? region_graph_join(&self->graph, &a, &b, REGION_SEAM, NULL, err) : fail_memory(err);
+    array_free(before);
+    array_free(behind);
+    return status;
+}
+
+/* Adds a tile's regions to the graph and its labels to the map. */
+static enum clv_status lay_tile(struct mosaic *self, const struct tile *tile, const struct patch *patch,
+                                const struct patch *core, struct clv_error *err)
+{
+    int32_t first = self->graph.n_nodes;
+    enum clv_status status =
+        region_graph_append(&self->graph, patch, &tile->problem, tile->adjacency.boundary_length, err);
+    if (status == CLV_OK && array_reserve((void **)&self->regions, &self->region_capacity, (size_t)self->graph.n_nodes,
+                                          sizeof *self->regions))
+        status = fail_memory(err);
+    if (status != CLV_OK)
+        return status;
+    memcpy(self->regions + first, tile->regions, (size_t)tile->n * sizeof *self->regions);
+    for (int32_t y = 0; y < core->height; y++) {
+        const int32_t *from = tile->map.labels + (size_t)(core->y + y) * (size_t)tile->map.width + (size_t)core->x;
+        int32_t *to = self->labels + (size_t)(patch->y + y) * (size_t)self->working->width + (size_t)patch->x;
+        for (int32_t x = 0; x < core->width; x++)
+            to[x] = first + from[x];
+    }
+    return CLV_OK;
+}
+
+/* Tile number k of rows of n_columns. */
+static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_columns, struct clv_error *err)
+{
+    int32_t width = self->working->width, height = self->working->height;
+    int32_t side = self->recipe->tile_px, halo = self->recipe->halo_px;
+    int32_t x = k % n_columns * side, y = k / n_columns * side;
+    struct patch patch = {
+        .x = x, .y = y, .width = width - x < side ? width - x : side, .height = height - y < side ? height - y : side};
+    int32_t left = x < halo ? 0 : x - halo, top = y < halo ? 0 : y - halo;
+    int32_t right = width - x - patch.width < halo ? width : x + patch.width + halo;
+    int32_t bottom = height - y - patch.height < halo ? height : y + patch.height + halo;
+    struct patch core = {.x = x - left, .y = y - top, .width = patch.width, .height = patch.height};
+    struct clv_image seen = {0};
+    struct tile tile = {0};
+    enum clv_status status = cut_out(&seen, self->working, left, top, right - left, bottom - top, err);
+    TRY(tile_extract(&tile, &seen, &core, self->recipe, self->at, err));
+    TRY(lay_tile(self, &tile, &patch, &core, err));
+    TRY_IF(k >= n_columns, join_back(self, k - n_columns, true, err));
+    TRY_IF(x > 0, join_back(self, k - 1, false, err));
+    tile_release(&tile);
+    clv_image_release(&seen);
+    return status;
+}
+
+static void fill_edges(struct mosaic *self)
+{
+    struct region_graph *graph = &self->graph;
+    const struct clv_recipe *recipe = self->recipe;
+    int32_t n_scales = self->at->words[0] >= 0 ? recipe->n_scales : 0;
+    const struct clv_adjacency all = {graph->n_nodes, graph->n_edges, graph->edges, graph->contact};
+    const struct clv_problem rows = {.row = graph->row, .index = graph->index, .value = graph->value};
+    edges_fill(graph->edge_features, graph->n_edge_features, &all, self->regions, edge_units_of(&all, NULL, recipe),
+               &rows, n_scales * words_size(recipe), n_scales);
+}
+
+enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, const struct clv_image *working,
+                              const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
+{
+    struct mosaic self = {.working = working, .recipe = recipe, .at = at};
+    struct region_graph *graph = &self.graph;
+    int32_t side = recipe->tile_px, n_columns = (working->width - 1) / side + 1;
+    int32_t n_tiles = n_columns * ((working->height - 1) / side + 1);
+    region_graph_init(graph, 0);
+    graph->n_edge_features = edge_feature_count(recipe);
+    self.labels = array_alloc((size_t)working->width, (size_t)working->height * sizeof *self.labels);
+    enum clv_status status = self.labels ? CLV_OK : fail_memory(err);
+    for (int32_t k = 0; k < n_tiles && status == CLV_OK; k++)
+        status = add_tile(&self, k, n_columns, err);
+    if (status == CLV_OK) { /* the example takes over what the graph has */
+        fill_edges(&self);
+        *n_edges = graph->n_edges;
+        example->superpixels = (struct clv_superpixels){working->width, working->height, graph->n_nodes, self.labels};
+        example->row = graph->row;
+        example->index = graph->index;
+        example->value = graph->value;
+        example->edges = graph->edges;
+        example->edge_features = graph->edge_features;
+        self.labels = graph->index = NULL;
+        graph->row = NULL;
+        graph->value = graph->edge_features = NULL;
+        graph->edges = NULL;
+    }
+    region_graph_release(graph);
+    array_free(self.regions);
+    array_free(self.labels);
+    return status;
+}
