@@ -101,6 +101,7 @@ struct clv_recipe_map {
     int32_t n_groups; /* of features, above 1: training images fall into so many groups, in each of which the channels
                          separate figure from ground in another way, as if by another network */
     int32_t use;      /* enum clv_map_use */
+    float likeness;   /* of features at a fixed scale: as colour_likeness */
 };
 
 #define CLV_MAX_SCALES       4

@@ -56,18 +56,20 @@ static void pool_channel(struct map_pool *pool, const struct scene *scene, const
 
 /* Statistics of all channels of a map, the first of which is at place `channel` of a node's. */
 static enum clv_status pool_map(struct map_pool *pool, float *plane, size_t channel, const struct scene *scene,
-                                const struct map_reader *map, const struct clv_recipe_map *recipe_map,
-                                struct clv_error *err)
+                                const struct map_reader *map, const struct map_window *window,
+                                const struct clv_recipe_map *recipe_map, struct clv_error *err)
 {
     struct map_ready ready = {0};
     struct map_grid grid = {0};
     const float *values;
     enum clv_status status = map_ready_init(&ready, map, recipe_map, err);
-    TRY(map_grid_init(&grid, ready.width, ready.height, scene->width, scene->height, err));
+    TRY(map_grid_init(&grid, ready.width, ready.height, window->width, window->height, err));
+    const struct map_grid seen = {scene->width, scene->height, grid.map_width, grid.columns + window->x,
+                                  grid.rows + window->y};
     for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
         status = map_ready_channel(&values, &ready, c, err);
         if (status == CLV_OK) {
-            map_sample(plane, &grid, values);
+            map_sample(plane, &seen, values);
             pool_channel(pool, scene, plane, channel + (size_t)c);
         }
     }
@@ -77,8 +79,9 @@ static enum clv_status pool_map(struct map_pool *pool, float *plane, size_t chan
 }
 
 enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
-                              const struct clv_recipe *recipe, struct clv_error *err)
+                              const struct map_window *window, const struct clv_recipe *recipe, struct clv_error *err)
 {
+    const struct map_window all = {0, 0, scene->width, scene->height};
     struct map_pool made = {.n_channels = count_channels(recipe)};
     size_t n = (size_t)scene->n_regions * (size_t)made.n_channels, channel = 0;
     bool is_largest = recipe->map_pool & CLV_MAP_MAX, is_deviation = recipe->map_pool & CLV_MAP_DEVIATION;
@@ -89,7 +92,7 @@ enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, 
     bool is_short = !plane || !made.mean || (is_largest && !made.largest) || (is_deviation && !made.deviation);
     enum clv_status status = is_short ? fail_memory(err) : CLV_OK;
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
-        status = pool_map(&made, plane, channel, scene, &maps[m], &recipe->maps[m], err);
+        status = pool_map(&made, plane, channel, scene, &maps[m], window ? window : &all, &recipe->maps[m], err);
         channel += (size_t)map_values(&recipe->maps[m]);
     }
     array_free(plane);
@@ -210,11 +213,14 @@ void map_edges_fill(float *features, int32_t stride, const struct clv_adjacency 
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         int32_t n_channels = map_values(&recipe->maps[m]);
         bool is_probability = is_log_odds(&recipe->maps[m]);
-        double sum = 0, beta;
-        for (int32_t e = 0; e < adjacency->n_edges && !is_probability; e++)
+        double sum = 0, beta = (double)recipe->maps[m].likeness;
+        bool is_own = !is_probability && !(recipe->scale > 0);
+        for (int32_t e = 0; e < adjacency->n_edges && is_own; e++)
             sum += square_distance(mean + (size_t)adjacency->edges[e][0] * n, mean + (size_t)adjacency->edges[e][1] * n,
                                    n_channels);
-        beta = sum > 0 ? adjacency->n_edges / (2 * sum) : 0; /* as for colours: strong is what is so in this image */
+        if (is_own)
+            beta =
+                sum > 0 ? adjacency->n_edges / (2 * sum) : 0; /* as for colours: strong is what is so in this image */
         for (int32_t e = 0; e < adjacency->n_edges; e++) {
             const float *a = mean + (size_t)adjacency->edges[e][0] * n, *b = mean + (size_t)adjacency->edges[e][1] * n;
             float similarity = is_probability ? 1 - largest_difference(a, b, n_channels)

@@ -13,9 +13,15 @@ struct map_pool {
 };
 void map_pool_release(struct map_pool *pool);
 
-/* maps[recipe->n_maps]. O(pixels of all nodes x channels), memory for one channel of the scene. */
+/* The part of an image, (x, y) on, that a scene shows; width and height are the image's, over which maps are spread. */
+struct map_window {
+    int32_t x, y, width, height;
+};
+
+/* maps[recipe->n_maps]; window NULL: the scene shows all of the image. O(pixels of all nodes x channels), memory for one channel of the scene. */
 enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
-                              const struct clv_recipe *recipe, struct clv_error *err) CLV_CHECK;
+                              const struct map_window *window, const struct clv_recipe *recipe,
+                              struct clv_error *err) CLV_CHECK;
 
 /* maps: a bias of 1; of each channel the mean, for probabilities also its soft bins, and what else is pooled */
 int32_t maps_size(const struct clv_recipe *recipe);

@@ -116,7 +116,7 @@ static enum clv_status extract_whole(struct clv_example *made, int32_t *n_edges,
     struct views views = {0};
     struct clv_adjacency adjacency = {0};
     enum clv_status status = divide(made, &adjacency, working, recipe, err);
-    TRY(views_init(&views, working, made, &adjacency, maps, recipe, at, err));
+    TRY(views_init(&views, working, made, &adjacency, maps, NULL, recipe, at, err));
     TRY(rows_fill(made, made->superpixels.n, &views, recipe, at, err));
     TRY(fill_edges(made, &views, &adjacency, recipe, at, err));
     *n_edges = adjacency.n_edges;
@@ -157,7 +157,7 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
     layout_init(&at, recipe);
     status = working_image_of(&working, image, recipe, err);
     if (recipe->scale > 0)
-        TRY(tiles_extract(&made, &n_edges, &working, recipe, &at, err));
+        TRY(tiles_extract(&made, &n_edges, &working, maps, recipe, &at, err));
     else
         TRY(extract_whole(&made, &n_edges, &working, maps, recipe, &at, err));
     TRY(count_volume(&made, err));

@@ -17,6 +17,7 @@ void tile_release(struct tile *tile)
     array_free(tile->rows.index);
     array_free(tile->rows.value);
     array_free(tile->regions);
+    array_free(tile->map_means);
     *tile = (struct tile){0};
 }
 
@@ -101,6 +102,7 @@ static void keep_inner(struct clv_adjacency *adjacency, int32_t n)
 }
 
 enum clv_status tile_extract(struct tile *tile, const struct clv_image *seen, const struct patch *core,
+                             const struct map_reader *maps, const struct map_window *window,
                              const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
 {
     struct views views = {0};
@@ -108,11 +110,14 @@ enum clv_status tile_extract(struct tile *tile, const struct clv_image *seen, co
     enum clv_status status = divide(tile, seen, core, recipe, err);
     TRY(clv_adjacency_build(&tile->adjacency, &tile->map, err));
     tile->rows.superpixels = tile->map; /* a view */
-    TRY(views_init(&views, seen, &tile->rows, &tile->adjacency, NULL, recipe, at, err));
+    TRY(views_init(&views, seen, &tile->rows, &tile->adjacency, maps, window, recipe, at, err));
     TRY(rows_fill(&tile->rows, tile->n, &views, recipe, at, err));
     tile->rows.superpixels = (struct clv_superpixels){0};
     if (status == CLV_OK && !(tile->regions = array_copy(views.image.regions, (size_t)tile->n, sizeof *tile->regions)))
         status = fail_memory(err);
+    tile->n_channels = views.pooled.n_channels;
+    tile->map_means = views.pooled.mean;
+    views.pooled.mean = NULL;
     views_release(&views);
     if (status != CLV_OK) {
         tile_release(tile);
@@ -134,10 +139,13 @@ struct mosaic {
     const struct clv_image *working;
     const struct clv_recipe *recipe;
     const struct layout *at;
+    const struct map_reader *maps;
     struct region_graph graph;
     int32_t *labels; /* [height][width] nodes of the graph */
     struct region *regions;
-    size_t region_capacity;
+    float *map_means; /* [n_nodes][n_channels] */
+    int32_t n_channels;
+    size_t region_capacity, mean_capacity;
 };
 
 /* A strip of the label map, as regions of its patch. *labels is the caller's to free. */
@@ -173,11 +181,16 @@ static enum clv_status lay_tile(struct mosaic *self, const struct tile *tile, co
     int32_t first = self->graph.n_nodes;
     enum clv_status status =
         region_graph_append(&self->graph, patch, &tile->problem, tile->adjacency.boundary_length, err);
-    if (status == CLV_OK && array_reserve((void **)&self->regions, &self->region_capacity, (size_t)self->graph.n_nodes,
-                                          sizeof *self->regions))
+    size_t n = (size_t)self->graph.n_nodes, k = (size_t)tile->n_channels;
+    if (status == CLV_OK &&
+        (array_reserve((void **)&self->regions, &self->region_capacity, n, sizeof *self->regions) ||
+         (k && array_reserve((void **)&self->map_means, &self->mean_capacity, n, k * sizeof *self->map_means))))
         status = fail_memory(err);
     if (status != CLV_OK)
         return status;
+    self->n_channels = tile->n_channels;
+    if (k)
+        memcpy(self->map_means + (size_t)first * k, tile->map_means, (size_t)tile->n * k * sizeof *self->map_means);
     memcpy(self->regions + first, tile->regions, (size_t)tile->n * sizeof *self->regions);
     for (int32_t y = 0; y < core->height; y++) {
         const int32_t *from = tile->map.labels + (size_t)(core->y + y) * (size_t)tile->map.width + (size_t)core->x;
@@ -200,10 +213,11 @@ static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_column
     int32_t right = width - x - patch.width < halo ? width : x + patch.width + halo;
     int32_t bottom = height - y - patch.height < halo ? height : y + patch.height + halo;
     struct patch core = {.x = x - left, .y = y - top, .width = patch.width, .height = patch.height};
+    const struct map_window window = {left, top, width, height};
     struct clv_image seen = {0};
     struct tile tile = {0};
     enum clv_status status = cut_out(&seen, self->working, left, top, right - left, bottom - top, err);
-    TRY(tile_extract(&tile, &seen, &core, self->recipe, self->at, err));
+    TRY(tile_extract(&tile, &seen, &core, self->maps, &window, self->recipe, self->at, err));
     TRY(lay_tile(self, &tile, &patch, &core, err));
     TRY_IF(k >= n_columns, join_back(self, k - n_columns, true, err));
     TRY_IF(x > 0, join_back(self, k - 1, false, err));
@@ -219,14 +233,19 @@ static void fill_edges(struct mosaic *self)
     int32_t n_scales = self->at->words[0] >= 0 ? recipe->n_scales : 0;
     const struct clv_adjacency all = {graph->n_nodes, graph->n_edges, graph->edges, graph->contact};
     const struct clv_problem rows = {.row = graph->row, .index = graph->index, .value = graph->value};
-    edges_fill(graph->edge_features, graph->n_edge_features, &all, self->regions, edge_units_of(&all, NULL, recipe),
-               &rows, n_scales * words_size(recipe), n_scales);
+    const struct map_pool pooled = {.n_channels = self->n_channels, .mean = self->map_means};
+    const struct edge_units units = edge_units_of(&all, NULL, recipe);
+    if (recipe->n_maps)
+        map_edges_fill(graph->edge_features, graph->n_edge_features, &all, &pooled, recipe, units.side);
+    edges_fill(graph->edge_features, graph->n_edge_features, &all, self->regions, units, &rows,
+               n_scales * words_size(recipe), n_scales);
 }
 
 enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, const struct clv_image *working,
-                              const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
+                              const struct map_reader *maps, const struct clv_recipe *recipe, const struct layout *at,
+                              struct clv_error *err)
 {
-    struct mosaic self = {.working = working, .recipe = recipe, .at = at};
+    struct mosaic self = {.working = working, .recipe = recipe, .at = at, .maps = maps};
     struct region_graph *graph = &self.graph;
     int32_t side = recipe->tile_px, n_columns = (working->width - 1) / side + 1;
     int32_t n_tiles = n_columns * ((working->height - 1) / side + 1);
@@ -252,6 +271,7 @@ enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, con
     }
     region_graph_release(graph);
     array_free(self.regions);
+    array_free(self.map_means);
     array_free(self.labels);
     return status;
 }

@@ -76,7 +76,8 @@ static enum clv_status init_of_whole(struct views *views, const struct clv_recip
 
 enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
                            const struct clv_adjacency *adjacency, const struct map_reader *maps,
-                           const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
+                           const struct map_window *window, const struct clv_recipe *recipe, const struct layout *at,
+                           struct clv_error *err)
 {
     struct views made = {0};
     enum clv_status status = init_scenes(&made, working, example, recipe, at, err);
@@ -87,7 +88,7 @@ enum clv_status views_init(struct views *views, const struct clv_image *working,
     if (status == CLV_OK && at->fisher >= 0)
         status = fisher_init(&made.fisher, &made.image, recipe, err);
     if (status == CLV_OK && recipe->n_maps)
-        status = map_pool_init(&made.pooled, views_own(&made), maps, recipe, err);
+        status = map_pool_init(&made.pooled, views_own(&made), maps, window, recipe, err);
     if (status == CLV_OK && at->contrast >= 0)
         status = init_measures(&made, adjacency, recipe, err);
     if (status == CLV_OK && at->scene >= 0)

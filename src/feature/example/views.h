@@ -24,11 +24,12 @@ struct views {
 };
 void views_release(struct views *views);
 
-/* Nodes and grid of `example` are there; working image and example outlive the views. maps[recipe->n_maps].
+/* Nodes and grid of `example` are there; working image and example outlive the views. maps[recipe->n_maps] and their window, or NULL.
  * O(pixels x scales). */
 enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
                            const struct clv_adjacency *adjacency, const struct map_reader *maps,
-                           const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err) CLV_CHECK;
+                           const struct map_window *window, const struct clv_recipe *recipe, const struct layout *at,
+                           struct clv_error *err) CLV_CHECK;
 
 /* What a node's own pixels are. */
 const struct scene *views_own(const struct views *views);

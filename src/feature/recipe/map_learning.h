@@ -11,6 +11,7 @@ struct map_source {
     const struct clv_set *set;
     const struct clv_image_limits *limits;
     const struct clv_progress *progress;
+    float side_px; /* of a region at a fixed scale, pixels of the image; 0: no fixed scale */
 };
 
 /* The path of an item's map, NULL where it has none. */

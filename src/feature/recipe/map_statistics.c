@@ -17,6 +17,7 @@ struct look {
     float *mean;      /* [n][n_values] of each item looked at */
     float *direction; /* [n][n_values] unit vector from the ground's mean to the figure's */
     bool *has_direction;
+    double *step; /* [n] squared distance of pixels a region's side apart, on average */
 };
 
 /* The figure's mean of a channel less the ground's, by the mask's label at the centre of each of the map's pixels; 0 if
@@ -37,9 +38,25 @@ static double find_difference(const float *values, const struct map_ready *ready
     return count[0] && count[1] ? sum[1] / (double)count[1] - sum[0] / (double)count[0] : 0;
 }
 
+/* The mean squared difference between a channel's values `step` pixels apart along rows and along columns. */
+static double mean_step(const float *values, const struct map_ready *ready, int32_t step)
+{
+    int32_t width = ready->width, height = ready->height;
+    double sum = 0, n = 0;
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t x = 0; x < width; x++) {
+            const float *at = values + (size_t)y * (size_t)width + (size_t)x;
+            double right = x + step < width ? (double)at[step] - (double)*at : 0;
+            double below = y + step < height ? (double)at[(size_t)step * (size_t)width] - (double)*at : 0;
+            sum += right * right + below * below;
+            n += (x + step < width) + (y + step < height);
+        }
+    return n > 0 ? sum / n : 0;
+}
+
 /* Of an item's map; without a mask the means alone. */
 static enum clv_status look_at(struct look *self, size_t index, const struct map_reader *map,
-                               const struct clv_mask *mask, struct clv_error *err)
+                               const struct clv_mask *mask, int32_t image_width, struct clv_error *err)
 {
     struct map_ready ready = {0};
     const float *values;
@@ -51,6 +68,10 @@ static enum clv_status look_at(struct look *self, size_t index, const struct map
         status = map_ready_channel(&values, &ready, c, err);
         if (status != CLV_OK)
             break;
+        if (self->from->side_px > 0) {
+            int32_t side = (int32_t)(self->from->side_px * (float)ready.width / (float)image_width + 0.5F);
+            self->step[index] += mean_step(values, &ready, side > 1 ? side : 1);
+        }
         mean[c] = (float)map_channel_mean(values, ready.n);
         double difference = direction ? find_difference(values, &ready, mask) : 0;
         square += difference * difference;
@@ -79,7 +100,9 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
     if (status == CLV_OK && self->direction && item->mask &&
         clv_mask_read(&mask, item->mask, &set->labels, 0, 0, self->from->limits, &unread) != CLV_OK)
         mask = (struct clv_mask){0};
-    TRY(look_at(self, index, &map, &mask, err));
+    int32_t width = 1, height = 1;
+    TRY_IF(self->from->side_px > 0, clv_image_read_size(&width, &height, item->image, self->from->limits, err));
+    TRY(look_at(self, index, &map, &mask, width, err));
     clv_mask_release(&mask);
     map_reader_close(&map);
     return status;
@@ -124,10 +147,15 @@ enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct ma
     look.mean = array_alloc(n, n_values * sizeof *look.mean);
     look.direction = has_directions ? array_alloc(n, n_values * sizeof *look.direction) : NULL;
     look.has_direction = array_zalloc(n, sizeof *look.has_direction);
-    bool is_short = !look.mean || !look.has_direction || (has_directions && !look.direction);
+    look.step = array_zalloc(n, sizeof *look.step);
+    bool is_short = !look.mean || !look.step || !look.has_direction || (has_directions && !look.direction);
     enum clv_status status = is_short ? fail_memory(err) : parallel_for(n, n_threads, look_task, &look, err);
     if (status == CLV_OK && has_directions)
         status = count_groups(&map->n_groups, &look, err);
+    double step = 0;
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        step += look.step[i] / (double)n;
+    map->likeness = map->kind == CLV_MAP_FEATURES && step > 0 ? (float)(1 / (2 * step)) : 0;
     if (status == CLV_OK && n > 1) {
         map->usual = array_alloc(n_values, 2 * sizeof *map->usual);
         if (map->usual)
@@ -138,5 +166,6 @@ enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct ma
     array_free(look.mean);
     array_free(look.direction);
     array_free(look.has_direction);
+    array_free(look.step);
     return status;
 }

@@ -111,8 +111,6 @@ static enum clv_status check_scale(const struct clv_recipe *recipe, bool need_le
     if (recipe->blocks & (CLV_BLOCK_POSITION | CLV_BLOCK_SCENE))
         return fail(err, CLV_ERR_USAGE, "recipe: the block %s looks at the whole image, which a fixed scale cannot",
                     global);
-    if (recipe->n_maps)
-        return fail(err, CLV_ERR_USAGE, "recipe: maps do not go with a fixed scale yet");
     if (need_learned && !(recipe->colour_likeness > 0))
         return fail(err, CLV_ERR_USAGE, "recipe: the likeness of colours has not been learned");
     return CLV_OK;

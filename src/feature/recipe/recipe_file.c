@@ -69,6 +69,10 @@ static void put_maps(struct text *text, const struct clv_recipe *recipe)
             text_printf(text, ",\"n_components\":%d,\"is_whitened\":%d", map->n_components, map->is_whitened);
         if (map->n_groups > 1 || map->use)
             text_printf(text, ",\"n_groups\":%d,\"use\":%d", map->n_groups, map->use);
+        if (map->likeness > 0) {
+            text_put(text, ",\"likeness\":");
+            text_put_json_number(text, (double)map->likeness);
+        }
         text_put(text, m + 1 == recipe->n_maps ? "}]" : "}");
     }
 }
@@ -266,6 +270,9 @@ static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_va
             !get_optional(&map->is_whitened, entry, "is_whitened") ||
             !get_optional(&map->n_groups, entry, "n_groups") || !get_optional(&map->use, entry, "use"))
             return fail(err, CLV_ERR_DATA, "%s: a count of map %zu of its recipe is no number", name, m + 1);
+        const struct json_value *likeness = json_member(entry, "likeness");
+        if (likeness && !get_field((char *)&map->likeness, REAL, likeness))
+            return fail(err, CLV_ERR_DATA, "%s: the likeness of map %zu of its recipe is no number", name, m + 1);
         memcpy(map->name, own_name, strlen(own_name) + 1);
     }
     recipe->n_maps = (int32_t)n;

@@ -172,7 +172,7 @@ enum clv_status recipe_learn_maps(struct clv_recipe *recipe, const struct clv_se
     enum clv_status status = recipe_check(recipe, false, err);
     if (status == CLV_OK && recipe->n_maps && !set->n_items)
         return fail(err, CLV_ERR_USAGE, "recipe: no images to learn from what their maps are");
-    struct reading reading = {.from = {.set = set, .limits = limits, .progress = progress}};
+    struct reading reading = {.from = {set, limits, progress, recipe->scale * sqrtf((float)recipe->region_area)}};
     bool has_others = recipe->blocks != CLV_BLOCK_MAPS;
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
         forget(&recipe->maps[m]);

@@ -55,7 +55,7 @@ TEST(a_node_says_mean_bins_maximum_and_deviation_of_every_channel)
     struct map_pool pool;
     float row[64], unit;
     char name[64];
-    must(map_pool_init(&pool, &scene, maps, &recipe, err));
+    must(map_pool_init(&pool, &scene, maps, NULL, &recipe, err));
     ck_assert_int_eq(maps_size(&recipe), 1 + (3 + BINS) + 2 * 3);
     for (int r = 0; r < REGIONS; r++) {
         int at = 1;
@@ -102,7 +102,7 @@ TEST(an_edge_says_how_alike_its_nodes_are)
         .n_nodes = REGIONS, .n_edges = 2, .edges = pairs, .boundary_length = lengths};
     double mean[REGIONS][CHANNELS], square[2] = {0};
     struct map_pool pool;
-    must(map_pool_init(&pool, &scene, maps, &recipe, err));
+    must(map_pool_init(&pool, &scene, maps, NULL, &recipe, err));
     for (int r = 0; r < REGIONS; r++)
         for (int c = 0; c < CHANNELS; c++) {
             double measures[3];

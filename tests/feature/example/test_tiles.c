@@ -26,6 +26,22 @@ static struct clv_recipe fixed_recipe(float scale)
     return recipe;
 }
 
+/* And a map of features, standardised already. */
+static struct clv_recipe mapped_recipe(void)
+{
+    static const float standard[4] = {0, 0, 1, 1};
+    struct clv_recipe recipe = fixed_recipe(1);
+    recipe.blocks |= CLV_BLOCK_MAPS;
+    recipe.n_maps = 1;
+    recipe.map_pool = CLV_MAP_MEAN | CLV_MAP_DEVIATION;
+    recipe.maps[0] = (struct clv_recipe_map){.name = "bands",
+                                             .kind = CLV_MAP_FEATURES,
+                                             .n_channels = 2,
+                                             .likeness = 0.3F,
+                                             .standard = array_copy(standard, 4, sizeof(float))};
+    return recipe;
+}
+
 static struct clv_image noisy_image(int32_t width, int32_t height)
 {
     struct clv_image image = {0};
@@ -37,13 +53,19 @@ static struct clv_image noisy_image(int32_t width, int32_t height)
     return image;
 }
 
+/* A map of the image's size for a recipe that has one: two channels of what its pixels are. */
 static struct clv_example extract(const struct clv_image *image, const struct clv_recipe *recipe)
 {
+    size_t n = (size_t)image->width * (size_t)image->height;
+    struct clv_map map = {image->width, image->height, 2, false, malloc(2 * n * sizeof(float))};
+    for (size_t p = 0; p < 2 * n; p++)
+        map.values[p] = (float)image->pixels[3 * (p % n) + p / n] / 100 - 1;
     struct clv_example example = {0};
     const struct clv_shape shape = {2, clv_recipe_n_features(recipe), clv_recipe_n_edge_features(recipe),
                                     CLV_PAIRWISE_POTTS};
-    must(clv_example_extract(&example, image, recipe, err));
+    must(clv_example_extract_maps(&example, image, &map, recipe, err));
     must(clv_problem_check(&example.problem, &shape, err));
+    free(map.values);
     return example;
 }
 
@@ -101,7 +123,7 @@ static void check_same_tile(const struct clv_example *one, const struct clv_exam
 
 TEST(features_of_a_tile_are_the_same_whatever_lies_beyond_its_halo)
 {
-    struct clv_recipe recipe = fixed_recipe(1);
+    struct clv_recipe recipe = mapped_recipe();
     struct clv_image image = noisy_image(WIDTH, HEIGHT);
     struct clv_example one = extract(&image, &recipe);
     for (int32_t t = 0; t < N_COLUMNS * N_ROWS; t++) {
@@ -124,9 +146,36 @@ TEST(features_of_a_tile_are_the_same_whatever_lies_beyond_its_halo)
     clv_recipe_release(&recipe);
 }
 
+/* exp(- likeness x squared distance of means) x length, on all edges, seams too. */
+TEST(maps_compare_regions_across_seams_by_the_likeness_learned)
+{
+    struct clv_recipe recipe = mapped_recipe();
+    struct clv_image image = noisy_image(WIDTH, HEIGHT);
+    struct clv_example example = extract(&image, &recipe);
+    int32_t n = example.problem.n_nodes, n_seams = 0, p = example.problem.n_edge_features;
+    double(*mean)[2] = calloc((size_t)n, sizeof *mean);
+    for (int32_t k = 0; k < WIDTH * HEIGHT; k++)
+        for (int c = 0; c < 2; c++) {
+            int32_t node = example.superpixels.labels[k];
+            mean[node][c] += ((double)image.pixels[3 * k + c] / 100 - 1) / (double)example.volume[node];
+        }
+    for (int32_t e = 0; e < example.problem.n_edges; e++) {
+        const int32_t *ends = example.edges[e];
+        double square = pow(mean[ends[0]][0] - mean[ends[1]][0], 2) + pow(mean[ends[0]][1] - mean[ends[1]][1], 2);
+        const float *features = example.edge_features + e * p;
+        ck_assert_double_eq_tol((double)features[p - 1], (double)features[1] * exp(-0.3 * square), 1e-4);
+        n_seams += e > 0 && ends[0] < example.edges[e - 1][0];
+    }
+    ck_assert_int_gt(n_seams, 0);
+    free(mean);
+    clv_example_release(&example);
+    clv_image_release(&image);
+    clv_recipe_release(&recipe);
+}
+
 TEST(features_of_a_tile_do_see_its_halo)
 {
-    struct clv_recipe recipe = fixed_recipe(1);
+    struct clv_recipe recipe = mapped_recipe();
     struct clv_image image = noisy_image(WIDTH, HEIGHT);
     struct clv_example one = extract(&image, &recipe);
     struct patch tile = tile_at(0);
