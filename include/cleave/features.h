@@ -167,7 +167,7 @@ CLV_API enum clv_status clv_recipe_learn(struct clv_recipe *recipe, const char *
                                          uint64_t seed, int n_threads, const struct clv_image_limits *limits,
                                          const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* The usual area, tiles and blocks of a fixed scale. */
+/* The usual blocks and halo of a fixed scale, and area and tiles where they are 0. */
 CLV_API void clv_recipe_fix_scale(struct clv_recipe *recipe, float scale);
 
 /* One image's problem, with memory of its own. superpixels are at working size, at a fixed scale numbered tile by tile;

@@ -223,40 +223,16 @@ static enum clv_status meet(struct meetings *self, int32_t a, int32_t b, struct 
     return CLV_OK;
 }
 
-/* Which of a's columns or rows lie on b's once they are moved: first..end-1 of a. */
-static void overlap(int64_t *first, int64_t *end, int32_t a, int32_t a_size, int32_t b, int32_t b_size, int32_t move)
-{
-    int64_t from = (int64_t)b - a - move, to = from + b_size;
-    *first = from > 0 ? from : 0;
-    *end = to < a_size ? to : a_size;
-}
-
-/* What meets when all of a is moved by (dx, dy). */
+/* What meets when each region of a is moved by its motion, or all by `move` where there is none. */
 static enum clv_status meet_moved(struct meetings *self, const struct region_map *a, const struct region_map *b,
-                                  int32_t dx, int32_t dy, struct clv_error *err)
-{
-    int64_t left, right, top, bottom;
-    enum clv_status status = CLV_OK;
-    overlap(&left, &right, a->x, a->width, b->x, b->width, dx);
-    overlap(&top, &bottom, a->y, a->height, b->y, b->height, dy);
-    for (int64_t y = top; y < bottom; y++) {
-        const int32_t *of_a = a->labels + y * a->width;
-        const int32_t *of_b = b->labels + (y + a->y + dy - b->y) * b->width + (a->x + dx - b->x);
-        for (int64_t x = left; x < right && status == CLV_OK; x++)
-            status = meet(self, of_a[x], of_b[x], err);
-    }
-    return status;
-}
-
-/* The same, each region of a by its own motion. */
-static enum clv_status meet_next(struct meetings *self, const struct region_map *a, const struct region_map *b,
-                                 const int32_t (*motion)[2], struct clv_error *err)
+                                  const int32_t move[2], const int32_t (*motion)[2], struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
     for (int32_t y = 0; y < a->height; y++)
         for (int32_t x = 0; x < a->width && status == CLV_OK; x++) {
             int32_t region = a->labels[(size_t)y * (size_t)a->width + (size_t)x];
-            int64_t u = (int64_t)a->x + x + motion[region][0] - b->x, v = (int64_t)a->y + y + motion[region][1] - b->y;
+            const int32_t *by = motion ? motion[region] : move;
+            int64_t u = (int64_t)a->x + x + by[0] - b->x, v = (int64_t)a->y + y + by[1] - b->y;
             if (u >= 0 && u < b->width && v >= 0 && v < b->height)
                 status = meet(self, region, b->labels[v * b->width + u], err);
         }
@@ -292,9 +268,8 @@ enum clv_status region_graph_join(struct region_graph *self, const struct region
     if (status != CLV_OK)
         return status;
     for (int d = 0; d < 4 && kind == REGION_SEAM && status == CLV_OK; d++)
-        status = meet_moved(&found, a, b, beside[d][0], beside[d][1], err);
-    TRY_IF(kind == REGION_NEXT && !motion, meet_moved(&found, a, b, 0, 0, err));
-    TRY_IF(kind == REGION_NEXT && motion, meet_next(&found, a, b, motion, err));
+        status = meet_moved(&found, a, b, beside[d], NULL, err);
+    TRY_IF(kind == REGION_NEXT, meet_moved(&found, a, b, (const int32_t[2]){0, 0}, motion, err));
     merge(&found);
     if (status == CLV_OK && found.n >= (size_t)(INT32_MAX - self->n_edges))
         status = fail(err, CLV_ERR_USAGE, "patch %d: more than 2^31 edges", b->patch);

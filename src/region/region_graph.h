@@ -78,7 +78,8 @@ struct region_map region_map_of(const struct region_graph *graph, int32_t patch,
  * fill from the old n_edges on. SEAM: 4-neighbours at equal z count, of areas that do not overlap; motion is NULL. NEXT:
  * pixel (x, y) of a region r of a lies over (x + motion[r][0], y + motion[r][1]) of b; motion[regions of a] or NULL for
  * none. CLV_ERR_USAGE for maps out of order or with other regions than their patches; the graph is unchanged then.
- * O(n log n) in the pixels of the seam, or of a. */
+ * O(n log n) in the
+ * pixels of the maps: of seams give strips. */
 enum clv_status region_graph_join(struct region_graph *self, const struct region_map *a, const struct region_map *b,
                                   enum region_edge kind, const int32_t (*motion)[2], struct clv_error *err) CLV_CHECK;
 

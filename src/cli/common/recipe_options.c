@@ -17,18 +17,6 @@ static void use_defaults_of_patches(struct clv_recipe *recipe, const struct comm
     memcpy(recipe->bin_size_px, defaults.bin_size_px, sizeof recipe->bin_size_px);
 }
 
-static void use_defaults_of_scale(struct clv_recipe *recipe, const struct common_options *common)
-{
-    const struct clv_recipe given = *recipe;
-    clv_recipe_fix_scale(recipe, given.scale);
-    if (options_given(common, "blocks"))
-        recipe->blocks = given.blocks;
-    if (options_given(common, "region-area"))
-        recipe->region_area = given.region_area;
-    if (options_given(common, "tile"))
-        recipe->tile_px = given.tile_px;
-}
-
 enum clv_status recipe_options_finish(struct clv_train_options *task, const struct common_options *common,
                                       struct clv_error *err)
 {
@@ -63,8 +51,11 @@ enum clv_status recipe_options_finish(struct clv_train_options *task, const stru
                         of_scale[k].is_fixed ? "without" : "with");
     if (recipe->scale > 0 && recipe->nodes == CLV_NODES_PATCHES)
         return fail(err, CLV_ERR_USAGE, "--scale is for superpixels, not for --nodes patches");
-    if (recipe->scale > 0)
-        use_defaults_of_scale(recipe, common);
+    if (recipe->scale > 0) {
+        int32_t given = recipe->blocks;
+        clv_recipe_fix_scale(recipe, recipe->scale);
+        recipe->blocks = options_given(common, "blocks") ? given : recipe->blocks;
+    }
     for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
         if (((needs[k].nodes != ANY_NODES && needs[k].nodes != recipe->nodes) || !(needs[k].blocks & recipe->blocks)) &&
             options_given(common, needs[k].name))

@@ -42,8 +42,8 @@ void clv_recipe_init_patches(struct clv_recipe *recipe)
 void clv_recipe_fix_scale(struct clv_recipe *recipe, float scale)
 {
     recipe->scale = scale;
-    recipe->region_area = 100;
-    recipe->tile_px = 1024;
+    recipe->region_area = recipe->region_area ? recipe->region_area : 100;
+    recipe->tile_px = recipe->tile_px ? recipe->tile_px : 1024;
     recipe->halo_px = 64;
     recipe->blocks = CLV_BLOCK_FIXED;
 }
