@@ -1,0 +1,80 @@
+#include "object/basins.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+struct pixel {
+    float value;
+    int32_t at;
+};
+
+static int compare_pixels(const void *left, const void *right)
+{
+    const struct pixel *a = left, *b = right;
+    return a->value != b->value ? (a->value < b->value) - (a->value > b->value) : (a->at > b->at) - (a->at < b->at);
+}
+
+/* The pixel where the region of a pixel has its peak. */
+static int32_t peak_of(int32_t *up, int32_t at)
+{
+    while (up[at] != at)
+        at = up[at] = up[up[at]];
+    return at;
+}
+
+/* Pixels come from the highest to the lowest; up[pixel] leads to its peak, -1: not met. */
+static void flood(int32_t *up, const struct pixel *pixels, size_t n, const float *map, int32_t width, int32_t height,
+                  double rise)
+{
+    for (size_t i = 0; i < n; i++) {
+        int32_t at = pixels[i].at, x = at % width, y = at / width, best = -1;
+        int32_t next[4] = {y > 0 ? at - width : -1, x > 0 ? at - 1 : -1, x + 1 < width ? at + 1 : -1,
+                           y + 1 < height ? at + width : -1};
+        for (int k = 0; k < 4; k++)
+            if (next[k] >= 0 && up[next[k]] >= 0 && (best < 0 || map[next[k]] > map[best]))
+                best = next[k];
+        up[at] = best < 0 ? at : peak_of(up, best);
+        for (int k = 0; best >= 0 && k < 4; k++) {
+            if (next[k] < 0 || up[next[k]] < 0)
+                continue;
+            int32_t a = peak_of(up, at), b = peak_of(up, next[k]);
+            int32_t lower = map[a] < map[b] || (map[a] == map[b] && a > b) ? a : b;
+            if (a != b && (double)(map[lower] - map[at]) < rise)
+                up[lower] = lower == a ? b : a;
+        }
+    }
+}
+
+enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const float *map, const uint8_t *is_inside,
+                            int32_t width, int32_t height, double rise, struct clv_error *err)
+{
+    size_t n = (size_t)width * (size_t)height, n_inside = 0;
+    struct pixel *pixels = array_alloc(n, sizeof *pixels);
+    int32_t *up = array_alloc(n, sizeof *up);
+    enum clv_status status = pixels && up ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        up[i] = -1;
+        regions[i] = 0;
+        if (is_inside[i])
+            pixels[n_inside++] = (struct pixel){map[i], (int32_t)i};
+    }
+    if (status == CLV_OK) {
+        qsort(pixels, n_inside, sizeof *pixels, compare_pixels);
+        flood(up, pixels, n_inside, map, width, height, rise);
+        *n_regions = 0;
+        for (size_t i = 0; i < n; i++)
+            if (up[i] >= 0)
+                up[i] = peak_of(up, (int32_t)i);
+        for (size_t i = 0; i < n; i++) /* a peak holds its number in regions until its own turn */
+            if (up[i] >= 0) {
+                if (!regions[up[i]])
+                    regions[up[i]] = ++*n_regions;
+                regions[i] = regions[up[i]];
+            }
+    }
+    array_free(pixels);
+    array_free(up);
+    return status;
+}

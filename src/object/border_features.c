@@ -1,0 +1,227 @@
+#include "object/border_features.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+#include "object/basins.h"
+#include "object/filters.h"
+#include "object/pixel_net.h"
+
+#define MOST_GROUND  .55F /* a pixel of more is no object's */
+#define MAX_DISTANCE 24.F
+#define BY_DISTANCE  .03F /* what a pixel further inside adds to the map that is flooded */
+#define RISE         .02
+
+void object_regions_release(struct object_regions *self)
+{
+    array_free(self->regions);
+    region_graph_release(&self->graph);
+    array_free(self->features);
+    array_free(self->area);
+    *self = (struct object_regions){0};
+}
+
+/* A pair of neighbouring pixels of two regions. */
+struct contact {
+    int32_t a, b, p, q; /* regions a < b, pixels */
+};
+
+static int compare_contacts(const void *left, const void *right)
+{
+    const struct contact *l = left, *r = right;
+    if (l->a != r->a)
+        return (l->a > r->a) - (l->a < r->a);
+    return l->b != r->b ? (l->b > r->b) - (l->b < r->b) : (l->p > r->p) - (l->p < r->p);
+}
+
+/* Planes that regions and borders are measured on. */
+struct planes {
+    const float *ground, *rim, *core;
+    float *map, *distance;
+};
+
+/* Per region, besides what struct object_regions has. */
+struct inside {
+    float map, distance, core; /* greatest, greatest, mean */
+};
+
+static void measure_regions(struct object_regions *self, struct inside *inside, const struct planes *planes)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    for (size_t i = 0; i < n; i++) {
+        if (!self->regions[i])
+            continue;
+        size_t r = (size_t)self->regions[i] - 1;
+        self->area[r]++;
+        self->ground[r] += planes->ground[i];
+        self->peak[r] = fmaxf(self->peak[r], planes->core[i]);
+        inside[r].core += planes->core[i];
+        inside[r].map = fmaxf(inside[r].map, planes->map[i]);
+        inside[r].distance = fmaxf(inside[r].distance, planes->distance[i]);
+    }
+    for (int32_t r = 0; r < self->n; r++) {
+        self->ground[r] /= self->area[r];
+        inside[r].core /= self->area[r];
+    }
+}
+
+static float log_of(float x)
+{
+    return (float)portable_log((double)x);
+}
+
+/* Features of the border that contacts[n] make; `typical` is the median area of regions. */
+static void fill_border(float *f, const struct object_regions *self, const struct inside *inside,
+                        const struct planes *planes, const struct contact *contacts, size_t n, float typical)
+{
+    float core = 0, rim = 0, ground = 0, map = 0, most_core = 0, most_ground = 0, most_map = 0, neck = 0;
+    for (size_t i = 0; i < 2 * n; i++) {
+        int32_t at = i % 2 ? contacts[i / 2].q : contacts[i / 2].p;
+        core += planes->core[at];
+        rim += planes->rim[at];
+        ground += planes->ground[at];
+        map += planes->map[at];
+        most_core = fmaxf(most_core, planes->core[at]);
+        most_ground = fmaxf(most_ground, planes->ground[at]);
+        most_map = fmaxf(most_map, planes->map[at]);
+        neck = fmaxf(neck, planes->distance[at]);
+    }
+    const struct inside *a = inside + contacts->a, *b = inside + contacts->b;
+    float area_a = self->area[contacts->a], area_b = self->area[contacts->b], pixels = 2 * (float)n;
+    float small = fminf(area_a, area_b), large = fmaxf(area_a, area_b);
+    float lower = fminf(a->map, b->map), higher = fmaxf(a->map, b->map), thin = fminf(a->distance, b->distance);
+    const float values[BORDER_FEATURES] = {
+        (float)n / sqrtf(small),
+        (float)n / sqrtf(small + large),
+        log_of(small) / 4,
+        log_of(large) / 4,
+        log_of(small / large) / 2,
+        log_of((small + large) / typical) / 2,
+        2 * core / pixels,
+        2 * most_core,
+        2 * rim / pixels,
+        4 * ground / pixels,
+        2 * most_ground,
+        4 * (lower - most_map),
+        2 * lower,
+        4 * (higher - map / pixels),
+        neck / thin,
+        neck / 8,
+        thin / 8,
+        2 * fminf(a->core, b->core),
+        4 * fmaxf(self->ground[contacts->a], self->ground[contacts->b]),
+        4 * (lower - most_map) / (lower + .05F),
+    };
+    memcpy(f, values, sizeof values);
+}
+
+static int compare_floats(const void *left, const void *right)
+{
+    float a = *(const float *)left, b = *(const float *)right;
+    return (a > b) - (a < b);
+}
+
+/* The graph of regions that touch, and its edges' features. */
+static enum clv_status connect(struct object_regions *self, const struct inside *inside, const struct planes *planes,
+                               struct contact *contacts, struct clv_error *err)
+{
+    size_t n = 0, n_edges = 0;
+    int32_t width = self->width, n_pixels = width * self->height;
+    for (int32_t at = 0; at < n_pixels; at++)
+        for (int down = 0; down < 2; down++) {
+            int32_t next = down ? at + width : at + 1, a = self->regions[at];
+            if (down ? next >= n_pixels : next % width == 0)
+                continue;
+            int32_t b = self->regions[next];
+            if (a && b && a != b)
+                contacts[n++] = (struct contact){(a < b ? a : b) - 1, (a < b ? b : a) - 1, at, next};
+        }
+    qsort(contacts, n, sizeof *contacts, compare_contacts);
+    for (size_t i = 0; i < n; i++)
+        n_edges += i == 0 || contacts[i].a != contacts[i - 1].a || contacts[i].b != contacts[i - 1].b;
+    int32_t(*edges)[2] = array_alloc(n_edges, sizeof *edges);
+    float *contact = array_alloc(n_edges, sizeof *contact), *sorted = array_copy(self->area, (size_t)self->n, 4);
+    self->features = array_alloc(n_edges, BORDER_FEATURES * sizeof *self->features);
+    enum clv_status status = edges && contact && sorted && self->features ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK && self->n)
+        qsort(sorted, (size_t)self->n, sizeof *sorted, compare_floats);
+    for (size_t i = 0, e = 0, end; i < n && status == CLV_OK; i = end, e++) {
+        for (end = i + 1; end < n && contacts[end].a == contacts[i].a && contacts[end].b == contacts[i].b;)
+            end++;
+        edges[e][0] = contacts[i].a;
+        edges[e][1] = contacts[i].b;
+        contact[e] = (float)(end - i);
+        fill_border(self->features + e * BORDER_FEATURES, self, inside, planes, contacts + i, end - i,
+                    sorted[self->n / 2]);
+    }
+    struct patch patch = {.width = width, .height = self->height};
+    struct clv_problem problem = {.n_nodes = self->n, .n_edges = (int32_t)n_edges, .edges = (const int32_t(*)[2])edges};
+    region_graph_init(&self->graph, 0);
+    TRY_IF(self->n > 0, region_graph_append(&self->graph, &patch, &problem, contact, err));
+    array_free(edges);
+    array_free(contact);
+    array_free(sorted);
+    return status;
+}
+
+/* The map that is flooded: the core's probability, smoothed, and a little more of it further inside. */
+static enum clv_status fill_map(struct object_regions *self, struct planes *planes, uint8_t *is_inside,
+                                struct clv_error *err)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    for (size_t i = 0; i < n; i++)
+        self->regions[i] = is_inside[i] = planes->ground[i] < MOST_GROUND;
+    filter_distance(planes->distance, self->regions, self->width, self->height, MAX_DISTANCE);
+    for (size_t i = 0; i < n; i++)
+        planes->distance[i] = is_inside[i] ? planes->distance[i] : 0;
+    enum clv_status status = filter_gauss(planes->map, planes->distance, self->width, self->height, 1, err);
+    for (size_t i = 0; i < n; i++)
+        planes->map[i] = BY_DISTANCE * fminf(planes->map[i], MAX_DISTANCE / 2);
+    float *smooth = array_alloc(n, sizeof *smooth);
+    TRY(smooth ? filter_gauss(smooth, planes->core, self->width, self->height, 1, err) : fail_memory(err));
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        planes->map[i] += smooth[i];
+    array_free(smooth);
+    return status;
+}
+
+enum clv_status object_regions_init(struct object_regions *self, const float *probability, int32_t width,
+                                    int32_t height, struct clv_error *err)
+{
+    size_t n = (size_t)width * (size_t)height;
+    struct object_regions made = {width, height, 0, array_alloc(n, sizeof *made.regions), {0}, NULL, NULL, NULL, NULL};
+    struct planes planes = {probability + OBJECT_GROUND * n, probability + OBJECT_RIM * n,
+                            probability + OBJECT_CORE * n, array_alloc(n, 2 * sizeof *planes.map), NULL};
+    uint8_t *is_inside = array_alloc(n, sizeof *is_inside);
+    struct contact *contacts = array_alloc(n, 2 * sizeof *contacts);
+    struct inside *inside = NULL;
+    enum clv_status status = made.regions && planes.map && is_inside && contacts ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        planes.distance = planes.map + n;
+    TRY(fill_map(&made, &planes, is_inside, err));
+    TRY(basins_find(made.regions, &made.n, planes.map, is_inside, width, height, RISE, err));
+    if (status == CLV_OK) {
+        size_t n_regions = (size_t)made.n;
+        inside = array_zalloc(n_regions, sizeof *inside);
+        made.area = array_zalloc(n_regions, 3 * sizeof *made.area);
+        made.ground = made.area ? made.area + n_regions : NULL;
+        made.peak = made.area ? made.ground + n_regions : NULL;
+        status = inside && made.area ? CLV_OK : fail_memory(err);
+    }
+    if (status == CLV_OK)
+        measure_regions(&made, inside, &planes);
+    TRY(connect(&made, inside, &planes, contacts, err));
+    array_free(planes.map);
+    array_free(is_inside);
+    array_free(contacts);
+    array_free(inside);
+    if (status == CLV_OK)
+        *self = made;
+    else
+        object_regions_release(&made);
+    return status;
+}

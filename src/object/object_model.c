@@ -1,0 +1,170 @@
+#include "object/object_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "feature/blocks/working.h"
+#include "object/basins.h"
+#include "object/filters.h"
+#include "object/partition.h"
+#include "object/pixel_bank.h"
+#include "region/edge_problem.h"
+
+#define MAX_PIXELS 4194304.
+#define RIM        .45F /* of the innermost pixel's distance */
+#define MAX_RIM    6.F
+#define MAX_INSIDE 64.F
+
+/* Chosen by cross-validation on training images of nuclei: an object has a mean probability of the ground below, a peak
+ * of the core's above, and this share of the median object's area. */
+#define MAX_GROUND .3F
+#define MIN_PEAK   .3F
+#define MIN_AREA   .1F
+
+void object_model_release(struct object_model *self)
+{
+    pixel_net_release(&self->net);
+    array_free(self->weights);
+    *self = (struct object_model){0};
+}
+
+void object_model_size(int32_t *width, int32_t *height, const struct object_model *self, const struct clv_image *image)
+{
+    double by = fmax((double)self->shrink, sqrt((double)image->width * image->height / MAX_PIXELS));
+    *width = (int32_t)fmax(1, image->width / by);
+    *height = (int32_t)fmax(1, image->height / by);
+}
+
+enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t *objects, int32_t width, int32_t height,
+                               struct clv_error *err)
+{
+    size_t n = (size_t)width * (size_t)height;
+    int32_t n_objects = 0;
+    filter_distance(distance, objects, width, height, MAX_INSIDE);
+    for (size_t i = 0; i < n; i++)
+        n_objects = objects[i] > n_objects ? objects[i] : n_objects;
+    float *innermost = array_zalloc((size_t)n_objects + 1, sizeof *innermost);
+    if (!innermost)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        innermost[objects[i]] = fmaxf(innermost[objects[i]], distance[i]);
+    for (size_t i = 0; i < n; i++) {
+        float rim = fminf(RIM * innermost[objects[i]], MAX_RIM);
+        classes[i] = !objects[i] ? OBJECT_GROUND : distance[i] > rim ? OBJECT_CORE : OBJECT_RIM;
+    }
+    array_free(innermost);
+    return CLV_OK;
+}
+
+enum clv_status object_model_regions(struct object_regions *regions, const struct object_model *self,
+                                     const struct clv_image *working, struct clv_error *err)
+{
+    size_t n = (size_t)working->width * (size_t)working->height;
+    struct pixel_bank bank = {0};
+    float *probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability), x[PIXEL_BANK_SIZE], one[OBJECT_CLASSES];
+    enum clv_status status = probability ? pixel_bank_init(&bank, working, err) : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        pixel_bank_at(x, &bank, i);
+        pixel_net_say(one, &self->net, x);
+        for (size_t c = 0; c < OBJECT_CLASSES; c++)
+            probability[c * n + i] = one[c];
+    }
+    pixel_bank_release(&bank);
+    TRY(object_regions_init(regions, probability, working->width, working->height, err));
+    array_free(probability);
+    return status;
+}
+
+/* The parts of the regions by the log-odds of their borders; without weights each is one. */
+static enum clv_status divide(int32_t *part, int32_t *n_parts, const struct object_model *self,
+                              const struct object_regions *regions, struct clv_error *err)
+{
+    const struct region_graph *graph = &regions->graph;
+    struct edge_problem edges = {0};
+    for (int32_t r = 0; r < regions->n; r++)
+        part[r] = r;
+    *n_parts = regions->n;
+    if (!graph->n_edges || !self->weights)
+        return CLV_OK;
+    double *same = array_zalloc((size_t)graph->n_edges, sizeof *same);
+    enum clv_status status = same ? CLV_OK : fail_memory(err);
+    TRY(edge_problem_init(&edges, graph, regions->features, BORDER_FEATURES, NULL, err));
+    for (int32_t e = 0; e < graph->n_edges && status == CLV_OK; e++)
+        for (int64_t k = edges.row[e]; k < edges.row[e + 1]; k++)
+            same[e] -= self->weights[edges.index[k]] * (double)edges.value[k];
+    struct signed_graph by_edges = {graph->n_nodes, graph->n_edges, (const int32_t(*)[2])graph->edges, same};
+    TRY(partition_greedy(part, n_parts, &by_edges, err));
+    TRY(partition_improve(part, n_parts, &by_edges, err));
+    edge_problem_release(&edges);
+    array_free(same);
+    return status;
+}
+
+/* What a part is like. */
+struct object {
+    float area, ground, peak;
+    int32_t number; /* 0: not met yet, -1: no object */
+};
+
+static int compare_areas(const void *left, const void *right)
+{
+    float a = ((const struct object *)left)->area, b = ((const struct object *)right)->area;
+    return (a > b) - (a < b);
+}
+
+/* Measures the parts, and says which are no objects. parts, sorted: [n_parts]. */
+static void judge(struct object *parts, struct object *sorted, const int32_t *part, int32_t n_parts,
+                  const struct object_regions *regions)
+{
+    for (int32_t r = 0; r < regions->n; r++) {
+        struct object *one = parts + part[r];
+        one->area += regions->area[r];
+        one->ground += regions->ground[r] * regions->area[r];
+        one->peak = fmaxf(one->peak, regions->peak[r]);
+    }
+    memcpy(sorted, parts, (size_t)n_parts * sizeof *sorted);
+    qsort(sorted, (size_t)n_parts, sizeof *sorted, compare_areas);
+    for (int32_t k = 0; k < n_parts; k++)
+        if (parts[k].ground > MAX_GROUND * parts[k].area || parts[k].peak < MIN_PEAK ||
+            parts[k].area < MIN_AREA * sorted[n_parts / 2].area)
+            parts[k].number = -1;
+}
+
+enum clv_status object_model_find(int32_t *objects, int32_t *n_objects, const struct object_model *self,
+                                  const struct clv_image *image, struct clv_error *err)
+{
+    struct clv_image working = {0};
+    struct object_regions regions = {0};
+    int32_t width, height, n_parts = 0, *part = NULL;
+    struct object *parts = NULL;
+    object_model_size(&width, &height, self, image);
+    enum clv_status status = clv_image_resize(&working, image, width, height, err);
+    TRY(object_model_regions(&regions, self, &working, err));
+    if (status != CLV_OK)
+        goto done;
+    part = array_alloc((size_t)regions.n, sizeof *part);
+    parts = array_zalloc((size_t)regions.n, 2 * sizeof *parts);
+    status = part && parts ? divide(part, &n_parts, self, &regions, err) : fail_memory(err);
+    if (status != CLV_OK)
+        goto done;
+    judge(parts, parts + regions.n, part, n_parts, &regions);
+    *n_objects = 0;
+    for (int32_t y = 0; y < image->height; y++)
+        for (int32_t x = 0; x < image->width; x++) {
+            size_t from = (size_t)working_coordinate(y, image->height, height) * (size_t)width;
+            int32_t region = regions.regions[from + (size_t)working_coordinate(x, image->width, width)];
+            struct object *one = region ? parts + part[region - 1] : NULL;
+            if (one && !one->number)
+                one->number = ++*n_objects;
+            objects[(size_t)y * (size_t)image->width + (size_t)x] = one && one->number > 0 ? one->number : 0;
+        }
+done:
+    array_free(part);
+    array_free(parts);
+    object_regions_release(&regions);
+    clv_image_release(&working);
+    return status;
+}

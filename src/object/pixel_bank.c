@@ -1,0 +1,219 @@
+#include "object/pixel_bank.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "object/filters.h"
+
+#define N_BINS       256
+#define MAX_DISTANCE 15
+
+void pixel_bank_release(struct pixel_bank *self)
+{
+    array_free(self->planes);
+    *self = (struct pixel_bank){0};
+}
+
+void pixel_bank_at(float *x, const struct pixel_bank *self, size_t pixel)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    for (int k = 0; k < PIXEL_BANK_PLANES; k++)
+        x[k] = self->planes[(size_t)k * n + pixel];
+    memcpy(x + PIXEL_BANK_PLANES, self->whole, sizeof self->whole);
+}
+
+/* Planes as they are filled, and scratch. */
+struct filling {
+    struct pixel_bank *bank;
+    size_t n_pixels;
+    int n_filled;
+    float *scratch[4];
+    int32_t *sides;
+};
+
+static float *next_plane(struct filling *self)
+{
+    return self->bank->planes + (size_t)self->n_filled++ * self->n_pixels;
+}
+
+static enum clv_status smooth(float *out, const float *in, double deviation, const struct filling *self,
+                              struct clv_error *err)
+{
+    return filter_gauss(out, in, self->bank->width, self->bank->height, deviation, err);
+}
+
+/* Lightness, from its 1st to its 99.7th hundredth; red and blue against green, 0..1; and what the image is like. */
+static void fill_channels(float *light, float *red, float *blue, float *whole, const struct clv_image *image)
+{
+    size_t n = (size_t)image->width * (size_t)image->height, count[3 * 255 + 1] = {0}, seen = 0;
+    double sum = 0, squares = 0, saturation = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *rgb = image->pixels + 3 * i;
+        int total = rgb[0] + rgb[1] + rgb[2];
+        int high = rgb[0] > rgb[1] ? rgb[0] : rgb[1], low = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
+        high = rgb[2] > high ? rgb[2] : high;
+        low = rgb[2] < low ? rgb[2] : low;
+        count[total]++;
+        sum += total;
+        squares += (double)total * total;
+        saturation += high - low;
+        red[i] = (float)(rgb[0] - rgb[1]) / 255;
+        blue[i] = (float)(rgb[2] - rgb[1]) / 255;
+    }
+    int low = -1, high = 0, median = -1;
+    for (int v = 0; v <= 3 * 255; v++) {
+        seen += count[v];
+        low = low < 0 && (double)seen > .01 * (double)n ? v : low;
+        median = median < 0 && (double)seen > .5 * (double)n ? v : median;
+        high = count[v] && (double)(seen - count[v]) < .997 * (double)n ? v : high;
+    }
+    double range = fmax(high - low, .02 * 3 * 255), mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *rgb = image->pixels + 3 * i;
+        light[i] = (float)((rgb[0] + rgb[1] + rgb[2] - low) / range);
+    }
+    whole[0] = (float)(mean / 765);
+    whole[1] = (float)(sqrt(fmax(squares / (double)n - mean * mean, 0)) / 765);
+    whole[2] = (float)(saturation / 255 / (double)n);
+    whole[3] = (float)median / 765;
+}
+
+/* The threshold between the two classes of values that differ most (Otsu 1979), their means and the share above. */
+static float otsu(float *apart, float *share, const float *values, size_t n)
+{
+    size_t count[N_BINS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        float bin = (values[i] + .5F) * (N_BINS / 2.5F);
+        count[bin < 0 ? 0 : bin >= N_BINS ? N_BINS - 1 : (int)bin]++;
+    }
+    double sum = 0, below = 0, sum_below = 0, best = -1;
+    int at = 0;
+    *apart = *share = 0;
+    for (int b = 0; b < N_BINS; b++)
+        sum += (double)count[b] * b;
+    for (int b = 0; b < N_BINS; b++) {
+        below += (double)count[b];
+        sum_below += (double)count[b] * b;
+        double above = (double)n - below;
+        if (below < 1 || above < 1)
+            continue;
+        double difference = (sum - sum_below) / above - sum_below / below;
+        if (below * above * difference * difference > best) {
+            best = below * above * difference * difference;
+            at = b + 1;
+            *apart = (float)(difference * 2.5 / N_BINS);
+            *share = (float)(above / (double)n);
+        }
+    }
+    return (float)at * 2.5F / N_BINS - .5F;
+}
+
+/* The eigenvalues of [[a, c], [c, b]] in every pixel, the greater first. */
+static void eigenvalues(float *greater, float *less, const float *a, const float *b, const float *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        float mean = (a[i] + b[i]) / 2, half = (a[i] - b[i]) / 2, root = sqrtf(half * half + c[i] * c[i]);
+        greater[i] = mean + root;
+        less[i] = mean - root;
+    }
+}
+
+/* The slope of the smoothed lightness, its curvatures, and the structure tensor's eigenvalues, at one scale. */
+static enum clv_status fill_derivatives(struct filling *self, const float *smoothed, float scale, struct clv_error *err)
+{
+    int32_t width = self->bank->width, height = self->bank->height;
+    float *slope = next_plane(self), *high = next_plane(self), *low = next_plane(self);
+    float *xx = self->scratch[0], *yy = self->scratch[1], *xy = self->scratch[2];
+    for (int second = 1; second >= 0; second--) {
+        for (int32_t y = 0; y < height; y++)
+            for (int32_t x = 0; x < width; x++) {
+                int32_t left = x > 0 ? x - 1 : x, right = x + 1 < width ? x + 1 : x;
+                const float *up = smoothed + (size_t)(y > 0 ? y - 1 : y) * (size_t)width;
+                const float *row = smoothed + (size_t)y * (size_t)width;
+                const float *down = smoothed + (size_t)(y + 1 < height ? y + 1 : y) * (size_t)width;
+                size_t at = (size_t)y * (size_t)width + (size_t)x;
+                float dx = scale * (row[right] - row[left]) / 2, dy = scale * (down[x] - up[x]) / 2;
+                slope[at] = sqrtf(dx * dx + dy * dy);
+                xx[at] = second ? scale * scale * (row[right] + row[left] - 2 * row[x]) : dx * dx;
+                yy[at] = second ? scale * scale * (down[x] + up[x] - 2 * row[x]) : dy * dy;
+                xy[at] = second ? scale * scale * (down[right] - down[left] - up[right] + up[left]) / 4 : dx * dy;
+            }
+        if (second)
+            eigenvalues(high, low, xx, yy, xy, self->n_pixels);
+    }
+    enum clv_status status = smooth(xx, xx, 2 * scale, self, err);
+    TRY(smooth(yy, yy, 2 * scale, self, err));
+    TRY(smooth(xy, xy, 2 * scale, self, err));
+    if (status != CLV_OK)
+        return status;
+    float *along = next_plane(self), *across = next_plane(self);
+    eigenvalues(along, across, xx, yy, xy, self->n_pixels);
+    for (size_t i = 0; i < self->n_pixels; i++) {
+        along[i] = sqrtf(fmaxf(along[i], 0));
+        across[i] = sqrtf(fmaxf(across[i], 0));
+    }
+    return status;
+}
+
+/* Where a pixel's lightness is between the least and the greatest around it, and how far these are apart. */
+static enum clv_status fill_ranks(struct filling *self, const float *smoothed, int32_t radius, struct clv_error *err)
+{
+    float *rank = next_plane(self), *range = next_plane(self), *high = self->scratch[0], *low = self->scratch[1];
+    enum clv_status status = filter_extremes(high, low, smoothed, self->bank->width, self->bank->height, radius, err);
+    TRY(smooth(high, high, radius / 3., self, err));
+    TRY(smooth(low, low, radius / 3., self, err));
+    for (size_t i = 0; status == CLV_OK && i < self->n_pixels; i++) {
+        range[i] = high[i] - low[i];
+        rank[i] = (smoothed[i] - low[i]) / (range[i] + .05F);
+    }
+    return status;
+}
+
+static enum clv_status fill(struct filling *self, const struct clv_image *image, struct clv_error *err)
+{
+    struct pixel_bank *bank = self->bank;
+    size_t n = self->n_pixels;
+    float *light = next_plane(self), *chroma[2] = {self->scratch[2], self->scratch[3]};
+    fill_channels(light, chroma[0], chroma[1], bank->whole, image);
+    enum clv_status status = CLV_OK;
+    float *smoothed[5] = {0};
+    for (int k = 0; k < 5 && status == CLV_OK; k++)
+        status = smooth(smoothed[k] = next_plane(self), light, 1 << k, self, err);
+    for (int k = 0; k < 6 && status == CLV_OK; k++)
+        status = smooth(next_plane(self), chroma[k % 2], 1 << k / 2, self, err);
+    for (int k = 0; k < 3 && status == CLV_OK; k++)
+        status = fill_derivatives(self, smoothed[k], (float)(1 << k), err);
+    for (int k = 0; k < 3 && status == CLV_OK; k++)
+        status = fill_ranks(self, smoothed[0], (4 << k) - 1, err);
+    if (status != CLV_OK)
+        return status;
+    bank->whole[4] = otsu(&bank->whole[5], &bank->whole[6], smoothed[0], n);
+    float *distance = next_plane(self);
+    for (size_t i = 0; i < n; i++)
+        self->sides[i] = smoothed[0][i] > bank->whole[4];
+    filter_distance(distance, self->sides, bank->width, bank->height, MAX_DISTANCE);
+    for (size_t i = 0; i < n; i++)
+        distance[i] = self->sides[i] ? distance[i] : -distance[i];
+    return status;
+}
+
+enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, struct clv_error *err)
+{
+    size_t n = (size_t)image->width * (size_t)image->height;
+    struct pixel_bank made = {image->width, image->height, array_alloc(n, PIXEL_BANK_PLANES * sizeof(float)), {0}};
+    float *scratch = array_alloc(n, 4 * sizeof *scratch);
+    struct filling filling = {.bank = &made, .n_pixels = n, .sides = array_alloc(n, sizeof *filling.sides)};
+    enum clv_status status = made.planes && scratch && filling.sides ? CLV_OK : fail_memory(err);
+    for (int k = 0; k < 4; k++)
+        filling.scratch[k] = scratch + (size_t)k * n;
+    TRY(fill(&filling, image, err));
+    array_free(scratch);
+    array_free(filling.sides);
+    if (status == CLV_OK)
+        *self = made;
+    else
+        pixel_bank_release(&made);
+    return status;
+}

@@ -1,0 +1,202 @@
+#include "object/pixel_net.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/machine.h"
+#include "base/maths.h"
+#include "base/rng.h"
+
+#define HIDDEN     PIXEL_NET_HIDDEN
+#define OUT        4 /* OBJECT_CLASSES and one that is not used, for the width of registers */
+#define MAX_INPUTS 64
+#define BATCH      256
+#define PASSES     12
+#define RATE       2e-3F
+#define DECAY      4e-5F
+#define CLIP       5 /* standard deviations */
+
+/* A copy's weights: [n_inputs + 1][HIDDEN], the last row the biases, then [HIDDEN + 1][OUT] alike. */
+size_t pixel_net_size(int32_t n_inputs)
+{
+    return ((size_t)n_inputs + 1) * HIDDEN + (HIDDEN + 1) * OUT;
+}
+
+void pixel_net_release(struct pixel_net *self)
+{
+    array_free(self->standard);
+    array_free(self->weights);
+    *self = (struct pixel_net){0};
+}
+
+static void standardise(float *z, const struct pixel_net *self, const float *x)
+{
+    const float *mean = self->standard, *scale = mean + self->n_inputs;
+    for (int32_t k = 0; k < self->n_inputs; k++) {
+        float value = (x[k] - mean[k]) * scale[k];
+        z[k] = value > CLIP ? CLIP : value < -CLIP ? -CLIP : value;
+    }
+}
+
+/* hidden = max(0, W x + b), out = V hidden + c. */
+FOR_EVERY_WIDTH static void forward(float *restrict hidden, float *restrict out, const float *restrict w,
+                                    const float *restrict x, int32_t n_inputs)
+{
+    const float *v = w + ((size_t)n_inputs + 1) * HIDDEN;
+    float sum[HIDDEN], last[OUT];
+    memcpy(sum, w + (size_t)n_inputs * HIDDEN, sizeof sum);
+    memcpy(last, v + (size_t)HIDDEN * OUT, sizeof last);
+    for (int32_t k = 0; k < n_inputs; k++)
+        for (int u = 0; u < HIDDEN; u++)
+            sum[u] += w[k * HIDDEN + u] * x[k];
+    for (int u = 0; u < HIDDEN; u++) {
+        hidden[u] = sum[u] > 0 ? sum[u] : 0;
+        for (int c = 0; c < OUT; c++)
+            last[c] += v[u * OUT + c] * hidden[u];
+    }
+    memcpy(out, last, sizeof last);
+}
+
+static void softmax(float *probability, const float *out)
+{
+    double most = fmax(out[0], fmax(out[1], out[2])), sum = 0, e[OBJECT_CLASSES];
+    for (int c = 0; c < OBJECT_CLASSES; c++)
+        sum += e[c] = portable_exp(out[c] - most);
+    for (int c = 0; c < OBJECT_CLASSES; c++)
+        probability[c] = (float)(e[c] / sum);
+}
+
+void pixel_net_say(float *probability, const struct pixel_net *self, const float *x)
+{
+    float z[MAX_INPUTS], hidden[HIDDEN], out[OUT], one[OBJECT_CLASSES];
+    standardise(z, self, x);
+    memset(probability, 0, OBJECT_CLASSES * sizeof *probability);
+    for (size_t copy = 0; copy < PIXEL_NET_COPIES; copy++) {
+        forward(hidden, out, self->weights + copy * pixel_net_size(self->n_inputs), z, self->n_inputs);
+        softmax(one, out);
+        for (int c = 0; c < OBJECT_CLASSES; c++)
+            probability[c] += one[c] / PIXEL_NET_COPIES;
+    }
+}
+
+/* gradient += that of -log P(class) of one pixel; delta[c] = P(c) - [c is the class]. */
+FOR_EVERY_WIDTH static void backward(float *restrict gradient, const float *restrict w, const float *restrict x,
+                                     const float *restrict hidden, const float *restrict delta, int32_t n_inputs)
+{
+    size_t second = ((size_t)n_inputs + 1) * HIDDEN;
+    const float *v = w + second;
+    float *gv = gradient + second, back[HIDDEN];
+    for (int u = 0; u < HIDDEN; u++) {
+        back[u] = 0;
+        for (int c = 0; c < OUT; c++) {
+            back[u] += v[u * OUT + c] * delta[c];
+            gv[u * OUT + c] += hidden[u] * delta[c];
+        }
+        back[u] = hidden[u] > 0 ? back[u] : 0;
+    }
+    for (int c = 0; c < OUT; c++)
+        gv[HIDDEN * OUT + c] += delta[c];
+    for (int32_t k = 0; k < n_inputs; k++)
+        for (int u = 0; u < HIDDEN; u++)
+            gradient[k * HIDDEN + u] += x[k] * back[u];
+    for (int u = 0; u < HIDDEN; u++)
+        gradient[n_inputs * HIDDEN + u] += back[u];
+}
+
+/* One step of Adam; `step` counts from 1. */
+static void adam(float *w, float *first, float *second, const float *gradient, size_t n, int n_batch, double step,
+                 float rate)
+{
+    float by_first = 1 / (float)(1 - portable_pow(.9, step)), by_second = 1 / (float)(1 - portable_pow(.999, step));
+    for (size_t i = 0; i < n; i++) {
+        float g = gradient[i] / (float)n_batch + DECAY * w[i];
+        first[i] += .1F * (g - first[i]);
+        second[i] += .001F * (g * g - second[i]);
+        w[i] -= rate * first[i] * by_first / (sqrtf(second[i] * by_second) + 1e-8F);
+    }
+}
+
+/* What a copy is learned with. */
+struct descent {
+    float *first, *second, *gradient; /* [size] each, one array */
+    int32_t *order;                   /* [n] */
+    size_t size;
+};
+
+static void train_copy(struct pixel_net *self, struct descent *d, size_t copy, const float *inputs,
+                       const uint8_t *classes, size_t n, uint64_t seed)
+{
+    int32_t m = self->n_inputs;
+    float *w = self->weights + copy * d->size, z[MAX_INPUTS], hidden[HIDDEN], out[OUT], delta[OUT] = {0};
+    uint64_t stream = RNG_STREAM(RNG_INIT, copy);
+    for (size_t i = 0; i < d->size; i++) {
+        size_t row = i / HIDDEN;
+        double bound = sqrt(6. / (row <= (size_t)m ? m + HIDDEN : HIDDEN + OBJECT_CLASSES));
+        w[i] = (float)((2 * rng_uniform(seed, stream, i) - 1) * bound);
+    }
+    memset(d->first, 0, 2 * d->size * sizeof *d->first);
+    size_t n_batches = (n + BATCH - 1) / BATCH, n_steps = PASSES * n_batches, step = 0;
+    for (size_t pass = 0; pass < PASSES; pass++) {
+        rng_permutation(d->order, n, seed, RNG_STREAM(RNG_ORDER, copy * PASSES + pass));
+        for (size_t from = 0; from < n; from += BATCH) {
+            int n_batch = n - from < BATCH ? (int)(n - from) : BATCH;
+            memset(d->gradient, 0, d->size * sizeof *d->gradient);
+            for (int i = 0; i < n_batch; i++) {
+                size_t at = (size_t)d->order[from + (size_t)i];
+                standardise(z, self, inputs + at * (size_t)m);
+                forward(hidden, out, w, z, m);
+                softmax(delta, out);
+                delta[classes[at]] -= 1;
+                backward(d->gradient, w, z, hidden, delta, m);
+            }
+            float left = 1 - (float)step++ / (float)n_steps;
+            adam(w, d->first, d->second, d->gradient, d->size, n_batch, (double)step, RATE * left);
+        }
+    }
+}
+
+static void learn_standard(float *standard, const float *inputs, size_t n, int32_t n_inputs)
+{
+    for (size_t k = 0; k < (size_t)n_inputs; k++) {
+        double sum = 0, squares = 0;
+        for (size_t i = 0; i < n; i++) {
+            double x = (double)inputs[i * (size_t)n_inputs + k];
+            sum += x;
+            squares += x * x;
+        }
+        double mean = sum / (double)n, variance = squares / (double)n - mean * mean;
+        standard[k] = (float)mean;
+        standard[(size_t)n_inputs + k] = variance > 1e-8 ? (float)(1 / sqrt(variance)) : 0;
+    }
+}
+
+enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, const uint8_t *classes, size_t n,
+                                int32_t n_inputs, uint64_t seed, struct clv_error *err)
+{
+    struct descent d = {.size = pixel_net_size(n_inputs)};
+    struct pixel_net made = {.n_inputs = n_inputs,
+                             .standard = array_alloc((size_t)n_inputs, 2 * sizeof *made.standard),
+                             .weights = array_alloc(d.size, PIXEL_NET_COPIES * sizeof *made.weights)};
+    d.first = array_alloc(d.size, 3 * sizeof *d.first);
+    d.order = array_alloc(n, sizeof *d.order);
+    enum clv_status status = CLV_OK;
+    if (n_inputs > MAX_INPUTS || n == 0)
+        status = fail(err, CLV_ERR_USAGE, "a network needs pixels of 1 to %d inputs", MAX_INPUTS);
+    else if (!made.standard || !made.weights || !d.first || !d.order)
+        status = fail_memory(err);
+    if (status == CLV_OK) {
+        d.second = d.first + d.size;
+        d.gradient = d.second + d.size;
+        learn_standard(made.standard, inputs, n, n_inputs);
+        for (size_t copy = 0; copy < PIXEL_NET_COPIES; copy++)
+            train_copy(&made, &d, copy, inputs, classes, n, seed);
+        *self = made;
+    } else {
+        pixel_net_release(&made);
+    }
+    array_free(d.first);
+    array_free(d.order);
+    return status;
+}

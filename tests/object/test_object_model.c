@@ -1,0 +1,125 @@
+/* Objects that touch, learned from drawn images and found in others. */
+#include "object/object_model.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/rng.h"
+#include "support/support.h"
+#include "task/train_objects.h"
+
+enum { SIDE = 120, N = SIDE * SIDE, N_DISCS = 14 };
+
+/* Bright discs with darker rims, some of which touch. */
+static enum clv_status draw(void *context, struct clv_image *image, int32_t **objects, size_t index,
+                            struct clv_error *unused)
+{
+    (void)context;
+    (void)unused;
+    int32_t *truth = array_zalloc(N, sizeof *truth);
+    must(clv_image_new(image, SIDE, SIDE, 3, err));
+    float light[N];
+    for (uint64_t i = 0; i < N; i++)
+        light[i] = 40 + 12 * (float)rng_normal(index, 1, i);
+    for (uint64_t k = 0; k < N_DISCS; k++) {
+        double radius = 7 + 4 * rng_uniform(index, 2, k);
+        double cx = SIDE * rng_uniform(index, 3, k), cy = SIDE * rng_uniform(index, 4, k);
+        for (int i = 0; i < N; i++) {
+            double r = hypot(i % SIDE - cx, i / SIDE - cy) / radius;
+            if (r < 1) {
+                truth[i] = (int32_t)k + 1;
+                light[i] = (float)(190 - 70 * r * r * r) + 8 * (float)rng_normal(index, 5 + k, (uint64_t)i);
+            }
+        }
+    }
+    for (int i = 0; i < N; i++)
+        memset(image->pixels + 3 * i, (int)fminf(fmaxf(light[i], 0), 255), 3);
+    *objects = truth;
+    return CLV_OK;
+}
+
+/* Objects of the truth, of at least 60 pixels, that one found has an IoU above a half with. */
+static void count_found(int *n_true, int *n_hit, const int32_t *found, const int32_t *truth)
+{
+    int both[N_DISCS + 1][200] = {{0}}, area[N_DISCS + 1] = {0}, of_found[200] = {0};
+    for (int i = 0; i < N; i++) {
+        ck_assert_int_lt(found[i], 200);
+        both[truth[i]][found[i]]++;
+        area[truth[i]]++;
+        of_found[found[i]]++;
+    }
+    for (int k = 1; k <= N_DISCS; k++) {
+        *n_true += area[k] >= 60;
+        for (int f = 1; f < 200; f++)
+            *n_hit += area[k] >= 60 && 2 * both[k][f] > area[k] + of_found[f] - both[k][f];
+    }
+}
+
+static void learn(struct object_model *model, const char *name, int n_threads)
+{
+    const struct clv_learner *learner = clv_learner_find(name);
+    struct object_source source = {draw, NULL, 10};
+    struct clv_training like;
+    clv_training_defaults(&like, learner);
+    like.seed = 3;
+    like.n_threads = n_threads;
+    must(train_objects(model, &source, learner, &like, err));
+}
+
+TEST(discs_that_touch_are_told_apart_in_images_not_seen)
+{
+    struct object_model model = {0};
+    learn(&model, "ssvm", 2);
+    ck_assert_ptr_nonnull(model.weights);
+    ck_assert_float_eq(model.shrink, 1);
+    int n_true = 0, n_hit = 0;
+    for (size_t k = 100; k < 106; k++) {
+        struct clv_image image;
+        int32_t *truth, *found = malloc(N * sizeof *found), n;
+        must(draw(NULL, &image, &truth, k, err));
+        must(object_model_find(found, &n, &model, &image, err));
+        int32_t met = 0;
+        for (int i = 0; i < N; i++) {
+            ck_assert_int_le(found[i], met + 1);
+            met = found[i] > met ? found[i] : met;
+        }
+        ck_assert_int_eq(met, n);
+        count_found(&n_true, &n_hit, found, truth);
+        free(found);
+        array_free(truth);
+        clv_image_release(&image);
+    }
+    ck_assert_int_ge(n_hit, n_true * 85 / 100);
+    object_model_release(&model);
+}
+
+TEST(any_number_of_threads_learns_the_same_bytes)
+{
+    struct object_model one = {0}, three = {0};
+    learn(&one, "independent", 1);
+    learn(&three, "independent", 3);
+    ck_assert_int_eq(one.n_weights, three.n_weights);
+    ck_assert_mem_eq(one.weights, three.weights, (size_t)one.n_weights * sizeof *one.weights);
+    ck_assert_mem_eq(one.net.weights, three.net.weights,
+                     PIXEL_NET_COPIES * pixel_net_size(one.net.n_inputs) * sizeof *one.net.weights);
+    object_model_release(&one);
+    object_model_release(&three);
+}
+
+TEST(an_image_of_a_pixel_and_one_without_objects_are_fine)
+{
+    struct object_model model = {0};
+    learn(&model, "ssvm", 2);
+    struct clv_image image;
+    int32_t found[900], n = -1;
+    must(clv_image_new(&image, 1, 1, 3, err));
+    must(object_model_find(found, &n, &model, &image, err));
+    clv_image_release(&image);
+    must(clv_image_new(&image, 30, 30, 3, err));
+    must(object_model_find(found, &n, &model, &image, err));
+    clv_image_release(&image);
+    object_model_release(&model);
+}
