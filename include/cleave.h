@@ -12,6 +12,7 @@
 #include "cleave/learn.h"
 #include "cleave/maps.h"
 #include "cleave/model.h"
+#include "cleave/objects.h"
 #include "cleave/problem.h"
 #include "cleave/refine.h"
 #include "cleave/score.h"

@@ -93,21 +93,35 @@ static enum clv_status find_mask(const char **mask, struct stems *stems, const c
 struct layout {
     const char *images, *masks; /* folders in it; "": itself */
     bool is_paired;             /* else masks, if there are some, are next to images */
+    bool has_instances;         /* which are in INSTANCES */
 };
+
+#define INSTANCES "instances"
+
+/* Joins what find_mask found to its folder: *path, array_free it, or NULL. */
+static enum clv_status find_below(char **path, struct stems *stems, const char *file, bool is_shared, const char *below,
+                                  const struct clv_set *set, struct clv_error *err)
+{
+    const char *found = NULL;
+    *path = NULL;
+    enum clv_status status = stems->n ? find_mask(&found, stems, file, is_shared, set->root, err) : CLV_OK;
+    if (status == CLV_OK && found && !(*path = path_join(below, found)))
+        status = fail_memory(err);
+    return status;
+}
 
 /* An image or page below root/images. */
 static enum clv_status add_image(struct clv_set *set, size_t *capacity, const struct layout *layout, const char *file,
-                                 bool is_shared, struct stems *stems, struct clv_error *err)
+                                 bool is_shared, struct stems *stems, struct stems *instances, struct clv_error *err)
 {
-    const char *mask = NULL;
-    char *name = path_join(layout->images, file), *mask_name = NULL;
+    char *name = path_join(layout->images, file), *mask = NULL, *objects = NULL;
     enum clv_status status = name ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && stems->n)
-        status = find_mask(&mask, stems, file, is_shared, set->root, err);
-    if (status == CLV_OK && mask && !(mask_name = path_join(layout->masks, mask)))
-        status = fail_memory(err);
-    TRY(set_add(set, capacity, &(struct item_fields){.name = name, .mask = mask_name, .split = ""}, err));
-    array_free(mask_name);
+    TRY(find_below(&mask, stems, file, is_shared, layout->masks, set, err));
+    TRY(find_below(&objects, instances, file, is_shared, INSTANCES, set, err));
+    TRY(set_add(set, capacity, &(struct item_fields){.name = name, .mask = mask, .instances = objects, .split = ""},
+                err));
+    array_free(objects);
+    array_free(mask);
     array_free(name);
     return status;
 }
@@ -118,7 +132,8 @@ static enum clv_status count_own(struct clv_set *set, const char *file, struct c
     char *full = set_path(set, file);
     if (!full)
         return fail_memory(err);
-    if (strncmp(file, "masks/", 6) != 0 && path_is_image(full) && !set->n_own++) {
+    if (strncmp(file, "masks/", 6) != 0 && strncmp(file, INSTANCES "/", strlen(INSTANCES "/")) != 0 &&
+        path_is_image(full) && !set->n_own++) {
         set->first_own = full;
         return CLV_OK;
     }
@@ -180,7 +195,7 @@ static enum clv_status walk_below(struct path_list *list, struct clv_set *set, c
 }
 
 /* Masks that no image took, so that a misspelled name is noticed. */
-static enum clv_status count_lone_masks(struct clv_set *set, const struct stems *stems, const struct layout *layout,
+static enum clv_status count_lone_masks(struct clv_set *set, const struct stems *stems, const char *below,
                                         struct clv_error *err)
 {
     const char *first = NULL;
@@ -188,7 +203,7 @@ static enum clv_status count_lone_masks(struct clv_set *set, const struct stems 
         set->n_lone_masks += !stems->entries[i].is_used;
         first = first || stems->entries[i].is_used ? first : stems->entries[i].path;
     }
-    if (first && !(set->first_lone_mask = path_join(layout->masks, first)))
+    if (first && !set->first_lone_mask && !(set->first_lone_mask = path_join(below, first)))
         return fail_memory(err);
     return CLV_OK;
 }
@@ -230,11 +245,20 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
 {
     static const char *const of_images[] = {"images", "imgs", "img"};
     static const char *const of_masks[] = {"masks", "labels", "annotations"};
-    const char *images, *masks;
-    *layout = (struct layout){"", "", false};
+    static const char *const of_objects[] = {INSTANCES, INSTANCES, INSTANCES};
+    const char *images, *masks, *instances;
+    *layout = (struct layout){"", "", false, false};
     enum clv_status status = find_folder(&images, of_images, folder, err);
     TRY(find_folder(&masks, of_masks, folder, err));
-    if (status != CLV_OK || !masks || (!images && masks != of_masks[0]))
+    TRY(find_folder(&instances, of_objects, folder, err));
+    if (status != CLV_OK)
+        return status;
+    layout->has_instances = instances != NULL;
+    if (!masks && instances) {
+        layout->images = images ? images : "";
+        layout->is_paired = true;
+    }
+    if (!masks || (!images && masks != of_masks[0]))
         return status;
     char *below = path_join(folder, masks), *same = below && images ? path_join(below, images) : NULL;
     layout->is_paired = true;
@@ -246,6 +270,10 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
         (images == of_images[0] || !path_is_folder(same))) /* masks/img/ is of img/ next to masks/ */
         layout->images = images;
     layout->masks = layout->is_paired ? masks : "";
+    if (instances && !layout->is_paired) {
+        layout->images = images ? images : "";
+        layout->is_paired = true;
+    }
     array_free(same);
     array_free(below);
     return status;
@@ -291,14 +319,16 @@ enum clv_status set_take_masks(struct path_list *masks, struct path_list *files,
 enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err)
 {
     struct clv_set fresh = {.root = string_copy(folder)};
-    struct path_list files = {0}, masks = {0};
-    struct stems stems = {0};
+    struct path_list files = {0}, masks = {0}, objects = {0};
+    struct stems stems = {0}, instances = {0};
     size_t capacity = 0;
     if (!fresh.root)
         return fail_memory(err);
     struct layout layout;
     enum clv_status status = find_layout(&layout, folder, err);
-    TRY_IF(layout.is_paired, walk_below(&masks, &fresh, layout.masks, err));
+    TRY_IF(*layout.masks, walk_below(&masks, &fresh, layout.masks, err));
+    TRY_IF(layout.has_instances, walk_below(&objects, &fresh, INSTANCES, err));
+    TRY(list_stems(&instances, &objects, false, err));
     TRY(walk_below(&files, &fresh, layout.images, err));
     TRY(keep_images(&files, &fresh, layout.images, err));
     TRY_IF(!layout.is_paired, take_masks(&masks, &files, &layout, err));
@@ -307,8 +337,9 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     TRY(is_shared ? path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err)
                   : fail_memory(err));
     for (size_t i = 0; status == CLV_OK && i < files.n; i++)
-        status = add_image(&fresh, &capacity, &layout, files.paths[i], is_shared[i], &stems, err);
-    TRY(count_lone_masks(&fresh, &stems, &layout, err));
+        status = add_image(&fresh, &capacity, &layout, files.paths[i], is_shared[i], &stems, &instances, err);
+    TRY(count_lone_masks(&fresh, &stems, layout.masks, err));
+    TRY(count_lone_masks(&fresh, &instances, INSTANCES, err));
     if (status == CLV_OK && !fresh.n_items)
         status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped);
     TRY(set_read_labels(&fresh, err));
@@ -318,8 +349,10 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     else
         clv_set_release(&fresh);
     release_stems(&stems);
+    release_stems(&instances);
     array_free(is_shared);
     path_list_release(&files);
     path_list_release(&masks);
+    path_list_release(&objects);
     return status;
 }

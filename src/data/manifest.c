@@ -16,8 +16,8 @@
 #define MAPS "maps." /* in front of the name of a map */
 
 struct columns {
-    int image, mask, boxes, split, tags, sequence; /* -1: absent */
-    int maps[CLV_MAX_MAPS];                        /* by the set's map_names */
+    int image, mask, instances, boxes, split, tags, sequence; /* -1: absent */
+    int maps[CLV_MAX_MAPS];                                   /* by the set's map_names */
 };
 
 /* The field as a path below the root; *path is NULL for a column that is absent or a field that is empty. */
@@ -51,6 +51,7 @@ static enum clv_status add_row(struct clv_set *set, size_t *capacity, const stru
     if (status == CLV_OK && !fields.name)
         status = fail(err, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line);
     TRY(take_path(&fields.mask, table, columns->mask, set->root, err));
+    TRY(take_path(&fields.instances, table, columns->instances, set->root, err));
     TRY(take_path(&fields.boxes, table, columns->boxes, set->root, err));
     for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
         status = take_path(&fields.maps[m], table, columns->maps[m], set->root, err);
@@ -175,6 +176,7 @@ enum clv_status manifest_parse(struct clv_set *set, const char *path, char *byte
         return status;
     status = tsv_require_column(&columns.image, &table, "image", err);
     columns.mask = tsv_column(&table, "mask");
+    columns.instances = tsv_column(&table, "instances");
     columns.boxes = tsv_column(&table, "boxes");
     columns.split = tsv_column(&table, "split");
     columns.tags = tsv_column(&table, "tags");

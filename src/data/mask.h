@@ -22,6 +22,11 @@ enum clv_status mask_from_wide(struct clv_mask *mask, const unsigned char *bytes
                                const struct clv_labels *labels, const struct mask_wanted *wanted,
                                struct clv_error *err) CLV_CHECK;
 
+/* The mask of a label image of objects: each of them is label 1, the rest label 0. */
+enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
+                                    int32_t expected_width, int32_t expected_height,
+                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
 /* The note of a mask of 0 and one other value, which was read as 1. */
 extern const char mask_other_value_note[];
 

@@ -1,7 +1,10 @@
 /* Masks from files, whatever they hold. */
+#include "base/array.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/mask.h"
+#include "data/set.h"
+#include "image/integers.h"
 
 /* A mask of colours or more than 8 bits; *is_wide false: it is none. */
 static enum clv_status read_wide(struct clv_mask *mask, bool *is_wide, const char *path,
@@ -37,4 +40,34 @@ enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const str
     TRY(mask_from_indexed(mask, &image, path, labels, err));
     clv_indexed_image_release(&image);
     return status;
+}
+
+enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
+                                    int32_t expected_width, int32_t expected_height,
+                                    const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct integer_image image = {0};
+    enum clv_status status = integer_image_read(&image, path, limits, err);
+    size_t n = (size_t)image.width * (size_t)image.height;
+    uint8_t *derived = NULL;
+    TRY_IF(labels->n_labels < 2 || !*labels->names[1],
+           fail(err, CLV_ERR_DATA, "%s: objects without a mask are label 1, which labels.tsv does not name", path));
+    TRY_IF(expected_width && expected_height && (image.width != expected_width || image.height != expected_height),
+           fail(err, CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height,
+                expected_width, expected_height));
+    TRY_IF(!(derived = array_alloc(n, 1)), fail_memory(err));
+    for (size_t p = 0; p < n && status == CLV_OK; p++)
+        derived[p] = image.values[p] > 0;
+    if (status == CLV_OK)
+        *mask = (struct clv_mask){image.width, image.height, derived, NULL};
+    integer_image_release(&image);
+    return status;
+}
+
+enum clv_status item_mask_read(struct clv_mask *mask, const struct clv_item *item, const struct clv_labels *labels,
+                               int32_t expected_width, int32_t expected_height, const struct clv_image_limits *limits,
+                               struct clv_error *err)
+{
+    return (item->is_derived ? mask_from_instances : clv_mask_read)(mask, item->mask, labels, expected_width,
+                                                                    expected_height, limits, err);
 }

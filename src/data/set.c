@@ -12,6 +12,7 @@ void clv_item_release(struct clv_item *item)
     array_free(item->name);
     array_free(item->image);
     array_free(item->mask);
+    array_free(item->instances);
     array_free(item->boxes);
     array_free(item->split);
     array_free(item->tags);
@@ -43,7 +44,7 @@ char *set_path(const struct clv_set *set, const char *relative)
 
 bool set_is_own(const char *below)
 {
-    static const char *const folders[] = {"masks/", "strokes/", "overlays/", "cutouts/", "objects/"};
+    static const char *const folders[] = {"masks/", "strokes/", "overlays/", "cutouts/", "objects/", "instances/"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
         if (strncmp(below, folders[i], strlen(folders[i])) == 0)
             return true;
@@ -61,10 +62,13 @@ bool set_is_table(const char *below)
 
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields, struct clv_error *err)
 {
+    const char *mask = fields->mask ? fields->mask : fields->instances;
     struct clv_item item = {
         .name = string_copy(fields->name),
         .image = set_path(set, fields->name),
-        .mask = fields->mask ? set_path(set, fields->mask) : NULL,
+        .mask = mask ? set_path(set, mask) : NULL,
+        .instances = fields->instances ? set_path(set, fields->instances) : NULL,
+        .is_derived = !fields->mask && fields->instances,
         .boxes = fields->boxes ? set_path(set, fields->boxes) : NULL,
         .split = string_copy(fields->split),
         .tags = fields->tags ? string_copy(fields->tags) : NULL,
@@ -74,8 +78,9 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
     for (size_t m = 0; m < set->n_maps; m++)
         if (fields->maps[m])
             has_maps &= (item.maps[m] = set_path(set, fields->maps[m])) != NULL;
-    if (!has_maps || !item.name || !item.image || !item.split || (fields->mask && !item.mask) ||
-        (fields->boxes && !item.boxes) || (fields->tags && !item.tags) || (fields->sequence && !item.sequence) ||
+    if (!has_maps || !item.name || !item.image || !item.split || (mask && !item.mask) ||
+        (fields->instances && !item.instances) || (fields->boxes && !item.boxes) || (fields->tags && !item.tags) ||
+        (fields->sequence && !item.sequence) ||
         array_reserve((void **)&set->items, capacity, set->n_items + 1, sizeof *set->items)) {
         clv_item_release(&item);
         return fail_memory(err);

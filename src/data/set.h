@@ -7,10 +7,10 @@
 #include "base/path.h"
 #include "cleave/data.h"
 
-/* Appends an item; capacity is the caller's. `mask`, `boxes`, `tags` and `sequence` may be NULL; paths are relative
+/* Appends an item; capacity is the caller's. `mask`, `instances`, `boxes`, `tags` and `sequence` may be NULL; paths are relative
  * to the root. */
 struct item_fields {
-    const char *name, *mask, *boxes, *split, *tags, *sequence;
+    const char *name, *mask, *instances, *boxes, *split, *tags, *sequence;
     const char *maps[CLV_MAX_MAPS]; /* relative to the root, too; by the set's map_names, of which there may be none */
 };
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields,
@@ -19,8 +19,8 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
 /* A path from the root as one that opens, array_free it; the root "." is left out of it. NULL: out of memory. */
 char *set_path(const struct clv_set *set, const char *relative);
 
-/* Whether a path below a folder of images leads to what belongs to them: their masks/, strokes/, overlays/, cutouts/ or
- * objects/. */
+/* Whether a path below a folder of images leads to what belongs to them: their masks/, strokes/, overlays/, cutouts/,
+ * objects/ or instances/. */
 bool set_is_own(const char *below);
 
 /* Whether it is a file that a set has besides its images: labels.tsv and the like, and the model of `cleave label'. */
@@ -29,6 +29,11 @@ bool set_is_table(const char *below);
 /* Moves files below a folder that are masks by its layout, as clv_set_read_folder sees it, to `masks`: photo_mask.png
  * next to photo.jpg, and what is in the folder of masks. */
 enum clv_status set_take_masks(struct path_list *masks, struct path_list *files, const char *folder,
+                               struct clv_error *err) CLV_CHECK;
+
+/* clv_mask_read of an item's mask, which may be a derived one. */
+enum clv_status item_mask_read(struct clv_mask *mask, const struct clv_item *item, const struct clv_labels *labels,
+                               int32_t expected_width, int32_t expected_height, const struct clv_image_limits *limits,
                                struct clv_error *err) CLV_CHECK;
 
 /* Reads labels.tsv in the root if there is one, else the labels are binary. */

@@ -74,6 +74,16 @@ struct png_grey {
 enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, size_t size,
                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+/* Whole numbers of 8, 16 or 32 bits as they are stored, the orientation applied: values[height][width], array_free
+ * them. */
+enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const uint8_t *bytes,
+                                     size_t size, uint32_t page, const struct clv_image_limits *limits,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* samples[height][width][2], the most significant byte first; all or nothing. */
+enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height, const uint8_t *samples,
+                                 struct clv_error *err) CLV_CHECK;
+
 /* rgba[height][width][4], colours not multiplied by alpha, all or nothing. */
 enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
                                struct clv_error *err) CLV_CHECK;

@@ -406,8 +406,9 @@ static void write_all(struct job *job)
 {
     png_color palette[256];
     png_set_write_fn(job->png, job, on_write, on_flush);
-    png_set_IHDR(job->png, job->info, (png_uint_32)job->width, (png_uint_32)job->height, 8, job->colour_type,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(job->png, job->info, (png_uint_32)job->width, (png_uint_32)job->height,
+                 job->bit_depth ? job->bit_depth : 8, job->colour_type, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     for (int i = 0; i < job->palette_size; i++)
         palette[i] = (png_color){job->palette[i][0], job->palette[i][1], job->palette[i][2]};
     if (job->palette_size)
@@ -475,23 +476,41 @@ enum clv_status clv_png_write(const char *path, const struct clv_image *image, s
     return status;
 }
 
-enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
-                               struct clv_error *err)
+static enum clv_status write_file(const char *path, struct job *job, struct clv_error *err)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
+    enum clv_status status = encode(&bytes, &size, job, err);
+    if (status != CLV_OK)
+        return fail_within(err, status, path);
+    status = file_write(path, bytes, size, err);
+    array_free(bytes);
+    return status;
+}
+
+enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
+                               struct clv_error *err)
+{
     struct job job = {.width = width,
                       .height = height,
                       .colour_type = PNG_COLOR_TYPE_RGB_ALPHA,
                       .samples = (uint8_t *)rgba, /* only read */
                       .sample_channels = 4,
                       .plan = &photo_plan};
-    enum clv_status status = encode(&bytes, &size, &job, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, path);
-    status = file_write(path, bytes, size, err);
-    array_free(bytes);
-    return status;
+    return write_file(path, &job, err);
+}
+
+enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height, const uint8_t *samples,
+                                 struct clv_error *err)
+{
+    struct job job = {.width = width,
+                      .height = height,
+                      .bit_depth = 16,
+                      .colour_type = PNG_COLOR_TYPE_GRAY,
+                      .samples = (uint8_t *)samples, /* only read */
+                      .sample_channels = 2,
+                      .plan = &label_plan};
+    return write_file(path, &job, err);
 }
 
 static enum clv_status check_labels(const struct job *job, struct clv_error *err)

@@ -166,21 +166,27 @@ static bool is_plain(const struct reader *self)
             self->photometric == PHOTOMETRIC_PALETTE);
 }
 
-/* A block's part of the image: rows of `stride` bytes, of samples of 1, 2, 4, 8 or 16 bits. */
-static void unpack_block(uint16_t *samples, const struct reader *self, const uint8_t *block, size_t stride,
+/* A block's part of the image: rows of `stride` bytes, of samples of 1, 2, 4, 8, 16 or 32 bits. */
+static void unpack_block(uint32_t *samples, const struct reader *self, const uint8_t *block, size_t stride,
                          uint32_t left, uint32_t top, uint32_t width, uint32_t height)
 {
-    unsigned bits = self->bits, largest = (1u << bits) - 1;
+    unsigned bits = self->bits;
+    uint32_t largest = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
     for (uint32_t y = 0; y < height; y++) {
         const uint8_t *row = block + y * stride;
-        uint16_t *target = samples + (size_t)(top + y) * self->width + left;
+        uint32_t *target = samples + (size_t)(top + y) * self->width + left;
         for (uint32_t x = 0; x < width; x++) {
+            uint16_t of_two = 0;
+            if (bits == 32)
+                memcpy(&target[x], row + 4 * (size_t)x, 4);
+            else if (bits == 16)
+                memcpy(&of_two, row + 2 * (size_t)x, 2);
             if (bits == 16)
-                memcpy(&target[x], row + 2 * (size_t)x, 2);
-            else
-                target[x] = (uint16_t)(row[(size_t)x * bits / 8] >> (8 - bits - x * bits % 8) & largest);
+                target[x] = of_two;
+            else if (bits < 16)
+                target[x] = row[(size_t)x * bits / 8] >> (8 - bits - x * bits % 8) & largest;
             if (self->photometric == PHOTOMETRIC_MINISWHITE)
-                target[x] = (uint16_t)(largest - target[x]);
+                target[x] = largest - target[x];
         }
     }
 }
@@ -191,7 +197,7 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 }
 
 /* samples[height][width], the darkest 0. */
-static enum clv_status read_samples(uint16_t *samples, struct reader *self, struct clv_error *err)
+static enum clv_status read_samples(uint32_t *samples, struct reader *self, struct clv_error *err)
 {
     TIFF *tiff = self->tiff;
     bool tiled = TIFFIsTiled(tiff);
@@ -225,15 +231,15 @@ static enum clv_status read_samples(uint16_t *samples, struct reader *self, stru
     return status;
 }
 
-static uint16_t *samples_new(const struct reader *self)
+static uint32_t *samples_new(const struct reader *self)
 {
-    return array_alloc((size_t)self->height, (size_t)self->width * sizeof(uint16_t));
+    return array_alloc((size_t)self->height, (size_t)self->width * sizeof(uint32_t));
 }
 
 static enum clv_status read_grey16(uint8_t *pixels, struct reader *self, const struct clv_image_limits *limits,
                                    struct clv_error *err)
 {
-    uint16_t *samples = samples_new(self);
+    uint32_t *samples = samples_new(self);
     enum clv_status status = samples ? read_samples(samples, self, err) : fail_memory(err);
     size_t n = (size_t)self->width * self->height;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
@@ -306,7 +312,7 @@ enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const uint8
 {
     struct reader self;
     struct clv_indexed_image fresh = {0};
-    uint16_t *samples = NULL;
+    uint32_t *samples = NULL;
     enum clv_status status = reader_open(&self, bytes, size, page, limits, err);
     if (status != CLV_OK)
         goto done;
@@ -337,4 +343,39 @@ done:
     else
         clv_indexed_image_release(&fresh);
     return status;
+}
+
+enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const uint8_t *bytes,
+                                     size_t size, uint32_t page, const struct clv_image_limits *limits,
+                                     struct clv_error *err)
+{
+    struct reader self;
+    uint32_t *samples = NULL;
+    enum clv_status status = reader_open(&self, bytes, size, page, limits, err);
+    uint32_t largest = INT32_MAX;
+    if (status == CLV_OK && self.format == SAMPLEFORMAT_INT && self.bits > 0 && self.bits <= 32) {
+        self.format = SAMPLEFORMAT_UINT;
+        largest = UINT32_MAX >> (33 - self.bits); /* numbers below 0 are above */
+    }
+    TRY_IF(!is_plain(&self) || (self.bits != 8 && self.bits != 16 && self.bits != 32),
+           fail(err, CLV_ERR_DATA,
+                "a TIFF of %d samples of %d bits a pixel; objects are one whole number of 8, 16 or 32", self.n_samples,
+                self.bits));
+    TRY_IF(!(samples = samples_new(&self)), fail_memory(err));
+    TRY(read_samples(samples, &self, err));
+    struct clv_image turned = {(int32_t)self.width, (int32_t)self.height, 4, (uint8_t *)samples}; /* four bytes each */
+    for (size_t i = 0, n = (size_t)self.width * self.height; i < n && status == CLV_OK; i++)
+        if (samples[i] > largest)
+            status = fail(err, CLV_ERR_DATA, "pixel (%zu, %zu) is below 0 or above 2,147,483,647", i % self.width,
+                          i / self.width);
+    TRY(image_orient(&turned, self.orientation, err));
+    reader_close(&self);
+    if (status != CLV_OK) {
+        array_free(turned.pixels);
+        return status;
+    }
+    *values = (int32_t *)turned.pixels;
+    *width = turned.width;
+    *height = turned.height;
+    return CLV_OK;
 }

@@ -110,7 +110,7 @@ static enum clv_status list_items(struct page_session *session, struct clv_error
         session->items && names && is_shared ? path_find_shared_stems(is_shared, names, n, err) : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         struct page_item *item = &session->items[i];
-        const char *mask = session->set.items[i].mask;
+        const char *mask = session->set.items[i].is_derived ? NULL : session->set.items[i].mask;
         item->mask = sibling_path(session, i, is_shared[i], "masks", ".png");
         item->strokes = sibling_path(session, i, is_shared[i], "strokes", ".json");
         if (!item->mask || !item->strokes) {

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "cleave/score.h"
+#include "data/set.h"
 #include "feature/recipe/item_maps.h"
 #include "feature/recipe/recipe.h"
 
@@ -26,8 +27,8 @@ static enum clv_status read_item(struct labelled_image *self, const struct refin
                                  const struct clv_item *item, struct clv_error *err)
 {
     enum clv_status status = clv_image_read(&self->image, item->image, source->limits, err);
-    TRY(clv_mask_read(&self->truth, item->mask, &self->model.labels, self->image.width, self->image.height,
-                      source->limits, err));
+    TRY(item_mask_read(&self->truth, item, &self->model.labels, self->image.width, self->image.height, source->limits,
+                       err));
     TRY(item_maps_open(&self->maps, &self->model.recipe, source->set, item, source->limits, err));
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/team_for.h"
 #include "cleave/image.h"
 #include "data/mask.h"
+#include "data/set.h"
 #include "feature/recipe/memory_estimate.h"
 #include "image/codec.h"
 
@@ -71,15 +72,16 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
 {
     struct supervision *supervision = check->supervision;
     struct clv_mask mask = {0};
-    enum clv_status status = clv_mask_read(&mask, supervision->set.items[index].mask, &supervision->set.labels,
-                                           image->width, image->height, check->limits, err);
+    enum clv_status status = item_mask_read(&mask, &supervision->set.items[index], &supervision->set.labels,
+                                            image->width, image->height, check->limits, err);
     if (status == CLV_OK && supervision->n_boxed)
         finding->box = find_box(&mask);
     size_t n_pixels = status == CLV_OK ? (size_t)mask.width * (size_t)mask.height : 0;
     for (size_t p = 0; p < n_pixels; p++)
         finding->has_label[mask.labels[p]] = true;
     snprintf(finding->note, sizeof finding->note, "%s", mask.note ? mask.note : "");
-    if (status == CLV_OK && finding->has_label[1] && !supervision->set.labels.from_file)
+    if (status == CLV_OK && finding->has_label[1] && !supervision->set.labels.from_file &&
+        !supervision->set.items[index].is_derived)
         finding->figure = figure_value(&mask, supervision->set.items[index].mask, check->limits);
     clv_mask_release(&mask);
     return status;

@@ -28,6 +28,7 @@ void input_release(struct input *item)
     array_free(item->name);
     array_free(item->image);
     array_free(item->mask);
+    array_free(item->instances);
     array_free(item->output);
     array_free(item->file);
     array_free(item->bytes);
@@ -394,6 +395,13 @@ static size_t masks_folder(const struct clv_set *set)
     return common;
 }
 
+static enum clv_status copy_instances(struct input *input, const struct clv_item *item, struct clv_error *err)
+{
+    input->instances = string_copy(item->instances);
+    input->is_derived = item->is_derived;
+    return input->instances ? CLV_OK : fail_memory(err);
+}
+
 enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *set, size_t common, struct clv_error *err)
 {
     const char **names = sorted_names(set);
@@ -404,6 +412,7 @@ enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *se
         const char *file =
             item->mask && is_repeated(names, set->n_items, item->name) ? item->mask + masks : item->name + common;
         status = add(list, item->name, item->image, item->mask, file, err);
+        TRY_IF(item->instances, copy_instances(&list->items[list->n - 1], item, err));
         for (size_t m = 0; m < set->n_maps && status == CLV_OK; m++)
             if (item->maps[m] && !(list->items[list->n - 1].maps[m] = string_copy(item->maps[m])))
                 status = fail_memory(err);
@@ -412,6 +421,14 @@ enum clv_status inputs_add_set(struct input_list *list, const struct clv_set *se
     list->n_maps = set->n_maps;
     array_free(names);
     return status == CLV_OK ? rename_outputs(list, err) : status;
+}
+
+enum clv_status input_read_mask(struct clv_mask *mask, const struct input *item, const struct clv_labels *labels,
+                                int32_t expected_width, int32_t expected_height, const struct clv_image_limits *limits,
+                                struct clv_error *err)
+{
+    const struct clv_item truth = {.mask = item->mask, .is_derived = item->is_derived};
+    return item_mask_read(mask, &truth, labels, expected_width, expected_height, limits, err);
 }
 
 enum clv_status inputs_add_dataset(struct input_list *list, const struct clv_dataset *dataset, struct clv_error *err)

@@ -13,6 +13,8 @@ struct input {
     char *name;                          /* in notes: the path as given, or the set's spelling */
     char *image;                         /* path that opens; NULL for an item of a feature file */
     char *mask;                          /* the truth, or NULL */
+    char *instances;                     /* its objects, or NULL */
+    bool is_derived;                     /* the truth is `instances` */
     char *maps[CLV_MAX_MAPS];            /* by the list's map_names: paths, or NULL */
     char *output;                        /* path_output of a relative path: "a/b" for photos/a/b.jpg .. */
     char *file;                          /* .. that path, "a/b.jpg"; NULL: the output is not a file's */
@@ -58,6 +60,11 @@ enum clv_status inputs_add_standard(struct input_list *list, size_t max_size, st
 /* The image of an input. */
 enum clv_status input_read_image(struct clv_image *image, const struct input *item,
                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* The truth of an input, which has one; as clv_mask_read. */
+enum clv_status input_read_mask(struct clv_mask *mask, const struct input *item, const struct clv_labels *labels,
+                                int32_t expected_width, int32_t expected_height, const struct clv_image_limits *limits,
+                                struct clv_error *err) CLV_CHECK;
 
 /* Paths read from a stream, ended by `separator`; empty ones are ignored. */
 enum clv_status inputs_add_stream(struct input_list *list, FILE *stream, char separator,

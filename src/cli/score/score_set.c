@@ -192,7 +192,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     char *path = prediction_path(task, index);
     enum clv_status status =
-        path ? clv_mask_read(&truth, input->mask, task->labels, 0, 0, task->limits, err) : fail_memory(err);
+        path ? input_read_mask(&truth, input, task->labels, 0, 0, task->limits, err) : fail_memory(err);
     TRY(clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err));
     TRY_IF(prediction.width != truth.width || prediction.height != truth.height,
            fail(err, CLV_ERR_DATA, "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width,

@@ -282,8 +282,8 @@ static enum clv_status read_truth(struct work *work, const struct job *job, stru
 {
     if (!work->input->mask)
         return CLV_OK;
-    enum clv_status status = clv_mask_read(&work->truth, work->input->mask, &job->run->model->labels, work->width,
-                                           work->height, &job->run->options->common.limits, err);
+    enum clv_status status = input_read_mask(&work->truth, work->input, &job->run->model->labels, work->width,
+                                             work->height, &job->run->options->common.limits, err);
     if (status == CLV_OK || status == CLV_ERR_MEMORY)
         return status;
     console_note("%s (so the report has no truth for it)", err->message);

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/team.h"
 #include "base/team_for.h"
+#include "data/set.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/extract_share.h"
 #include "feature/dataset/frame.h"
@@ -55,8 +56,7 @@ static enum clv_status read_truth(struct clv_example *example, const struct clv_
 {
     struct clv_mask mask = {0};
     const struct clv_labels *labels = &batch->set->labels;
-    enum clv_status status =
-        clv_mask_read(&mask, item->mask, labels, example->width, example->height, batch->limits, err);
+    enum clv_status status = item_mask_read(&mask, item, labels, example->width, example->height, batch->limits, err);
     if (status != CLV_OK)
         return status;
     if (batch->is_mirrored)

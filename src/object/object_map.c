@@ -1,0 +1,266 @@
+#include "object/object_map.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "data/set.h"
+#include "image/integers.h"
+
+#define MOST_IN_PNG 65535
+
+void clv_object_map_release(struct clv_object_map *map)
+{
+    array_free(map->objects);
+    array_free(map->labels);
+    *map = (struct clv_object_map){0};
+}
+
+static int32_t find_root(int32_t *parent, int32_t part)
+{
+    while (parent[part] != part)
+        part = parent[part] = parent[parent[part]];
+    return part;
+}
+
+/* objects[p] = the pixel after the first one of its piece, or 0: of two pieces that meet the earlier one stands for
+ * both. */
+static void find_pieces(int32_t *objects, int32_t *parent, const uint8_t *labels, int32_t width, int32_t height,
+                        const bool is_object[256])
+{
+    int32_t p = 0;
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t x = 0; x < width; x++, p++) {
+            objects[p] = 0;
+            if (!is_object[labels[p]])
+                continue;
+            int32_t left = x && labels[p - 1] == labels[p] ? find_root(parent, objects[p - 1]) : 0;
+            int32_t above = y && labels[p - width] == labels[p] ? find_root(parent, objects[p - width]) : 0;
+            int32_t own = p + 1;
+            if (left || above)
+                own = !left || (above && above < left) ? above : left;
+            if (left && above)
+                parent[left] = parent[above] = own;
+            parent[own] = own;
+            objects[p] = own;
+        }
+}
+
+enum clv_status clv_object_map_from_labels(struct clv_object_map *map, const uint8_t *labels, int32_t width,
+                                           int32_t height, const bool is_object[256], struct clv_error *err)
+{
+    bool all[256];
+    memset(all, true, sizeof all);
+    all[0] = all[CLV_VOID] = false;
+    if (width < 1 || height < 1 || (int64_t)width * height >= INT32_MAX)
+        return fail(err, CLV_ERR_USAGE, "objects of %dx%d pixels", width, height);
+    size_t n = (size_t)width * (size_t)height;
+    struct clv_object_map fresh = {.width = width, .height = height, .objects = array_alloc(n, sizeof *fresh.objects)};
+    int32_t *parent = array_alloc(n + 1, sizeof *parent);
+    if (!fresh.objects || !parent)
+        goto out_of_memory;
+    find_pieces(fresh.objects, parent, labels, width, height, is_object ? is_object : all);
+    for (size_t p = 0; p < n; p++)
+        fresh.n_objects += fresh.objects[p] == (int32_t)p + 1 && parent[p + 1] == (int32_t)p + 1;
+    fresh.labels = array_alloc((size_t)fresh.n_objects, 1);
+    if (!fresh.labels)
+        goto out_of_memory;
+    /* A piece's first pixel comes first, and its parent then becomes its number, below 0. */
+    fresh.n_objects = 0;
+    for (size_t p = 0; p < n; p++) {
+        if (!fresh.objects[p])
+            continue;
+        int32_t root = fresh.objects[p];
+        while (parent[root] > 0 && parent[root] != root)
+            root = parent[root];
+        if (parent[root] > 0) {
+            fresh.labels[fresh.n_objects++] = labels[p];
+            parent[root] = -fresh.n_objects;
+        }
+        fresh.objects[p] = -parent[root];
+    }
+    array_free(parent);
+    *map = fresh;
+    return CLV_OK;
+out_of_memory:
+    array_free(parent);
+    clv_object_map_release(&fresh);
+    return fail_memory(err);
+}
+
+/* Numbers 1.. of those that occur, in their order. */
+static enum clv_status renumber(struct clv_object_map *map, const char *path, struct clv_error *err)
+{
+    size_t n = (size_t)map->width * (size_t)map->height;
+    int32_t largest = 0;
+    for (size_t p = 0; p < n; p++)
+        largest = map->objects[p] > largest ? map->objects[p] : largest;
+    if (largest > CLV_MAX_OBJECT_NUMBER)
+        return fail(err, CLV_ERR_DATA, "%s: object number %d, the largest may be %d", path, largest,
+                    CLV_MAX_OBJECT_NUMBER);
+    int32_t *number = array_zalloc((size_t)largest + 1, sizeof *number);
+    if (!number)
+        return fail_memory(err);
+    for (size_t p = 0; p < n; p++)
+        number[map->objects[p]] = 1;
+    number[0] = 0;
+    for (int32_t k = 1; k <= largest; k++)
+        number[k] = number[k] ? ++map->n_objects : 0;
+    for (size_t p = 0; p < n; p++)
+        map->objects[p] = number[map->objects[p]];
+    array_free(number);
+    return CLV_OK;
+}
+
+enum clv_status clv_object_map_read(struct clv_object_map *map, const char *path, int32_t expected_width,
+                                    int32_t expected_height, const struct clv_image_limits *limits,
+                                    struct clv_error *err)
+{
+    struct integer_image image = {0};
+    enum clv_status status = integer_image_read(&image, path, limits, err);
+    struct clv_object_map fresh = {.width = image.width, .height = image.height, .objects = image.values};
+    TRY_IF(expected_width && expected_height && (image.width != expected_width || image.height != expected_height),
+           fail(err, CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height,
+                expected_width, expected_height));
+    TRY(renumber(&fresh, path, err));
+    if (status == CLV_OK)
+        *map = fresh;
+    else
+        clv_object_map_release(&fresh);
+    return status;
+}
+
+enum clv_status clv_object_map_write(bool *is_tiff, const char *path, const struct clv_object_map *map,
+                                     struct clv_error *err)
+{
+    const struct integer_image image = {map->width, map->height, map->objects};
+    bool is_large = map->n_objects > MOST_IN_PNG;
+    if (is_tiff)
+        *is_tiff = is_large;
+    if (!is_large)
+        return integer_image_write_png(path, &image, err);
+    char *renamed = path_replace_extension(path, ".tif");
+    enum clv_status status = renamed ? integer_image_write_tiff(renamed, &image, err) : fail_memory(err);
+    array_free(renamed);
+    return status;
+}
+
+enum clv_status clv_object_map_set_labels(struct clv_object_map *map, const uint8_t *labels, struct clv_error *err)
+{
+    size_t n = (size_t)map->width * (size_t)map->height, n_objects = (size_t)map->n_objects;
+    size_t n_labels = 0;
+    for (size_t p = 0; p < n; p++)
+        if (labels[p] != CLV_VOID && labels[p] >= n_labels)
+            n_labels = labels[p] + 1U;
+    int32_t *count = array_zalloc(n_objects, n_labels * sizeof *count);
+    uint8_t *majority = array_alloc(n_objects, 1);
+    if (!count || !majority) {
+        array_free(count);
+        array_free(majority);
+        return fail_memory(err);
+    }
+    for (size_t p = 0; p < n; p++)
+        if (map->objects[p] && labels[p] != CLV_VOID)
+            count[(size_t)(map->objects[p] - 1) * n_labels + labels[p]]++;
+    for (size_t k = 0; k < n_objects; k++) {
+        int32_t most = 0;
+        majority[k] = CLV_VOID;
+        for (size_t label = 0; label < n_labels; label++)
+            if (count[k * n_labels + label] > most) {
+                most = count[k * n_labels + label];
+                majority[k] = (uint8_t)label;
+            }
+    }
+    array_free(count);
+    array_free(map->labels);
+    map->labels = majority;
+    return CLV_OK;
+}
+
+enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_area, bool clears_border,
+                                      struct clv_error *err)
+{
+    size_t n = (size_t)map->width * (size_t)map->height, p = 0;
+    int32_t *number = array_zalloc((size_t)map->n_objects + 1, sizeof *number), n_left = 0;
+    if (!number)
+        return fail_memory(err);
+    for (p = 0; p < n; p++)
+        number[map->objects[p]]++;
+    for (int32_t k = 1; k <= map->n_objects; k++)
+        number[k] = number[k] >= min_area;
+    p = 0;
+    for (int32_t y = 0; y < map->height && clears_border; y++)
+        for (int32_t x = 0; x < map->width; x++, p++)
+            if (!x || !y || x == map->width - 1 || y == map->height - 1)
+                number[map->objects[p]] = 0;
+    for (int32_t k = 1; k <= map->n_objects; k++) {
+        if (!number[k])
+            continue;
+        if (map->labels)
+            map->labels[n_left] = map->labels[k - 1];
+        number[k] = ++n_left;
+    }
+    number[0] = 0;
+    for (p = 0; p < n; p++)
+        map->objects[p] = number[map->objects[p]];
+    map->n_objects = n_left;
+    array_free(number);
+    return CLV_OK;
+}
+
+enum clv_status set_instances_read(struct clv_object_map *map, const struct clv_set *set, const struct clv_item *item,
+                                   int32_t width, int32_t height, const struct clv_image_limits *limits,
+                                   struct clv_error *err)
+{
+    struct clv_mask mask = {0};
+    *map = (struct clv_object_map){0};
+    if (!item->instances)
+        return CLV_OK;
+    enum clv_status status = clv_object_map_read(map, item->instances, width, height, limits, err);
+    TRY_IF(item->mask, item_mask_read(&mask, item, &set->labels, width, height, limits, err));
+    TRY_IF(item->mask, clv_object_map_set_labels(map, mask.labels, err));
+    clv_mask_release(&mask);
+    if (status != CLV_OK)
+        clv_object_map_release(map);
+    return status;
+}
+
+/* Gives the later one of two objects that touch and have one colour the next colour; whether there were any. */
+static bool recolour(uint8_t *colour_of, const struct clv_object_map *map)
+{
+    static const int8_t offsets[4][2] = {{1, 0}, {-1, 1}, {0, 1}, {1, 1}};
+    bool found = false;
+    for (int32_t y = 0; y < map->height; y++)
+        for (int32_t x = 0; x < map->width; x++)
+            for (int k = 0; k < 4; k++) {
+                int32_t u = x + offsets[k][0], v = y + offsets[k][1];
+                if (u < 0 || u >= map->width || v >= map->height)
+                    continue;
+                int32_t a = map->objects[(size_t)y * (size_t)map->width + (size_t)x];
+                int32_t b = map->objects[(size_t)v * (size_t)map->width + (size_t)u];
+                if (!a || !b || a == b || colour_of[a] != colour_of[b])
+                    continue;
+                int32_t later = a > b ? a : b;
+                colour_of[later] = (uint8_t)(colour_of[later] % 255 + 1);
+                found = true;
+            }
+    return found;
+}
+
+enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err)
+{
+    enum { MOST_ROUNDS = 32 };
+    uint8_t *colour_of = array_alloc((size_t)map->n_objects + 1, 1);
+    if (!colour_of)
+        return fail_memory(err);
+    colour_of[0] = 0;
+    for (int32_t k = 1; k <= map->n_objects; k++)
+        colour_of[k] = (uint8_t)((k - 1) % 255 + 1);
+    for (int round = 0; round < MOST_ROUNDS && map->n_objects > 255 && recolour(colour_of, map); round++)
+        ;
+    for (size_t p = 0; p < (size_t)map->width * (size_t)map->height; p++)
+        colours[p] = colour_of[map->objects[p]];
+    array_free(colour_of);
+    return CLV_OK;
+}
