@@ -153,7 +153,10 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
         status = train_mirror_extract(data, set, options, n_threads, err);
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};
-    if (status == CLV_OK && data->recipe.n_maps) {
+    bool has_objects = false;
+    for (size_t i = 0; i < set->n_items; i++)
+        has_objects |= set->items[i].instances != NULL;
+    if (status == CLV_OK && (data->recipe.n_maps || has_objects)) {
         data->set = *set;
         *set = (struct clv_set){0};
     }

@@ -10,6 +10,7 @@
 #include "learn/learners.h"
 #include "model/attachment.h"
 #include "model/stage.h"
+#include "task/learned_objects.h"
 #include "task/train.h"
 
 /* All that one run has, stage by stage. */
@@ -163,10 +164,12 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
     self->data.labels = (struct clv_labels){0};
     if (self->stages.presence)
         status = stages_price(model, self->stages.presence, options->label_costs, &self->training, model->w, err);
-    if (status == CLV_OK && !result->interrupted && self->data.set.n_items) { /* kept where there are maps */
+    if (status == CLV_OK && !result->interrupted && model->recipe.n_maps) {
         const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
         status = train_refining(model, options->learner, &training, &self->data.set, &options->limits, err);
     }
+    if (status == CLV_OK && !result->interrupted && self->data.set.n_items)
+        status = learned_objects_train(model, &self->data.set, self->data.n_masks, options, err);
     return status;
 }
 

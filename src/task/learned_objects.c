@@ -1,0 +1,151 @@
+#include "task/learned_objects.h"
+
+#include <math.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "model/attachment.h"
+#include "object/object_map.h"
+#include "object/pixel_bank.h"
+#include "region/edge_problem.h"
+#include "task/train_objects.h"
+
+enum { SHRINK, STANDARD, NETWORK, BORDER, N_TENSORS };
+static const char *const names[N_TENSORS] = {"objects.shrink", "objects.standard", "objects.network", "objects.border"};
+
+/* The tensors of a model of objects, as they are or must be. */
+static void describe(struct clv_tensor tensors[N_TENSORS], const struct object_model *objects)
+{
+    const void *const data[] = {&objects->shrink, objects->net.standard, objects->net.weights, objects->weights};
+    const int64_t shapes[][2] = {{1},
+                                 {2, PIXEL_BANK_SIZE},
+                                 {PIXEL_NET_COPIES, (int64_t)pixel_net_size(PIXEL_BANK_SIZE)},
+                                 {EDGE_PROBLEM_OWN + BORDER_FEATURES}};
+    for (int k = 0; k < N_TENSORS; k++)
+        tensors[k] = (struct clv_tensor){.name = names[k],
+                                         .dtype = k == BORDER ? CLV_F64 : CLV_F32,
+                                         .n_dimensions = shapes[k][1] ? 2 : 1,
+                                         .shape = {shapes[k][0], shapes[k][1]},
+                                         .data = data[k]};
+}
+
+enum clv_status learned_objects_attach(struct clv_model *model, const struct object_model *objects,
+                                       struct clv_error *err)
+{
+    struct clv_tensor tensors[N_TENSORS];
+    enum clv_status status = CLV_OK;
+    describe(tensors, objects);
+    for (int k = 0; k < N_TENSORS && status == CLV_OK; k++)
+        if (tensors[k].data)
+            status = clv_model_attach(model, &tensors[k], err);
+    return status;
+}
+
+bool learned_objects_are_there(const struct clv_model *model)
+{
+    return clv_model_attached(model, names[NETWORK]) != NULL;
+}
+
+static bool is_finite(const struct clv_tensor *tensor, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(tensor->dtype == CLV_F64 ? ((const double *)tensor->data)[i]
+                                               : (double)((const float *)tensor->data)[i]))
+            return false;
+    return true;
+}
+
+/* A view of the model's tensors; not to be released. */
+static enum clv_status view(struct object_model *objects, const struct clv_model *model, struct clv_error *err)
+{
+    struct clv_tensor wanted[N_TENSORS];
+    const struct clv_tensor *found[N_TENSORS];
+    describe(wanted, objects);
+    for (int k = 0; k < N_TENSORS; k++) {
+        const struct clv_tensor *tensor = found[k] = clv_model_attached(model, names[k]);
+        if (!tensor && k == BORDER)
+            continue;
+        bool fits = tensor && tensor->dtype == wanted[k].dtype && tensor->n_dimensions == wanted[k].n_dimensions;
+        size_t n = 1;
+        for (int i = 0; fits && i < wanted[k].n_dimensions; i++) {
+            fits = tensor->shape[i] == wanted[k].shape[i];
+            n *= (size_t)wanted[k].shape[i];
+        }
+        if (!fits || !is_finite(tensor, n))
+            return fail(err, CLV_ERR_DATA, "the model's tensor %s is not there, or not of its kind, shape and numbers",
+                        names[k]);
+    }
+    objects->shrink = *(const float *)found[SHRINK]->data;
+    objects->net = (struct pixel_net){PIXEL_BANK_SIZE, (float *)found[STANDARD]->data, (float *)found[NETWORK]->data};
+    objects->n_weights = (int32_t)wanted[BORDER].shape[0];
+    objects->weights = found[BORDER] ? (double *)found[BORDER]->data : NULL;
+    return objects->shrink >= 1 ? CLV_OK
+                                : fail(err, CLV_ERR_DATA, "the model's tensor %s is %g, not 1 or more", names[SHRINK],
+                                       (double)objects->shrink);
+}
+
+enum clv_status learned_objects_find(struct clv_object_map *map, const struct clv_model *model,
+                                     const struct clv_image *image, struct clv_error *err)
+{
+    struct object_model objects = {0};
+    struct clv_object_map made = {.width = image->width, .height = image->height};
+    enum clv_status status = view(&objects, model, err);
+    if (status != CLV_OK)
+        return status;
+    made.objects = array_alloc((size_t)image->width * (size_t)image->height, sizeof *made.objects);
+    status = made.objects ? object_model_find(made.objects, &made.n_objects, &objects, image, err) : fail_memory(err);
+    if (status == CLV_OK)
+        *map = made;
+    else
+        array_free(made.objects);
+    return status;
+}
+
+/* Items of a set that have objects. */
+struct items {
+    const struct clv_image_limits *limits;
+    const struct clv_item **items;
+};
+
+static enum clv_status read_item(void *context, struct clv_image *image, int32_t **objects, size_t index,
+                                 struct clv_error *err)
+{
+    const struct items *self = context;
+    const struct clv_item *item = self->items[index];
+    struct clv_object_map map = {0};
+    enum clv_status status = clv_image_read(image, item->image, self->limits, err);
+    TRY(clv_object_map_read(&map, item->instances, image->width, image->height, self->limits, err));
+    array_free(map.labels);
+    *objects = map.objects;
+    return status;
+}
+
+enum clv_status learned_objects_train(struct clv_model *model, const struct clv_set *set, size_t n,
+                                      const struct clv_train_options *options, struct clv_error *err)
+{
+    struct items items = {&options->limits, array_alloc(n, sizeof *items.items)};
+    struct object_source source = {read_item, &items, 0};
+    struct object_model objects = {0};
+    struct clv_training like;
+    double started = seconds_now();
+    enum clv_status status = items.items ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if (set->items[i].instances)
+            items.items[source.n_images++] = &set->items[i];
+    clv_training_defaults(&like, options->learner);
+    like.seed = options->seed;
+    like.n_threads = options->n_threads;
+    like.engine = options->engine;
+    if (source.n_images) {
+        TRY(train_objects(&objects, &source, options->learner, &like, err));
+        TRY(learned_objects_attach(model, &objects, err));
+    }
+    if (status == CLV_OK && source.n_images)
+        report_message(options->progress, CLV_SUMMARY, "objects   %zu images, %.1f s%s%s", source.n_images,
+                       seconds_now() - started, objects.weights ? "" : "; none touch, so each peak is one",
+                       objects.shrink > 1 ? ", which are looked at smaller" : "");
+    object_model_release(&objects);
+    array_free(items.items);
+    return status;
+}
