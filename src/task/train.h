@@ -32,7 +32,14 @@ void train_data_release(struct train_data *data);
 enum clv_status train_data_load(struct train_data *data, const struct clv_train_options *options,
                                 struct clv_model *start, struct clv_error *err) CLV_CHECK;
 
-/* The same of images in memory. */
+/* Makes regions finer where a tenth of what is to be found would be lost by them, unless an option says how features are
+ * made: 8,000 of 1,048,576 working pixels, each as large as one of 600 of 80,000. One line says so. At a tenth what is
+ * learned errs mostly by its regions: of horses, whose error is 4.8 %, 600 lose 1.9 %, of cells' membranes in electron
+ * microscopy 17.7 %, and 8,000 7.4 %. */
+enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_set *set,
+                                   const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
+
+/* train_data_load of images in memory. */
 enum clv_status train_data_in_memory(struct train_data *data, const struct clv_train_options *options,
                                      struct clv_error *err) CLV_CHECK;
 

@@ -8,15 +8,23 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "box_cut/box_cut.h"
 #include "cleave/box_cut.h"
+#include "data/set.h"
 #include "feature/dataset/extract.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/recipe/memory_estimate.h"
+#include "feature/recipe/recipe.h"
 #include "learn/learners.h"
 #include "task/check_set.h"
 #include "task/map_options.h"
 #include "task/training_set.h"
+
+#define MAX_SCALE_IMAGES 12
+#define MAX_LOST         .1
+#define FINE_PIXELS      1048576
+#define FINE_COUNT       8000
 
 void train_data_release(struct train_data *data)
 {
@@ -103,6 +111,87 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
                   : training_set_number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
 }
 
+/* The images whose masks regions are measured by. */
+struct measuring {
+    const struct clv_recipe *recipe;
+    const struct clv_set *set;
+    const struct clv_image_limits *limits;
+    const struct clv_item *items[MAX_SCALE_IMAGES];
+    double error[MAX_SCALE_IMAGES];
+};
+
+static enum clv_status measure_regions(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct measuring *self = context;
+    const struct clv_item *item = self->items[index];
+    int32_t n_labels = self->set->labels.n_labels;
+    struct clv_image image = {0};
+    struct clv_mask mask = {0};
+    struct clv_example example = {0};
+    enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
+    TRY(item_mask_read(&mask, item, &self->set->labels, image.width, image.height, self->limits, err));
+    TRY(clv_example_extract(&example, &image, self->recipe, err));
+    TRY(clv_example_set_truth(&example, &mask, n_labels, err));
+    double all = 0, right = 0;
+    for (int32_t i = 0; status == CLV_OK && i < example.problem.n_nodes; i++) {
+        double most = 0;
+        for (int32_t b = 0; b < n_labels; b++) {
+            double theta = (double)example.theta[(size_t)i * (size_t)n_labels + (size_t)b];
+            all += theta;
+            most = theta > most ? theta : most;
+        }
+        right += most;
+    }
+    self->error[index] = all - right; /* all is 1, or 0 of an image that is void throughout */
+    clv_example_release(&example);
+    clv_mask_release(&mask);
+    clv_image_release(&image);
+    return status;
+}
+
+/* The mean over up to 12 of the images with masks, evenly spread, of the balanced error if each region had the label of
+ * most of its pixels: what no weights can undo. */
+static enum clv_status regions_error(double *error, const struct clv_recipe *recipe, const struct clv_set *set,
+                                     const struct clv_image_limits *limits, int n_threads, struct clv_error *err)
+{
+    const struct clv_recipe nodes = recipe_of_nodes(recipe);
+    struct measuring self = {.recipe = &nodes, .set = set, .limits = limits};
+    size_t n_masks = 0, n = 0, at = 0;
+    for (size_t i = 0; i < set->n_items; i++)
+        n_masks += set->items[i].mask != NULL;
+    for (size_t i = 0; i < set->n_items; i++)
+        if (set->items[i].mask && (n_masks <= MAX_SCALE_IMAGES || at++ * MAX_SCALE_IMAGES / n_masks == n) &&
+            n < MAX_SCALE_IMAGES)
+            self.items[n++] = &set->items[i];
+    enum clv_status status = parallel_for(n, n_threads, measure_regions, &self, err);
+    *error = 0;
+    for (size_t k = 0; k < n; k++)
+        *error += self.error[k] / (double)n;
+    return status;
+}
+
+enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_set *set,
+                                   const struct clv_train_options *options, struct clv_error *err)
+{
+    struct clv_recipe usual;
+    double error = 0;
+    clv_recipe_init(&usual);
+    if (options->recipe_given || recipe->nodes != usual.nodes || recipe->working_pixels != usual.working_pixels ||
+        recipe->slic.n_superpixels != usual.slic.n_superpixels)
+        return CLV_OK;
+    enum clv_status status = regions_error(&error, recipe, set, &options->limits, options->n_threads, err);
+    if (status != CLV_OK || error <= MAX_LOST)
+        return status;
+    report_message(options->progress, CLV_NOTE,
+                   "%d regions cannot follow the masks (%.1f %% lost whatever is learned): %d regions and %d working "
+                   "pixels are taken; --superpixels and --working-pixels choose others",
+                   recipe->slic.n_superpixels, 100 * error, FINE_COUNT, FINE_PIXELS);
+    recipe->slic.n_superpixels = FINE_COUNT;
+    recipe->working_pixels = FINE_PIXELS;
+    return CLV_OK;
+}
+
 /* Images and masks are looked at before long work starts. Codebooks come from all images: words need no labels. */
 static enum clv_status extract_images(struct train_data *data, const struct clv_train_options *options,
                                       struct clv_model *start, struct clv_error *err)
@@ -129,6 +218,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     if (status == CLV_OK && !options->init && map_options_matter(&options->maps, &data->recipe, set))
         status = map_options_learn(&data->recipe, &options->maps, !options->no_maps, set, options->n_threads,
                                    &options->limits, options->progress, err);
+    TRY_IF(!options->init, train_scale_choose(&data->recipe, set, options, err));
     TRY(dataset_check_memory(set, &data->recipe, &options->limits, err));
     int n_threads = 1;
     TRY(memory_choose_threads(&n_threads, set, &data->recipe, &options->limits, options->n_threads, err));

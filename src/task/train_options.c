@@ -236,7 +236,7 @@ const struct clv_option feature_option_rows[] = {
     {"nodes", 0, "KIND", SECTION_FEATURES, 0, CLV_OPTION_CHOICE, AT(recipe.nodes), .choices = kinds_of_nodes,
      .help = "What is labelled: superpixels, or patches of a regular grid (for many labels)"},
     {"superpixels", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.slic.n_superpixels), .minimum = 1,
-     .maximum = 1000000, .help = "Superpixels of an image, about"},
+     .maximum = 1000000, .help = "Superpixels of an image, about; more where masks show that they are needed"},
     {"patch-size", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.patch_px), .minimum = 1, .maximum = 1024,
      .help = "Side of a patch, in pixels"},
     {"patch-step", 0, "N", SECTION_FEATURES, 0, CLV_OPTION_INT, AT(recipe.patch_step_px), .minimum = 1, .maximum = 1024,

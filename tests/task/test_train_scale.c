@@ -1,0 +1,52 @@
+/* Regions are made finer where masks show that they must be, and nowhere else. */
+#include "task/train.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support/support.h"
+
+/* A set of images whose mask is stripes of `width` pixels, as the image is. */
+static void write_stripes(int width, struct clv_set *set)
+{
+    enum { SIDE = 300 };
+    char path[600];
+    snprintf(path, sizeof path, "%s/%d", temporary_folder(), width);
+    ck_assert_int_eq(mkdir(path, 0777), 0);
+    for (int k = 0; k < 2; k++) {
+        snprintf(path, sizeof path, "%s/%d/%s", temporary_folder(), width, k ? "masks" : "images");
+        ck_assert_int_eq(mkdir(path, 0777), 0);
+        struct clv_image image;
+        must(clv_image_new(&image, SIDE, SIDE, k ? 1 : 3, err));
+        for (int i = 0; i < SIDE * SIDE; i++)
+            memset(image.pixels + (k ? 1 : 3) * i, (i % SIDE / width % 2) * (k ? 1 : 200), k ? 1 : 3);
+        snprintf(path + strlen(path), 10, "/a.png");
+        must(clv_png_write(path, &image, err));
+        clv_image_release(&image);
+    }
+    snprintf(path, sizeof path, "%s/%d", temporary_folder(), width);
+    must(clv_set_read(set, path, err));
+}
+
+TEST(stripes_of_a_pixel_need_finer_regions_and_wide_ones_do_not)
+{
+    for (int width = 2; width <= 50; width += 48) {
+        struct clv_set set = {0};
+        write_stripes(width, &set);
+        struct clv_train_options options;
+        clv_train_defaults(&options, clv_learner_find("ssvm"));
+        struct clv_recipe usual, recipe = options.recipe;
+        clv_recipe_init(&usual);
+        must(train_scale_choose(&recipe, &set, &options, err));
+        ck_assert_int_eq(recipe.slic.n_superpixels, width == 2 ? 8000 : usual.slic.n_superpixels);
+        ck_assert_int_eq(recipe.working_pixels, width == 2 ? 1048576 : usual.working_pixels);
+        recipe = options.recipe;
+        recipe.slic.n_superpixels = 500; /* somebody's choice */
+        must(train_scale_choose(&recipe, &set, &options, err));
+        ck_assert_int_eq(recipe.slic.n_superpixels, 500);
+        clv_set_release(&set);
+    }
+}
