@@ -168,13 +168,42 @@ static enum clv_status connect(struct object_regions *self, const struct inside 
     return status;
 }
 
+/* Ground that is enclosed is inside, too. stack[pixels]. */
+static void fill_holes(uint8_t *is_inside, int32_t *stack, int32_t width, int32_t height)
+{
+    enum { OUTSIDE = 2 };
+    int32_t n = 0, n_pixels = width * height;
+    for (int32_t at = 0; at < n_pixels; at++) {
+        int32_t x = at % width, y = at / width;
+        if (!is_inside[at] && (x == 0 || y == 0 || x == width - 1 || y == height - 1)) {
+            is_inside[at] = OUTSIDE;
+            stack[n++] = at;
+        }
+    }
+    while (n) {
+        int32_t at = stack[--n], x = at % width, y = at / width;
+        int32_t next[4] = {x > 0 ? at - 1 : at, x + 1 < width ? at + 1 : at, y > 0 ? at - width : at,
+                           y + 1 < height ? at + width : at};
+        for (int k = 0; k < 4; k++)
+            if (!is_inside[next[k]]) {
+                is_inside[next[k]] = OUTSIDE;
+                stack[n++] = next[k];
+            }
+    }
+    for (int32_t at = 0; at < n_pixels; at++)
+        is_inside[at] = is_inside[at] != OUTSIDE;
+}
+
 /* The map that is flooded: the core's probability, smoothed, and a little more of it further inside. */
 static enum clv_status fill_map(struct object_regions *self, struct planes *planes, uint8_t *is_inside,
                                 struct clv_error *err)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
     for (size_t i = 0; i < n; i++)
-        self->regions[i] = is_inside[i] = planes->ground[i] < MOST_GROUND;
+        is_inside[i] = planes->ground[i] < MOST_GROUND;
+    fill_holes(is_inside, self->regions, self->width, self->height);
+    for (size_t i = 0; i < n; i++)
+        self->regions[i] = is_inside[i];
     filter_distance(planes->distance, self->regions, self->width, self->height, MAX_DISTANCE);
     for (size_t i = 0; i < n; i++)
         planes->distance[i] = is_inside[i] ? planes->distance[i] : 0;
