@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -91,6 +92,19 @@ static void print_totals(const char *what, const struct clv_confusion *confusion
            shown(c, mean_over_classes(confusion, labels, clv_confusion_iou), 1, 4));
 }
 
+static struct object_counts objects_of_all(const struct set_score *score)
+{
+    struct object_counts all = {0};
+    for (size_t i = 0; i < score->inputs->n; i++) {
+        const struct object_counts *own = &score->images[i].objects;
+        all.n_true += own->n_true;
+        all.n_found += own->n_found;
+        for (int t = 0; t < OBJECT_THRESHOLDS; t++)
+            all.hits[t] += own->hits[t];
+    }
+    return all;
+}
+
 void score_print_text(const struct set_score *score, bool per_image)
 {
     double weighted, weighted_error, hamming, iou, error;
@@ -116,6 +130,14 @@ void score_print_text(const struct set_score *score, bool per_image)
         MEAN(score, superpixel.hamming, &hamming, &error);
         MEAN(score, superpixel.mean_iou, &iou, &error);
         print_measures(score->has_patches ? "per patch" : "per superpixel", weighted, weighted_error, hamming, iou);
+    }
+    if (score->has_objects) {
+        struct object_counts all = objects_of_all(score);
+        MEAN(score, f1, &weighted, &weighted_error);
+        MEAN(score, mean_precision, &iou, &error);
+        printf("objects        F1 at IoU 0.5 %s, of all images together %.4f; mean precision over IoU 0.5:0.95 %s; "
+               "%" PRId64 " true, %" PRId64 " found\n",
+               shown(a, weighted, 1, 4), object_f1(&all), shown(b, iou, 1, 4), all.n_true, all.n_found);
     }
     print_labels(score);
     printf("\n%zu images; ", score->inputs->n);
@@ -231,6 +253,19 @@ enum clv_status score_print_json(const struct set_score *score, bool per_image, 
     put_means(&text, score);
     json_put_number(&text, "pixels", (double)clv_confusion_score(&score->confusion).n_pixels);
     put_accuracies(&text, &score->confusion, score->labels);
+    if (score->has_objects) {
+        struct object_counts all = objects_of_all(score);
+        double mean, ignored;
+        text_put(&text, ",\"objects\":{");
+        json_put_number(&text, "true", (double)all.n_true);
+        json_put_number(&text, "found", (double)all.n_found);
+        json_put_number(&text, "f1_of_all", object_f1(&all));
+        MEAN(score, f1, &mean, &ignored);
+        json_put_number(&text, "f1", mean);
+        MEAN(score, mean_precision, &mean, &ignored);
+        json_put_number(&text, "mean_precision", mean);
+        text_put(&text, "}");
+    }
     if (score->has_superpixels) {
         struct clv_image_score means = {0};
         double ignored;
@@ -248,6 +283,10 @@ enum clv_status score_print_json(const struct set_score *score, bool per_image, 
             text_put(&text, i ? ",{\"image\":" : "{\"image\":");
             text_put_json(&text, score->inputs->items[i].name);
             put_image_fields(&text, &score->images[i].pixel);
+            if (score->has_objects && !isnan(score->images[i].f1)) {
+                json_put_number(&text, "f1", score->images[i].f1);
+                json_put_number(&text, "mean_precision", score->images[i].mean_precision);
+            }
             text_put(&text, "}");
         }
         text_put(&text, "]");

@@ -1,8 +1,10 @@
 #include "cli/score/score_set.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -96,6 +98,32 @@ static enum clv_status check_all_there(const struct score_task *task, struct clv
                            images && path_is_folder(images) ? images : ""));
     array_free(images);
     array_free(first);
+    return status;
+}
+
+/* Of an image that has true objects: those found are folder/objects/STEM.png, or .tif where they were too many for it. */
+static enum clv_status score_objects(struct scored_image *scored, const struct job *job, size_t index, int32_t width,
+                                     int32_t height, struct clv_error *err)
+{
+    const struct score_task *task = job->task;
+    const struct input *input = &task->inputs->items[index];
+    struct clv_object_map truth = {0}, found = {0};
+    char path[PATH_MAX];
+    scored->f1 = scored->mean_precision = NAN;
+    if (!input->instances)
+        return CLV_OK;
+    snprintf(path, sizeof path, "%s/objects/%s.png", task->folder, input->output);
+    if (!path_exists(path))
+        snprintf(path, sizeof path, "%s/objects/%s.tif", task->folder, input->output);
+    enum clv_status status = clv_object_map_read(&truth, input->instances, width, height, task->limits, err);
+    TRY(clv_object_map_read(&found, path, width, height, task->limits, err));
+    TRY(object_counts_of(&scored->objects, &truth, &found, err));
+    if (status == CLV_OK) {
+        scored->f1 = object_f1(&scored->objects);
+        scored->mean_precision = object_mean_precision(&scored->objects);
+    }
+    clv_object_map_release(&truth);
+    clv_object_map_release(&found);
     return status;
 }
 
@@ -208,6 +236,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
         clv_confusion_merge(&tally->total, confusion);
         status = keep_counts(job, 0, index, confusion, err);
     }
+    TRY_IF(job->score->has_objects, score_objects(scored, job, index, truth.width, truth.height, err));
     TRY_IF(task->model, score_superpixels(&scored->superpixel, confusion, job, index, &truth, &prediction, err));
     if (status == CLV_OK && task->model) {
         clv_confusion_merge(&tally->nodes, confusion);
@@ -259,6 +288,10 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
                               .has_superpixels = task->model != NULL,
                               .has_patches = task->model && task->model->recipe.nodes == CLV_NODES_PATCHES};
     struct job job = {.task = task, .score = &fresh};
+    char *objects = path_join(task->folder, "objects");
+    for (size_t i = 0; i < task->inputs->n && objects && !task->keeps_counts && path_is_folder(objects); i++)
+        fresh.has_objects |= task->inputs->items[i].instances != NULL;
+    array_free(objects);
     enum clv_status status = check_all_there(task, err);
     TRY(set_score_init(&fresh, err));
     for (size_t kind = 0; kind < 2 && task->keeps_counts && status == CLV_OK; kind++) {

@@ -11,12 +11,15 @@
 #include "cleave/model.h"
 #include "cleave/score.h"
 #include "cli/common/inputs.h"
+#include "score/object_score.h"
 
 struct scored_image {
     struct clv_image_score pixel; /* of the written mask */
     struct clv_image_score
         superpixel;   /* the same measures, each superpixel counted as its majority labels; if has_superpixels */
     const char *note; /* how the truth was read, or NULL */
+    struct object_counts objects; /* if has_objects */
+    double f1, mean_precision;    /* of them; NaN without true objects of the image's own file */
 };
 
 /* Means over images leave out those where a measure is NaN. */
@@ -28,6 +31,7 @@ struct set_score {
     struct clv_confusion confusion; /* all images' pixels */
     char **counts[2]; /* [inputs->n] each, of shards: an image's pixels, and nodes, as score_counts_text has them */
     struct clv_confusion nodes; /* all images' superpixels by their known pixels, or patches, which count 1 each */
+    bool has_objects;           /* objects were scored */
     bool has_superpixels, has_patches; /* has_superpixels: nodes were scored, which are patches if has_patches */
 };
 void set_score_release(struct set_score *score);
@@ -42,7 +46,7 @@ void set_score_measure(struct set_score *score, size_t index, const struct clv_c
 struct score_task {
     const struct input_list *inputs; /* with masks */
     const struct clv_labels *labels;
-    const char *folder;                 /* prediction i: folder/<inputs->items[i].output>.png */
+    const char *folder;                 /* prediction i: folder/<inputs->items[i].output>.png; objects below objects/ */
     const struct clv_labels *predicted; /* of the predictions' values, matched by name; NULL: labels */
     int32_t band_px;                    /* only so near to borders of the truth (score/band.h); 0: everywhere */
     const struct clv_model *model;      /* its recipe makes the superpixels; NULL: per pixel only */
