@@ -312,3 +312,33 @@ TEST(folders_without_images_are_refused)
     must_fail(CLV_ERR_NO_INPUT, "/nowhere", clv_set_read_folder(&set, "/nowhere", err));
     must_fail(CLV_ERR_NO_INPUT, "a.txt", clv_set_read_folder(&set, formatted("%s/a.txt", temporary_folder()), err));
 }
+
+TEST(label_images_of_objects_are_masks_where_there_are_none)
+{
+    struct clv_set set = {0};
+    struct clv_mask mask = {0};
+    put_image("images/a.jpg", true);
+    put_image("images/b.png", false);
+    put_image("instances/a.png", false);
+    must(clv_png_write_labels(formatted("%s/instances/a.png", temporary_folder()), 4, 3,
+                              (const uint8_t *)"\0\0\7\7\0\0\7\0\0\0\0\1", NULL, 0, err));
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_items, 2);
+    ck_assert(set.items[0].is_derived);
+    ck_assert_ptr_nonnull(strstr(set.items[0].instances, "instances/a.png"));
+    ck_assert_ptr_null(set.items[1].mask);
+    must(item_mask_read(&mask, &set.items[0], &set.labels, 4, 3, NULL, err));
+    ck_assert_mem_eq(mask.labels, "\0\0\1\1\0\0\1\0\0\0\0\1", 12);
+    clv_mask_release(&mask);
+    must_fail(CLV_ERR_DATA, "a.png: the objects are 4x3, image is 4x4",
+              item_mask_read(&mask, &set.items[0], &set.labels, 4, 4, NULL, err));
+    clv_set_release(&set);
+    static const char manifest[] = "image\tmask\tinstances\na\t\ti.png\nb\tm.png\ti.png\nc\t\t\n";
+    put("manifest.tsv", manifest, strlen(manifest));
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert(set.items[0].is_derived && !set.items[1].is_derived && !set.items[2].is_derived);
+    ck_assert_ptr_nonnull(strstr(set.items[1].instances, "i.png"));
+    ck_assert_ptr_nonnull(strstr(set.items[1].mask, "m.png"));
+    ck_assert_ptr_null(set.items[2].instances);
+    clv_set_release(&set);
+}
