@@ -184,6 +184,7 @@ static const struct option_row work_rows[] = {
 
 static const struct option_row segment_rows[] = {
     {"--boxes", "--boxes other/boxes.tsv", NULL, IN_FIRST | IN_FOURTH},
+    {"--clear-border", "--clear-border", NULL, 0},
     {"--crop", "--crop", NULL, 0},
     {"--cutout", "--cutout", NULL, 0},
     {"--cutout-label", "--cutout-label 0", NULL, 0},
@@ -193,6 +194,7 @@ static const struct option_row segment_rows[] = {
     {"--masks", "--masks grey", NULL, 0},
     {"--min-area", "--min-area 1000000", NULL, ANYWHERE},
     {"--no-refine", "--no-refine", NULL, IN_FIRST | IN_SECOND | IN_THIRD | IN_FOURTH},
+    {"--objects", "--objects", NULL, 0},
     {"--refine", "--refine", NULL, 0},
     {"--rle", "--rle", NULL, 0},
     {"--rle", "--rle", "--export coco", 0},

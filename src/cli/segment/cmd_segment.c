@@ -13,6 +13,7 @@
 #include "cli/segment/box_inputs.h"
 #include "cli/segment/exporting.h"
 #include "cli/segment/marginals.h"
+#include "cli/segment/object_files.h"
 #include "cli/segment/segment_files.h"
 #include "cli/segment/segment_work.h"
 #include "feature/dataset/feature_shards.h"
@@ -197,33 +198,38 @@ static enum clv_status finish_report(struct segment_run *run, enum clv_status st
 
 static void print_summary(const struct segment *self, const struct segment_counts *counts, size_t n, bool interrupted)
 {
-    char of_all[32] = "", failed[64] = "", before[64] = "";
+    char of_all[32] = "", failed[64] = "", before[64] = "", objects[48] = "";
     if (interrupted)
         snprintf(of_all, sizeof of_all, " of %zu", n);
     if (counts->n_failed)
         snprintf(failed, sizeof failed, ", %zu failed", counts->n_failed);
     if (counts->n_finished_before)
         snprintf(before, sizeof before, ", %zu finished before", counts->n_finished_before);
-    console_note("%zu%s %s%s %s into %s%s%s%s%s", counts->n_done, of_all, self->marginals ? "probability map" : "image",
-                 (interrupted ? n : counts->n_done) == 1 ? "" : "s", self->marginals ? "written" : "segmented",
+    if (self->objects)
+        snprintf(objects, sizeof objects, ", %zu object%s", counts->n_objects, counts->n_objects == 1 ? "" : "s");
+    console_note("%zu%s %s%s %s into %s%s%s%s%s%s", counts->n_done, of_all,
+                 self->marginals ? "probability map" : "image", (interrupted ? n : counts->n_done) == 1 ? "" : "s",
+                 self->marginals ? "written" : "segmented",
                  segment_is_piped(self) ? "standard output"
                  : self->file           ? self->file
                                         : self->output,
-                 failed, before, interrupted ? "; the same line with --resume goes on" : "",
+                 objects, failed, before, interrupted ? "; the same line with --resume goes on" : "",
                  interrupted && self->existing == EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }
 
 static enum clv_status run_inputs(struct segment *self, struct segment_run *run, struct clv_error *err)
 {
-    struct file_writer table = {0};
+    struct file_writer table = {0}, objects = {0};
     struct segment_counts counts = {0};
     text_init(&run->json, JSON_MAX_SIZE);
     bool is_leader = team_rank() == 0;
     enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
     TRY_IF(self->status_file && is_leader, file_create(&table, self->status_file, err));
     TRY_IF(self->export.forms && is_leader, exporting_begin(&run->exporting, self, run, err));
+    TRY_IF(self->objects, object_table_begin(&objects, self, err));
     status = team_agree(status, err);
     if (status == CLV_OK) {
+        run->objects = objects.stream;
         run->status = table.stream;
         if (table.stream && self->shard.number <= 1) /* so that the shards' tables end to end are one run's */
             fputs(STATUS_HEAD "\n", table.stream);
@@ -231,6 +237,15 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     }
     if (run->exporting)
         status = exporting_end(run->exporting, status, err);
+    if (objects.stream && (status == CLV_OK || status == CLV_ERR_INTERRUPTED)) {
+        struct clv_error own;
+        enum clv_status written = file_commit(&objects, &own);
+        if (written != CLV_OK && status == CLV_OK)
+            *err = own;
+        status = status == CLV_OK ? written : status;
+    } else {
+        file_abort(&objects);
+    }
     status = finish_report(run, status, err);
     if (table.stream) {
         struct clv_error own;

@@ -29,6 +29,9 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
     if (self->export.forms)
         return fail(err, CLV_ERR_USAGE, "-o %s: one file, and --export writes several; -o FOLDER takes them all",
                     self->output);
+    if (self->objects)
+        return fail(err, CLV_ERR_USAGE, "-o %s: one file, and --objects writes several; -o FOLDER takes them all",
+                    self->output);
     char *stem = path_stem(self->output);
     self->parent = path_folder(self->output);
     if (!stem || !self->parent) {

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/common/console.h"
 #include "cli/segment/exporting.h"
+#include "cli/segment/object_files.h"
 
 #define PROBLEM_MAX_SIZE ((size_t)1 << 17)
 
@@ -256,6 +257,15 @@ static enum clv_status check_there(bool *there, const char *path, struct clv_err
     return status;
 }
 
+/* More than 16 bits of objects are in a TIFF. */
+static enum clv_status check_tiff(bool *there, const char *path, struct clv_error *err)
+{
+    char *tiff = path_replace_extension(path, ".tif");
+    enum clv_status status = tiff ? check_there(there, tiff, err) : fail_memory(err);
+    array_free(tiff);
+    return status;
+}
+
 static enum clv_status check_existing(struct output_list *list, enum existing existing, struct clv_error *err)
 {
     bool may_replace = existing != EXISTING_REFUSE;
@@ -271,6 +281,8 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
                              : output_check_existing(path, may_replace, ", --resume does the rest", err);
             if (path && there && status == CLV_OK)
                 status = check_there(&there, path, err);
+            if (path && !there && k == OUTPUT_OBJECTS && existing == EXISTING_RESUME && status == CLV_OK)
+                status = check_tiff(&there, path, err);
         }
         output->finished = there;
         list->n_finished += output->finished;
@@ -364,6 +376,13 @@ static enum clv_status claim_files(struct segment *self, const char *page, struc
     TRY_IF(page, path_look(&kind, page, err));
     TRY_IF(kind != PATH_ABSENT,
            outputs_claim(outputs, page, overwrite || (resume && begins_with(page, page_head, 2)), "", inputs, n, err));
+    char *table = NULL;
+    TRY_IF(self->objects, object_table_path(&table, self, err));
+    kind = PATH_ABSENT;
+    TRY_IF(table, path_look(&kind, table, err));
+    TRY_IF(kind != PATH_ABSENT,
+           outputs_claim(outputs, table, overwrite || resume, ", --resume does the rest", inputs, n, err));
+    array_free(table);
     TRY_IF(self->export.forms, claim_export(self, EXPORT_COCO, inputs, n, err));
     TRY_IF(self->export.forms, claim_export(self, EXPORT_VOC, inputs, n, err));
     return status;
@@ -392,6 +411,8 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
         places[OUTPUT_OVERLAY] = (struct output_place){"overlays/", ".png"};
     if (self->cutout && !segment_is_piped(self))
         places[OUTPUT_CUTOUT] = (struct output_place){"cutouts/", ".png"};
+    if (self->objects)
+        places[OUTPUT_OBJECTS] = (struct output_place){"objects/", ".png"};
     if (self->export.forms)
         exporting_places(places, self->export.forms);
     enum clv_status status = output_plan(outputs, all, inputs, self->output, self->all_labels ? ".npy" : ".png", places,

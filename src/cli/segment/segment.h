@@ -21,6 +21,7 @@
 enum output_kind {
     OUTPUT_OVERLAY,
     OUTPUT_CUTOUT,
+    OUTPUT_OBJECTS, /* their label image */
     OUTPUT_LABELME, /* texts for other programs .. */
     OUTPUT_YOLO,
     OUTPUT_VOC,
@@ -73,7 +74,8 @@ struct segment {
     struct clv_map_options maps;
     bool ends_with_zero; /* each path in the list that - reads; else with its line */
     bool overlay, fail_fast, cutout, crop;
-    const char *cutout_labels; /* the object's, comma-separated; NULL: all but label 0 */
+    bool objects, clear_border; /* label images and a table of objects; without those at the border */
+    const char *cutout_labels;  /* the object's, comma-separated; NULL: all but label 0 */
     struct export_options export;
     enum clv_refine_choice refine;
     enum existing existing;
@@ -156,13 +158,14 @@ struct segment_run {
     struct exporting *exporting; /* NULL: nothing is exported */
     bool is_cut[256];            /* labels of the object that is cut out */
     FILE *status;                /* a line per input, NULL: none */
+    FILE *objects;               /* a line per object, NULL: none */
     const struct clv_progress *progress;
     int32_t label;    /* marginals: whose probability is written */
     struct text json; /* marginals: receives an object per input */
 };
 
 struct segment_counts {
-    size_t n_done, n_finished_before, n_failed;
+    size_t n_done, n_finished_before, n_failed, n_objects;
     enum clv_status first_failure; /* in input order */
 };
 

@@ -9,6 +9,7 @@
 #include "cli/common/console.h"
 #include "cli/common/outputs.h"
 #include "cli/segment/marginals.h"
+#include "cli/segment/object_files.h"
 #include "data/labels.h"
 #include "image/codec.h"
 #include "image/overlay_palette.h"
@@ -84,7 +85,8 @@ static int32_t outline_px(const struct clv_image *image)
 }
 
 enum clv_status overlay_file_write(const char *path, const struct clv_image *image, const uint8_t *labels,
-                                   const struct segment_run *run, struct clv_error *err)
+                                   const struct clv_object_map *objects, const struct segment_run *run,
+                                   struct clv_error *err)
 {
     struct clv_image painted = {0};
     uint8_t palette[256][3];
@@ -97,7 +99,9 @@ enum clv_status overlay_file_write(const char *path, const struct clv_image *ima
         if (run->options->marginals)
             status = probability_draw(&painted, labels, outline_px(image), err);
         else
-            clv_overlay_draw(&painted, labels, (const uint8_t(*)[3])palette, OPACITY, outline_px(image), -1);
+            clv_overlay_draw(&painted, labels, (const uint8_t(*)[3])palette, OPACITY, objects ? 0 : outline_px(image),
+                             -1);
+        TRY_IF(objects, object_files_outline(&painted, objects, outline_px(image), err));
     }
     TRY(text_ends_with(path, ".jpg") ? clv_jpeg_write(path, &painted, JPEG_QUALITY, err)
                                      : clv_png_write(path, &painted, err));

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cleave/data.h"
+#include "cleave/objects.h"
 #include "cli/segment/segment.h"
 
 /* MASKS_AUTO is MASKS_PALETTE; MASKS_GREY has label numbers as grey values; MASKS_BINARY 0 and 255. */
@@ -23,9 +23,11 @@ void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *l
                            const struct clv_indexed_image *image);
 
 /* Overlays: an image with its regions tinted and outlined, or with how uncertain its pixels are. */
-/* Writes the overlay of labels[height][width] (of a run of marginals 255 times the probability), all or nothing. */
+/* Writes the overlay of labels[height][width] (of a run of marginals 255 times the probability), with
+ * outlines of objects unless NULL, all or nothing. */
 enum clv_status overlay_file_write(const char *path, const struct clv_image *image, const uint8_t *labels,
-                                   const struct segment_run *run, struct clv_error *err) CLV_CHECK;
+                                   const struct clv_object_map *objects, const struct segment_run *run,
+                                   struct clv_error *err) CLV_CHECK;
 
 /* The legend of a folder of overlays: which colour is which label. */
 /* Writes folder/overlays/legend.svg, all or nothing: a line for every label with a name. One that is there and says

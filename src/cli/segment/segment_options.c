@@ -87,6 +87,13 @@ const struct clv_option segment_output_rows[] = {
      .choices = export_forms, .take = take_forms,
      .help = "Also the objects for other programs: coco, labelme, voc, yolo\n"
              "In FOLDER/coco.json, or in files in FOLDER/FORM/. Several, or the option again: each of them"},
+    {"objects", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(objects),
+     .help =
+         "Also number and measure objects: FOLDER/objects/, FOLDER/objects.tsv\n"
+         "Objects are connected pieces of a label; objects/<image stem>.png has the number of each pixel's, the table "
+         "place, size, shape and colour of each"},
+    {"clear-border", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(clear_border),
+     .help = "With --objects: leave out objects that touch the image's border"},
     {"tolerance", 0, "PX", SECTION_OUTPUTS, 0, CLV_OPTION_NUMBER, AT(export.tolerance), .minimum = 0, .maximum = 100,
      .help = "How far from the masks' borders the polygons of --export may be, in pixels"},
     {"rle", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(export.runs),
@@ -177,6 +184,12 @@ enum clv_status segment_check_outputs(const struct segment *self, struct clv_err
     const struct export_options *export = &self->export;
     if (export->forms && segment_is_piped(self))
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --export");
+    if (self->objects && segment_is_piped(self))
+        return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --objects");
+    if (self->objects && self->features)
+        return fail(err, CLV_ERR_USAGE, "--objects: a feature file has no images to measure in");
+    if (self->clear_border && !self->objects)
+        return fail(err, CLV_ERR_USAGE, "--clear-border has no effect: --objects is missing");
     if (self->cutout && self->features)
         return fail(err, CLV_ERR_USAGE, "--cutout: a feature file has no images to cut from");
     if (export->runs && !(export->forms & EXPORT_COCO))

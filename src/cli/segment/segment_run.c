@@ -80,6 +80,8 @@ enum clv_status segment_team_check(const struct segment *options, struct clv_err
     bool is_stream = segment_is_piped(options);
     for (size_t i = 0; i < options->common.n_arguments; i++)
         is_stream |= strcmp(options->common.arguments[i], "-") == 0;
+    if (team_size() > 1 && options->objects)
+        return fail(err, CLV_ERR_USAGE, "--objects: goes with one process; --shard shares images between several");
     if (team_size() > 1 && is_stream)
         return fail(err, CLV_ERR_USAGE,
                     "-: of the processes that mpirun started only one has standard input and output");

@@ -14,6 +14,7 @@
 #include "cli/common/console.h"
 #include "cli/segment/box_inputs.h"
 #include "cli/segment/exporting.h"
+#include "cli/segment/object_files.h"
 #include "cli/segment/segment_files.h"
 #include "data/maps/map_array.h"
 #include "feature/example/example.h"
@@ -124,6 +125,9 @@ void work_release(struct work *work)
     clv_image_release(&work->image);
     clv_mask_release(&work->truth);
     contours_release(&work->contours);
+    if (work->objects.objects)
+        clv_object_map_release(&work->objects);
+    array_free(work->object_rows);
     array_free(work->map_means);
     array_free(work->labels);
     marginals_map_release(&work->map);
@@ -220,10 +224,11 @@ static enum clv_status read_finished(struct work *work, const struct job *job, s
     const struct clv_image_limits *limits = &job->run->options->common.limits;
     struct clv_indexed_image mask = {0};
     enum clv_status status = CLV_OK;
-    if (job->run->options->report)
+    bool wants_image = job->run->options->report || job->run->options->objects;
+    if (wants_image)
         status = input_read_image(&work->image, work->input, limits, err);
     TRY(clv_indexed_image_read(&mask, work->output->mask, limits, err));
-    TRY_IF(job->run->options->report && (mask.width != work->image.width || mask.height != work->image.height),
+    TRY_IF(wants_image && (mask.width != work->image.width || mask.height != work->image.height),
            fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", work->output->mask, mask.width, mask.height,
                 work->image.width, work->image.height));
     if (status == CLV_OK) {
@@ -246,7 +251,9 @@ static enum clv_status write_outputs(struct work *work, const struct job *job, s
     const char *cutout = segment_is_piped(run->options) ? "-" : work->output->beside[OUTPUT_CUTOUT];
     enum clv_status status = CLV_OK;
     if (work->output->beside[OUTPUT_OVERLAY])
-        status = overlay_file_write(work->output->beside[OUTPUT_OVERLAY], &work->image, work->labels, run, err);
+        status = overlay_file_write(work->output->beside[OUTPUT_OVERLAY], &work->image, work->labels,
+                                    run->options->objects ? &work->objects : NULL, run, err);
+    TRY_IF(run->options->objects, object_files_write(work, err));
     TRY_IF(run->options->cutout, outputs_make_folder(cutout, err));
     TRY_IF(run->options->cutout,
            cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err));
@@ -266,12 +273,13 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     if (work->output->problem)
         return fail(err, CLV_ERR_CREATE, "%s", work->output->problem);
-    if (is_finished && (run->options->report || run->options->export.forms))
+    if (is_finished && (run->options->report || run->options->export.forms || run->options->objects))
         status = read_finished(work, job, err);
     else if (!is_finished)
         status = compute(work, job, index, thread, err);
     TRY_IF(!is_finished && run->options->min_area && work->labels,
            contours_merge_specks(work->labels, work->width, work->height, run->options->min_area, err));
+    TRY_IF(run->options->objects, object_files_find(work, run, err));
     TRY_IF(run->options->export.forms,
            exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));
     return status == CLV_OK && !is_finished ? write_outputs(work, job, err) : status;
@@ -322,6 +330,10 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
         snprintf(note, sizeof note, "%.1f %% expected, mean entropy %.3f bits", 100 * share, entropy);
         item.probability = work->labels;
         item.labels = item.truth = NULL;
+        item.note = note;
+    }
+    if (job->run->options->objects) {
+        snprintf(note, sizeof note, "%d object%s", work->objects.n_objects, work->objects.n_objects == 1 ? "" : "s");
         item.note = note;
     }
     if (item.truth) {
@@ -383,6 +395,9 @@ enum clv_status work_report(struct job *job, struct work *work, size_t index, en
             features_watch(job, work);
         counts->n_done += !work->output->finished;
         counts->n_finished_before += work->output->finished;
+        counts->n_objects += (size_t)work->objects.n_objects;
+        if (run->objects)
+            object_table_add(run->objects, work, &run->model->labels);
         if (run->exporting)
             status = exporting_add(run->exporting, index, &work->contours, err);
         TRY_IF(run->report, add_to_report(work, job, err));
@@ -420,7 +435,8 @@ static double memory_needed(const struct job *job, size_t index)
     int32_t width, height;
     struct clv_error ignored;
     struct stat file;
-    if (run->dataset || output->problem || (output->finished && !run->options->report && !run->options->export.forms) ||
+    if (run->dataset || output->problem ||
+        (output->finished && !run->options->report && !run->options->export.forms && !run->options->objects) ||
         input->bytes ||
         clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
         return 0;
@@ -428,7 +444,8 @@ static double memory_needed(const struct job *job, size_t index)
     work.map_bytes = run->boxes || !run->model->recipe.n_maps ? 0 : input_maps_memory(input, run);
     double map = run->options->all_labels ? marginals_map_bytes(run->options, run->model->shape.n_labels) : 0;
     double specks = run->options->min_area ? (double)SPECKS_BYTES * width * height : 0;
-    return map + specks +
+    double objects = run->options->objects ? (double)OBJECTS_BYTES * width * height : 0;
+    return map + specks + objects +
            memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
 }
 

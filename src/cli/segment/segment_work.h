@@ -3,6 +3,7 @@
 #define CLI_SEGMENT_WORK_H
 
 #include "base/team.h"
+#include "cleave/objects.h"
 #include "cli/common/memory_gate.h"
 #include "cli/segment/marginals.h"
 #include "data/shapes/contour.h"
@@ -44,9 +45,11 @@ struct work {
     struct marginals_map map;
     struct marginals_summary marginals;
     struct clv_mask truth;
-    struct contours contours; /* of the objects that are exported */
-    double unmet;             /* label_unmet_share */
-    double bytes;             /* that the gate has let in */
+    struct clv_object_map objects;
+    struct clv_object *object_rows; /* [objects.n_objects] */
+    struct contours contours;       /* of the objects that are exported */
+    double unmet;                   /* label_unmet_share */
+    double bytes;                   /* that the gate has let in */
 };
 
 void work_release(struct work *work);

@@ -1,0 +1,102 @@
+#include "cli/segment/object_files.h"
+
+#include <stdatomic.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "cli/common/console.h"
+#include "object/object_map.h"
+#include "task/label_objects.h"
+
+#define TABLE_HEAD                                                                                                     \
+    "image\tobject\tlabel\tarea\tcentroid_x\tcentroid_y\tleft\ttop\tright\tbottom\tperimeter\tmean_red\tmean_green\t"  \
+    "mean_blue\tdeviation_red\tdeviation_green\tdeviation_blue\teccentricity\tsolidity\n"
+
+enum clv_status object_table_path(char **path, const struct segment *options, struct clv_error *err)
+{
+    *path = NULL;
+    if (!options->objects)
+        return CLV_OK;
+    char *whole = path_join(options->output, "objects.tsv");
+    *path = whole ? shard_path(whole, &options->shard, false) : NULL;
+    array_free(whole);
+    return *path ? CLV_OK : fail_memory(err);
+}
+
+enum clv_status object_table_begin(struct file_writer *table, const struct segment *options, struct clv_error *err)
+{
+    char *path = NULL;
+    enum clv_status status = object_table_path(&path, options, err);
+    TRY_IF(path, file_create(table, path, err));
+    if (table->stream && options->shard.number <= 1)
+        fputs(TABLE_HEAD, table->stream);
+    array_free(path);
+    return status;
+}
+
+/* What an earlier run wrote: a PNG, or a TIFF. */
+static enum clv_status read_finished(struct work *work, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    const char *path = work->output->beside[OUTPUT_OBJECTS];
+    char *tiff = path_replace_extension(path, ".tif");
+    enum clv_status status = tiff ? clv_object_map_read(&work->objects, path_exists(path) ? path : tiff, work->width,
+                                                        work->height, limits, err)
+                                  : fail_memory(err);
+    TRY(clv_object_map_set_labels(&work->objects, work->labels, err));
+    array_free(tiff);
+    return status;
+}
+
+enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err)
+{
+    const struct segment *options = run->options;
+    enum clv_status status = work->output->finished ? read_finished(work, &options->common.limits, err)
+                                                    : label_objects(&work->objects, work->labels, work->width,
+                                                                    work->height, run->model, err);
+    TRY_IF(!work->output->finished,
+           clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
+    TRY(clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err));
+    return status;
+}
+
+enum clv_status object_files_write(const struct work *work, struct clv_error *err)
+{
+    static atomic_flag is_said = ATOMIC_FLAG_INIT;
+    const char *path = work->output->beside[OUTPUT_OBJECTS];
+    bool is_tiff;
+    enum clv_status status = outputs_make_folder(path, err);
+    TRY(clv_object_map_write(&is_tiff, path, &work->objects, err));
+    if (status == CLV_OK && is_tiff && !atomic_flag_test_and_set(&is_said))
+        console_note("%s: %d objects, more than 16 bits can number: it and others like it are TIFF of 32 bits, .tif",
+                     path, work->objects.n_objects);
+    return status;
+}
+
+void object_table_add(FILE *table, const struct work *work, const struct clv_labels *labels)
+{
+    for (int32_t k = 0; k < work->objects.n_objects; k++) {
+        const struct clv_object *row = &work->object_rows[k];
+        console_put_field(table, work->input->name);
+        fprintf(table, "\t%d\t", k + 1);
+        console_put_field(table, row->label >= 0 && row->label < labels->n_labels ? labels->names[row->label] : "");
+        fprintf(table, "\t%lld\t%.10g\t%.10g\t%d\t%d\t%d\t%d\t%.10g", (long long)row->area, row->centroid_x,
+                row->centroid_y, row->left, row->top, row->right, row->bottom, row->perimeter);
+        for (int c = 0; c < 3; c++)
+            fprintf(table, "\t%.10g", row->mean[c]);
+        for (int c = 0; c < 3; c++)
+            fprintf(table, "\t%.10g", row->deviation[c]);
+        fprintf(table, "\t%.10g\t%.10g\n", row->eccentricity, row->solidity);
+    }
+}
+
+enum clv_status object_files_outline(struct clv_image *image, const struct clv_object_map *map, int32_t outline_px,
+                                     struct clv_error *err)
+{
+    static const uint8_t palette[256][3];
+    uint8_t *colours = array_alloc((size_t)map->width, (size_t)map->height);
+    enum clv_status status = colours ? object_map_colour(colours, map, err) : fail_memory(err);
+    if (status == CLV_OK)
+        clv_overlay_draw(image, colours, palette, 0, outline_px, -1);
+    array_free(colours);
+    return status;
+}

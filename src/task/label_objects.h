@@ -1,0 +1,13 @@
+/* The objects of an image whose pixels have labels. */
+#ifndef TASK_LABEL_OBJECTS_H
+#define TASK_LABEL_OBJECTS_H
+
+#include "cleave/model.h"
+#include "cleave/objects.h"
+
+/* *map = the objects of labels[height][width]: connected pieces, by sides, of every label with a name, but for a label 0
+ * called "background". O(pixels). */
+enum clv_status label_objects(struct clv_object_map *map, const uint8_t *labels, int32_t width, int32_t height,
+                              const struct clv_model *model, struct clv_error *err) CLV_CHECK;
+
+#endif

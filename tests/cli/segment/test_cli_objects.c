@@ -1,0 +1,65 @@
+/* cleave segment --objects. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "object/object_map.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+/* Lines of a file. */
+static size_t count_lines(const char *path)
+{
+    size_t n = 0, size;
+    char *bytes = slurp(path, &size);
+    for (size_t i = 0; i < size; i++)
+        n += bytes[i] == '\n';
+    free(bytes);
+    return n;
+}
+
+TEST(objects_are_numbered_and_listed_and_resuming_finds_the_same)
+{
+    const char *folder = temporary_folder();
+    struct clv_object_map map = {0};
+    size_t n_objects = 0;
+    free(
+        expect_success("cd %s && ln -s %s B && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o plain/ "
+                       "--overlay -t 1 && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ "
+                       "--objects --overlay --report report -t 2 && rm -r out/overlays plain/overlays",
+                       folder, sample_set()));
+    free(expect_success("cd %s/out/objects && ls *.png >../../names", folder));
+    size_t size;
+    char *names = slurp(formatted("%s/names", folder), &size);
+    for (char *name = strtok(names, "\n"); name; name = strtok(NULL, "\n")) {
+        must(clv_object_map_read(&map, formatted("%s/out/objects/%s", folder, name), 0, 0, NULL, err));
+        n_objects += (size_t)map.n_objects;
+        clv_object_map_release(&map);
+        ck_assert(same_bytes(formatted("%s/out/%s", folder, name), formatted("%s/plain/%s", folder, name)));
+    }
+    free(names);
+    ck_assert_uint_gt(n_objects, 11);
+    ck_assert_uint_eq(count_lines(formatted("%s/out/objects.tsv", folder)), n_objects + 1);
+    free(expect_success(
+        "cd %s && grep -q ' object' report/index.html && cp out/objects.tsv before && rm $(ls out/*.png | "
+        "head -n 3) && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects "
+        "--resume && cmp before out/objects.tsv",
+        folder));
+    free(expect_success("cd %s && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o inner/ --objects "
+                        "--clear-border --shard 2/2",
+                        folder));
+    ck_assert_uint_le(count_lines(formatted("%s/inner/objects-00002-of-00002.tsv", folder)), n_objects);
+}
+
+TEST(objects_need_a_folder_and_images)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("ln -s %s %s/B", sample_set(), folder));
+    static const char *const wrong[][2] = {{"-o - --objects", "leave out --objects"},
+                                           {"-o one.png --objects", "--objects writes several"},
+                                           {"-o out --clear-border", "--objects is missing"}};
+    for (size_t i = 0; i < 3; i++)
+        expect_error(64, wrong[i][1], "cd %s && \"$CLEAVE\" segment --boxes 1,1,9,9 %s $(ls -d B/images/* | head -n 1)",
+                     folder, wrong[i][0]);
+}
+
+SETUP_ONCE(sample_setup, NULL)
