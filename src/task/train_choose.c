@@ -2,9 +2,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "learn/common/checkpoint.h"
 #include "learn/common/parameters.h"
+#include "learn/select/folds.h"
 #include "task/train.h"
 
 /* Index of the learner's regularisation parameter, or -1. */
@@ -74,7 +77,61 @@ struct search {
     size_t n_grids;
     struct clv_training training; /* of a fold; its parameters are the combination in work */
     struct loss_unit unit;
+    struct validation row; /* the candidates of the first grid */
+    double *losses;        /* [n_losses] those of all rows, one after the other */
+    size_t n_losses;
+    struct checkpoints checkpoints; /* of a training without them: none is kept */
 };
+
+/* The losses that an earlier run left. */
+static enum clv_status read_losses(struct search *self, struct clv_error *err)
+{
+    struct clv_tensors *state;
+    const struct clv_tensor *losses;
+    enum clv_status status = checkpoint_read(&state, &self->checkpoints, err);
+    if (status != CLV_OK || !state)
+        return status;
+    status = clv_tensors_require(&losses, state, "losses", CLV_F64, 1, (int64_t[]){(int64_t)self->n_losses}, err);
+    if (status == CLV_OK)
+        memcpy(self->losses, losses->data, self->n_losses * sizeof *self->losses);
+    clv_tensors_close(state);
+    return status;
+}
+
+/* How many folds of all rows are known. */
+static size_t count_folds(const struct search *self)
+{
+    size_t n_known = 0, n = self->training.n_examples;
+    for (size_t k = 0; k < self->n_losses; k++)
+        n_known += k % n < (size_t)self->options->cv && !isnan(self->losses[k]);
+    return n_known;
+}
+
+static bool keeps_losses(const struct search *self)
+{
+    return self->checkpoints.training->checkpoints && count_folds(self);
+}
+
+static enum clv_status write_losses(struct search *self, struct clv_error *err)
+{
+    const struct clv_tensor losses = {.name = "losses",
+                                      .dtype = CLV_F64,
+                                      .n_dimensions = 1,
+                                      .shape = {(int64_t)self->n_losses},
+                                      .data = self->losses};
+    return keeps_losses(self) ? checkpoint_write(&self->checkpoints, &losses, 1, err) : CLV_OK;
+}
+
+static enum clv_status fail_unfinished(const struct search *self, struct clv_error *err)
+{
+    bool is_kept = keeps_losses(self);
+    report_message(self->options->progress, CLV_SUMMARY, "unfinished");
+    return fail(err, CLV_ERR_INTERRUPTED,
+                "interrupted in cross-validation: nothing is chosen and no model is learned; %zu of %zu folds %s%s%s",
+                count_folds(self), self->n_losses / self->training.n_examples * (size_t)self->options->cv,
+                is_kept ? "are in " : "were finished, none is kept", is_kept ? self->options->checkpoint : "",
+                is_kept ? ", from which the same line with --resume goes on" : "");
+}
 
 /* The learner's own regularisation, around its value. */
 static void default_grid(struct search *self, int index)
@@ -137,11 +194,16 @@ static enum clv_status try_row(struct choice *best, struct search *self, struct 
 {
     double losses[CLV_MAX_CANDIDATES], standard_errors[CLV_MAX_CANDIDATES], chosen = 0;
     const struct clv_candidates *grid = &self->grids[0];
-    enum clv_status status =
-        clv_cross_validate(&chosen, losses, standard_errors, self->options->learner, &self->training, self->index[0],
-                           grid->values, grid->n, self->options->cv, err);
-    if (status == CLV_OK || status == CLV_ERR_INTERRUPTED)
+    enum clv_status status = cross_validate(&chosen, losses, standard_errors, &self->row, err);
+    self->row.loss += grid->n * self->training.n_examples;
+    if (status == CLV_OK || status == CLV_ERR_INTERRUPTED) {
+        struct clv_error own;
         report_losses(self, losses, standard_errors);
+        if (write_losses(self, &own) != CLV_OK) {
+            *err = own;
+            return own.status;
+        }
+    }
     if (status != CLV_OK)
         return status;
     for (size_t i = 0; i < grid->n; i++) {
@@ -186,12 +248,8 @@ static enum clv_status choose(struct choice *best, struct search *self, struct c
             self->training.parameters[self->index[g]] = self->grids[g].values[place[g]];
         status = try_row(best, self, err);
     } while (status == CLV_OK && next_combination(place, self));
-    if (status == CLV_ERR_INTERRUPTED) {
-        report_message(progress, CLV_SUMMARY, "unfinished");
-        return fail(err, status,
-                    "interrupted in cross-validation: nothing is chosen and no model is learned; the "
-                    "losses above are of what was tried to the end");
-    }
+    if (status == CLV_ERR_INTERRUPTED)
+        return fail_unfinished(self, err);
     if (status != CLV_OK)
         return status;
     text_init(&line, 1 << 10);
@@ -210,6 +268,7 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
                           .training = train_weak_held_out(training, weak),
                           .unit = train_loss_unit(data, training->dataset)};
     struct choice best = {.loss = INFINITY};
+    struct clv_training as_kept = *training;
     bool found = false;
     if ((size_t)options->cv > training->n_examples)
         return fail(err, CLV_ERR_USAGE, "--cv: %d folds of %zu images or words", options->cv, training->n_examples);
@@ -219,8 +278,26 @@ enum clv_status train_cross_validate(struct clv_training *training, const struct
                                              options->learner->parameters[self.index[g]].name, options, err);
     if (status != CLV_OK || found)
         return status;
-    status = choose(&best, &self, err);
+    self.n_losses = training->n_examples;
+    for (size_t g = 0; g < self.n_grids; g++)
+        self.n_losses *= self.grids[g].n;
+    self.losses = losses_unknown(self.n_losses);
+    self.row = (struct validation){.parameter = self.index[0],
+                                   .candidates = self.grids[0].values,
+                                   .n_candidates = self.grids[0].n,
+                                   .loss = self.losses};
+    status = self.losses ? folds_init(&self.row.folds, options->learner, &self.training, options->cv, err)
+                         : fail_memory(err);
+    as_kept.checkpoints = is_first ? NULL : training->checkpoints; /* the first of two stages is learned again */
+    if (status == CLV_OK && as_kept.checkpoints)
+        checkpoints_open(&self.checkpoints, options->learner, &as_kept, options->cv);
+    self.checkpoints.training = &as_kept;
+    self.checkpoints.format = CHECKPOINT_OF_FOLDS;
+    TRY(read_losses(&self, err));
+    TRY(choose(&best, &self, err));
     for (size_t g = 0; g < self.n_grids && status == CLV_OK; g++)
         training->parameters[self.index[g]] = best.value[g];
+    folds_release(&self.row.folds);
+    array_free(self.losses);
     return status;
 }

@@ -16,6 +16,7 @@
 #include "data/tensors.h"
 #include "feature/dataset/dataset.h"
 #include "feature/dataset/feature_list.h"
+#include "learn/common/checkpoint.h"
 #include "model/record.h"
 #include "task/train.h"
 #include "task/train_record.h"
@@ -259,8 +260,9 @@ enum clv_status train_checkpoints_parameter(double *value, bool *found, const ch
     if (status != CLV_OK)
         return status;
     snprintf(key, sizeof key, "parameter.%s", name);
-    const char *text = clv_tensors_metadata(tensors, key);
-    *found = text && parse_double(text, value);
+    const char *text = clv_tensors_metadata(tensors, key), *format = clv_tensors_metadata(tensors, "format");
+    bool is_of_folds = format && strcmp(format, CHECKPOINT_OF_FOLDS) == 0;
+    *found = !is_of_folds && text && parse_double(text, value);
     clv_tensors_close(tensors);
-    return *found ? CLV_OK : fail(err, CLV_ERR_DATA, "%s: has no %s", options->checkpoint, name);
+    return *found || is_of_folds ? CLV_OK : fail(err, CLV_ERR_DATA, "%s: has no %s", options->checkpoint, name);
 }

@@ -191,6 +191,8 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
         own.n_files = 1;
     }
     enum clv_status status = gather(&self, err);
+    if (status == CLV_ERR_INTERRUPTED)
+        fail(err, status, "interrupted before anything was learned: nothing is written, the same line begins again");
     TRY(choose(&self, err));
     TRY(learn(&self, err));
     TRY(make_model(model, &self, err));

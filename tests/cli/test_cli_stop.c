@@ -52,8 +52,39 @@ TEST(cross_validation_prints_its_table_so_far)
                              "--cv-grid passes=1,1000000 -o cv.cleave 2>&1");
     ck_assert_ptr_nonnull(strstr(output, "\nunfinished\n"));
     ck_assert_ptr_nonnull(strstr(output, "interrupted in cross-validation: nothing is chosen and no model is learned"));
+    ck_assert_ptr_nonnull(
+        strstr(output, "are in cv.cleave.checkpoint, from which the same line with --resume goes on"));
     ck_assert(!path_exists(formatted("%s/cv.cleave", folder)));
     free(output);
+}
+
+TEST(finished_folds_are_kept_and_the_same_line_goes_on_to_the_same_model)
+{
+    const char *folder = make_features();
+    const char *line = "\"$CLEAVE\" train --data f --learner ssvm --gap 0 --passes 2000 --cv 3 --cv-grid "
+                       "lambda=0.1,0.01,0.001 --threads 1";
+    char *whole = expect_success("cd %s && %s -o whole.cleave", folder, line);
+    char *output =
+        stop_when("are in part.cleave.checkpoint", folder, formatted("%s --resume -o part.cleave 2>&1", line));
+    ck_assert_ptr_null(strstr(output, ": 0 of 9"));
+    free(output);
+    expect_error(64, "cannot go on from it: seed was \"0\", is \"1\"", "cd %s && %s --seed 1 --resume -o part.cleave",
+                 folder, line);
+    output = expect_success("cd %s && %s --resume -o part.cleave", folder, line);
+    ck_assert_ptr_nonnull(strstr(output, "going on from part.cleave.checkpoint"));
+    const char *table = strstr(whole, "3-fold cross-validation"), *chosen = strstr(table, "chosen");
+    ck_assert_msg(memmem(output, strlen(output), table, (size_t)(chosen - table)) != NULL, "%s%s", whole, output);
+    free(whole);
+    free(output);
+    free(expect_success("cd %s && cmp whole.cleave part.cleave && [ ! -e part.cleave.checkpoint ]", folder));
+}
+
+TEST(a_training_that_is_stopped_early_says_that_nothing_is_left)
+{
+    free(stop_when("interrupted before anything was learned: nothing is written", temporary_folder(),
+                   formatted("\"$CLEAVE\" train %s/manifest.tsv --superpixels 2000 --words 4000 -o early.cleave 2>&1",
+                             sample_set())));
+    ck_assert(!path_exists(formatted("%s/early.cleave", temporary_folder())));
 }
 
 /* Examples whose tags are mostly noise, so that learning takes its time. */

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "data/tensors.h"
 
-#define FORMAT    "cleave checkpoint 1"
 #define MAX_PAIRS (4 + CLV_MAX_PARAMETERS + CLV_MAX_FACTS)
 
 /* What distinguishes one training from another, as metadata: {name, value} pairs that point into one text. */
@@ -55,7 +54,7 @@ static uint64_t digest_examples(const struct clv_training *training, double fing
 void checkpoints_open(struct checkpoints *self, const struct clv_learner *learner, const struct clv_training *training,
                       double fingerprint)
 {
-    *self = (struct checkpoints){training, learner, 0, 0};
+    *self = (struct checkpoints){training, learner, CHECKPOINT_OF_LEARNER, 0, 0};
     if (!training->checkpoints)
         return;
     self->digest = digest_examples(training, fingerprint);
@@ -88,7 +87,7 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
     text_init(&facts->text, SIZE_MAX / 2);
     if (wanted->n_facts > CLV_MAX_FACTS)
         return fail(err, CLV_ERR_USAGE, "%s: %zu facts, at most %d", wanted->path, wanted->n_facts, CLV_MAX_FACTS);
-    add_fact(facts, "format", FORMAT);
+    add_fact(facts, "format", self->format);
     add_fact(facts, "learner", self->learner->name);
     snprintf(value, sizeof value, "%" PRIu64, training->seed);
     add_fact(facts, "seed", value);
@@ -129,11 +128,16 @@ enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tens
     return status;
 }
 
-static enum clv_status compare(const struct facts *facts, const struct clv_tensors *state, const char *path,
-                               struct clv_error *err)
+static enum clv_status compare(bool *is_of_others, const struct checkpoints *self, const struct facts *facts,
+                               const struct clv_tensors *state, struct clv_error *err)
 {
+    const char *path = self->training->checkpoints->path;
     const char *format = clv_tensors_metadata(state, "format");
-    if (!format || strcmp(format, FORMAT) != 0)
+    *is_of_others = format && strcmp(format, self->format) != 0 &&
+                    (strcmp(format, CHECKPOINT_OF_LEARNER) == 0 || strcmp(format, CHECKPOINT_OF_FOLDS) == 0);
+    if (*is_of_others)
+        return CLV_OK;
+    if (!format || strcmp(format, self->format) != 0)
         return fail(err, CLV_ERR_DATA, "%s: not a checkpoint that this program reads (format \"%.60s\")", path,
                     format ? format : "");
     for (size_t i = 0; i < facts->n; i++) {
@@ -151,6 +155,7 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
     struct facts facts;
     *state = NULL;
     enum path_kind kind;
+    bool is_of_others = false;
     if (!wanted || !wanted->resume)
         return CLV_OK;
     enum clv_status status = path_look(&kind, wanted->path, err);
@@ -158,8 +163,8 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
         return status;
     status = facts_open(&facts, self, err);
     TRY(clv_tensors_open(state, wanted->path, err));
-    TRY(compare(&facts, *state, wanted->path, err));
-    if (status) {
+    TRY(compare(&is_of_others, self, &facts, *state, err));
+    if (status || is_of_others) {
         clv_tensors_close(*state);
         *state = NULL;
     }

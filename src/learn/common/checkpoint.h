@@ -10,9 +10,15 @@
 struct checkpoints {
     const struct clv_training *training; /* without checkpoints nothing below does anything */
     const struct clv_learner *learner;
-    uint64_t digest; /* of the examples */
+    const char *format; /* of the file */
+    uint64_t digest;    /* of the examples */
     double written_s;
 };
+
+/* Of a learner's, which is the usual one, and of what cross-validation has of folds before that: whoever reads the one
+ * passes over the other. */
+#define CHECKPOINT_OF_LEARNER "cleave checkpoint 1"
+#define CHECKPOINT_OF_FOLDS   "cleave folds 1"
 
 /* fingerprint: a number that depends on all features. */
 void checkpoints_open(struct checkpoints *self, const struct clv_learner *learner, const struct clv_training *training,

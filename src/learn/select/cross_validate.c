@@ -8,24 +8,15 @@
 #include "learn/common/vectors.h"
 #include "learn/select/folds.h"
 
-/* One training run per candidate and fold, each on one thread, so that nothing depends on their number. */
-struct validation {
-    struct folds folds;
-    int parameter;
-    const double *candidates;
-    size_t n_candidates;
-    double *loss;  /* [n_candidates][n_examples] of each example when it was held out, by place in order */
-    size_t n_done; /* counted by parallel_progress */
-};
-
 static enum clv_status validate_task(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
     struct validation *self = context;
     const struct folds *folds = &self->folds;
     size_t n_folds = (size_t)folds->n_folds, candidate = index / n_folds;
-    MUST(fold_losses(self->loss + candidate * folds->training->n_examples, folds, index % n_folds, self->parameter,
-                     self->candidates[candidate], err));
+    double *losses = self->loss + candidate * folds->training->n_examples;
+    if (isnan(losses[index % n_folds]))
+        MUST(fold_losses(losses, folds, index % n_folds, self->parameter, self->candidates[candidate], err));
     parallel_progress(folds->training->progress, "cross-validating", &self->n_done, self->n_candidates * n_folds, NULL);
     return CLV_OK;
 }
@@ -79,25 +70,38 @@ static enum clv_status check_validation(const struct clv_learner *learner, int p
     return CLV_OK;
 }
 
+enum clv_status cross_validate(double *best, double *means, double *standard_errors, struct validation *self,
+                               struct clv_error *err)
+{
+    self->n_done = 0;
+    enum clv_status status = team_queue(self->n_candidates * (size_t)self->folds.n_folds,
+                                        self->folds.training->n_threads, validate_task, validation_results, self, err);
+    if (!status)
+        *best = choose(means, standard_errors, self);
+    else if (status == CLV_ERR_INTERRUPTED)
+        choose(means, standard_errors, self);
+    return status;
+}
+
+double *losses_unknown(size_t n)
+{
+    double *losses = array_alloc(n, sizeof *losses);
+    for (size_t k = 0; losses && k < n; k++)
+        losses[k] = NAN;
+    return losses;
+}
+
 enum clv_status clv_cross_validate(double *best, double *losses, double *standard_errors,
                                    const struct clv_learner *learner, const struct clv_training *training,
                                    int parameter, const double *candidates, size_t n_candidates, int32_t n_folds,
                                    struct clv_error *err)
 {
     struct validation validation = {.parameter = parameter, .candidates = candidates, .n_candidates = n_candidates};
-    size_t n = training->n_examples;
     MUST(check_validation(learner, parameter, n_candidates, err));
     MUST(folds_init(&validation.folds, learner, training, n_folds, err));
-    validation.loss = array_alloc(n, n_candidates * sizeof *validation.loss);
-    for (size_t k = 0; validation.loss && k < n * n_candidates; k++)
-        validation.loss[k] = NAN;
-    enum clv_status status = validation.loss ? team_queue(n_candidates * (size_t)n_folds, training->n_threads,
-                                                          validate_task, validation_results, &validation, err)
-                                             : fail_memory(err);
-    if (!status)
-        *best = choose(losses, standard_errors, &validation);
-    else if (status == CLV_ERR_INTERRUPTED)
-        choose(losses, standard_errors, &validation);
+    validation.loss = losses_unknown(n_candidates * training->n_examples);
+    enum clv_status status =
+        validation.loss ? cross_validate(best, losses, standard_errors, &validation, err) : fail_memory(err);
     folds_release(&validation.folds);
     array_free(validation.loss);
     return status;

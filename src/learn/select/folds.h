@@ -22,4 +22,20 @@ void folds_release(struct folds *folds);
 enum clv_status fold_losses(double *losses, const struct folds *self, size_t fold, int parameter, double value,
                             struct clv_error *err) CLV_CHECK;
 
+/* One training for each candidate and fold, each on one thread, so that nothing depends on their number. */
+struct validation {
+    struct folds folds;
+    int parameter;
+    const double *candidates;
+    size_t n_candidates;
+    double *loss; /* [n_candidates][n_examples] of each example when it was held out, by place in order; NaN: unknown */
+    size_t n_done; /* counted by parallel_progress */
+};
+double *losses_unknown(size_t n); /* [n], array_free it; NULL: out of memory */
+
+/* clv_cross_validate: folds whose losses are known are not tried again. When it is asked to stop, the losses of folds
+ * that were tried are known. */
+enum clv_status cross_validate(double *best, double *means, double *standard_errors, struct validation *self,
+                               struct clv_error *err) CLV_CHECK;
+
 #endif
