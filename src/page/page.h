@@ -63,6 +63,9 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
 /* How many images there are, and how many of them are accepted. */
 void page_session_count(size_t *n_images, size_t *n_accepted, const struct page_session *session);
 
+/* At the end: masks/ and strokes/ go where they were made for this session and nothing was drawn. */
+void page_session_remove_empty(const struct page_session *session);
+
 struct page_response {
     int code;                  /* of HTTP */
     const char *type;          /* of the body */

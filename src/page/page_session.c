@@ -30,6 +30,8 @@ static bool is_same(struct page_stamp a, struct page_stamp b)
            a.changed.tv_nsec == b.changed.tv_nsec;
 }
 
+static const char *const folder_names[] = {"masks", "strokes"};
+
 void page_session_free(struct page_session *session)
 {
     if (!session)
@@ -144,9 +146,11 @@ static void note_bad_names(const struct page_session *session)
 }
 
 /* Makes a folder for what is saved and looks whether it takes files; "" is the one that is labelled. */
-static enum clv_status prepare(const struct page_session *session, const char *name, struct clv_error *err)
+static enum clv_status prepare(bool *has_made, const struct page_session *session, const char *name,
+                               struct clv_error *err)
 {
     char *path = *name ? path_join(session->set.root, name) : string_copy(session->set.root);
+    *has_made = path && !path_exists(path);
     enum clv_status status = !path ? fail_memory(err) : *name ? folder_create(path, err) : CLV_OK;
     if (status == CLV_OK && access(path, W_OK | X_OK) != 0)
         status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path);
@@ -188,9 +192,9 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
     enum clv_status status = path_is_folder(options->folder) || !path_exists(options->folder)
                                  ? clv_set_read_folder(&fresh->set, options->folder, err)
                                  : fail(err, CLV_ERR_NO_INPUT, "%s: is no folder", options->folder);
-    TRY(prepare(fresh, "", err));
-    TRY(prepare(fresh, "masks", err));
-    TRY(prepare(fresh, "strokes", err));
+    TRY(prepare(fresh->has_made, fresh, "", err));
+    for (int k = 0; k < 2; k++)
+        TRY(prepare(&fresh->has_made[k], fresh, folder_names[k], err));
     if (status == CLV_OK) { /* again, as trainings will see it */
         clv_set_release(&fresh->set);
         status = clv_set_read_folder(&fresh->set, options->folder, err);
@@ -409,6 +413,16 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
     text_release(&json);
     array_free(painted);
     return status;
+}
+
+void page_session_remove_empty(const struct page_session *session)
+{
+    for (int k = 0; k < 2; k++) {
+        char *path = session->has_made[k] ? path_join(session->set.root, folder_names[k]) : NULL;
+        if (path)
+            rmdir(path); /* if it is empty */
+        array_free(path);
+    }
 }
 
 void page_session_count(size_t *n_images, size_t *n_accepted, const struct page_session *session)

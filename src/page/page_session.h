@@ -41,6 +41,7 @@ struct page_session {
     struct clv_model model;
     int32_t n_models; /* of the trainer, when it was read; 0: none */
     struct page_ranking *ranking;
+    bool has_made[2]; /* masks/ and strokes/, which go again where nothing was drawn */
 };
 
 /* Opens an image: its strokes, else its mask, else its boxes. If that fails the one before stays open as it is. */

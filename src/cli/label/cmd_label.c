@@ -178,8 +178,8 @@ static void put_quoted(struct text *text, const char *option, const char *path)
     text_put(text, "'");
 }
 
-/* How much is labelled, and how to go on with it without the page. */
-static void report_state(const struct label *self, const struct page_session *session)
+/* How much is labelled, and how to go on with it without the page; at the end in how far that is new. */
+static void report_state(const struct label *self, const struct page_session *session, const size_t *n_before)
 {
     char folder[PATH_MAX], model[PATH_MAX + 8], masks[PATH_MAX + 8];
     size_t n_images, n_accepted;
@@ -190,8 +190,12 @@ static void report_state(const struct label *self, const struct page_session *se
     snprintf(masks, sizeof masks, "%s-masks", folder);
     page_session_count(&n_images, &n_accepted, session);
     text_init(&text, MAX_LINKS);
-    console_note("%s: %zu images, %zu accepted; two or more teach a model that labels others:", folder, n_images,
-                 n_accepted);
+    if (n_before)
+        console_note("stopped, all is saved: %zu of %zu images are accepted, %zu were at the start; to go on:",
+                     n_accepted, n_images, *n_before);
+    else
+        console_note("%s: %zu images, %zu accepted; two or more teach a model that labels others:", folder, n_images,
+                     n_accepted);
     text_put(&text, "  cleave train");
     put_quoted(&text, "--data ", folder);
     put_quoted(&text, "-o ", model);
@@ -214,13 +218,15 @@ static enum clv_status serve(struct label *self, struct label_server *server, co
             "--listen %s: whoever can reach this machine there and sees the link can see these images and change "
             "their labels",
             self->address);
-    report_state(self, session);
+    size_t n_images, n_before;
+    page_session_count(&n_images, &n_before, session);
+    report_state(self, session, NULL);
     fputs(links, stdout);
     fflush(stdout);
     if (self->opens_browser)
         open_browser(&redirect, links);
     enum clv_status status = label_server_run(server, session, signals_stop(), err);
-    report_state(self, session);
+    report_state(self, session, &n_before);
     if (redirect) {
         remove(redirect);
         file_forget_temporary(redirect);
@@ -252,6 +258,8 @@ static enum clv_status run(struct label *self, struct clv_error *err)
                          err));
     TRY(serve(self, server, links.bytes, session, err));
     label_server_free(server);
+    if (session)
+        page_session_remove_empty(session);
     page_session_free(session);
     label_trainer_free(trainer);
     array_free(model);

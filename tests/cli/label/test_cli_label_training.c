@@ -479,13 +479,19 @@ TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
     const char *head = formatted("cleave: %s/it's $HOME: 2 images, 2 accepted; ", temporary_folder());
     for (int k = 0; k < 2; k++) {
         char *text = noted("\"it's \\$HOME\"");
-        ck_assert_msg(strncmp(text, head, strlen(head)) == 0 && strstr(text + 1, head), "%s", text);
+        ck_assert_msg(
+            strncmp(text, head, strlen(head)) == 0 && !strstr(text + 1, head) &&
+                strstr(text, "\ncleave: stopped, all is saved: 2 of 2 images are accepted, 2 were at the start"),
+            "%s", text);
         ck_assert_int_eq(strstr(text, "--overwrite") != NULL, k);
         free(expect_success("cd %s && { echo 'cleave() { \"$CLEAVE\" \"$@\"; }' && grep '^  cleave' notes | head -2; } "
                             ">lines && sh -e lines && test $(ls \"it's \\$HOME-masks\" | wc -l) = 2",
                             temporary_folder()));
         free(text);
     }
+    free(expect_success("cd %s && mkdir p && cp it*/*.png it*/*.jpg p 2>/dev/null; ls p/*", temporary_folder()));
+    free(noted("p"));
+    free(expect_success("cd %s/p && test ! -e masks && test ! -e strokes", temporary_folder()));
     char *quiet = noted("-q \"it's \\$HOME\"");
     ck_assert_str_eq(quiet, "");
     free(quiet);
