@@ -359,6 +359,14 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     return CLV_OK;
 }
 
+static bool has_masks(const struct clv_set *set)
+{
+    size_t i = 0;
+    while (i < set->n_items && !set->items[i].mask)
+        i++;
+    return i < set->n_items;
+}
+
 static enum clv_status run(const struct score *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress(NULL);
@@ -375,6 +383,10 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     size_t common = set_common_folder(&set); /* of the whole set, as segment has it */
     status = clv_set_select(&set, self->split, err);
     TRY(training_set_hide(&set, self->voids, err));
+    TRY_IF(!has_masks(&set), fail(err, CLV_ERR_DATA,
+                                  "%s: none of the %zu images has a mask, which would be the truth; the set with the "
+                                  "truth comes first, the folder of predictions second",
+                                  self->data, set.n_items));
     TRY(training_set_require_masks(&set, self->data, &progress, err));
     TRY(inputs_add_set(&inputs, &set, common, err));
     TRY_IF(self->model_path, clv_model_read(&model, self->model_path, err));

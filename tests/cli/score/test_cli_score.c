@@ -36,6 +36,18 @@ static const char *make_tiny_set(const char *header)
     return folder;
 }
 
+TEST(predictions_in_the_place_of_the_set_are_said_to_be_there)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && mkdir out && cp %s/masks/000[12].png out", folder, sample_set()));
+    char *text = NULL;
+    ck_assert_int_eq(run_command(&text, "cd %s && \"$CLEAVE\" score out %s", folder, sample_set()), 65);
+    ck_assert_msg(strstr(text, "the set with the truth comes first, the folder of predictions second") &&
+                      !strstr(text, "learn"),
+                  "%s", text);
+    free(text);
+}
+
 TEST(json_holds_the_means_over_images)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
