@@ -94,7 +94,7 @@ static void fill_border(float *f, const struct object_regions *self, const struc
     float area_a = self->area[contacts->a], area_b = self->area[contacts->b], pixels = 2 * (float)n;
     float small = fminf(area_a, area_b), large = fmaxf(area_a, area_b);
     float lower = fminf(a->map, b->map), higher = fmaxf(a->map, b->map), thin = fminf(a->distance, b->distance);
-    const float values[BORDER_FEATURES] = {
+    const float values[BORDER_MEASURES] = {
         (float)n / sqrtf(small),
         (float)n / sqrtf(small + large),
         log_of(small) / 4,
@@ -117,6 +117,10 @@ static void fill_border(float *f, const struct object_regions *self, const struc
         4 * (lower - most_map) / (lower + .05F),
     };
     memcpy(f, values, sizeof values);
+    f += BORDER_MEASURES;
+    for (int i = 0; i < BORDER_MEASURES; i++)
+        for (int j = 0; j <= i; j++)
+            *f++ = values[i] * values[j] / 2;
 }
 
 static int compare_floats(const void *left, const void *right)

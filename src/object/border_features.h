@@ -7,7 +7,7 @@
 
 #include "region/region_graph.h"
 
-enum { BORDER_FEATURES = 20 };
+enum { BORDER_MEASURES = 20, BORDER_FEATURES = BORDER_MEASURES * (BORDER_MEASURES + 3) / 2 }; /* and their products */
 
 struct object_regions {
     int32_t width, height, n; /* of regions */

@@ -12,8 +12,8 @@
 #include "object/pixel_bank.h"
 #include "region/edge_problem.h"
 
-#define SAMPLES      2000   /* pixels of an image */
-#define ALL_SAMPLES  600000 /* of all images */
+#define SAMPLES      16000  /* pixels of an image, at most */
+#define ALL_SAMPLES  650000 /* of all images */
 #define EDGE_IMAGES  100    /* whose regions are learned from */
 #define SCALE_IMAGES 40     /* whose objects are measured */
 #define USUAL_AREA   900.   /* the largest median of objects' areas that the filters see whole */
