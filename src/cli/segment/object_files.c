@@ -50,9 +50,9 @@ static enum clv_status read_finished(struct work *work, const struct clv_image_l
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
     const struct segment *options = run->options;
-    enum clv_status status = work->output->finished ? read_finished(work, &options->common.limits, err)
-                                                    : label_objects(&work->objects, work->labels, work->width,
-                                                                    work->height, run->model, err);
+    enum clv_status status = work->output->finished
+                                 ? read_finished(work, &options->common.limits, err)
+                                 : label_objects(&work->objects, work->labels, &work->image, run->model, err);
     TRY_IF(!work->output->finished,
            clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
     TRY(clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err));

@@ -5,7 +5,8 @@
 #include "base/file.h"
 #include "cli/segment/segment_work.h"
 
-#define OBJECTS_BYTES 24 /* a pixel that is looked at */
+#define OBJECTS_BYTES         24  /* a pixel that is looked at */
+#define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
 
 /* The table's path, array_free it: a shard's is next to the others'. NULL if none is wanted. */
 enum clv_status object_table_path(char **path, const struct segment *options, struct clv_error *err) CLV_CHECK;
