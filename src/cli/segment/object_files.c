@@ -1,6 +1,7 @@
 #include "cli/segment/object_files.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -56,6 +57,24 @@ enum clv_status object_files_find(struct work *work, const struct segment_run *r
     TRY_IF(!work->output->finished,
            clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
     TRY(clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err));
+    return status;
+}
+
+enum clv_status object_files_trace(struct work *work, const struct segment_run *run, struct clv_error *err)
+{
+    size_t n = (size_t)work->width * (size_t)work->height;
+    uint8_t *colours = array_alloc(n, 1);
+    bool is_traced[256];
+    memset(is_traced, true, sizeof is_traced);
+    is_traced[0] = false;
+    enum clv_status status = colours ? object_map_colour(colours, &work->objects, err) : fail_memory(err);
+    TRY(contours_trace(&work->contours, colours, work->width, work->height, is_traced, err));
+    TRY(contours_simplify(&work->contours, colours, run->options->export.tolerance, err));
+    for (size_t p = 0; p < n && status == CLV_OK; p++)
+        if (work->contours.object_of[p])
+            work->contours.objects[work->contours.object_of[p] - 1].label =
+                work->objects.labels[work->objects.objects[p] - 1];
+    array_free(colours);
     return status;
 }
 

@@ -18,6 +18,9 @@ enum clv_status object_table_begin(struct file_writer *table, const struct segme
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
+/* Their polygons, for exports: objects that touch are told apart, and pieces of one object are polygons of their own. */
+enum clv_status object_files_trace(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
+
 /* Writes the label image. The first TIFF of the run is said. */
 enum clv_status object_files_write(const struct work *work, struct clv_error *err) CLV_CHECK;
 

@@ -281,7 +281,8 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
     TRY_IF(!is_finished && run->options->min_area && work->labels,
            contours_merge_specks(work->labels, work->width, work->height, run->options->min_area, err));
     TRY_IF(run->options->objects, object_files_find(work, run, err));
-    TRY_IF(run->options->export.forms,
+    TRY_IF(run->options->export.forms && run->options->objects, object_files_trace(work, run, err));
+    TRY_IF(run->options->export.forms && !run->options->objects,
            exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));
     return status == CLV_OK && !is_finished ? write_outputs(work, job, err) : status;
 }

@@ -50,6 +50,17 @@ TEST(objects_are_numbered_and_listed_and_resuming_finds_the_same)
     ck_assert_uint_le(count_lines(formatted("%s/inner/objects-00002-of-00002.tsv", folder)), n_objects);
 }
 
+TEST(exports_have_an_annotation_for_each_object)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && ln -s %s B && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ "
+                        "--objects --min-area 40 --export coco && grep -o '\"area\"' out/coco.json >areas",
+                        folder, sample_set()));
+    size_t n = count_lines(formatted("%s/areas", folder));
+    ck_assert_uint_gt(n, 0);
+    ck_assert_uint_eq(n + 1, count_lines(formatted("%s/out/objects.tsv", folder)));
+}
+
 TEST(objects_need_a_folder_and_images)
 {
     const char *folder = temporary_folder();
