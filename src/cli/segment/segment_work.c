@@ -446,8 +446,10 @@ static double memory_needed(const struct job *job, size_t index)
     work.map_bytes = run->boxes || !run->model->recipe.n_maps ? 0 : input_maps_memory(input, run);
     double map = run->options->all_labels ? marginals_map_bytes(run->options, run->model->shape.n_labels) : 0;
     double specks = run->options->min_area ? (double)SPECKS_BYTES * width * height : 0;
-    double per_pixel = learned_objects_are_there(run->model) ? LEARNED_OBJECTS_BYTES : OBJECTS_BYTES;
-    double objects = run->options->objects ? per_pixel * width * height : 0;
+    double objects = 0;
+    if (run->options->objects)
+        objects =
+            (learned_objects_are_there(run->model) ? LEARNED_OBJECTS_BYTES : OBJECTS_BYTES) * (double)width * height;
     return map + specks + objects +
            memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
 }
