@@ -16,55 +16,12 @@ void clv_map_release(struct clv_map *map)
     *map = (struct clv_map){0};
 }
 
-size_t map_type_size(enum map_type type)
+static double load(const unsigned char *bytes, enum number_type type, bool big_endian)
 {
-    static const size_t sizes[] = {[MAP_U8] = 1, [MAP_U16] = 2, [MAP_F16] = 2, [MAP_F32] = 4, [MAP_F64] = 8};
-    return sizes[type];
-}
-
-void map_shape_name(char *name, size_t size, const struct map_array *array)
-{
-    size_t used = (size_t)snprintf(name, size, "%s", array->n_dimensions ? "" : "no dimensions");
-    for (int32_t d = 0; d < array->n_dimensions && used < size; d++)
-        used += (size_t)snprintf(name + used, size - used, "%s%lld", d ? " x " : "", (long long)array->shape[d]);
-}
-
-bool map_array_bytes(size_t *bytes, const struct map_array *array)
-{
-    size_t product = map_type_size(array->type);
-    for (int32_t d = 0; d < array->n_dimensions; d++)
-        if (array->shape[d] < 0 || __builtin_mul_overflow(product, (size_t)array->shape[d], &product))
-            return false;
-    *bytes = product;
-    return true;
-}
-
-/* IEEE 754 half precision; every value of it is one of single precision. */
-static float from_half(uint16_t bits)
-{
-    int32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
-    float size = exponent == 31  ? (fraction ? NAN : INFINITY)
-                 : exponent == 0 ? ldexpf((float)fraction, -24)
-                                 : ldexpf((float)(fraction | 1024), exponent - 25);
-    return bits & 0x8000 ? -size : size;
-}
-
-static double load(const unsigned char *bytes, enum map_type type, bool big_endian)
-{
-    size_t size = map_type_size(type);
-    uint64_t bits = 0;
-    for (size_t k = 0; k < size; k++)
-        bits = bits << 8 | bytes[big_endian ? k : size - 1 - k];
-    uint32_t half = (uint32_t)bits;
-    float single;
-    double value;
-    switch (type) {
-    case MAP_U8: return (double)((float)bits / 255);
-    case MAP_U16: return (double)((float)bits / 65535);
-    case MAP_F16: return (double)from_half((uint16_t)bits);
-    case MAP_F32: memcpy(&single, &half, sizeof single); return (double)single;
-    default: memcpy(&value, &bits, sizeof value); return value;
-    }
+    double value = number_load(bytes, type, big_endian);
+    return type == NUMBER_U8    ? (double)((float)value / 255)
+           : type == NUMBER_U16 ? (double)((float)value / 65535)
+                                : value;
 }
 
 /* Which dimension is which; channels -1: there is one. */
@@ -91,12 +48,12 @@ static enum clv_map_layout guess_layout(const int64_t size[3])
     return if_first < if_last ? CLV_MAP_LAYOUT_CHW : if_last < if_first ? CLV_MAP_LAYOUT_HWC : CLV_MAP_LAYOUT_AUTO;
 }
 
-static enum clv_status find_axes(struct axes *axes, const struct map_array *array, enum clv_map_layout layout,
+static enum clv_status find_axes(struct axes *axes, const struct number_array *array, enum clv_map_layout layout,
                                  struct clv_error *err)
 {
     char shape[160];
     const int64_t *size = array->shape;
-    map_shape_name(shape, sizeof shape, array);
+    number_shape_name(shape, sizeof shape, array);
     if (array->n_dimensions == 2) {
         *axes = (struct axes){.channels = -1, .rows = 0, .columns = 1};
     } else if (array->n_dimensions == 3) {
@@ -112,14 +69,14 @@ static enum clv_status find_axes(struct axes *axes, const struct map_array *arra
     return CLV_OK;
 }
 
-static enum clv_status check_size(const struct map_array *array, const struct axes *axes,
+static enum clv_status check_size(const struct number_array *array, const struct axes *axes,
                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     char shape[160];
     struct clv_image_limits most = limits_resolved(limits);
     int64_t rows = array->shape[axes->rows], columns = array->shape[axes->columns];
     int64_t channels = axes->channels < 0 ? 1 : array->shape[axes->channels];
-    map_shape_name(shape, sizeof shape, array);
+    number_shape_name(shape, sizeof shape, array);
     if (rows < 1 || columns < 1 || channels < 1)
         return fail(err, CLV_ERR_DATA, "shape %s has nothing in it", shape);
     if (rows > most.max_side_px || columns > most.max_side_px || (uint64_t)(rows * columns) > most.max_pixels)
@@ -133,21 +90,11 @@ static enum clv_status check_size(const struct map_array *array, const struct ax
     return CLV_OK;
 }
 
-/* Values from one place of a dimension to the next. */
-static size_t stride(const struct map_array *array, int32_t dimension)
-{
-    size_t product = 1;
-    int32_t first = array->is_fortran ? 0 : dimension + 1, last = array->is_fortran ? dimension : array->n_dimensions;
-    for (int32_t d = first; d < last; d++)
-        product *= (size_t)array->shape[d];
-    return product;
-}
-
-enum clv_status map_planes_init(struct map_planes *planes, const struct map_array *array, enum clv_map_layout layout,
+enum clv_status map_planes_init(struct map_planes *planes, const struct number_array *array, enum clv_map_layout layout,
                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct axes axes = {0};
-    struct map_array bare = *array;
+    struct number_array bare = *array;
     while (bare.n_dimensions > 3 && bare.shape[0] == 1)
         memmove(bare.shape, bare.shape + 1, (size_t)--bare.n_dimensions * sizeof *bare.shape);
     enum clv_status status = find_axes(&axes, &bare, layout, err);
@@ -158,9 +105,9 @@ enum clv_status map_planes_init(struct map_planes *planes, const struct map_arra
                                   .n_channels = axes.channels < 0 ? 1 : (size_t)bare.shape[axes.channels],
                                   .height = (size_t)bare.shape[axes.rows],
                                   .width = (size_t)bare.shape[axes.columns],
-                                  .deep = axes.channels < 0 ? 0 : stride(&bare, axes.channels),
-                                  .down = stride(&bare, axes.rows),
-                                  .across = stride(&bare, axes.columns)};
+                                  .deep = axes.channels < 0 ? 0 : number_stride(&bare, axes.channels),
+                                  .down = number_stride(&bare, axes.rows),
+                                  .across = number_stride(&bare, axes.columns)};
     return CLV_OK;
 }
 
@@ -168,10 +115,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "floats of little-endi
 
 /* to[n], `to_step` apart, from values `step` bytes apart; returns how many are finite before one that is not. */
 static size_t load_line(float *to, size_t to_step, const unsigned char *from, size_t step, size_t n,
-                        const struct map_array *array)
+                        const struct number_array *array)
 {
     size_t good = 0;
-    if (array->type == MAP_F32 && !array->big_endian && step == sizeof *to && to_step == 1)
+    if (array->type == NUMBER_F32 && !array->big_endian && step == sizeof *to && to_step == 1)
         memcpy(to, from, n * sizeof *to);
     else
         for (size_t k = 0; k < n; k++)
@@ -189,8 +136,8 @@ bool map_planes_interleaved(const struct map_planes *self)
 enum clv_status map_planes_load(float *planes, const struct map_planes *self, size_t first, size_t n,
                                 const struct file_map *file, struct clv_error *err)
 {
-    const struct map_array *array = &self->array;
-    size_t size = map_type_size(array->type), passed = 0, n_pixels = self->width * self->height;
+    const struct number_array *array = &self->array;
+    size_t size = number_type_size(array->type), passed = 0, n_pixels = self->width * self->height;
     bool is_by_rows = self->down >= self->across; /* so that nearby bytes are read one after the other */
     size_t n_lines = is_by_rows ? self->height : self->width, length = is_by_rows ? self->width : self->height;
     size_t line = is_by_rows ? self->down : self->across, step = is_by_rows ? self->across : self->down;

@@ -39,23 +39,23 @@ static enum clv_status parse_png(struct clv_map *map, const unsigned char *bytes
     return CLV_OK;
 }
 
-static bool find_type(enum map_type *type, enum clv_dtype dtype)
+static bool find_type(enum number_type *type, enum clv_dtype dtype)
 {
     switch (dtype) {
-    case CLV_U8: *type = MAP_U8; return true;
-    case CLV_U16: *type = MAP_U16; return true;
-    case CLV_F16: *type = MAP_F16; return true;
-    case CLV_F32: *type = MAP_F32; return true;
-    case CLV_F64: *type = MAP_F64; return true;
+    case CLV_U8: *type = NUMBER_U8; return true;
+    case CLV_U16: *type = NUMBER_U16; return true;
+    case CLV_F16: *type = NUMBER_F16; return true;
+    case CLV_F32: *type = NUMBER_F32; return true;
+    case CLV_F64: *type = NUMBER_F64; return true;
     default: return false;
     }
 }
 
 /* bytes: of the tensor's array in the file, aligned or not. */
-static enum clv_status from_tensor(struct map_array *array, const struct clv_tensor *tensor, const unsigned char *bytes,
-                                   struct clv_error *err)
+static enum clv_status from_tensor(struct number_array *array, const struct clv_tensor *tensor,
+                                   const unsigned char *bytes, struct clv_error *err)
 {
-    *array = (struct map_array){.bytes = bytes, .n_dimensions = tensor->n_dimensions};
+    *array = (struct number_array){.bytes = bytes, .n_dimensions = tensor->n_dimensions};
     if (!find_type(&array->type, tensor->dtype))
         return fail(err, CLV_ERR_DATA, "tensor \"%.60s\" is of whole numbers; maps are U8, U16, F16, F32 or F64",
                     tensor->name);
@@ -63,7 +63,7 @@ static enum clv_status from_tensor(struct map_array *array, const struct clv_ten
     return CLV_OK;
 }
 
-static enum clv_status parse_tensors(struct map_array *array, const unsigned char *bytes, size_t size,
+static enum clv_status parse_tensors(struct number_array *array, const unsigned char *bytes, size_t size,
                                      struct clv_error *err)
 {
     struct clv_tensors *tensors;
@@ -90,10 +90,10 @@ static enum clv_status parse_array(struct map_planes *planes, const unsigned cha
                                    enum clv_map_layout layout, const struct clv_image_limits *limits,
                                    struct clv_error *err)
 {
-    struct map_array array;
+    struct number_array array;
     enum clv_status status;
     if (npy_recognised(bytes, size))
-        status = npy_parse(&array, bytes, size, err);
+        status = npy_parse(&array, bytes, size, NPY_OF_MAPS, err);
     else if (size >= 4 && memcmp(bytes, ZIP, 4) == 0)
         status = fail(err, CLV_ERR_DATA, "a .npz archive; a map is one array in a .npy file (numpy.save, not savez)");
     else if (size >= 9 && bytes[8] == '{')
@@ -114,7 +114,7 @@ static enum clv_status parse(struct map_reader *self, const unsigned char *bytes
         self->map = (struct clv_map){.width = (int32_t)planes->width,
                                      .height = (int32_t)planes->height,
                                      .n_channels = (int32_t)planes->n_channels,
-                                     .is_integer = planes->array.type == MAP_U8 || planes->array.type == MAP_U16};
+                                     .is_integer = planes->array.type == NUMBER_U8 || planes->array.type == NUMBER_U16};
     return status;
 }
 

@@ -1,13 +1,83 @@
 /* NumPy's .npy files, versions 1 to 3: a magic number, the length of a header, the header, which is a Python
  * dictionary, and the array. The format is numpy.lib.format's. */
+#include "image/npy.h"
+
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "data/maps/map_array.h"
 
 #define MAGIC      "\x93NUMPY"
 #define MAGIC_SIZE 6
 #define MAX_HEADER 65536
+
+static const struct {
+    char name[3];
+    int8_t size;
+} types[] = {[NUMBER_U8] = {"u1", 1},  [NUMBER_U16] = {"u2", 2}, [NUMBER_F16] = {"f2", 2},
+             [NUMBER_F32] = {"f4", 4}, [NUMBER_F64] = {"f8", 8}, [NUMBER_I8] = {"i1", 1},
+             [NUMBER_I16] = {"i2", 2}, [NUMBER_U32] = {"u4", 4}, [NUMBER_I32] = {"i4", 4}};
+
+size_t number_type_size(enum number_type type)
+{
+    return (size_t)types[type].size;
+}
+
+void number_shape_name(char *name, size_t size, const struct number_array *array)
+{
+    size_t used = (size_t)snprintf(name, size, "%s", array->n_dimensions ? "" : "no dimensions");
+    for (int32_t d = 0; d < array->n_dimensions && used < size; d++)
+        used += (size_t)snprintf(name + used, size - used, "%s%lld", d ? " x " : "", (long long)array->shape[d]);
+}
+
+bool number_array_bytes(size_t *bytes, const struct number_array *array)
+{
+    size_t product = number_type_size(array->type);
+    for (int32_t d = 0; d < array->n_dimensions; d++)
+        if (array->shape[d] < 0 || __builtin_mul_overflow(product, (size_t)array->shape[d], &product))
+            return false;
+    *bytes = product;
+    return true;
+}
+
+size_t number_stride(const struct number_array *array, int32_t dimension)
+{
+    size_t product = 1;
+    int32_t first = array->is_fortran ? 0 : dimension + 1, last = array->is_fortran ? dimension : array->n_dimensions;
+    for (int32_t d = first; d < last; d++)
+        product *= (size_t)array->shape[d];
+    return product;
+}
+
+float number_from_half(uint16_t bits)
+{
+    int32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
+    float size = exponent == 31  ? (fraction ? NAN : INFINITY)
+                 : exponent == 0 ? ldexpf((float)fraction, -24)
+                                 : ldexpf((float)(fraction | 1024), exponent - 25);
+    return bits & 0x8000 ? -size : size;
+}
+
+double number_load(const unsigned char *bytes, enum number_type type, bool big_endian)
+{
+    size_t size = number_type_size(type);
+    uint64_t bits = 0;
+    for (size_t k = 0; k < size; k++)
+        bits = bits << 8 | bytes[big_endian ? k : size - 1 - k];
+    uint32_t half = (uint32_t)bits;
+    float single;
+    double value;
+    switch (type) {
+    case NUMBER_F16: return (double)number_from_half((uint16_t)bits);
+    case NUMBER_F32: memcpy(&single, &half, sizeof single); return (double)single;
+    case NUMBER_F64: memcpy(&value, &bits, sizeof value); return value;
+    case NUMBER_I8: return (double)(int8_t)bits;
+    case NUMBER_I16: return (double)(int16_t)bits;
+    case NUMBER_I32: return (double)(int32_t)half;
+    default: return (double)bits;
+    }
+}
 
 bool npy_recognised(const unsigned char *bytes, size_t size)
 {
@@ -48,7 +118,7 @@ static bool take_word(struct header *self, char *word, size_t size)
     return quote ? take(self, quote) : n > 0;
 }
 
-static bool take_shape(struct header *self, struct map_array *array)
+static bool take_shape(struct header *self, struct number_array *array)
 {
     array->n_dimensions = 0;
     if (!take(self, '('))
@@ -59,7 +129,7 @@ static bool take_shape(struct header *self, struct map_array *array)
         for (; self->at < self->end && *self->at >= '0' && *self->at <= '9'; self->at++)
             if (__builtin_mul_overflow(size, 10, &size) || __builtin_add_overflow(size, *self->at - '0', &size))
                 return false;
-        if (self->at == first || array->n_dimensions == MAP_MAX_DIMENSIONS)
+        if (self->at == first || array->n_dimensions == NUMBER_MAX_DIMENSIONS)
             return false;
         array->shape[array->n_dimensions++] = size;
         if (!take(self, ',')) {
@@ -71,23 +141,21 @@ static bool take_shape(struct header *self, struct map_array *array)
     return true;
 }
 
-static bool find_type(struct map_array *array, const char *descr)
+/* `readable` names the types among its words. */
+static bool find_type(struct number_array *array, const char *descr, const char *readable)
 {
-    static const struct {
-        const char *name;
-        enum map_type type;
-    } types[] = {{"u1", MAP_U8}, {"u2", MAP_U16}, {"f2", MAP_F16}, {"f4", MAP_F32}, {"f8", MAP_F64}};
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
         if (*descr && strchr("<>|=", *descr) && strcmp(descr + 1, types[k].name) == 0) {
-            array->type = types[k].type;
+            array->type = (enum number_type)k;
             array->big_endian = *descr == '>';
-            return *descr != '|' || types[k].type == MAP_U8;
+            return strstr(readable, types[k].name) && (*descr != '|' || types[k].size == 1);
         }
     return false;
 }
 
 /* {'descr': '<f2', 'fortran_order': False, 'shape': (16, 32, 32), } */
-static enum clv_status parse_header(struct map_array *array, struct header header, struct clv_error *err)
+static enum clv_status parse_header(struct number_array *array, struct header header, const char *readable,
+                                    struct clv_error *err)
 {
     char key[32], descr[32] = "", word[8] = "";
     bool has_descr = false, has_order = false, has_shape = false, is_sound = take(&header, '{');
@@ -118,16 +186,17 @@ static enum clv_status parse_header(struct map_array *array, struct header heade
     }
     if (!is_sound || !has_descr || !has_order || !has_shape)
         return fail(err, CLV_ERR_DATA, "a .npy file whose header cannot be read");
-    if (!find_type(array, descr))
-        return fail(err, CLV_ERR_DATA, "a .npy file of type \"%.20s\"; maps are u1, u2, f2, f4 or f8", descr);
+    if (!find_type(array, descr, readable))
+        return fail(err, CLV_ERR_DATA, "a .npy file of type \"%.20s\"; %s", descr, readable);
     return CLV_OK;
 }
 
-enum clv_status npy_parse(struct map_array *array, const unsigned char *bytes, size_t size, struct clv_error *err)
+enum clv_status npy_parse(struct number_array *array, const unsigned char *bytes, size_t size, const char *readable,
+                          struct clv_error *err)
 {
     char shape[160];
     size_t wanted, start = MAGIC_SIZE + 4, length;
-    struct map_array found = {0};
+    struct number_array found = {0};
     if (size < start)
         return fail(err, CLV_ERR_DATA, "a truncated .npy file of %zu bytes", size);
     int version = bytes[MAGIC_SIZE];
@@ -144,12 +213,12 @@ enum clv_status npy_parse(struct map_array *array, const unsigned char *bytes, s
         return fail(err, CLV_ERR_DATA, "a .npy file with a header of %zu bytes, %s", length,
                     length > MAX_HEADER ? "which is too long" : "more than there are");
     struct header header = {(const char *)bytes + start, (const char *)bytes + start + length};
-    enum clv_status status = parse_header(&found, header, err);
+    enum clv_status status = parse_header(&found, header, readable, err);
     if (status != CLV_OK)
         return status;
     found.bytes = bytes + start + length;
-    map_shape_name(shape, sizeof shape, &found);
-    if (!map_array_bytes(&wanted, &found))
+    number_shape_name(shape, sizeof shape, &found);
+    if (!number_array_bytes(&wanted, &found))
         return fail(err, CLV_ERR_DATA, "shape %s is too large", shape);
     if (wanted != size - start - length)
         return fail(err, CLV_ERR_DATA, "shape %s takes %zu bytes, the file holds %zu", shape, wanted,

@@ -1,0 +1,127 @@
+/* TIFF files as libtiff opens them. Messages go to handlers of the one file, none of the process is touched. */
+#include "image/tiff_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "image/codec.h"
+#include "image/tiff_pages.h"
+
+#define BYTES_A_PIXEL 16 /* that libtiff may take at once, for each pixel that is allowed */
+
+static int on_error(TIFF *tiff, void *context, const char *module, const char *format, va_list args)
+{
+    struct tiff_file *self = context;
+    (void)tiff;
+    (void)module;
+    if (!self->message[0])
+        vsnprintf(self->message, sizeof self->message, format, args);
+    return 1; /* said */
+}
+
+static int on_warning(TIFF *tiff, void *context, const char *module, const char *format, va_list args)
+{
+    (void)tiff;
+    (void)context;
+    (void)module;
+    (void)format;
+    (void)args;
+    return 1;
+}
+
+static tmsize_t on_read(thandle_t context, void *target, tmsize_t wanted)
+{
+    struct tiff_file *self = context;
+    size_t left = self->position < self->size ? self->size - self->position : 0;
+    size_t n = wanted < 0 ? 0 : (size_t)wanted < left ? (size_t)wanted : left;
+    memcpy(target, self->bytes + self->position, n);
+    self->position += n;
+    return (tmsize_t)n;
+}
+
+static tmsize_t on_write(thandle_t context, void *source, tmsize_t size)
+{
+    (void)context;
+    (void)source;
+    (void)size;
+    return 0;
+}
+
+static toff_t on_seek(thandle_t context, toff_t offset, int whence)
+{
+    struct tiff_file *self = context;
+    uint64_t base = whence == SEEK_CUR ? self->position : whence == SEEK_END ? self->size : 0, at = base + offset;
+    self->position = at > self->size ? self->size : (size_t)at;
+    return self->position;
+}
+
+static toff_t on_size(thandle_t context)
+{
+    return ((const struct tiff_file *)context)->size;
+}
+
+static int on_close(thandle_t context)
+{
+    (void)context;
+    return 0;
+}
+
+enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err)
+{
+    for (char *c = self->message; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+    return fail(err, CLV_ERR_DATA, "corrupt TIFF: %s", self->message[0] ? self->message : "it cannot be read");
+}
+
+static enum clv_status read_shape(struct tiff_file *self, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    uint32_t tile_width, tile_height;
+    TIFF *tiff = self->tiff;
+    if (!TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &self->width) ||
+        !TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &self->height) ||
+        !TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &self->photometric))
+        return fail(err, CLV_ERR_DATA, "corrupt TIFF: a page without size or kind");
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &self->bits);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &self->n_samples);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &self->orientation);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &self->format);
+    enum clv_status status = limits_check(self->width, self->height, limits, err);
+    if (status != CLV_OK || !TIFFIsTiled(tiff))
+        return status;
+    if (!TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &tile_width) || !TIFFGetField(tiff, TIFFTAG_TILELENGTH, &tile_height))
+        return fail(err, CLV_ERR_DATA, "corrupt TIFF: tiles without a size");
+    status = limits_check(tile_width, tile_height, limits, err);
+    return status == CLV_OK ? CLV_OK : fail_within(err, status, "tiles");
+}
+
+enum clv_status tiff_open(struct tiff_file *self, const uint8_t *bytes, size_t size, uint32_t page,
+                          const struct clv_image_limits *limits, struct clv_error *err)
+{
+    uint64_t offset;
+    *self = (struct tiff_file){.bytes = bytes, .size = size};
+    enum clv_status status = tiff_find_page(&offset, NULL, bytes, size, page, err);
+    if (status != CLV_OK)
+        return status;
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (!options)
+        return fail_memory(err);
+    uint64_t most = limits->max_pixels > PTRDIFF_MAX / BYTES_A_PIXEL ? PTRDIFF_MAX : limits->max_pixels * BYTES_A_PIXEL;
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)most);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, self);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, self);
+    /* h: no directory yet; m: no map of memory, all goes through on_read. */
+    self->tiff =
+        TIFFClientOpenExt("image", "rhm", self, on_read, on_write, on_seek, on_close, on_size, NULL, NULL, options);
+    TIFFOpenOptionsFree(options);
+    if (!self->tiff || !TIFFSetSubDirectory(self->tiff, offset))
+        return tiff_corrupt(self, err);
+    return read_shape(self, limits, err);
+}
+
+void tiff_close(struct tiff_file *self)
+{
+    if (self->tiff)
+        TIFFClose(self->tiff);
+}
