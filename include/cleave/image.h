@@ -24,6 +24,19 @@ struct clv_image {
     uint8_t *pixels;
 };
 
+#define CLV_MAX_BANDS 64
+
+/* What a training has learned of images of other than grey or colours of 8 bits: how their bands are shown as colours,
+ * and what stands where they have no data. Colour c of a pixel is offset[c] + sum over bands b of weight[c][b] *
+ * value[b], the value first put into low[b]..high[b]; rounded, and clipped at 0..255. */
+struct clv_bands {
+    int32_t n_bands; /* 0: nothing is learned */
+    char files[256]; /* limits->band_files of the training images; "": an image is a file */
+    float low[CLV_MAX_BANDS], high[CLV_MAX_BANDS]; /* percentiles 1 and 99 of the training images' pixels */
+    float middle[CLV_MAX_BANDS];                   /* and 50, which takes the place of missing values */
+    float weight[3][CLV_MAX_BANDS], offset[3];
+};
+
 /* What is refused from the header, before memory for pixels is taken, the message naming value and limit; and what
  * range of grey is wanted. A field that is 0 (or less) means its default. JPEG sides end at libjpeg's 65,500 whatever
  * the limit. Files longer than 8 bytes for each of max_pixels and 64 MiB more are refused unread, but for TIFFs, of
@@ -33,6 +46,8 @@ struct clv_image_limits {
     int32_t max_side_px;    /* default 65,535 */
     int32_t max_jpeg_scans; /* default 100; each scan of a progressive JPEG costs a pass over the whole image */
     int32_t grey16_low, grey16_high; /* 16-bit grey samples that become 0 and 255; unless low < high 0 and 65,535 */
+    const struct clv_bands *bands;   /* how images of bands are shown; NULL: by their own values */
+    const char *band_files;          /* "red.tif,nir.tif": files that are bands of one image; NULL: each is one */
 };
 
 CLV_API void clv_image_release(struct clv_image *image);
@@ -57,6 +72,11 @@ CLV_API enum clv_status clv_image_from_pixels(struct clv_image *image, const uin
  * transparent colours are composited over white in 8 bits: (c a + 255 (255 - a)) / 255, rounded. The orientation that
  * JPEG, WebP (EXIF) and TIFF state is applied, and malformed EXIF ignored. Colour profiles and gamma are not: samples
  * count as sRGB.
+ *
+ * Images of bands are a TIFF of more bands, of signed or floating-point samples or of 32 bits, and .npy files of
+ * [height][width][bands]: with limits->bands, and then all images are read as bands, they are shown as that says;
+ * without, red, green and blue where the file has them, else principal components, by percentiles 1 and 99 of their own
+ * values; floating-point colours of 0..1 and 0..255 keep that range.
  *
  * A page of a TIFF with several goes by path and number: "stack.tif#2"; the path alone is the first one. Pages marked
  * as reduced copies of others or as their transparency do not count.

@@ -44,6 +44,10 @@ enum clv_status bmp_decode(struct clv_image *image, const uint8_t *bytes, size_t
 enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+/* clv_image_read of what is no raster of bands, limits->bands or not. */
+enum clv_status image_read_plain(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
+                                 struct clv_error *err) CLV_CHECK;
+
 /* Label values as they are stored; what shows the darker of two inks has the smaller one. */
 enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;

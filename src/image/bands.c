@@ -1,0 +1,259 @@
+#include "image/bands.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/eigen.h"
+#include "base/error.h"
+
+#define MOST_SAMPLES ((size_t)1 << 20) /* pixels, of all files */
+#define OF_A_FILE    4096
+#define ROWS         64 /* that are read at a time */
+
+/* Pixels that were looked at: value[n_bands][capacity], NAN where there is none. */
+struct samples {
+    size_t n, capacity;
+    int32_t n_bands;
+    float *value;
+};
+
+static enum clv_status add_samples(struct samples *self, struct raster *raster, size_t wanted, struct clv_error *err)
+{
+    size_t width = (size_t)raster->width, height = (size_t)raster->height, n_bands = (size_t)raster->n_bands;
+    size_t down = (size_t)ceil(sqrt((double)width * (double)height / (double)wanted));
+    down = down < height ? down : height;
+    size_t n_rows = (height + down - 1) / down, across = (width * n_rows + wanted - 1) / wanted,
+           end = self->n + 2 * wanted;
+    across = across < width ? across : width;
+    float *row = array_alloc(width, n_bands * sizeof *row);
+    enum clv_status status = row ? CLV_OK : fail_memory(err);
+    for (size_t y = (down - 1) / 2; y < height && status == CLV_OK; y += down) {
+        status = raster_read(row, raster, 0, (int32_t)y, raster->width, 1, err);
+        for (size_t x = (across - 1) / 2; x < width && self->n < end && status == CLV_OK; x += across) {
+            for (size_t b = 0; b < n_bands; b++)
+                self->value[b * self->capacity + self->n] = row[x * n_bands + b];
+            self->n++;
+        }
+    }
+    array_free(row);
+    return status;
+}
+
+static int compare(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Percentiles of each band among the values there are. */
+static enum clv_status find_ranges(struct clv_bands *bands, const struct samples *self, struct clv_error *err)
+{
+    float *sorted = array_alloc(self->n, sizeof *sorted);
+    enum clv_status status = sorted ? CLV_OK : fail_memory(err);
+    for (int32_t b = 0; b < self->n_bands && status == CLV_OK; b++) {
+        const float *from = self->value + (size_t)b * self->capacity;
+        size_t n = 0;
+        for (size_t i = 0; i < self->n; i++)
+            if (!isnan(from[i]))
+                sorted[n++] = from[i];
+        if (!n) {
+            status = fail(err, CLV_ERR_DATA, "band %d has no data anywhere", b + 1);
+            break;
+        }
+        qsort(sorted, n, sizeof *sorted, compare);
+        bands->low[b] = sorted[(n - 1) / 100];
+        bands->middle[b] = sorted[(n - 1) / 2];
+        bands->high[b] = sorted[(n - 1) - (n - 1) / 100];
+        if (!(bands->high[b] > bands->low[b])) { /* rare values may be all there is to see */
+            bands->low[b] = sorted[0];
+            bands->high[b] = sorted[n - 1];
+        }
+    }
+    array_free(sorted);
+    return status;
+}
+
+static double clipped(const struct clv_bands *bands, int32_t b, float value)
+{
+    double known = isnan(value) ? (double)bands->middle[b] : (double)value;
+    return fmin(fmax(known, (double)bands->low[b]), (double)bands->high[b]);
+}
+
+/* A colour is a band, and low to high all of its range. */
+static void show_band(struct clv_bands *bands, int colour, int32_t b, float low, float high)
+{
+    double unit = high > low ? 255 / ((double)high - (double)low) : 0;
+    bands->weight[colour][b] = (float)unit;
+    bands->offset[colour] = (float)(-unit * (double)low);
+}
+
+/* The three share a range, so that grey stays grey. */
+static void show_colours(struct clv_bands *bands)
+{
+    float low = fminf(bands->low[0], fminf(bands->low[1], bands->low[2]));
+    float high = fmaxf(bands->high[0], fmaxf(bands->high[1], bands->high[2]));
+    for (int c = 0; c < 3; c++)
+        show_band(bands, c, c, low, high);
+}
+
+static enum clv_status show_components(struct clv_bands *bands, const struct samples *self, struct clv_error *err)
+{
+    size_t n = (size_t)self->n_bands;
+    double mean[CLV_MAX_BANDS] = {0}, unit[CLV_MAX_BANDS] = {0}, values[CLV_MAX_BANDS];
+    double *matrix = array_zalloc(n, n * sizeof *matrix);
+    if (!matrix)
+        return fail_memory(err);
+    for (size_t b = 0; b < n; b++) {
+        double square = 0;
+        for (size_t i = 0; i < self->n; i++)
+            mean[b] += clipped(bands, (int32_t)b, self->value[b * self->capacity + i]) / (double)self->n;
+        for (size_t i = 0; i < self->n; i++) {
+            double off = clipped(bands, (int32_t)b, self->value[b * self->capacity + i]) - mean[b];
+            square += off * off;
+        }
+        unit[b] = square > 0 ? 1 / sqrt(square / (double)self->n) : 0;
+    }
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b <= a; b++) {
+            double sum = 0;
+            for (size_t i = 0; i < self->n; i++)
+                sum += (clipped(bands, (int32_t)a, self->value[a * self->capacity + i]) - mean[a]) *
+                       (clipped(bands, (int32_t)b, self->value[b * self->capacity + i]) - mean[b]);
+            matrix[a * n + b] = matrix[b * n + a] = sum * unit[a] * unit[b] / (double)self->n;
+        }
+    eigen_of_covariance(values, matrix, n);
+    for (size_t c = 0; c < 3; c++) {
+        size_t k = c < n ? c : 0; /* of two bands blue is as red */
+        double scale = values[0] > 0 ? 255 / (5 * sqrt(values[0])) : 0, offset = 127.5; /* 5 deviations of the first */
+        for (size_t b = 0; b < n; b++) {
+            double weight = matrix[k * n + b] * unit[b] * scale;
+            bands->weight[c][b] = (float)weight;
+            offset -= weight * mean[b];
+        }
+        bands->offset[c] = (float)offset;
+    }
+    array_free(matrix);
+    return CLV_OK;
+}
+
+static enum clv_status learn(struct clv_bands *bands, const struct samples *self, bool is_colour, struct clv_error *err)
+{
+    bands->n_bands = self->n_bands;
+    enum clv_status status = find_ranges(bands, self, err);
+    if (status != CLV_OK)
+        return status;
+    for (int c = 0; self->n_bands == 1 && c < 3; c++)
+        show_band(bands, c, 0, bands->low[0], bands->high[0]);
+    if (is_colour && self->n_bands >= 3)
+        show_colours(bands);
+    else if (self->n_bands > 1)
+        status = show_components(bands, self, err);
+    return status;
+}
+
+enum clv_status bands_learn(struct clv_bands *bands, const char *const *paths, size_t n,
+                            const struct clv_image_limits *limits, const struct clv_progress *progress,
+                            struct clv_error *err)
+{
+    struct clv_bands learned = {0};
+    struct samples samples = {0};
+    bool is_colour = true;
+    size_t wanted = n && MOST_SAMPLES / n < OF_A_FILE ? MOST_SAMPLES / n : OF_A_FILE;
+    enum clv_status status = CLV_OK;
+    samples.capacity = n * 2 * (wanted ? wanted : 1);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        struct raster raster = {0};
+        status = stop_requested(progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
+                                          : raster_open(&raster, paths[i], limits, err);
+        if (status != CLV_OK)
+            break;
+        if (i == 0) {
+            samples.n_bands = raster.n_bands;
+            samples.value = array_alloc(samples.capacity, (size_t)raster.n_bands * sizeof *samples.value);
+            status = samples.value ? CLV_OK : fail_memory(err);
+        } else if (raster.n_bands != samples.n_bands) {
+            status = fail(err, CLV_ERR_DATA, "%s: %d band%s, %s has %d", paths[i], raster.n_bands,
+                          raster.n_bands == 1 ? "" : "s", paths[0], samples.n_bands);
+        }
+        is_colour &= raster.is_colour;
+        TRY(add_samples(&samples, &raster, wanted ? wanted : 1, err));
+        raster_close(&raster);
+        report_progress(progress, "reading bands", i + 1, n, paths[i]);
+    }
+    TRY_IF(n, learn(&learned, &samples, is_colour, err));
+    array_free(samples.value);
+    if (status == CLV_OK)
+        *bands = learned;
+    return status;
+}
+
+/* Floating-point colours of 0..1 or 0..255 keep that range, and so do 8 bits. */
+static enum clv_status learn_own(struct clv_bands *bands, struct raster *raster, struct clv_error *err)
+{
+    struct samples samples = {.capacity = 2 * OF_A_FILE, .n_bands = raster->n_bands};
+    samples.value = array_alloc(samples.capacity, (size_t)raster->n_bands * sizeof *samples.value);
+    enum clv_status status = samples.value ? add_samples(&samples, raster, OF_A_FILE, err) : fail_memory(err);
+    TRY(learn(bands, &samples, raster->is_colour, err));
+    bool is_known = status == CLV_OK && (raster->is_colour || raster->n_bands == 1);
+    float smallest = INFINITY, largest = -INFINITY;
+    for (int32_t b = 0; b < (raster->is_colour ? 3 : 1) && is_known; b++)
+        for (size_t i = 0; i < samples.n; i++) {
+            smallest = fminf(smallest, samples.value[(size_t)b * samples.capacity + i]);
+            largest = fmaxf(largest, samples.value[(size_t)b * samples.capacity + i]);
+        }
+    float top = raster->is_bytes || largest > 1 ? 255 : 1;
+    for (int c = 0; c < 3 && is_known && smallest >= 0 && largest <= 255; c++) {
+        int32_t b = raster->is_colour ? c : 0;
+        bands->low[b] = 0;
+        bands->high[b] = top;
+        show_band(bands, c, b, 0, top);
+    }
+    array_free(samples.value);
+    return status;
+}
+
+static void show(uint8_t *pixels, const float *values, size_t n, const struct clv_bands *bands)
+{
+    double known[CLV_MAX_BANDS];
+    for (size_t p = 0; p < n; p++, values += bands->n_bands, pixels += 3) {
+        for (int32_t b = 0; b < bands->n_bands; b++)
+            known[b] = clipped(bands, b, values[b]);
+        for (int c = 0; c < 3; c++) {
+            double sum = (double)bands->offset[c];
+            for (int32_t b = 0; b < bands->n_bands; b++)
+                sum += (double)bands->weight[c][b] * known[b];
+            pixels[c] = (uint8_t)(fmin(fmax(sum, 0), 255) + 0.5);
+        }
+    }
+}
+
+enum clv_status bands_show(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
+                           struct clv_error *err)
+{
+    struct clv_bands own = {0};
+    struct clv_image made = {0};
+    size_t width = (size_t)raster->width;
+    float *values = NULL;
+    enum clv_status status = bands ? CLV_OK : learn_own(&own, raster, err);
+    bands = bands ? bands : &own;
+    if (status == CLV_OK && raster->n_bands != bands->n_bands)
+        status = fail(err, CLV_ERR_DATA, "%s: %d band%s, the images learned from have %d", raster->parts->map.path,
+                      raster->n_bands, raster->n_bands == 1 ? "" : "s", bands->n_bands);
+    TRY(clv_image_new(&made, raster->width, raster->height, 3, err));
+    if (status == CLV_OK && !(values = array_alloc(ROWS * width, (size_t)raster->n_bands * sizeof *values)))
+        status = fail_memory(err);
+    for (int32_t y = 0; y < raster->height && status == CLV_OK; y += ROWS) {
+        int32_t rows = raster->height - y < ROWS ? raster->height - y : ROWS;
+        status = raster_read(values, raster, 0, y, raster->width, rows, err);
+        if (status == CLV_OK)
+            show(made.pixels + 3 * (size_t)y * width, values, (size_t)rows * width, bands);
+    }
+    array_free(values);
+    if (status == CLV_OK)
+        *image = made;
+    else
+        clv_image_release(&made);
+    return status;
+}

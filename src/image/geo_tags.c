@@ -1,0 +1,123 @@
+#include "image/geo_tags.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+
+#define TAG_SCALE          33550
+#define TAG_TIE_POINTS     33922
+#define TAG_TRANSFORMATION 34264
+#define TAG_KEYS           34735
+#define TAG_DOUBLES        34736
+#define TAG_TEXTS          34737
+#define TAG_NO_DATA        42113
+
+void geo_tags_declare(TIFF *tiff)
+{
+    static const TIFFFieldInfo fields[] = {
+        {TAG_SCALE, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, (char *)"ModelPixelScale"},
+        {TAG_TIE_POINTS, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, (char *)"ModelTiepoint"},
+        {TAG_TRANSFORMATION, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, (char *)"ModelTransformation"},
+        {TAG_KEYS, -1, -1, TIFF_SHORT, FIELD_CUSTOM, 1, 1, (char *)"GeoKeyDirectory"},
+        {TAG_DOUBLES, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, (char *)"GeoDoubleParams"},
+        {TAG_TEXTS, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, (char *)"GeoAsciiParams"},
+        {TAG_NO_DATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, (char *)"GDALNoData"},
+    };
+    TIFFMergeFieldInfo(tiff, fields, sizeof fields / sizeof *fields);
+}
+
+/* *values of a tag and how many, 0 where there is no such tag of that type. Which kind of count libtiff wants to be
+ * asked by depends on whether it knows the tag. */
+static size_t find_values(void **values, TIFF *tiff, uint32_t tag, TIFFDataType type)
+{
+    const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);
+    uint16_t n_short = 0;
+    uint32_t n = 0;
+    bool is_found;
+    *values = NULL;
+    if (!field || TIFFFieldDataType(field) != type)
+        return 0;
+    if (!TIFFFieldPassCount(field)) {
+        is_found = type == TIFF_ASCII && TIFFGetField(tiff, tag, values) == 1;
+        n = 1;
+    } else if (TIFFFieldReadCount(field) == TIFF_VARIABLE2) {
+        is_found = TIFFGetField(tiff, tag, &n, values) == 1;
+    } else {
+        is_found = TIFFGetField(tiff, tag, &n_short, values) == 1;
+        n = n_short;
+    }
+    return is_found && *values ? n : 0;
+}
+
+/* A copy of a tag's numbers; NULL: there are none, or (*is_short) no memory. */
+static void *copy_numbers(uint16_t *n, bool *is_short, TIFF *tiff, uint32_t tag, TIFFDataType type)
+{
+    void *values, *copy = NULL;
+    size_t found = find_values(&values, tiff, tag, type);
+    if (found && found <= UINT16_MAX) {
+        copy = array_copy(values, found, type == TIFF_SHORT ? sizeof(uint16_t) : sizeof(double));
+        *is_short |= !copy;
+    }
+    *n = copy ? (uint16_t)found : 0;
+    return copy;
+}
+
+/* A text, which libtiff need not have ended; NULL as above. */
+static char *copy_text(bool *is_short, TIFF *tiff, uint32_t tag)
+{
+    const TIFFField *field = TIFFFindField(tiff, tag, TIFF_ANY);
+    void *found;
+    size_t n = find_values(&found, tiff, tag, TIFF_ASCII);
+    if (!n)
+        return NULL;
+    n = TIFFFieldPassCount(field) ? strnlen(found, n) : strlen(found);
+    char *copy = array_zalloc(n + 1, 1);
+    if (copy)
+        memcpy(copy, found, n);
+    *is_short |= !copy;
+    return copy;
+}
+
+enum clv_status geo_tags_read(struct raster_place *place, bool *has_no_data, double *no_data, TIFF *tiff,
+                              struct clv_error *err)
+{
+    struct raster_place made = {0};
+    bool is_short = false;
+    char *missing = copy_text(&is_short, tiff, TAG_NO_DATA), *end = NULL;
+    made.scale = copy_numbers(&made.n_scale, &is_short, tiff, TAG_SCALE, TIFF_DOUBLE);
+    made.tie_points = copy_numbers(&made.n_tie_points, &is_short, tiff, TAG_TIE_POINTS, TIFF_DOUBLE);
+    made.transformation = copy_numbers(&made.n_transformation, &is_short, tiff, TAG_TRANSFORMATION, TIFF_DOUBLE);
+    made.keys = copy_numbers(&made.n_keys, &is_short, tiff, TAG_KEYS, TIFF_SHORT);
+    made.doubles = copy_numbers(&made.n_doubles, &is_short, tiff, TAG_DOUBLES, TIFF_DOUBLE);
+    made.texts = copy_text(&is_short, tiff, TAG_TEXTS);
+    *no_data = missing ? point_strtod(missing, &end) : NAN;
+    *has_no_data = missing && end != missing && !isnan(*no_data);
+    array_free(missing);
+    if (is_short) {
+        raster_place_release(&made);
+        return fail_memory(err);
+    }
+    *place = made;
+    return CLV_OK;
+}
+
+bool geo_tags_write(TIFF *tiff, const struct raster_place *place)
+{
+    const struct {
+        uint32_t tag;
+        uint16_t n;
+        const void *values;
+    } numbers[] = {{TAG_SCALE, place->n_scale, place->scale},
+                   {TAG_TIE_POINTS, place->n_tie_points, place->tie_points},
+                   {TAG_TRANSFORMATION, place->n_transformation, place->transformation},
+                   {TAG_KEYS, place->n_keys, place->keys},
+                   {TAG_DOUBLES, place->n_doubles, place->doubles}};
+    bool is_written = true;
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        is_written &= !numbers[k].n || TIFFSetField(tiff, numbers[k].tag, numbers[k].n, numbers[k].values);
+    return is_written && (!place->texts || TIFFSetField(tiff, TAG_TEXTS, place->texts));
+}

@@ -1,0 +1,238 @@
+#include "image/raster.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "image/codec.h"
+#include "image/formats.h"
+#include "image/raster_tiff.h"
+
+static void close_part(struct raster_part *part)
+{
+    raster_tiff_close(part->tiff);
+    clv_image_release(&part->image);
+    file_map_close(&part->map);
+}
+
+void raster_close(struct raster *self)
+{
+    for (size_t k = 0; k < self->n_parts; k++)
+        close_part(&self->parts[k]);
+    array_free(self->parts);
+    raster_place_release(&self->place);
+    *self = (struct raster){0};
+}
+
+static enum clv_status open_array(struct raster_part *part, struct raster *own, const struct clv_image_limits *limits,
+                                  struct clv_error *err)
+{
+    char shape[160];
+    struct number_array *array = &part->array;
+    enum clv_status status = npy_parse(array, part->map.bytes, part->map.size, NPY_OF_RASTERS, err);
+    if (status != CLV_OK)
+        return status;
+    int64_t n_bands = array->n_dimensions == 3 ? array->shape[2] : 1;
+    number_shape_name(shape, sizeof shape, array);
+    if ((array->n_dimensions != 2 && array->n_dimensions != 3) || n_bands < 1 || n_bands > CLV_MAX_BANDS)
+        return fail(err, CLV_ERR_DATA, "shape %s; a raster is height x width x bands, of up to %d bands", shape,
+                    CLV_MAX_BANDS);
+    if (array->shape[0] > UINT32_MAX || array->shape[1] > UINT32_MAX)
+        return fail(err, CLV_ERR_DATA, "shape %s is too large", shape);
+    status = limits_check((uint32_t)array->shape[1], (uint32_t)array->shape[0], limits, err);
+    *own = (struct raster){.width = (int32_t)array->shape[1],
+                           .height = (int32_t)array->shape[0],
+                           .n_bands = (int32_t)n_bands,
+                           .is_bytes = array->type == NUMBER_U8};
+    return status;
+}
+
+/* What is not stored as bands is decoded. */
+static enum clv_status open_image(struct raster_part *part, struct raster *own, const char *path,
+                                  const struct clv_image_limits *limits, struct clv_error *err)
+{
+    enum clv_status status = image_read_plain(&part->image, path, limits, err);
+    *own = (struct raster){.width = part->image.width,
+                           .height = part->image.height,
+                           .n_bands = 3,
+                           .is_colour = true,
+                           .is_photograph = true,
+                           .is_plain = true,
+                           .is_bytes = true};
+    return status;
+}
+
+/* A file; what it says of itself is in *own. */
+static enum clv_status open_part(struct raster_part *part, struct raster *own, const char *path,
+                                 const struct clv_image_limits *limits, struct clv_error *err)
+{
+    size_t length;
+    uint32_t page = 1;
+    const char *format;
+    bool names_page = path_page(&length, &page, path);
+    char *file = string_copy(path);
+    *own = (struct raster){0};
+    if (!file)
+        return fail_memory(err);
+    file[length] = 0;
+    enum clv_status status = file_map_open(&part->map, file, err);
+    array_free(file);
+    if (status != CLV_OK)
+        return status;
+    bool is_tiff = image_format(&format, part->map.bytes, part->map.size) == FORMAT_TIFF;
+    if (is_tiff)
+        status =
+            raster_tiff_open(&part->tiff, own, part->map.bytes, part->map.size, names_page ? page : 1, limits, err);
+    else if (npy_recognised(part->map.bytes, part->map.size))
+        status = open_array(part, own, limits, err);
+    if (status != CLV_OK)
+        return fail_within(err, status, path);
+    if (!part->tiff && !part->array.bytes)
+        status = open_image(part, own, path, limits, err);
+    part->n_bands = own->n_bands;
+    return status;
+}
+
+/* The part's path: `name` in the place of the first name at the end of `path`. */
+static char *sibling(const char *path, size_t first_length, const char *name, size_t length)
+{
+    size_t kept = strlen(path) - first_length;
+    char *made = array_alloc(kept + length + 1, 1);
+    if (made) {
+        memcpy(made, path, kept);
+        memcpy(made + kept, name, length);
+        made[kept + length] = 0;
+    }
+    return made;
+}
+
+static enum clv_status add_part(struct raster *self, const char *path, const struct clv_image_limits *limits,
+                                struct clv_error *err)
+{
+    struct raster own = {0};
+    struct raster_part *part = &self->parts[self->n_parts];
+    enum clv_status status = open_part(part, &own, path, limits, err);
+    self->n_parts++;
+    if (status == CLV_OK && self->n_parts > 1 && (own.width != self->width || own.height != self->height))
+        status = fail(err, CLV_ERR_DATA, "%s: %dx%d pixels, the first of its bands has %dx%d", path, own.width,
+                      own.height, self->width, self->height);
+    if (status == CLV_OK && self->n_bands + own.n_bands > CLV_MAX_BANDS)
+        status = fail(err, CLV_ERR_DATA, "%s: more than %d bands with those before", path, CLV_MAX_BANDS);
+    if (status != CLV_OK || self->n_parts > 1) {
+        raster_place_release(&own.place);
+        self->n_bands += status == CLV_OK ? own.n_bands : 0;
+        self->is_bytes &= own.is_bytes;
+        self->is_colour = self->is_photograph = self->is_plain = false;
+        return status;
+    }
+    own.parts = self->parts;
+    own.n_parts = self->n_parts;
+    *self = own;
+    return CLV_OK;
+}
+
+enum clv_status raster_open(struct raster *self, const char *path, const struct clv_image_limits *limits,
+                            struct clv_error *err)
+{
+    struct clv_image_limits resolved = {.max_pixels = UINT64_C(1) << 62, .max_side_px = INT32_MAX, .max_jpeg_scans = 0};
+    struct raster made = {0};
+    const char *names = limits && limits->band_files ? limits->band_files : "";
+    size_t first = strcspn(names, ","), length = strlen(path);
+    bool is_several = first && length >= first && memcmp(path + length - first, names, first) == 0;
+    if (limits)
+        resolved = limits_resolved(limits);
+    made.parts = array_zalloc(CLV_MAX_BANDS, sizeof *made.parts);
+    enum clv_status status = made.parts ? CLV_OK : fail_memory(err);
+    TRY_IF(!is_several, add_part(&made, path, &resolved, err));
+    for (const char *name = names; is_several && status == CLV_OK; name += strcspn(name, ",") + 1) {
+        char *own = sibling(path, first, name, strcspn(name, ","));
+        if (made.n_parts == CLV_MAX_BANDS)
+            status = fail(err, CLV_ERR_USAGE, "more than %d files of bands", CLV_MAX_BANDS);
+        else
+            status = own ? add_part(&made, own, &resolved, err) : fail_memory(err);
+        array_free(own);
+        if (!name[strcspn(name, ",")])
+            break;
+    }
+    if (status == CLV_OK)
+        *self = made;
+    else
+        raster_close(&made);
+    return status;
+}
+
+static void read_array(float *values, size_t step, const struct raster_part *part, int32_t left, int32_t top,
+                       int32_t width, int32_t height)
+{
+    const struct number_array *array = &part->array;
+    size_t down = number_stride(array, 0), across = number_stride(array, 1), n_bands = (size_t)part->n_bands;
+    size_t deep = array->n_dimensions == 3 ? number_stride(array, 2) : 0, size = number_type_size(array->type);
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t x = 0; x < width; x++, values += step)
+            for (size_t b = 0; b < n_bands; b++) {
+                size_t at = (size_t)(top + y) * down + (size_t)(left + x) * across + b * deep;
+                float value = (float)number_load(array->bytes + at * size, array->type, array->big_endian);
+                values[b] = isfinite(value) ? value : NAN;
+            }
+}
+
+static void read_image(float *values, size_t step, const struct clv_image *image, int32_t left, int32_t top,
+                       int32_t width, int32_t height)
+{
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t x = 0; x < width; x++, values += step) {
+            const uint8_t *from = image->pixels + 3 * ((size_t)(top + y) * (size_t)image->width + (size_t)(left + x));
+            for (int c = 0; c < 3; c++)
+                values[c] = from[c];
+        }
+}
+
+enum clv_status raster_read(float *values, struct raster *self, int32_t left, int32_t top, int32_t width,
+                            int32_t height, struct clv_error *err)
+{
+    size_t step = (size_t)self->n_bands;
+    enum clv_status status = CLV_OK;
+    for (size_t k = 0; k < self->n_parts && status == CLV_OK; k++) {
+        struct raster_part *part = &self->parts[k];
+        if (part->tiff)
+            status = raster_tiff_read(values, step, part->tiff, left, top, width, height, err);
+        else if (part->array.bytes)
+            read_array(values, step, part, left, top, width, height);
+        else
+            read_image(values, step, &part->image, left, top, width, height);
+        if (status != CLV_OK)
+            fail_within(err, status, part->map.path);
+        values += part->n_bands;
+    }
+    return status;
+}
+
+enum clv_status raster_size(int32_t *width, int32_t *height, const char *path, const struct clv_image_limits *limits,
+                            struct clv_error *err)
+{
+    struct raster raster;
+    enum clv_status status = raster_open(&raster, path, limits, err);
+    if (status == CLV_OK) {
+        *width = raster.width;
+        *height = raster.height;
+        raster_close(&raster);
+    }
+    return status;
+}
+
+bool raster_is_deep(const char *path, const struct clv_image_limits *limits)
+{
+    struct raster raster;
+    struct clv_error ignored;
+    size_t length;
+    uint32_t page;
+    bool may_be = path_page(&length, &page, path) || text_ends_with(path, ".tif") || text_ends_with(path, ".tiff") ||
+                  text_ends_with(path, ".npy") || (limits && limits->band_files);
+    if (!may_be || raster_open(&raster, path, limits, &ignored) != CLV_OK)
+        return false;
+    bool is_deep = !raster.is_photograph;
+    raster_close(&raster);
+    return is_deep;
+}

@@ -1,0 +1,236 @@
+#include "image/raster_tiff.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "image/codec.h"
+#include "image/geo_tags.h"
+#include "image/tiff_file.h"
+
+#define BLOCK_MOST ((size_t)1 << 30) /* bytes of a strip or tile */
+
+struct raster_tiff {
+    struct tiff_file file;
+    uint32_t block_width, block_height;
+    bool is_tiled, is_planar, has_alpha, has_no_data;
+    double no_data;
+    uint16_t n_bands;
+    size_t stride, block_bytes; /* of a block's row, and of all */
+    uint8_t *block;             /* the last one, number `held` */
+    uint32_t held;
+};
+
+void raster_tiff_close(struct raster_tiff *self)
+{
+    if (!self)
+        return;
+    tiff_close(&self->file);
+    array_free(self->block);
+    array_free(self);
+}
+
+/* Samples of a page that is read as it is stored; others are colours as libtiff converts them. */
+static bool is_stored(const struct tiff_file *file)
+{
+    return file->photometric == PHOTOMETRIC_MINISBLACK || file->photometric == PHOTOMETRIC_MINISWHITE ||
+           file->photometric == PHOTOMETRIC_RGB;
+}
+
+static enum clv_status check_samples(const struct tiff_file *file, struct clv_error *err)
+{
+    static const char *const names[] = {"", "unsigned", "signed", "floating-point", "unknown", "complex", "complex"};
+    int bits = file->bits, format = file->format == SAMPLEFORMAT_VOID ? SAMPLEFORMAT_UINT : file->format;
+    bool is_read = format == SAMPLEFORMAT_UINT     ? (bits >= 1 && bits <= 16) || bits == 32
+                   : format == SAMPLEFORMAT_INT    ? bits == 8 || bits == 16 || bits == 32
+                   : format == SAMPLEFORMAT_IEEEFP ? bits == 16 || bits == 32 || bits == 64
+                                                   : false;
+    if (!is_read)
+        return fail(err, CLV_ERR_DATA, "a TIFF of %s samples of %d bits, which are not read",
+                    format >= 1 && format <= 6 ? names[format] : "unknown", bits);
+    if (file->orientation != ORIENTATION_TOPLEFT)
+        return fail(err, CLV_ERR_DATA, "a TIFF of bands that is turned (orientation %d); rasters are upright",
+                    file->orientation);
+    return CLV_OK;
+}
+
+/* Colours, bands and alpha. */
+static enum clv_status count_bands(struct raster_tiff *self, struct raster *raster, struct clv_error *err)
+{
+    uint16_t n_extra = 0, *extra = NULL;
+    const struct tiff_file *file = &self->file;
+    int n_colours = file->photometric == PHOTOMETRIC_RGB ? 3 : 1;
+    TIFFGetFieldDefaulted(file->tiff, TIFFTAG_EXTRASAMPLES, &n_extra, &extra);
+    self->has_alpha = n_extra && file->n_samples > n_colours &&
+                      (extra[n_extra - 1] == EXTRASAMPLE_ASSOCALPHA || extra[n_extra - 1] == EXTRASAMPLE_UNASSALPHA);
+    self->n_bands = (uint16_t)(file->n_samples - self->has_alpha);
+    if (file->n_samples < n_colours)
+        return fail(err, CLV_ERR_DATA, "corrupt TIFF: colours of %d samples", file->n_samples);
+    if (self->n_bands > CLV_MAX_BANDS)
+        return fail(err, CLV_ERR_DATA, "a TIFF of %d bands; up to %d are read", self->n_bands, CLV_MAX_BANDS);
+    bool is_whole = file->format == SAMPLEFORMAT_UINT || file->format == SAMPLEFORMAT_VOID;
+    bool has_colours_alone = is_whole && self->n_bands == n_colours;
+    raster->n_bands = self->n_bands;
+    raster->is_colour = n_colours == 3;
+    raster->is_bytes = is_whole && file->bits == 8;
+    raster->is_photograph = has_colours_alone && file->bits <= 8;
+    raster->is_plain = raster->is_photograph || (has_colours_alone && file->bits == 16);
+    return CLV_OK;
+}
+
+static enum clv_status find_blocks(struct raster_tiff *self, struct clv_error *err)
+{
+    struct tiff_file *file = &self->file;
+    uint16_t planes = PLANARCONFIG_CONTIG;
+    TIFFGetFieldDefaulted(file->tiff, TIFFTAG_PLANARCONFIG, &planes);
+    self->is_planar = planes == PLANARCONFIG_SEPARATE && file->n_samples > 1;
+    self->is_tiled = TIFFIsTiled(file->tiff);
+    self->block_width = file->width;
+    if (self->is_tiled) {
+        TIFFGetField(file->tiff, TIFFTAG_TILEWIDTH, &self->block_width);
+        TIFFGetField(file->tiff, TIFFTAG_TILELENGTH, &self->block_height);
+    } else {
+        TIFFGetFieldDefaulted(file->tiff, TIFFTAG_ROWSPERSTRIP, &self->block_height);
+        self->block_height = self->block_height < file->height ? self->block_height : file->height;
+    }
+    tmsize_t bytes = self->is_tiled ? TIFFTileSize(file->tiff) : TIFFStripSize(file->tiff);
+    self->stride = ((size_t)self->block_width * file->bits * (self->is_planar ? 1 : file->n_samples) + 7) / 8;
+    if (!self->block_height || bytes <= 0 || (size_t)bytes / self->block_height < self->stride)
+        return tiff_corrupt(file, err);
+    if ((size_t)bytes > BLOCK_MOST)
+        return fail(err, CLV_ERR_DATA, "a TIFF of strips or tiles of %zu bytes, the limit is %zu; write it in tiles",
+                    (size_t)bytes, BLOCK_MOST);
+    self->block_bytes = (size_t)bytes;
+    return CLV_OK;
+}
+
+enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const uint8_t *bytes, size_t size,
+                                 uint32_t page, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct raster_tiff *self = array_zalloc(1, sizeof *self);
+    *tiff = NULL;
+    if (!self)
+        return fail_memory(err);
+    enum clv_status status = tiff_open(&self->file, bytes, size, page, limits, err);
+    if (status == CLV_OK && !is_stored(&self->file)) {
+        raster_tiff_close(self);
+        return CLV_OK;
+    }
+    TRY(check_samples(&self->file, err));
+    TRY(count_bands(self, raster, err));
+    TRY(find_blocks(self, err));
+    TRY(geo_tags_read(&raster->place, &self->has_no_data, &self->no_data, self->file.tiff, err));
+    if (status == CLV_OK) {
+        raster->width = (int32_t)self->file.width;
+        raster->height = (int32_t)self->file.height;
+        *tiff = self;
+    } else {
+        raster_tiff_close(self);
+    }
+    return status;
+}
+
+/* Sample `index` of a row. */
+static double load(const uint8_t *row, size_t index, unsigned bits, bool is_signed, bool is_float)
+{
+    uint16_t half;
+    uint32_t word;
+    float single;
+    double value;
+    switch (bits) {
+    case 8: return is_signed ? (double)(int8_t)row[index] : (double)row[index];
+    case 16:
+        memcpy(&half, row + 2 * index, sizeof half);
+        return is_float ? (double)number_from_half(half) : is_signed ? (double)(int16_t)half : (double)half;
+    case 32:
+        memcpy(&word, row + 4 * index, sizeof word);
+        memcpy(&single, &word, sizeof single);
+        return is_float ? (double)single : is_signed ? (double)(int32_t)word : (double)word;
+    case 64: memcpy(&value, row + 8 * index, sizeof value); return value;
+    default: break;
+    }
+    uint32_t sample = 0; /* of 1 to 15 bits, the highest first */
+    for (size_t bit = index * bits; bit < (index + 1) * bits; bit++)
+        sample = sample << 1 | (row[bit / 8] >> (7 - bit % 8) & 1);
+    return (double)sample;
+}
+
+static bool is_no_data(const struct raster_tiff *self, double value)
+{
+    return !isfinite((float)value) ||
+           (self->has_no_data && (value == self->no_data ||
+                                  (self->file.format == SAMPLEFORMAT_IEEEFP && (float)value == (float)self->no_data)));
+}
+
+static enum clv_status load_block(struct raster_tiff *self, uint32_t x, uint32_t y, uint16_t plane,
+                                  struct clv_error *err)
+{
+    struct tiff_file *file = &self->file;
+    uint32_t rows = file->height - y < self->block_height ? file->height - y : self->block_height;
+    uint32_t number =
+        self->is_tiled ? TIFFComputeTile(file->tiff, x, y, 0, plane) : TIFFComputeStrip(file->tiff, y, plane);
+    size_t wanted = self->is_tiled ? self->block_bytes : self->stride * rows;
+    if (self->block && self->held == number)
+        return CLV_OK;
+    if (!self->block && !(self->block = array_zalloc(self->block_bytes, 1)))
+        return fail_memory(err);
+    self->held = UINT32_MAX;
+    tmsize_t n = self->is_tiled ? TIFFReadEncodedTile(file->tiff, number, self->block, (tmsize_t)wanted)
+                                : TIFFReadEncodedStrip(file->tiff, number, self->block, (tmsize_t)wanted);
+    if (n != (tmsize_t)wanted)
+        return tiff_corrupt(file, err);
+    self->held = number;
+    return CLV_OK;
+}
+
+struct window {
+    uint32_t left, top, right, bottom;
+};
+
+/* What is in the window of samples of the block at (x, y): all that stand side by side, or those of a plane. */
+static void take_block(float *values, size_t step, const struct raster_tiff *self, uint32_t x, uint32_t y,
+                       uint16_t plane, const struct window *window)
+{
+    const struct tiff_file *file = &self->file;
+    uint16_t first = self->is_planar ? plane : 0, end = self->is_planar ? plane + 1 : file->n_samples;
+    uint32_t left = x > window->left ? x : window->left, top = y > window->top ? y : window->top;
+    uint32_t right = window->right - x < self->block_width ? window->right : x + self->block_width;
+    uint32_t bottom = window->bottom - y < self->block_height ? window->bottom : y + self->block_height;
+    bool is_signed = file->format == SAMPLEFORMAT_INT, is_float = file->format == SAMPLEFORMAT_IEEEFP;
+    bool is_inverse = file->photometric == PHOTOMETRIC_MINISWHITE && !is_signed && !is_float && file->bits <= 16;
+    double largest = (double)((1u << (file->bits & 31)) - 1);
+    for (uint32_t row = top; row < bottom; row++)
+        for (uint32_t column = left; column < right; column++) {
+            float *to =
+                values + ((size_t)(row - window->top) * (window->right - window->left) + column - window->left) * step;
+            const uint8_t *from = self->block + (row - y) * self->stride;
+            size_t at = (size_t)(column - x) * (size_t)(end - first);
+            for (uint16_t s = first; s < end; s++, at++) {
+                double value = load(from, at, file->bits, is_signed, is_float);
+                if (s < self->n_bands)
+                    to[s] = is_no_data(self, value) ? NAN : (float)(is_inverse ? largest - value : value);
+                else
+                    for (uint16_t b = 0; b < self->n_bands && value == 0; b++) /* hidden by alpha */
+                        to[b] = NAN;
+            }
+        }
+}
+
+enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, int32_t left, int32_t top,
+                                 int32_t width, int32_t height, struct clv_error *err)
+{
+    const struct window window = {(uint32_t)left, (uint32_t)top, (uint32_t)(left + width), (uint32_t)(top + height)};
+    uint16_t n_planes = self->is_planar ? self->file.n_samples : 1;
+    enum clv_status status = CLV_OK;
+    uint32_t x0 = window.left - window.left % self->block_width, y0 = window.top - window.top % self->block_height;
+    for (uint32_t y = y0; y < window.bottom; y += self->block_height)
+        for (uint32_t x = x0; x < window.right; x += self->block_width)
+            for (uint16_t plane = 0; plane < n_planes && status == CLV_OK; plane++) {
+                status = load_block(self, x, y, plane, err);
+                if (status == CLV_OK)
+                    take_block(values, step, self, x, y, plane, &window);
+            }
+    return status;
+}

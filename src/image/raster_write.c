@@ -1,0 +1,163 @@
+#include "image/raster_write.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "image/geo_tags.h"
+
+#define SMALL_MOST INT64_C(4000000000) /* bytes of pixels; beyond offsets of 32 bits may not do */
+
+static int on_error(TIFF *tiff, void *context, const char *module, const char *format, va_list args)
+{
+    struct raster_writer *self = context;
+    (void)tiff;
+    (void)module;
+    if (!self->message[0])
+        vsnprintf(self->message, sizeof self->message, format, args);
+    return 1;
+}
+
+static tmsize_t on_read(thandle_t context, void *target, tmsize_t wanted)
+{
+    (void)context;
+    (void)target;
+    (void)wanted;
+    return 0;
+}
+
+static tmsize_t on_write(thandle_t context, void *source, tmsize_t size)
+{
+    return (tmsize_t)fwrite(source, 1, (size_t)size, ((struct raster_writer *)context)->file.stream);
+}
+
+static toff_t on_seek(thandle_t context, toff_t offset, int whence)
+{
+    FILE *stream = ((struct raster_writer *)context)->file.stream;
+    return fseeko(stream, (off_t)offset, whence) ? (toff_t)-1 : (toff_t)ftello(stream);
+}
+
+static toff_t on_size(thandle_t context)
+{
+    return on_seek(context, 0, SEEK_END);
+}
+
+static int on_close(thandle_t context)
+{
+    (void)context;
+    return 0;
+}
+
+static enum clv_status refused(struct raster_writer *self, struct clv_error *err)
+{
+    return fail(err, CLV_ERR_IO, "%s: cannot be written as TIFF: %s", self->file.path,
+                self->message[0] ? self->message : "it cannot be sought in");
+}
+
+static bool put_palette(TIFF *tiff, const uint8_t (*palette)[3], int palette_size)
+{
+    uint16_t channels[3][256] = {{0}};
+    for (int i = 0; i < palette_size; i++)
+        for (int c = 0; c < 3; c++)
+            channels[c][i] = (uint16_t)(palette[i][c] * 257);
+    return TIFFSetField(tiff, TIFFTAG_COLORMAP, channels[0], channels[1], channels[2]);
+}
+
+static bool put_head(const struct raster_writer *self, const struct raster_place *place, const uint8_t (*palette)[3],
+                     int palette_size)
+{
+    TIFF *tiff = (TIFF *)self->tiff;
+    const struct {
+        uint32_t tag, value;
+    } fields[] = {{TIFFTAG_IMAGEWIDTH, (uint32_t)self->width},
+                  {TIFFTAG_IMAGELENGTH, (uint32_t)self->height},
+                  {TIFFTAG_BITSPERSAMPLE, 8},
+                  {TIFFTAG_SAMPLESPERPIXEL, 1},
+                  {TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG},
+                  {TIFFTAG_PHOTOMETRIC, palette ? PHOTOMETRIC_PALETTE : PHOTOMETRIC_MINISBLACK},
+                  {TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE},
+                  {TIFFTAG_TILEWIDTH, RASTER_TILE},
+                  {TIFFTAG_TILELENGTH, RASTER_TILE}};
+    bool is_put = tiff;
+    if (tiff)
+        geo_tags_declare(tiff);
+    for (size_t k = 0; k < sizeof fields / sizeof *fields && is_put; k++)
+        is_put = TIFFSetField(tiff, fields[k].tag, fields[k].value);
+    return is_put && (!palette || put_palette(tiff, palette, palette_size)) && (!place || geo_tags_write(tiff, place));
+}
+
+enum clv_status raster_writer_open(struct raster_writer *self, const char *path, int32_t width, int32_t height,
+                                   const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
+                                   struct clv_error *err)
+{
+    *self = (struct raster_writer){.width = width, .height = height};
+    enum clv_status status = file_create(&self->file, path, err);
+    if (status != CLV_OK)
+        return status;
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (options) {
+        bool is_big = (int64_t)width * height > SMALL_MOST;
+        TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, self);
+        TIFFOpenOptionsSetWarningHandlerExtR(options, on_error, self);
+        self->tiff = (struct tiff *)TIFFClientOpenExt("mask", is_big ? "wl8" : "wl", self, on_read, on_write, on_seek,
+                                                      on_close, on_size, NULL, NULL, options);
+        TIFFOpenOptionsFree(options);
+    }
+    if (!put_head(self, place, palette, palette_size)) {
+        status = options ? refused(self, err) : fail_memory(err);
+        raster_writer_abort(self);
+    }
+    return status;
+}
+
+enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *labels, size_t stride,
+                                  struct clv_error *err)
+{
+    uint8_t tile[RASTER_TILE][RASTER_TILE] = {{0}};
+    int32_t across = (self->width - 1) / RASTER_TILE + 1, number = (int32_t)self->n_written;
+    int32_t left = number % across * RASTER_TILE, top = number / across * RASTER_TILE;
+    int32_t width = self->width - left < RASTER_TILE ? self->width - left : RASTER_TILE;
+    for (int32_t y = 0; y < RASTER_TILE && top + y < self->height; y++)
+        memcpy(tile[y], labels + (size_t)y * stride, (size_t)width);
+    if (TIFFWriteEncodedTile((TIFF *)self->tiff, self->n_written, tile, sizeof tile) < 0)
+        return refused(self, err);
+    self->n_written++;
+    return CLV_OK;
+}
+
+enum clv_status raster_writer_commit(struct raster_writer *self, struct clv_error *err)
+{
+    bool is_written = TIFFWriteDirectory((TIFF *)self->tiff);
+    TIFFClose((TIFF *)self->tiff);
+    self->tiff = NULL;
+    if (is_written)
+        return file_commit(&self->file, err);
+    enum clv_status status = refused(self, err);
+    file_abort(&self->file);
+    return status;
+}
+
+void raster_writer_abort(struct raster_writer *self)
+{
+    if (self->tiff)
+        TIFFCleanup((TIFF *)self->tiff);
+    self->tiff = NULL;
+    file_abort(&self->file);
+}
+
+enum clv_status raster_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
+                                    const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
+                                    struct clv_error *err)
+{
+    struct raster_writer writer;
+    enum clv_status status = raster_writer_open(&writer, path, width, height, place, palette, palette_size, err);
+    if (status != CLV_OK)
+        return status;
+    for (int32_t top = 0; top < height; top += RASTER_TILE)
+        for (int32_t left = 0; left < width && status == CLV_OK; left += RASTER_TILE)
+            status =
+                raster_writer_put(&writer, labels + (size_t)top * (size_t)width + (size_t)left, (size_t)width, err);
+    if (status == CLV_OK)
+        return raster_writer_commit(&writer, err);
+    raster_writer_abort(&writer);
+    return status;
+}
