@@ -121,7 +121,7 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
  * one stem, a.jpg and a.png, have a.jpg.png and a.png.png, and the mask of the stem only where these are not. Its own
  * strokes/, overlays/, cutouts/, objects/ and instances/ hold no images of a set; those that are there are counted. An image is
  * what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to be
- * skipped. Names that begin with a dot are passed over; links to folders are followed and counted, but no folder is
+ * skipped; where there is none, .npy arrays are. Names that begin with a dot are passed over; links to folders are followed and counted, but no folder is
  * read twice; other files are counted, and so are subfolders that may not be read. labels.tsv in the folder is read.
  * CLV_ERR_NO_INPUT if there is no image. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;

@@ -153,6 +153,7 @@ struct clv_recipe {
     int32_t tile_px, halo_px; /* with a scale 64..8192 and 0..tile_px, else 0 */
     float colour_likeness; /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
                                  in edge features; 0: not learned */
+    struct clv_bands bands;          /* learned of images of bands: the limits of who reads images point to it */
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
 /* The defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */

@@ -7,7 +7,7 @@
  *     clv_image_release(&image);
  *
  * To read the source: src/image/decode.c finds the format by its first bytes (formats.c) and calls the file that knows
- * it (codec.h; png.c, jpeg.c, webp.c, tiff.c, bmp.c, pnm.c). exif.c finds the orientation, resize.c, colour.c and
+ * it (codec.h; png.c, jpeg.c, webp.c, tiff.c, bmp.c, pnm.c); raster/ reads images of bands. exif.c finds the orientation, resize.c, colour.c and
  * draw.c work on pixels in memory. */
 #ifndef CLEAVE_IMAGE_H
 #define CLEAVE_IMAGE_H

@@ -32,8 +32,9 @@ CLV_API void clv_map_release(struct clv_map *map);
 
 /* Where the channels of three dimensions stand. AUTO: where the first or the last dimension is smaller than both
  * others, it is the channels, unless the map would then be more than eight times as long as wide; else the one that
- * leaves the map nearer to a square; refused where that is both. */
-enum clv_map_layout { CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_CHW, CLV_MAP_LAYOUT_HWC };
+ * leaves the map nearer to a square; refused where that is both. BANDS: the file is an image whose bands, and their
+ * normalised differences, are the channels (limits->bands). */
+enum clv_map_layout { CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_CHW, CLV_MAP_LAYOUT_HWC, CLV_MAP_LAYOUT_BANDS };
 
 /* Reads a map, whose format is recognised by content:
  *   PNG       grey with 1 to 16 bits: one channel, in 0..1

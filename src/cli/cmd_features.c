@@ -14,6 +14,7 @@
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/features_format.h"
 #include "feature/recipe/memory_estimate.h"
+#include "task/band_images.h"
 #include "task/check_set.h"
 #include "task/map_options.h"
 #include "task/options.h"
@@ -146,18 +147,27 @@ static enum clv_status read_recipe(struct clv_recipe *recipe, const struct featu
 }
 
 /* *recipe is another file's or learned from the images. */
-static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *self, const struct clv_set *set,
+static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *self, struct clv_set *set,
                                    const struct clv_progress *progress, struct clv_error *err)
 {
-    if (self->model_path || self->recipe_path)
-        return read_recipe(recipe, self, set, err);
+    if (self->model_path || self->recipe_path) {
+        enum clv_status read = read_recipe(recipe, self, set, err);
+        if (recipe->bands.n_bands)
+            self->common.limits.bands = &recipe->bands;
+        return read == CLV_OK ? band_images_give(set, recipe, err) : read;
+    }
     const char **images = training_set_images(set);
     if (!images)
         return fail_memory(err);
     *recipe = self->task.recipe;
     self->task.recipe = (struct clv_recipe){0};
-    enum clv_status status = map_options_learn(recipe, &self->task.maps, !self->task.no_maps, set,
-                                               self->common.n_threads, &self->common.limits, progress, err);
+    enum clv_status status = CLV_OK;
+    TRY_IF(training_set_is_deep(set, &self->common.limits),
+           band_images_learn(recipe, set, &self->common.limits, progress, err));
+    if (recipe->bands.n_bands)
+        self->common.limits.bands = &recipe->bands;
+    TRY(map_options_learn(recipe, &self->task.maps, !self->task.no_maps, set, self->common.n_threads,
+                          &self->common.limits, progress, err));
     TRY(clv_recipe_learn(recipe, images, set->n_items, self->task.seed, self->common.n_threads, &self->common.limits,
                          progress, err));
     array_free(images);
@@ -186,6 +196,7 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     struct clv_set set = {0};
     struct clv_recipe recipe = {0};
     enum clv_status status = training_set_read(&set, self->task.data, self->task.split, false, &check, &progress, err);
+    TRY(band_images_join(&set, &self->common.limits, err));
     if (status == CLV_OK && !self->task.drafts)
         training_set_drop_drafts(&set, self->task.data, DRAFTS_HINT, &progress);
     TRY(training_set_hide(&set, self->task.voids, err));

@@ -141,6 +141,25 @@ static enum clv_status count_own(struct clv_set *set, const char *file, struct c
     return CLV_OK;
 }
 
+/* Whether a file may be an image: arrays are where there is nothing else, as they may be maps of images. */
+static bool is_image(const char *path, bool takes_arrays)
+{
+    return takes_arrays ? text_ends_with(path, ".npy") : path_is_image(path);
+}
+
+/* Whether there are arrays and no image among files below `folder`. */
+static bool has_arrays_alone(const struct path_list *files, const char *folder)
+{
+    bool has_image = false, has_array = false;
+    for (size_t i = 0; i < files->n && !has_image && folder; i++) {
+        char *path = path_join(folder, files->paths[i]);
+        has_image = !path || path_is_image(path);
+        has_array |= path && text_ends_with(path, ".npy");
+        array_free(path);
+    }
+    return has_array && !has_image;
+}
+
 /* Leaves the images among files below root/below, and counts the others. */
 static enum clv_status keep_images(struct path_list *files, struct clv_set *set, const char *below,
                                    struct clv_error *err)
@@ -148,6 +167,7 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
     size_t n = files->n;
     char *folder = path_join(set->root, below);
     enum clv_status status = folder ? CLV_OK : fail_memory(err);
+    bool takes_arrays = has_arrays_alone(files, folder);
     files->n = 0;
     for (size_t i = 0; i < n; i++) {
         char *file = files->paths[i];
@@ -157,7 +177,7 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
             status = fail_memory(err);
         if (status == CLV_OK && is_own)
             status = count_own(set, file, err);
-        if (path && path_is_image(path)) {
+        if (path && is_image(path, takes_arrays)) {
             files->paths[files->n++] = file;
         } else {
             set->n_skipped += path && (*below || !set_is_table(file));

@@ -44,10 +44,6 @@ enum clv_status bmp_decode(struct clv_image *image, const uint8_t *bytes, size_t
 enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* clv_image_read of what is no raster of bands, limits->bands or not. */
-enum clv_status image_read_plain(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
-                                 struct clv_error *err) CLV_CHECK;
-
 /* Label values as they are stored; what shows the darker of two inks has the smaller one. */
 enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
@@ -94,6 +90,12 @@ enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, 
 
 /* What a writer can take: at least 1x1 pixels, 1 or 3 channels. */
 enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
+
+/* clv_image_read and clv_image_read_size of what is no raster of bands, limits->bands or not. */
+enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *path,
+                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status image_read_plain(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
+                                 struct clv_error *err) CLV_CHECK;
 
 /* Whether an image read without --range is 16-bit grey of values below 4096, and not black. */
 bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits);

@@ -5,8 +5,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "base/text.h"
-#include "image/bands.h"
 #include "image/codec.h"
 #include "image/exif.h"
 #include "image/formats.h"
@@ -127,15 +125,6 @@ enum clv_status clv_image_decode(struct clv_image *image, const void *bytes, siz
     return decode(image, &source, limits, err);
 }
 
-/* Whether a file may be a raster that the ordinary reader does not show, by its name. */
-static bool may_have_bands(const char *path, const struct clv_image_limits *limits)
-{
-    size_t length;
-    uint32_t page;
-    return (limits && (limits->bands || limits->band_files)) || path_page(&length, &page, path) ||
-           text_ends_with(path, ".tif") || text_ends_with(path, ".tiff") || text_ends_with(path, ".npy");
-}
-
 enum clv_status image_read_plain(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
                                  struct clv_error *err)
 {
@@ -146,32 +135,6 @@ enum clv_status image_read_plain(struct clv_image *image, const char *path, cons
     status = decode(image, &source, limits, err);
     source_close(&source);
     return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
-}
-
-enum clv_status clv_image_read(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
-                               struct clv_error *err)
-{
-    const struct clv_bands *bands = limits ? limits->bands : NULL;
-    struct raster raster;
-    struct clv_error why = {0};
-    enum clv_status status;
-    if (!may_have_bands(path, limits))
-        return image_read_plain(image, path, limits, err);
-    status = raster_open(&raster, path, limits, &why);
-    if (status == CLV_OK && (bands || !raster.is_plain)) {
-        status = bands_show(image, &raster, bands, err);
-        raster_close(&raster);
-        return status;
-    }
-    if (status == CLV_OK) {
-        raster_close(&raster);
-        return image_read_plain(image, path, limits, err);
-    }
-    if (!bands && image_read_plain(image, path, limits, err) == CLV_OK)
-        return CLV_OK;
-    if (err)
-        *err = why;
-    return status;
 }
 
 static enum clv_status size_of(int32_t *width, int32_t *height, const struct source *self,
@@ -199,12 +162,10 @@ static enum clv_status size_of(int32_t *width, int32_t *height, const struct sou
     return status;
 }
 
-enum clv_status clv_image_read_size(int32_t *width, int32_t *height, const char *path,
-                                    const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *path,
+                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct source source;
-    if (text_ends_with(path, ".npy"))
-        return raster_size(width, height, path, limits, err);
     enum clv_status status = source_open(&source, path, HEAD_BYTES, limits, err);
     if (status != CLV_OK)
         return status;
@@ -289,7 +250,7 @@ bool image_is_12_bit(const struct clv_image *image, const char *path, const stru
     struct clv_image brighter = {0};
     struct clv_error ignored;
     ranged.grey16_high = 4095;
-    bool differs = clv_image_read(&brighter, path, &ranged, &ignored) == CLV_OK &&
+    bool differs = image_read_plain(&brighter, path, &ranged, &ignored) == CLV_OK &&
                    memcmp(image->pixels, brighter.pixels, n) != 0; /* which those of other depths do not */
     clv_image_release(&brighter);
     return differs;

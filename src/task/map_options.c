@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "feature/recipe/recipe.h"
 #include "feature/recipe/recipe_file.h"
+#include "task/band_images.h"
 
 enum clv_status map_options_add(struct clv_set *set, const struct clv_map_options *self, struct clv_error *err)
 {
@@ -67,6 +68,11 @@ static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const s
         map->kind = find_word(&self->kinds, map->name);
         map->n_components = find_word(&self->components, map->name);
         map->use = find_word(&self->uses, map->name);
+        if (recipe->bands.n_bands && strcmp(map->name, BANDS_MAP) == 0) {
+            map->layout = CLV_MAP_LAYOUT_BANDS;
+            map->kind = CLV_MAP_FEATURES;
+            map->use = map->use ? map->use : CLV_MAP_USE_KEPT;
+        }
     }
     return CLV_OK;
 }
@@ -111,6 +117,8 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
 {
     for (int32_t m = 0; m < recipe->n_maps; m++) {
         size_t k = 0, c = 0;
+        if (recipe->maps[m].layout == CLV_MAP_LAYOUT_BANDS)
+            continue;
         while (k < self->n && strcmp(self->folders[k].name, recipe->maps[m].name) != 0)
             k++;
         while (c < n_columns && strcmp(columns[c], recipe->maps[m].name) != 0)

@@ -1,3 +1,4 @@
+#include "task/band_images.h"
 #include "task/train.h"
 
 #include <errno.h>
@@ -198,6 +199,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
 {
     struct supervision supervision = {0};
     struct clv_set *set = &supervision.set;
+    struct clv_train_options own = *options;
     const char **images = NULL;
     enum clv_status status = supervision_read(&supervision, options, err);
     if (status != CLV_OK)
@@ -211,6 +213,12 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
                 supervision.n_masks));
     if (status == CLV_OK && options->maps.n)
         status = map_options_add(set, &options->maps, err);
+    TRY_IF(!options->init && training_set_is_deep(set, &options->limits),
+           band_images_learn(&data->recipe, set, &options->limits, options->progress, err));
+    TRY_IF(options->init && data->recipe.bands.n_bands, band_images_give(set, &data->recipe, err));
+    if (data->recipe.bands.n_bands)
+        own.limits.bands = &data->recipe.bands;
+    options = &own;
     if (status == CLV_OK && options->init)
         status = map_options_check(&options->maps, &data->recipe, set->map_names, set->n_maps, options->init, err);
     if (status == CLV_OK && options->mirror && (set->n_maps || supervision.n_boxed + supervision.n_unlabelled))

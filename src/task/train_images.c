@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "feature/dataset/extract.h"
+#include "task/band_images.h"
 #include "task/box_hints.h"
 #include "task/train.h"
 #include "task/training_set.h"
@@ -218,6 +219,10 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
     if (status != CLV_OK)
         return status;
     *splits = options->split ? options->split : common_split(&self->set);
+    if (options->limits.band_files)
+        status = band_images_join(&self->set, &options->limits, err);
+    if (status != CLV_OK)
+        return status;
     status = training_set_hide(&self->set, options->voids, err);
     if (!options->drafts && !options->only)
         training_set_drop_drafts(&self->set, path, DRAFTS_HINT, options->progress);
@@ -287,9 +292,11 @@ static enum clv_status add_boxed(struct supervision *self, const char *splits, c
         training_set_read_more(&set, path, options->weak_split ? options->weak_split : splits, err);
     if (status != CLV_OK)
         return status;
+    if (options->limits.band_files)
+        status = band_images_join(&set, &options->limits, err);
     if (!options->weak_split && !options->split)
         keep_items(&set, is_not_weak, (void *)(uintptr_t)options);
-    status = keep_new(&set, self, err);
+    TRY(keep_new(&set, self, err));
     if (status == CLV_OK && !set.n_items)
         report_message(options->progress, CLV_NOTE, "%s: all %zu images have masks, which teach more than boxes", path,
                        self->n_masks);
@@ -309,14 +316,16 @@ static enum clv_status add_boxed(struct supervision *self, const char *splits, c
     return status;
 }
 
-static enum clv_status add_unlabelled(struct supervision *self, const char *path, const char *splits,
-                                      struct clv_error *err)
+static enum clv_status add_unlabelled(struct supervision *self, const char *path,
+                                      const struct clv_train_options *options, struct clv_error *err)
 {
     struct clv_set set = {0};
-    enum clv_status status = training_set_read_more(&set, path, splits, err);
+    enum clv_status status = training_set_read_more(&set, path, options->unlabelled_split, err);
     if (status != CLV_OK)
         return status;
-    status = keep_new(&set, self, err);
+    if (options->limits.band_files)
+        status = band_images_join(&set, &options->limits, err);
+    TRY(keep_new(&set, self, err));
     self->n_unlabelled = set.n_items;
     TRY(extend_boxes(self, set.n_items, err));
     TRY(append_items(&self->set, &set, err));
@@ -334,7 +343,7 @@ enum clv_status supervision_read(struct supervision *self, const struct clv_trai
     if (status == CLV_OK && (options->weak_split || options->boxes))
         status = add_boxed(&fresh, splits, path, options, err);
     if (status == CLV_OK && options->unlabelled_split)
-        status = add_unlabelled(&fresh, path, options->unlabelled_split, err);
+        status = add_unlabelled(&fresh, path, options, err);
     if (status == CLV_OK && !fresh.n_masks && !fresh.n_boxed && !fresh.bad.n)
         status = fail(err, CLV_ERR_DATA, "%s: %zu images without labels teach nothing unless some have masks or boxes",
                       path, fresh.n_unlabelled);

@@ -15,7 +15,7 @@
 
 /* All that one run has, stage by stage. */
 struct run {
-    const struct clv_train_options *options;
+    struct clv_train_options *options;
     struct train_checkpoints checkpoints;
     struct clv_model start; /* of --init */
     struct train_data data;
@@ -74,6 +74,8 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     TRY(train_data_load(&self->data, options, &self->start, err));
     if (status != CLV_OK)
         return status;
+    if (self->data.recipe.bands.n_bands)
+        self->options->limits.bands = &self->data.recipe.bands;
     train_report_data(options, &self->data, seconds_now() - started);
     training->dataset = self->data.dataset;
     training->frames = self->data.frames;
@@ -157,6 +159,8 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
     result->w = NULL;
     model->recipe = self->data.recipe;
     model->has_recipe = self->data.has_recipe;
+    if (model->recipe.bands.n_bands)
+        self->options->limits.bands = &model->recipe.bands;
     model->labels = self->data.labels;
     model->first = self->stages.first;
     self->stages.first = NULL;

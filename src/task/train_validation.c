@@ -5,6 +5,7 @@
 #include "feature/dataset/feature_cache.h"
 #include "feature/dataset/feature_shards.h"
 #include "feature/dataset/loaded_item.h"
+#include "task/band_images.h"
 #include "task/map_options.h"
 #include "task/train.h"
 #include "task/training_set.h"
@@ -76,6 +77,7 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
         return opened == CLV_OK ? dataset_weigh(*dataset, weights, err) : opened;
     }
     enum clv_status status = read_split(&set, options, options->progress, err);
+    TRY(band_images_give(&set, &data->recipe, err));
     TRY(clv_dataset_extract(dataset, &set, &data->recipe, options->n_threads, &options->limits, options->progress,
                             err));
     TRY(dataset_weigh(*dataset, weights, err));

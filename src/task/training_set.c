@@ -11,6 +11,7 @@
 #include "data/labels.h"
 #include "data/set.h"
 #include "feature/dataset/feature_list.h"
+#include "image/raster/raster.h"
 #include "task/mask_remedy.h"
 
 bool is_tensor_file(const char *path)
@@ -146,6 +147,14 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
     }
     set->n_items = kept;
     return CLV_OK;
+}
+
+bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limits *limits)
+{
+    bool is_deep = false;
+    for (size_t i = 0; i < set->n_items && !is_deep && limits->grey16_high <= 0; i++)
+        is_deep = raster_is_deep(set->items[i].image, limits);
+    return is_deep;
 }
 
 const char **training_set_images(const struct clv_set *set)

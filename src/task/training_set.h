@@ -62,6 +62,9 @@ enum clv_status training_set_number_labels(struct clv_labels *labels, int32_t n_
 /* image paths[n_items], views into the set; array_free it. NULL when out of memory. */
 const char **training_set_images(const struct clv_set *set);
 
+/* Whether any image is to be read by its bands: one is deep (raster_is_deep), and no range of grey is given. */
+bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limits *limits);
+
 /* Images and masks that cannot be learned from, all of them, so that they are reported at once. */
 struct bad_images {
     char **messages; /* [n], of one line each */

@@ -48,6 +48,7 @@ static const struct option_row image_rows[] = {
     {"--max-pixels", "--max-pixels 100", NULL, ANYWHERE},
     {"--max-side", "--max-side 20", NULL, 0},
     {"--max-jpeg-scans", "--max-jpeg-scans 1", NULL, 0},
+    {"--bands", NULL, "nothing without images of bands: suite cli_bands", 0},
     {"--range", "--range 0,100", NULL, 0},
     {NULL},
 };
@@ -58,6 +59,7 @@ static const struct option_row second_image_rows[] = {
     {"--max-pixels", "--max-pixels 100", NULL, ANYWHERE},
     {"--max-side", "--max-side 20", NULL, IN_SECOND},
     {"--max-jpeg-scans", "--max-jpeg-scans 1", NULL, IN_SECOND},
+    {"--bands", NULL, "nothing without images of bands: suite cli_bands", 0},
     {"--range", "--range 0,100", NULL, IN_SECOND},
     {NULL},
 };
@@ -68,6 +70,7 @@ static const struct option_row size_rows[] = {
     {"--max-pixels", "--max-pixels 100", NULL, ANYWHERE},
     {"--max-side", "--max-side 20", NULL, 0},
     {"--max-jpeg-scans", NULL, "refused", 0},
+    {"--bands", NULL, "refused", 0},
     {"--range", NULL, "refused", 0},
     {NULL},
 };
@@ -320,6 +323,7 @@ static const struct option_row label_rows[] = {
     {"--max-pixels", NULL, "what the page opens", 0},
     {"--max-side", NULL, "what the page opens", 0},
     {"--max-jpeg-scans", NULL, "what the page opens", 0},
+    {"--bands", NULL, "what the page opens", 0},
     {"--range", NULL, "what the page opens", 0},
     {NULL},
 };

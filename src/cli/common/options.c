@@ -56,6 +56,9 @@ const struct clv_option image_option_rows[] = {
      .maximum = INT32_MAX, .help = "Refuse images with a longer side (default 65535)"},
     {"max-jpeg-scans", 0, "N", SECTION_IMAGES, CLV_OPTION_PLAIN, CLV_OPTION_INT, AT(limits.max_jpeg_scans),
      .minimum = 1, .maximum = INT32_MAX, .help = "Refuse progressive JPEGs of more scans (default 100)"},
+    {"bands", 0, "FILE,FILE,..", SECTION_IMAGES, 0, CLV_OPTION_TEXT, AT(limits.band_files),
+     .help = "Ends of the names of files that are bands of one image, such as red.tif,nir.tif\n"
+             "(default: as the model was trained, else an image is a file)"},
     {"range", 0, "LOW,HIGH", SECTION_IMAGES, 0, CLV_OPTION_OTHER, AT(limits), .take = take_range,
      .help = "Which values of 16-bit grey images become black and white (default 0,65535)\n"
              "Give the same for training and for use"},

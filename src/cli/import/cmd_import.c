@@ -161,9 +161,11 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         return check_letters(self, err);
     TRY_IF(options->has_folds, fail(err, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form));
     options->limits = self->common.limits;
-    TRY_IF(options->limits.max_jpeg_scans || options->limits.grey16_high,
+    TRY_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files,
            fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
-                options->limits.grey16_high ? "range" : "max-jpeg-scans"));
+                options->limits.grey16_high  ? "range"
+                : options->limits.band_files ? "bands"
+                                             : "max-jpeg-scans"));
     return status;
 }
 

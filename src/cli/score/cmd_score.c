@@ -390,6 +390,8 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     TRY(training_set_require_masks(&set, self->data, &progress, err));
     TRY(inputs_add_set(&inputs, &set, common, err));
     TRY_IF(self->model_path, clv_model_read(&model, self->model_path, err));
+    struct clv_image_limits limits = self->common.limits;
+    limits.bands = model.recipe.bands.n_bands ? &model.recipe.bands : NULL;
     TRY_IF(
         self->model_path && !model.has_recipe,
         fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no superpixels", self->model_path));
@@ -403,7 +405,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
         .model = self->model_path ? &model : NULL,
         .keeps_counts = self->shard.count > 0,
         .n_threads = self->common.n_threads,
-        .limits = &self->common.limits,
+        .limits = &limits,
         .progress = &progress,
     };
     size_t first = 0, n = 0;

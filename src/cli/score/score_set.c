@@ -69,6 +69,8 @@ static char *prediction_path(const struct score_task *task, size_t index)
     size_t size = strlen(task->folder) + strlen(output) + 8;
     char *path = array_alloc(size, 1);
     if (path)
+        snprintf(path, size, "%s/%s.tif", task->folder, output); /* of an image with a place */
+    if (path && !path_exists(path))
         snprintf(path, size, "%s/%s.png", task->folder, output);
     return path;
 }

@@ -18,6 +18,7 @@
 #include "cli/segment/segment_work.h"
 #include "feature/dataset/feature_shards.h"
 #include "report/report.h"
+#include "task/band_images.h"
 #include "task/map_options.h"
 #include "task/training_set.h"
 
@@ -115,6 +116,18 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
     return status;
 }
 
+/* Files that are bands of other inputs. */
+static void drop_further_bands(struct input_list *inputs, const char *names)
+{
+    size_t n = inputs->n;
+    inputs->n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (inputs->items[i].image && band_images_is_further(inputs->items[i].image, names))
+            input_release(&inputs->items[i]);
+        else
+            inputs->items[inputs->n++] = inputs->items[i];
+}
+
 static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_dataset *dataset,
                               struct clv_error *err)
 {
@@ -130,6 +143,8 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
                  : is_piped                                  ? inputs_add_standard(inputs, LARGEST_STREAM, err)
                             : inputs_add_stream(inputs, stdin, self->ends_with_zero ? 0 : '\n', err);
     inputs->skip_below = NULL;
+    if (status == CLV_OK && self->common.limits.band_files)
+        drop_further_bands(inputs, self->common.limits.band_files);
     TRY(inputs_name_outputs(inputs, err));
     if (status == CLV_OK) {
         const struct clv_progress progress = console_progress(NULL);
@@ -310,6 +325,10 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     TRY(self->boxes ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
                     : open_model(&model, &work.label, self, err));
     work.box_values = values;
+    if (model.recipe.bands.n_bands)
+        self->common.limits.bands = &model.recipe.bands;
+    if (model.recipe.bands.files[0] && !self->common.limits.band_files)
+        self->common.limits.band_files = model.recipe.bands.files;
     TRY_IF(self->features, features_open_list(&dataset, NULL, &self->common.paths, 0, err));
     TRY(mask_form_check((enum mask_form)self->mask_form, &model.labels, err));
     TRY(cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err));

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "cli/segment/segment_files.h"
 #include "data/export/export.h"
+#include "image/raster/raster.h"
 
 #define MAX_BYTES ((size_t)1 << 32)
 
@@ -28,6 +29,8 @@ void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms)
         places[OUTPUT_LABELME] = (struct output_place){"labelme/", ".json"};
     if (forms & EXPORT_YOLO)
         places[OUTPUT_YOLO] = (struct output_place){"yolo/labels/", ".txt"};
+    if (forms & EXPORT_GEOJSON)
+        places[OUTPUT_GEOJSON] = (struct output_place){"geojson/", ".geojson"};
     if (forms & EXPORT_VOC) {
         places[OUTPUT_VOC] = (struct output_place){"voc/Annotations/", ".xml"};
         places[OUTPUT_CLASSES] = (struct output_place){"voc/SegmentationClass/", ".png"};
@@ -276,6 +279,15 @@ static enum clv_status put_labelme(struct text *text, const struct segment_run *
     return status;
 }
 
+static void put_geojson(struct text *text, const struct segment_run *run, const struct input *input,
+                        const struct contours *contours)
+{
+    struct raster_place place;
+    raster_find_place(&place, image_of(input));
+    geojson_put(text, contours, &run->model->labels, &place);
+    raster_place_release(&place);
+}
+
 static enum clv_status write_text(const struct segment_run *run, const struct input *input, enum output_kind kind,
                                   const char *path, const struct contours *contours, struct clv_error *err)
 {
@@ -285,6 +297,8 @@ static enum clv_status write_text(const struct segment_run *run, const struct in
     enum clv_status status = outputs_make_folder(path, err);
     TRY_IF(kind == OUTPUT_LABELME, put_labelme(&text, run, input, path, contours, err));
     TRY_IF(kind == OUTPUT_YOLO, yolo_put(&text, contours, labels, err));
+    if (kind == OUTPUT_GEOJSON)
+        put_geojson(&text, run, input, contours);
     if (kind == OUTPUT_VOC)
         voc_put(&text, contours, labels, path_name(image_of(input)));
     TRY_IF(text.failed, fail_memory(err));

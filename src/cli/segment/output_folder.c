@@ -20,7 +20,8 @@
 enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, struct clv_error *err)
 {
     size_t n = strlen(self->output);
-    bool is_file = n > 4 && strcmp(self->output + n - 4, ".png") == 0 && !path_is_folder(self->output);
+    bool is_file = n > 4 && (strcmp(self->output + n - 4, ".png") == 0 || strcmp(self->output + n - 4, ".tif") == 0) &&
+                   !path_is_folder(self->output);
     if (!is_file || self->all_labels)
         return CLV_OK;
     if (inputs->n != 1)

@@ -13,6 +13,7 @@
 #include "cli/common/console.h"
 #include "cli/segment/exporting.h"
 #include "cli/segment/object_files.h"
+#include "image/raster/raster.h"
 
 #define PROBLEM_MAX_SIZE ((size_t)1 << 17)
 
@@ -43,10 +44,21 @@ static char *output_path(const char *folder, struct output_place place, const ch
     return path;
 }
 
-/* By its name: planning opens no image. */
+/* By its name: planning opens no image but heads of TIFFs. */
 static bool is_jpeg(const char *image)
 {
     return image && (text_ends_with(image, ".jpg") || text_ends_with(image, ".jpeg"));
+}
+
+/* Masks of images that lie somewhere on Earth do, too. */
+static bool has_place(const char *image)
+{
+    struct raster_place place = {0};
+    if (image)
+        raster_find_place(&place, image);
+    bool is_placed = raster_has_place(&place);
+    raster_place_release(&place);
+    return is_placed;
 }
 
 static enum clv_status make_paths(struct output_list *list, const struct input_list *inputs, const char *folder,
@@ -60,6 +72,8 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
     for (size_t i = 0; i < inputs->n; i++) {
         struct output *output = &list->items[i];
         const char *name = inputs->items[i].output;
+        if (!ending)
+            mask_place.ending = has_place(inputs->items[i].image) ? ".tif" : ".png";
         output->mask = strcmp(folder, "-") == 0 ? string_copy("-") : output_path(folder, mask_place, name);
         if (!output->mask)
             return fail_memory(err);
@@ -290,7 +304,7 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
     return status;
 }
 
-/* folder/<output><ending>, and what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose
+/* folder/<output><ending> (ending NULL: .tif of images with a place, else .png), and what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose
  * output's name is too long for a file, or would be another input's output, too, get a problem. Errors, before
  * anything is written: CLV_ERR_USAGE if a mask would be in a folder of the inputs, where it would be an image the next
  * time (but not one that -o names); folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks;
@@ -415,8 +429,11 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
         places[OUTPUT_OBJECTS] = (struct output_place){"objects/", ".png"};
     if (self->export.forms)
         exporting_places(places, self->export.forms);
-    enum clv_status status = output_plan(outputs, all, inputs, self->output, self->all_labels ? ".npy" : ".png", places,
-                                         self->existing, &self->shard, self->file != NULL, err);
+    const char *ending = self->all_labels ? ".npy" : self->marginals ? ".png" : NULL;
+    if (self->file)
+        ending = text_ends_with(self->file, ".tif") ? ".tif" : ".png";
+    enum clv_status status = output_plan(outputs, all, inputs, self->output, ending, places, self->existing,
+                                         &self->shard, self->file != NULL, err);
     for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
         status = outputs_spare(all, named[i], err);
     for (size_t i = 0; i < self->common.paths.n && status == CLV_OK; i++)

@@ -24,6 +24,7 @@ enum output_kind {
     OUTPUT_OBJECTS, /* their label image */
     OUTPUT_LABELME, /* texts for other programs .. */
     OUTPUT_YOLO,
+    OUTPUT_GEOJSON,
     OUTPUT_VOC,
     OUTPUT_CLASSES, /* .. and VOC's mask */
     N_OUTPUTS
@@ -54,7 +55,7 @@ struct path_of {
 int path_of_compare(const void *a, const void *b);
 
 /* Forms of other programs that objects are written in: bits. */
-enum export_form { EXPORT_COCO = 1, EXPORT_LABELME = 2, EXPORT_VOC = 4, EXPORT_YOLO = 8 };
+enum export_form { EXPORT_COCO = 1, EXPORT_LABELME = 2, EXPORT_VOC = 4, EXPORT_YOLO = 8, EXPORT_GEOJSON = 16 };
 
 struct export_options {
     unsigned forms;   /* enum export_form; 0: none */
@@ -129,7 +130,7 @@ enum clv_status segment_claim(struct segment *self, struct clv_error *err) CLV_C
 enum clv_status segment_plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
                              struct clv_error *err) CLV_CHECK;
 
-/* -o FILE.png for one image: the file is its mask, and what goes next to it is in the file's folder. Nothing is done if
+/* -o FILE.png or FILE.tif for one image: the file is its mask, and what goes next to it is in the file's folder. Nothing is done if
  * the output is a folder, a new name without that ending, or standard output. CLV_ERR_USAGE: several images. */
 enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, struct clv_error *err) CLV_CHECK;
 

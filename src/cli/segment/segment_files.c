@@ -13,6 +13,8 @@
 #include "data/labels.h"
 #include "image/codec.h"
 #include "image/overlay_palette.h"
+#include "image/raster/raster.h"
+#include "image/raster/raster_write.h"
 #include "refine/cutout.h"
 #include "report/probability.h"
 
@@ -40,8 +42,23 @@ enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *la
     return fail(err, CLV_ERR_USAGE, "--masks binary: the model's labels are from a labels.tsv, where 255 is void");
 }
 
-static enum clv_status write_binary(const char *path, int32_t width, int32_t height, const uint8_t *label_of,
+/* A TIFF where the image lies, or a PNG. */
+static enum clv_status write_labels(const char *path, const char *image, int32_t width, int32_t height,
+                                    const uint8_t *labels, const uint8_t (*palette)[3], int palette_size,
                                     struct clv_error *err)
+{
+    struct raster_place place = {0};
+    if (!text_ends_with(path, ".tif"))
+        return clv_png_write_labels(path, width, height, labels, palette, palette_size, err);
+    if (image)
+        raster_find_place(&place, image);
+    enum clv_status status = raster_write_labels(path, width, height, labels, &place, palette, palette_size, err);
+    raster_place_release(&place);
+    return status;
+}
+
+static enum clv_status write_binary(const char *path, const char *image, int32_t width, int32_t height,
+                                    const uint8_t *label_of, struct clv_error *err)
 {
     size_t n = (size_t)width * (size_t)height;
     uint8_t *values = array_alloc(n, 1);
@@ -49,22 +66,23 @@ static enum clv_status write_binary(const char *path, int32_t width, int32_t hei
         return fail_memory(err);
     for (size_t i = 0; i < n; i++)
         values[i] = label_of[i] ? WHITE : 0;
-    enum clv_status status = clv_png_write_labels(path, width, height, values, NULL, 0, err);
+    enum clv_status status = write_labels(path, image, width, height, values, NULL, 0, err);
     array_free(values);
     return status;
 }
 
-enum clv_status mask_file_write(const char *path, int32_t width, int32_t height, const uint8_t *label_of,
-                                enum mask_form form, const struct clv_labels *labels, struct clv_error *err)
+enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
+                                const uint8_t *label_of, enum mask_form form, const struct clv_labels *labels,
+                                struct clv_error *err)
 {
     static const uint8_t black_and_white[2][3] = {{0, 0, 0}, {WHITE, WHITE, WHITE}};
     if (form == MASKS_BINARY)
-        return write_binary(path, width, height, label_of, err);
+        return write_binary(path, image, width, height, label_of, err);
     if (form == MASKS_GREY)
-        return clv_png_write_labels(path, width, height, label_of, NULL, 0, err);
+        return write_labels(path, image, width, height, label_of, NULL, 0, err);
     if (is_unnamed_pair(labels))
-        return clv_png_write_labels(path, width, height, label_of, black_and_white, 2, err);
-    return clv_png_write_labels(path, width, height, label_of, (const uint8_t(*)[3])labels->palette, 256, err);
+        return write_labels(path, image, width, height, label_of, black_and_white, 2, err);
+    return write_labels(path, image, width, height, label_of, (const uint8_t(*)[3])labels->palette, 256, err);
 }
 
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,

@@ -17,8 +17,8 @@ const struct clv_option segment_shared_rows[] = {
     {"model", 'm', "MODEL", SECTION_INPUTS, NEEDED, CLV_OPTION_TEXT, AT(model_path),
      .help = "The model, as `cleave train' wrote it"},
     {"output", 'o', "FOLDER", SECTION_OUTPUTS, NEEDED, CLV_OPTION_TEXT, AT(output),
-     .help = "Where the results go: FOLDER/<image stem>.png\n"
-             "Subfolders are kept. FILE.png is one image's result, - the same on standard output"},
+     .help = "Where the results go: FOLDER/<image stem>.png (.tif for GeoTIFFs)\n"
+             "Subfolders are kept. FILE.png or FILE.tif is one image's result, - the same on standard output"},
     {"data", 'd', "PATH", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(data),
      .help = "A set's folder or manifest, instead of images or with them"},
     {"split", 0, "NAME,..", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(split),
@@ -54,7 +54,8 @@ const struct clv_option segment_running_rows[] = {
     {0},
 };
 
-static const char *const export_forms[] = {"none", "coco", "labelme", "voc", "yolo", NULL}; /* bits from 1 on */
+static const char *const export_forms[] = {"none", "coco",    "labelme", "voc",
+                                           "yolo", "geojson", NULL}; /* bits from 1 on */
 
 /* Adds the forms of a list to those that were given before; "none" takes these back. */
 static enum clv_status take_forms(void *member, const struct clv_option *option, const char *typed,
@@ -85,7 +86,7 @@ const struct clv_option segment_output_rows[] = {
      .help = "Make cut-outs no larger than the object; means --cutout"},
     {"export", 0, "FORM,..", SECTION_OUTPUTS, BASIC | CLV_OPTION_AGAIN, CLV_OPTION_OTHER, AT(export.forms),
      .choices = export_forms, .take = take_forms,
-     .help = "Also the objects for other programs: coco, labelme, voc, yolo\n"
+     .help = "Also the objects for other programs: coco, labelme, voc, yolo, geojson\n"
              "In FOLDER/coco.json, or in files in FOLDER/FORM/. Several, or the option again: each of them"},
     {"objects", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(objects),
      .help =
@@ -196,6 +197,7 @@ enum clv_status segment_check_outputs(const struct segment *self, struct clv_err
         return fail(err, CLV_ERR_USAGE, "--rle: goes with --export coco, the one form with run lengths");
     if (options_given(&self->common, "tolerance") && !(export->forms & ~(unsigned)EXPORT_VOC))
         return fail(err, CLV_ERR_USAGE, "--tolerance: goes with --export %s",
-                    export->forms ? "coco, labelme and yolo: VOC's masks are exact" : "coco, labelme and yolo");
+                    export->forms ? "coco, labelme, yolo and geojson: VOC's masks are exact"
+                                  : "coco, labelme, yolo and geojson");
     return CLV_OK;
 }

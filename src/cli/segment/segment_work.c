@@ -21,6 +21,7 @@
 #include "feature/recipe/item_maps.h"
 #include "report/probability.h"
 #include "report/report.h"
+#include "task/band_images.h"
 #include "task/label_image.h"
 #include "task/learned_objects.h"
 
@@ -35,7 +36,9 @@ static enum clv_status find(char **path, const char *name, const struct input *i
     for (size_t k = 0; k < option->n; k++)
         if (strcmp(option->folders[k].name, name) == 0)
             return clv_map_find(path, option->folders[k].folder, input->name, err);
-    for (size_t c = 0; c < run->inputs->n_maps; c++)
+    if (run->model->recipe.bands.n_bands && strcmp(name, BANDS_MAP) == 0 && input->image)
+        *path = string_copy(input->image);
+    for (size_t c = 0; c < run->inputs->n_maps && !*path; c++)
         if (strcmp(run->inputs->map_names[c], name) == 0 && input->maps[c])
             *path = string_copy(input->maps[c]);
     return CLV_OK;
@@ -215,7 +218,7 @@ static enum clv_status write_mask(const struct work *work, const struct job *job
     if (work->map.values)
         return npy_write_planes(work->output->mask, work->map.values, job->run->model->shape.n_labels, work->map.height,
                                 work->map.width, err);
-    return mask_file_write(work->output->mask, work->width, work->height, work->labels,
+    return mask_file_write(work->output->mask, work->input->image, work->width, work->height, work->labels,
                            (enum mask_form)job->run->options->mask_form, &job->run->model->labels, err);
 }
 

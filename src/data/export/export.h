@@ -1,5 +1,5 @@
-/* This folder writes objects as other programs read them: COCO (coco.c), labelme (labelme.c), Pascal VOC (voc.c) and
- * YOLO (yolo.c). Each adds to a text; who calls it makes the file. Objects are contours (data/shapes/contour.h), and so
+/* This folder writes objects as other programs read them: COCO (coco.c), labelme (labelme.c), Pascal VOC (voc.c),
+ * YOLO (yolo.c) and GeoJSON (geojson.c). Each adds to a text; who calls it makes the file. Objects are contours (data/shapes/contour.h), and so
  * are polygons and their tolerance.
  *
  * `cleave import` reads all of it again (data/boxes). The folder that has coco.json, labelme/, voc/ and yolo/ has a
@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cleave/data.h"
 #include "data/shapes/contour.h"
+#include "image/raster/raster_place.h"
 
 #define EXPORT_NOTE ".cleave-run"
 
@@ -38,6 +39,11 @@ enum clv_status labelme_put(struct text *text, const struct contours *contours, 
 void voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels, const char *image);
 /* labelmap.txt: names and colours of the values in SegmentationClass/, as CVAT writes and reads it. */
 void voc_put_labelmap(struct text *text, const struct clv_labels *labels);
+
+/* One image's GeoJSON: polygons with their holes in the coordinates of its place, in pixels where it has none. Those of
+ * other coordinate systems than WGS 84 name theirs. */
+void geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                 const struct raster_place *place);
 
 /* One image's text of YOLO: class and corners as shares of the sides, holes joined to the outer ring. */
 enum clv_status yolo_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "cleave/maps.h"
-#include "image/npy.h"
+#include "image/raster/npy.h"
 
 /* An array whose dimensions are known: planes of channels. */
 struct map_planes {

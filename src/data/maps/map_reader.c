@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "data/maps/bands_map.h"
 #include "data/safetensors.h"
 #include "data/tensors.h"
 #include "image/codec.h"
@@ -214,6 +215,10 @@ enum clv_status map_reader_open(struct map_reader *self, const char *path, enum 
                                 const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct map_reader made = {0};
+    if (layout == CLV_MAP_LAYOUT_BANDS) {
+        *self = made;
+        return bands_map_read(&self->map, path, limits, err);
+    }
     enum clv_status status = file_map_open(&made.file, path, err);
     if (status != CLV_OK)
         return status;
@@ -239,6 +244,8 @@ double map_file_memory(const char *path, enum clv_map_layout layout, const struc
     struct map_planes planes;
     int32_t width, height;
     double bytes = 0;
+    if (layout == CLV_MAP_LAYOUT_BANDS)
+        return bands_map_memory(path, limits);
     if (file_map_open(&file, path, &ignored) != CLV_OK)
         return 0;
     if (is_png(file.bytes, file.size)) {

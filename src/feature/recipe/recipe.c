@@ -84,7 +84,7 @@ static enum clv_status check_maps(const struct clv_recipe *recipe, struct clv_er
         if (!map->name[0] || !memchr(map->name, 0, sizeof map->name))
             return fail(err, CLV_ERR_USAGE, "recipe: a map without a name");
         status = check_range("a map's kind", map->kind, CLV_MAP_GUESS, CLV_MAP_FEATURES, err);
-        TRY(check_range("a map's layout", map->layout, CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_HWC, err));
+        TRY(check_range("a map's layout", map->layout, CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_BANDS, err));
         TRY(check_range("n_channels of a map", map->n_channels, 0, CLV_MAX_MAP_CHANNELS, err));
         TRY(check_range("n_components of a map", map->n_components, 0, CLV_MAX_PCA_CHANNELS, err));
         TRY(check_range("is_whitened of a map", map->is_whitened, 0, 1, err));

@@ -55,7 +55,7 @@ static const struct {
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
 const char *const map_kind_names[] = {"guess", "probabilities", "logits", "features", NULL};
-static const char *const layouts[] = {"auto", "chw", "hwc"}; /* enum clv_map_layout */
+static const char *const layouts[] = {"auto", "chw", "hwc", "bands"}; /* enum clv_map_layout */
 
 static void put_maps(struct text *text, const struct clv_recipe *recipe)
 {
@@ -104,6 +104,11 @@ void recipe_put_json(struct text *text, const struct clv_recipe *recipe)
         }
     }
     put_maps(text, recipe);
+    if (recipe->bands.n_bands) {
+        text_printf(text, ",\"" RECIPE_BANDS "\":{\"n\":%d,\"files\":", recipe->bands.n_bands);
+        text_put_json(text, recipe->bands.files);
+        text_put(text, "}");
+    }
     text_put(text, "}");
 }
 
@@ -131,6 +136,12 @@ static float **map_numbers(int64_t shape[2], struct clv_recipe_map *map, int whi
     return which == STANDARD ? &map->standard : which == COMPONENTS ? &map->components : &map->usual;
 }
 
+/* All numbers of struct clv_bands are one tensor. */
+#define BANDS_NUMBERS (6 * CLV_MAX_BANDS + 3)
+_Static_assert(offsetof(struct clv_bands, offset) - offsetof(struct clv_bands, low) ==
+                   6 * CLV_MAX_BANDS * sizeof(float),
+               "they stand one behind the other");
+
 size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct clv_recipe *recipe)
 {
     size_t n = 0;
@@ -154,13 +165,20 @@ size_t recipe_tensors(struct clv_tensor tensors[RECIPE_TENSORS], const struct cl
             if (tensor.data && tensor.shape[0])
                 tensors[n++] = tensor;
         }
+    if (recipe->bands.n_bands)
+        tensors[n++] = (struct clv_tensor){.name = RECIPE_BANDS,
+                                           .dtype = CLV_F32,
+                                           .n_dimensions = 1,
+                                           .shape = {BANDS_NUMBERS},
+                                           .data = recipe->bands.low};
     return n;
 }
 
 bool recipe_tensor_is_known(const char *name)
 {
     static const char *const prefixes[] = {RECIPE_KEPT,        RECIPE_CODEBOOK_PREFIX, RECIPE_MIXTURE_PREFIX,
-                                           RECIPE_MAPS_PREFIX, RECIPE_PCA_PREFIX,      RECIPE_USUAL_PREFIX};
+                                           RECIPE_MAPS_PREFIX, RECIPE_PCA_PREFIX,      RECIPE_USUAL_PREFIX,
+                                           RECIPE_BANDS};
     for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++)
         if (strncmp(name, prefixes[k], strlen(prefixes[k])) == 0)
             return true;
@@ -202,7 +220,7 @@ static bool get_field(char *at, int kind, const struct json_value *value)
 
 static bool is_field(const char *name)
 {
-    if (strcmp(name, MAPS) == 0)
+    if (strcmp(name, MAPS) == 0 || strcmp(name, RECIPE_BANDS) == 0)
         return true;
     for (size_t i = 0; i < N_FIELDS; i++)
         if (strcmp(fields[i].name, name) == 0)
@@ -261,8 +279,8 @@ static enum clv_status read_maps(struct clv_recipe *recipe, const struct json_va
         const char *own_name = "";
         json_get_text(json_member(entry, "name"), &own_name);
         map->kind = find_word(json_member(entry, "kind"), map_kind_names, 4);
-        map->layout = find_word(json_member(entry, "layout"), layouts, 3);
-        if (!*own_name || strlen(own_name) > CLV_MAX_MAP_NAME || map->kind < 1 || map->kind > 3 || map->layout > 2 ||
+        map->layout = find_word(json_member(entry, "layout"), layouts, 4);
+        if (!*own_name || strlen(own_name) > CLV_MAX_MAP_NAME || map->kind < 1 || map->kind > 3 || map->layout > 3 ||
             !get_int32(json_member(entry, "n_channels"), &map->n_channels) || map->n_channels < 1)
             return fail(err, CLV_ERR_DATA, "%s: map %zu of its recipe lacks a name, kind, layout or n_channels", name,
                         m + 1);
@@ -345,6 +363,31 @@ static enum clv_status read_mixtures(struct clv_recipe *recipe, const struct clv
     return CLV_OK;
 }
 
+static enum clv_status read_bands(struct clv_recipe *recipe, const struct json_value *root,
+                                  const struct clv_tensors *tensors, const char *name, struct clv_error *err)
+{
+    const struct json_value *entry = json_member(root, RECIPE_BANDS);
+    const struct clv_tensor *tensor;
+    const int64_t shape[] = {BANDS_NUMBERS};
+    const char *files = "";
+    struct clv_bands *bands = &recipe->bands;
+    if (!entry)
+        return CLV_OK;
+    json_get_text(json_member(entry, "files"), &files);
+    if (!get_int32(json_member(entry, "n"), &bands->n_bands) || bands->n_bands < 1 || bands->n_bands > CLV_MAX_BANDS ||
+        strlen(files) >= sizeof bands->files)
+        return fail(err, CLV_ERR_DATA, "%s: \"" RECIPE_BANDS "\" of its recipe are not 1 to %d", name, CLV_MAX_BANDS);
+    memcpy(bands->files, files, strlen(files) + 1);
+    enum clv_status status = clv_tensors_require(&tensor, tensors, RECIPE_BANDS, CLV_F32, 1, shape, err);
+    if (status != CLV_OK)
+        return status;
+    memcpy(bands->low, tensor->data, BANDS_NUMBERS * sizeof(float));
+    for (int k = 0; k < BANDS_NUMBERS; k++)
+        if (!isfinite(((const float *)tensor->data)[k]))
+            return fail(err, CLV_ERR_DATA, "%s: \"" RECIPE_BANDS "\" holds what is no number", name);
+    return CLV_OK;
+}
+
 /* The checks that extraction makes of its caller's values are, of a file's values, about its content. */
 static enum clv_status check(const struct clv_recipe *recipe, const char *name, struct clv_error *err)
 {
@@ -370,6 +413,7 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
     TRY(read_codebooks(&fresh, tensors, err));
     TRY(read_mixtures(&fresh, tensors, name, err));
     TRY(read_map_tensors(&fresh, tensors, name, err));
+    TRY(read_bands(&fresh, root, tensors, name, err));
     if (status == CLV_OK)
         *recipe = fresh;
     else

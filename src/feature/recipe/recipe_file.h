@@ -14,7 +14,8 @@
 #define RECIPE_MAPS_PREFIX     "maps."     /* + place among the maps: f32 [2][n_channels] of features */
 #define RECIPE_PCA_PREFIX      "pca."      /* + place among the maps: f32 [n_components][n_channels] */
 #define RECIPE_USUAL_PREFIX    "usual."    /* + place among the maps: f32 [2][values a pixel], in newer files */
-#define RECIPE_TENSORS         (CLV_MAX_SCALES + 3 * CLV_MAX_MAPS + CLV_MAX_SCALES)
+#define RECIPE_BANDS           "bands"     /* f32: the numbers of struct clv_bands, from low on */
+#define RECIPE_TENSORS         (CLV_MAX_SCALES + 3 * CLV_MAX_MAPS + CLV_MAX_SCALES + 1)
 
 /* Appends the plain values as one JSON object. */
 void recipe_put_json(struct text *text, const struct clv_recipe *recipe);

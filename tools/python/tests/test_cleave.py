@@ -200,7 +200,7 @@ def test_options_of_training_are_those_of_the_command(command, tmp_path):
     of_command = {line[2:].split("=")[0].replace("-", "_") for line in listed.splitlines() if line.startswith("--")}
     assert cleave.options().keys() <= of_command
     not_of_sets = {"data", "maps", "output", "learner", "cv_grid", "overwrite", "progress", "requeue", "resume", "checkpoint_every", "threads", "quiet",
-                   "max_pixels", "max_side", "max_jpeg_scans", "range", "help", "usage", "version"}
+                   "max_pixels", "max_side", "max_jpeg_scans", "bands", "range", "help", "usage", "version"}
     assert of_command - cleave.options().keys() == not_of_sets | {name.replace("-", "_") for name in cleave.learners()["ssvm"]}
     made = cleave.train(ANIMALS / "manifest.tsv", split=["train"], blocks="words,size", sift_bins=[3, 6], no_edges=True, mirror=True,
                         loss="counts", seed=2, words=20, passes=3, superpixels=100)

@@ -1,4 +1,4 @@
-#include "image/bands.h"
+#include "image/raster/bands.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "image/geo_tags.h"
+#include "image/raster/geo_tags.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "image/raster_tiff.h"
+#include "image/raster/raster_tiff.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "image/codec.h"
-#include "image/geo_tags.h"
+#include "image/raster/geo_tags.h"
 #include "image/tiff_file.h"
 
 #define BLOCK_MOST ((size_t)1 << 30) /* bytes of a strip or tile */
@@ -114,6 +114,7 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
     if (!self)
         return fail_memory(err);
     enum clv_status status = tiff_open(&self->file, bytes, size, page, limits, err);
+    TRY(geo_tags_read(&raster->place, &self->has_no_data, &self->no_data, self->file.tiff, err));
     if (status == CLV_OK && !is_stored(&self->file)) {
         raster_tiff_close(self);
         return CLV_OK;
@@ -121,13 +122,13 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
     TRY(check_samples(&self->file, err));
     TRY(count_bands(self, raster, err));
     TRY(find_blocks(self, err));
-    TRY(geo_tags_read(&raster->place, &self->has_no_data, &self->no_data, self->file.tiff, err));
     if (status == CLV_OK) {
         raster->width = (int32_t)self->file.width;
         raster->height = (int32_t)self->file.height;
         *tiff = self;
     } else {
         raster_tiff_close(self);
+        raster_place_release(&raster->place);
     }
     return status;
 }

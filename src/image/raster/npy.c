@@ -1,6 +1,6 @@
 /* NumPy's .npy files, versions 1 to 3: a magic number, the length of a header, the header, which is a Python
  * dictionary, and the array. The format is numpy.lib.format's. */
-#include "image/npy.h"
+#include "image/raster/npy.h"
 
 #include <math.h>
 #include <stdio.h>

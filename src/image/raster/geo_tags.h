@@ -4,7 +4,7 @@
 
 #include <tiffio.h>
 
-#include "image/raster_place.h"
+#include "image/raster/raster_place.h"
 
 /* Of the directory that was read; *place is only written to. A no-data value that is no number counts as none. */
 enum clv_status geo_tags_read(struct raster_place *place, bool *has_no_data, double *no_data, TIFF *tiff,

@@ -1,4 +1,4 @@
-#include "image/raster_place.h"
+#include "image/raster/raster_place.h"
 
 #include "base/array.h"
 

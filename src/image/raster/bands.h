@@ -2,7 +2,7 @@
 #ifndef IMAGE_BANDS_H
 #define IMAGE_BANDS_H
 
-#include "image/raster.h"
+#include "image/raster/raster.h"
 
 /* From n files: percentiles of pixels spread evenly over each, and the colours' weights: red, green and blue as they
  * are where all files have them, one band as grey, else the leading three principal components (Pearson 1901; of

@@ -12,8 +12,8 @@
 
 #include "base/file.h"
 #include "cleave/image.h"
-#include "image/npy.h"
-#include "image/raster_place.h"
+#include "image/raster/npy.h"
+#include "image/raster/raster_place.h"
 
 /* A file. */
 struct raster_part {
@@ -50,9 +50,8 @@ void raster_close(struct raster *self);
 enum clv_status raster_read(float *values, struct raster *self, int32_t left, int32_t top, int32_t width,
                             int32_t height, struct clv_error *err) CLV_CHECK;
 
-/* Of a file, which is opened for it. */
-enum clv_status raster_size(int32_t *width, int32_t *height, const char *path, const struct clv_image_limits *limits,
-                            struct clv_error *err) CLV_CHECK;
+/* *place of a TIFF called .tif or .tiff (raster_place_release), zeros of other files and what cannot be opened. */
+void raster_find_place(struct raster_place *place, const char *path);
 
 /* Whether the file is to be read by its bands: a TIFF or .npy file of other than grey or colours of up to 8 bits. What
  * cannot be opened is not. Looks at the head alone. */

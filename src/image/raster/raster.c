@@ -1,4 +1,4 @@
-#include "image/raster.h"
+#include "image/raster/raster.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "image/codec.h"
 #include "image/formats.h"
-#include "image/raster_tiff.h"
+#include "image/raster/raster_tiff.h"
 
 static void close_part(struct raster_part *part)
 {
@@ -60,7 +60,8 @@ static enum clv_status open_image(struct raster_part *part, struct raster *own, 
                            .is_colour = true,
                            .is_photograph = true,
                            .is_plain = true,
-                           .is_bytes = true};
+                           .is_bytes = true,
+                           .place = own->place};
     return status;
 }
 
@@ -91,6 +92,8 @@ static enum clv_status open_part(struct raster_part *part, struct raster *own, c
         return fail_within(err, status, path);
     if (!part->tiff && !part->array.bytes)
         status = open_image(part, own, path, limits, err);
+    if (status != CLV_OK)
+        raster_place_release(&own->place);
     part->n_bands = own->n_bands;
     return status;
 }
@@ -209,17 +212,17 @@ enum clv_status raster_read(float *values, struct raster *self, int32_t left, in
     return status;
 }
 
-enum clv_status raster_size(int32_t *width, int32_t *height, const char *path, const struct clv_image_limits *limits,
-                            struct clv_error *err)
+void raster_find_place(struct raster_place *place, const char *path)
 {
     struct raster raster;
-    enum clv_status status = raster_open(&raster, path, limits, err);
-    if (status == CLV_OK) {
-        *width = raster.width;
-        *height = raster.height;
-        raster_close(&raster);
-    }
-    return status;
+    struct clv_error ignored;
+    *place = (struct raster_place){0};
+    if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff")) ||
+        raster_open(&raster, path, NULL, &ignored) != CLV_OK)
+        return;
+    *place = raster.place;
+    raster.place = (struct raster_place){0};
+    raster_close(&raster);
 }
 
 bool raster_is_deep(const char *path, const struct clv_image_limits *limits)

@@ -3,7 +3,7 @@
 #define IMAGE_RASTER_WRITE_H
 
 #include "base/file_write.h"
-#include "image/raster_place.h"
+#include "image/raster/raster_place.h"
 
 #define RASTER_TILE 256 /* pixels a side */
 

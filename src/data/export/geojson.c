@@ -1,0 +1,68 @@
+/* GeoJSON, one file an image (RFC 7946). */
+#include "base/array.h"
+#include "data/export/export.h"
+
+#define WGS84 4326
+
+/* A corner's coordinates, to some 12 digits: millimetres on Earth. */
+static void put_point(struct text *text, const double at[2])
+{
+    text_printf(text, "[%.12g,%.12g]", at[0], at[1]);
+}
+
+/* Twice the signed area: positive for what runs counterclockwise where the second coordinate points up. */
+static double signed_area(const struct contours *contours, size_t first, size_t end, const struct raster_place *place)
+{
+    double sum = 0, last[2], at[2];
+    raster_place_at(last, place, contours->points[end - 1][0], contours->points[end - 1][1]);
+    const double origin[2] = {last[0], last[1]};
+    for (size_t i = first; i < end; i++) {
+        raster_place_at(at, place, contours->points[i][0], contours->points[i][1]);
+        sum += (last[0] - origin[0]) * (at[1] - origin[1]) - (at[0] - origin[0]) * (last[1] - origin[1]);
+        last[0] = at[0];
+        last[1] = at[1];
+    }
+    return sum;
+}
+
+/* Outer rings counterclockwise, holes clockwise; the first point comes again at the end. */
+static void put_ring(struct text *text, const struct contours *contours, size_t ring, bool is_outer,
+                     const struct raster_place *place)
+{
+    size_t first = ring ? contours->ring_ends[ring - 1] : 0, end = contours->ring_ends[ring], n = end - first;
+    bool is_turned = (signed_area(contours, first, end, place) > 0) != is_outer;
+    for (size_t i = 0; i <= n; i++) {
+        double at[2];
+        const int32_t *point = contours->points[first + (is_turned ? n - i : i) % n];
+        raster_place_at(at, place, point[0], point[1]);
+        text_put(text, i ? "," : "[");
+        put_point(text, at);
+    }
+    text_put(text, "]");
+}
+
+void geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                 const struct raster_place *place)
+{
+    bool is_geographic;
+    int epsg = raster_place_epsg(&is_geographic, place);
+    text_put(text, "{\"type\":\"FeatureCollection\",");
+    if (epsg && epsg != WGS84)
+        text_printf(text, "\"crs\":{\"type\":\"name\",\"properties\":{\"name\":\"urn:ogc:def:crs:EPSG::%d\"}},", epsg);
+    text_put(text, "\"features\":[");
+    for (size_t k = 0; k < contours->n_objects; k++) {
+        const struct contour_object *object = &contours->objects[k];
+        size_t first, end;
+        contours_rings(contours, k, &first, &end);
+        text_printf(text, "%s\n{\"type\":\"Feature\",\"properties\":{\"label\":", k ? "," : "");
+        text_put_json(text, labels->names[object->label]);
+        text_printf(text, ",\"value\":%d,\"pixels\":%lld},\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[",
+                    object->label, (long long)object->n_pixels);
+        for (size_t ring = first; ring < end; ring++) {
+            text_put(text, ring > first ? "," : "");
+            put_ring(text, contours, ring, ring == first, place);
+        }
+        text_put(text, "]}}");
+    }
+    text_put(text, "\n]}\n");
+}

@@ -1,0 +1,56 @@
+/* Reading images from files: as bands, or by the decoders below. */
+#include "base/error.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "image/codec.h"
+#include "image/raster/bands.h"
+
+/* Whether a file may be a raster that the ordinary reader does not show, by its name. */
+static bool may_have_bands(const char *path, const struct clv_image_limits *limits)
+{
+    size_t length;
+    uint32_t page;
+    return (limits && (limits->bands || limits->band_files)) || path_page(&length, &page, path) ||
+           text_ends_with(path, ".tif") || text_ends_with(path, ".tiff") || text_ends_with(path, ".npy");
+}
+
+enum clv_status clv_image_read(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
+                               struct clv_error *err)
+{
+    const struct clv_bands *bands = limits ? limits->bands : NULL;
+    struct raster raster;
+    struct clv_error why = {0};
+    enum clv_status status;
+    if (!may_have_bands(path, limits))
+        return image_read_plain(image, path, limits, err);
+    status = raster_open(&raster, path, limits, &why);
+    if (status == CLV_OK && (bands || !raster.is_plain)) {
+        status = bands_show(image, &raster, bands, err);
+        raster_close(&raster);
+        return status;
+    }
+    if (status == CLV_OK) {
+        raster_close(&raster);
+        return image_read_plain(image, path, limits, err);
+    }
+    if (!bands && image_read_plain(image, path, limits, err) == CLV_OK)
+        return CLV_OK;
+    if (err)
+        *err = why;
+    return status;
+}
+
+enum clv_status clv_image_read_size(int32_t *width, int32_t *height, const char *path,
+                                    const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct raster raster;
+    if (!text_ends_with(path, ".npy"))
+        return image_size_plain(width, height, path, limits, err);
+    enum clv_status status = raster_open(&raster, path, limits, err);
+    if (status == CLV_OK) {
+        *width = raster.width;
+        *height = raster.height;
+        raster_close(&raster);
+    }
+    return status;
+}

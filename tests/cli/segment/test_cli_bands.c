@@ -1,0 +1,154 @@
+/* Images of bands through the command: trained on, segmented, and where their masks lie. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <tiffio.h>
+
+#include "image/raster/geo_tags.h"
+#include "image/raster/raster.h"
+#include "support/sample.h"
+#include "support/support.h"
+
+TIMEOUT(120)
+SETUP_ONCE(sample_setup, NULL)
+
+enum { WIDTH = 64, HEIGHT = 48, N_BANDS = 4, N_IMAGES = 6 };
+
+#define QUICK "--seed 1 --superpixels 100 --words 4 --codebook-samples 200 --sift-bins 4"
+
+static double scale[] = {0.5, 0.5, 0}, tie_points[] = {0, 0, 0, 11, 48, 0};
+static uint16_t keys[] = {1, 1, 0, 3, 1024, 0, 1, 2, 1025, 0, 1, 1, 2048, 0, 1, 4326};
+static const struct raster_place place = {
+    .scale = scale, .tie_points = tie_points, .keys = keys, .n_scale = 3, .n_tie_points = 6, .n_keys = 16};
+
+/* values[HEIGHT][WIDTH][n_bands] as floating point, red, green and blue if there are three. */
+static void write_tiff(const char *path, const float *values, int width, int height, int n_bands,
+                       const struct raster_place *where)
+{
+    TIFF *tiff = TIFFOpen(path, "w");
+    ck_assert_ptr_nonnull(tiff);
+    geo_tags_declare(tiff);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, width);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, height);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 32);
+    TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, n_bands);
+    TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, n_bands == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, height);
+    if (where)
+        ck_assert(geo_tags_write(tiff, where));
+    ck_assert_int_ge(
+        TIFFWriteEncodedStrip(tiff, 0, (void *)(uintptr_t)values, (tmsize_t)sizeof *values * width * height * n_bands),
+        0);
+    TIFFClose(tiff);
+}
+
+/* Two kinds of ground that differ in the last band alone, left and right of a slanted line; noise from a fixed
+ * sequence. */
+static void make_set(const char *folder)
+{
+    uint32_t random = 7;
+    free(expect_success("mkdir -p %s/images %s/masks", folder, folder));
+    for (int i = 0; i < N_IMAGES; i++) {
+        static float values[HEIGHT][WIDTH][N_BANDS];
+        uint8_t truth[HEIGHT][WIDTH];
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++) {
+                truth[y][x] = x > 12 + 6 * i + (y - HEIGHT / 2) / 3;
+                for (int b = 0; b < N_BANDS; b++) {
+                    random = random * 1664525 + 1013904223;
+                    values[y][x][b] = (float)(1000 + 100 * b + (random >> 24) + (b == 3 && truth[y][x] ? 150 : 0));
+                }
+            }
+        write_tiff(formatted("%s/images/%d.tif", folder, i), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &place);
+        must(clv_png_write_labels(formatted("%s/masks/%d.png", folder, i), WIDTH, HEIGHT, &truth[0][0], NULL, 0, err));
+    }
+}
+
+TEST(bands_are_learned_and_masks_lie_where_images_do)
+{
+    const char *folder = temporary_folder();
+    struct raster_place found;
+    size_t size;
+    make_set(formatted("%s/set", folder));
+    char *said = expect_success("cd %s && \"$CLEAVE\" train set -o m.cleave " QUICK " 2>&1", folder);
+    ck_assert_msg(strstr(said, "images of 4 bands") != NULL, "%s", said);
+    free(said);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave set/images/*.tif -o out --export geojson --overlay",
+                        folder));
+    ck_assert(path_exists(formatted("%s/out/5.tif", folder)) &&
+              path_exists(formatted("%s/out/overlays/5.png", folder)));
+    raster_find_place(&found, formatted("%s/out/5.tif", folder));
+    ck_assert_int_eq(found.n_tie_points, 6);
+    ck_assert_int_eq(found.n_keys, 16);
+    ck_assert(found.tie_points[4] == 48 && found.n_keys == 16 && found.scale[0] == 0.5);
+    raster_place_release(&found);
+    char *json = slurp(formatted("%s/out/geojson/0.geojson", folder), &size);
+    ck_assert_ptr_null(strstr(json, "\"crs\""));    /* WGS 84 is what RFC 7946 means */
+    ck_assert_ptr_nonnull(strstr(json, "[43,48]")); /* the upper right corner */
+    free(json);
+    said = expect_success("cd %s && \"$CLEAVE\" score set out --json", folder);
+    const char *at = strstr(said, "\"accuracy\":");
+    ck_assert_msg(at && strtod(at + 11, NULL) > 0.96, "%s", said);
+    free(said);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave set/images/0.tif -o one.png && "
+                        "\"$CLEAVE\" segment -m m.cleave set/images/0.tif -o one.tif && cmp one.tif out/0.tif",
+                        folder));
+    free(expect_success("cd %s && \"$CLEAVE\" features --data set -m m.cleave -o f.safetensors && "
+                        "\"$CLEAVE\" segment -m m.cleave --features f.safetensors -o of",
+                        folder));
+    expect_error(65, "3 bands, the images learned from have 4",
+                 "cd %s && \"$CLEAVE\" segment -m m.cleave out/overlays/0.png -o x", folder);
+    if (run_command(NULL, "gdalinfo --version") != 0) {
+        skip("bands_are_learned_and_masks_lie_where_images_do", "no gdalinfo (Debian's gdal-bin)");
+        return;
+    }
+    free(expect_success("cd %s && gdalinfo set/images/3.tif | grep -E '^(Upper|Lower|Origin|Pixel|    ID)' >a && "
+                        "gdalinfo out/3.tif | grep -E '^(Upper|Lower|Origin|Pixel|    ID)' >b && test -s a && cmp a b",
+                        folder));
+}
+
+TEST(several_files_are_bands_of_one_image)
+{
+    const char *folder = temporary_folder();
+    make_set(formatted("%s/set", folder));
+    for (int i = 0; i < N_IMAGES; i++) { /* two files of two bands each */
+        struct raster raster;
+        float values[HEIGHT * WIDTH * N_BANDS], half[HEIGHT * WIDTH * 2];
+        must(raster_open(&raster, formatted("%s/set/images/%d.tif", folder, i), NULL, err));
+        must(raster_read(values, &raster, 0, 0, WIDTH, HEIGHT, err));
+        raster_close(&raster);
+        for (int k = 0; k < 2; k++) {
+            for (int p = 0; p < HEIGHT * WIDTH; p++)
+                memcpy(half + 2 * p, values + N_BANDS * p + 2 * k, 2 * sizeof *half);
+            write_tiff(formatted("%s/set/images/%d_%s.tif", folder, i, k ? "nir" : "vis"), half, WIDTH, HEIGHT, 2,
+                       NULL);
+        }
+    }
+    free(expect_success("cd %s && rm set/images/?.tif && cd set/masks && for m in *; do mv $m ${m%%.png}_vis.png; done",
+                        folder));
+    free(expect_success("cd %s && \"$CLEAVE\" train set -o m.cleave --bands vis.tif,nir.tif " QUICK, folder));
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave set/images -o out", folder));
+    ck_assert_int_eq(count_files(formatted("%s/out", folder)), N_IMAGES);
+}
+
+/* The bar: labels agree on 99.9 % of pixels. */
+TEST(photographs_as_floats_have_the_labels_of_photographs)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o a && mkdir f",
+                        folder, sample_model(), sample_set()));
+    for (int i = 9; i <= 12; i++) {
+        struct clv_image image;
+        must(clv_image_read(&image, formatted("%s/images/%04d.jpg", sample_set(), i), NULL, err));
+        size_t n = (size_t)image.width * (size_t)image.height * 3;
+        float *values = malloc(n * sizeof *values);
+        for (size_t p = 0; p < n; p++)
+            values[p] = image.pixels[p];
+        write_tiff(formatted("%s/f/%04d.tif", folder, i), values, image.width, image.height, 3, NULL);
+        free(values);
+        clv_image_release(&image);
+    }
+    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s f -o b", folder, sample_model()));
+    ck_assert(same_bytes(formatted("%s/a", folder), formatted("%s/b", folder)));
+}
