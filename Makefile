@@ -106,7 +106,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -117,7 +117,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 help:
 	@sed -n '2,12s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check check-page check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
-	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects"
+	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-rasters"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
 	    /^#   CLEAVE_DATA  / { sub(/^#   CLEAVE_DATA +(folder with )?/, ""); sub(/ \(default.*/, ""); sub(/, which runs.*/, ""); \
@@ -237,6 +237,12 @@ bench-objects: deps
 	$(Q)tools/deps objects
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/bench/objects $(BUILD) $(or $(DATA),../shared/data/nuclei)
+
+# Multispectral images, beside a random forest.
+bench-rasters: deps
+	$(Q)tools/deps rasters
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/bench/rasters $(BUILD)
 
 # What several processes gain, one task: make bench-cluster TASKS="features crf"
 bench-cluster:

@@ -151,9 +151,9 @@ struct clv_recipe {
     float scale;
     int32_t region_area;      /* of a superpixel, working pixels; with a scale 4 or more, else 0 */
     int32_t tile_px, halo_px; /* with a scale 64..8192 and 0..tile_px, else 0 */
-    float colour_likeness; /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
+    float colour_likeness;  /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
                                  in edge features; 0: not learned */
-    struct clv_bands bands;          /* learned of images of bands: the limits of who reads images point to it */
+    struct clv_bands bands; /* learned of images of bands: the limits of who reads images point to it */
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
 /* The defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */
