@@ -16,6 +16,7 @@
 #include "cli/segment/object_files.h"
 #include "cli/segment/segment_files.h"
 #include "cli/segment/segment_work.h"
+#include "cli/segment/sequence.h"
 #include "feature/dataset/feature_shards.h"
 #include "report/report.h"
 #include "task/band_images.h"
@@ -32,6 +33,12 @@ static const struct clv_option own_rows[] = {
      .help = "Instead of -m: cut out what is in these boxes\n"
              "TSV, Pascal VOC, COCO, labelme or YOLO; a file or a folder; or four numbers, one box in pixels for each "
              "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
+    {"sequence", 0, NULL, SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_FLAG, AT(is_sequence),
+     .help = "Instead of -m: frames follow each other; carry the masks of --data that are given to the others\n"
+             "Rows of one `sequence', or the images of a folder by their numbers. Figure and ground; each frame's from "
+             "the nearest given one, before or after it"},
+    {"given", 0, "NAME,..", SECTION_INPUTS, 0, CLV_OPTION_TEXT, AT(given),
+     .help = "With --sequence: only masks of these splits are given (default: all there are)"},
     {"masks", 0, "FORM", SECTION_OUTPUTS, CLV_OPTION_BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(mask_form),
      .choices = mask_forms,
      .help = "Form of the masks, 8-bit PNG: palette, grey or binary\n"
@@ -78,7 +85,10 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
     TRY(options_take_manifest(&table, &self->common, err));
     self->cutout |= self->crop || self->cutout_labels;
+    if (self->is_sequence && !self->data && self->common.n_arguments == 1)
+        self->data = self->common.arguments[--self->common.n_arguments];
     TRY(segment_check(self, "segment", err));
+    TRY_IF(self->is_sequence, sequence_check(self, err));
     TRY(segment_check_outputs(self, err));
     bool is_least_loss = self->decoding == DECODING_LEAST_LOSS;
     TRY_IF(self->decoding != DECODING_OWN && self->boxes,
@@ -137,7 +147,7 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
     inputs->skip_below = is_piped ? NULL : realpath(self->output, real_output);
     if (dataset)
         status = inputs_add_dataset(inputs, dataset, err);
-    TRY_IF(self->data, add_data(inputs, self, err));
+    TRY_IF(self->data && !self->is_sequence, add_data(inputs, self, err));
     for (size_t i = 0; i < self->common.n_arguments && status == CLV_OK; i++)
         status = strcmp(self->common.arguments[i], "-") != 0 ? inputs_add_path(inputs, self->common.arguments[i], err)
                  : is_piped                                  ? inputs_add_standard(inputs, LARGEST_STREAM, err)
@@ -248,7 +258,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
         run->status = table.stream;
         if (table.stream && self->shard.number <= 1) /* so that the shards' tables end to end are one run's */
             fputs(STATUS_HEAD "\n", table.stream);
-        status = segment_all(&counts, run, err);
+        status = run->sequence ? sequence_run(&counts, run, err) : segment_all(&counts, run, err);
     }
     if (run->exporting)
         status = exporting_end(run->exporting, status, err);
@@ -311,10 +321,12 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     uint8_t *values = NULL; /* of the boxes' labels */
     struct input_list inputs = {.skip_below = NULL};
     struct output_list outputs = {0};
+    struct sequence sequence = {.input_of = NULL};
     struct segment_run work = {
         .options = self,
         .model = &model,
         .boxes = self->boxes ? &boxes : NULL,
+        .sequence = self->is_sequence ? &sequence : NULL,
         .inputs = &inputs,
         .outputs = &outputs,
         .progress = &progress,
@@ -322,8 +334,9 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     bool is_leader = team_rank() == 0;
     enum clv_status status = is_leader ? segment_lock(self, err) : CLV_OK;
     TRY(segment_claim(self, err));
-    TRY(self->boxes ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
-                    : open_model(&model, &work.label, self, err));
+    TRY(self->is_sequence ? sequence_open(&sequence, &inputs, &model.labels, self, err)
+        : self->boxes     ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
+                          : open_model(&model, &work.label, self, err));
     work.box_values = values;
     if (model.recipe.bands.n_bands)
         self->common.limits.bands = &model.recipe.bands;
@@ -333,7 +346,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     TRY(mask_form_check((enum mask_form)self->mask_form, &model.labels, err));
     TRY(cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err));
     TRY(gather(&inputs, self, dataset, err));
-    TRY_IF(!self->features && !self->boxes && (self->maps.n || model.recipe.n_maps),
+    TRY_IF(!self->features && self->model_path && (self->maps.n || model.recipe.n_maps),
            map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err));
     TRY_IF(self->boxes, box_inputs_assign(&inputs, &boxes, self->boxes, &self->common.limits, err));
     TRY(segment_take_file(self, &inputs, err));
@@ -348,6 +361,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     TRY(team_agree(run_inputs(self, &work, err), err));
     output_list_release(&outputs);
     input_list_release(&inputs);
+    sequence_release(&sequence);
     clv_boxes_release(&boxes);
     array_free(values);
     clv_dataset_free(dataset);

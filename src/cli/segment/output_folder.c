@@ -76,7 +76,7 @@ static enum clv_status write_note(const struct segment *self, const struct input
     struct text note;
     size_t size;
     enum clv_status status = path ? CLV_OK : fail_memory(err);
-    TRY_IF(!self->boxes, digest_file(digest, self->model_path, err));
+    TRY_IF(self->model_path, digest_file(digest, self->model_path, err));
     TRY_IF(self->export.forms, find_root(root, inputs, err));
     text_init(&note, MAX_NOTE_BYTES);
     text_printf(&note, "%s\n%s %s\n", root, self->marginals ? "marginals" : "segment", digest);
@@ -87,7 +87,10 @@ static enum clv_status write_note(const struct segment *self, const struct input
         before && !text_ends_with(before, note.bytes + strlen(root)),
         fail(err, CLV_ERR_CREATE,
              "%s: has results of another model than %s; --resume goes on with the same one, --overwrite replaces them",
-             self->output, self->boxes ? "--boxes" : self->model_path));
+             self->output,
+             self->is_sequence ? "--sequence"
+             : self->boxes     ? "--boxes"
+                               : self->model_path));
     TRY(file_write(path, note.bytes, note.size, err));
     text_release(&note);
     array_free(before);

@@ -71,6 +71,8 @@ struct segment {
     bool makes_report; /* its folder was not there */
     int n_made;        /* how many folders were made for the outputs, one in another */
     const char *boxes; /* box to cut, without a model; NULL: with one */
+    bool is_sequence;  /* given masks are carried on, without a model */
+    const char *given; /* splits whose masks are given; NULL: all */
     struct shard shard;
     struct clv_map_options maps;
     bool ends_with_zero; /* each path in the list that - reads; else with its line */
@@ -152,6 +154,7 @@ struct segment_run {
     const struct clv_dataset *dataset; /* the inputs are its items; NULL: they are images */
     const struct clv_boxes *boxes;     /* the inputs are objects in them, and the model knows labels only; NULL: none */
     const uint8_t *box_values;         /* [boxes->n_labels] in masks */
+    const struct sequence *sequence;   /* the inputs are frames of it; NULL: none */
     const struct input_list *inputs;   /* of the shard */
     const struct output_list *outputs;
     size_t first;                /* the inputs are the dataset's items from this one on */

@@ -129,6 +129,7 @@ static const struct option_rule of_boxes[] =
         {"boxes", RULE_EXCLUDES, "features", "needs the images; leave out --features"},
 },
                                 of_inputs[] = {
+                                    {"given", RULE_NEEDS, "sequence", "masks of what are given?"},
                                     {"split", RULE_NEEDS, "data", "splits of what?"},
                                     {"maps", RULE_EXCLUDES, "features",
                                      "goes with a model and images, not with --features, which has what they gave"},
@@ -143,10 +144,10 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
     const struct common_options *common = &self->common;
     if (options_given(common, "overwrite") && options_given(common, "resume"))
         return fail(err, CLV_ERR_USAGE, "--overwrite and --resume exclude each other");
-    if (!self->model_path && !self->boxes)
+    if (!self->model_path && !self->boxes && !self->is_sequence)
         return fail(err, CLV_ERR_USAGE,
                     "%s: -m is missing: `cleave train' makes a model of images with masks, `cleave label' of what is "
-                    "marked on a page; `cleave segment --boxes' needs none",
+                    "marked on a page; `cleave segment --boxes' and `--sequence' need none",
                     command);
     enum clv_status status = options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err);
     if (status != CLV_OK)

@@ -1,0 +1,238 @@
+#include "cli/segment/sequence.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/common/console.h"
+#include "cli/common/memory_gate.h"
+#include "cli/segment/segment_files.h"
+#include "sequence/carry.h"
+#include "task/training_set.h"
+
+#define BYTES_PER_PIXEL  96  /* of a frame: two images and their file's bytes, labels, a cut */
+#define BYTES_PER_WORKED 512 /* of the working size */
+
+void sequence_release(struct sequence *self)
+{
+    chains_release(&self->chains);
+    array_free(self->input_of);
+    clv_set_release(&self->set);
+}
+
+enum clv_status sequence_check(const struct segment *self, struct clv_error *err)
+{
+    static const char *const others[] = {"model",  "boxes",        "maps",   "features",  "null",      "report",
+                                         "status", "cutout",       "crop",   "export",    "fail-fast", "min-area",
+                                         "shard",  "cutout-label", "rle",    "decode",    "no-refine", "refine",
+                                         "draws",  "seed",         "engine", "tolerance", "objects",   "clear-border"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (options_given(&self->common, others[i]))
+            return fail(err, CLV_ERR_USAGE, "--sequence: carries given masks on, --%s does not go with it", others[i]);
+    if (!self->data || self->common.n_arguments)
+        return fail(err, CLV_ERR_USAGE, "--sequence: takes one folder or manifest of frames and masks, in --data");
+    if (segment_is_piped(self))
+        return fail(err, CLV_ERR_USAGE, "--sequence: has a mask for each frame; -o FOLDER takes them");
+    return CLV_OK;
+}
+
+/* The wanted frames as inputs. */
+static enum clv_status add_inputs(struct sequence *self, struct input_list *inputs, struct clv_error *err)
+{
+    struct clv_set wanted = self->set; /* views of the items */
+    wanted.n_items = 0;
+    wanted.items = array_alloc(self->set.n_items, sizeof *wanted.items);
+    self->input_of = array_zalloc(self->set.n_items, sizeof *self->input_of);
+    enum clv_status status = wanted.items && self->input_of ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < self->set.n_items && status == CLV_OK; i++)
+        if (self->chains.is_wanted[i]) {
+            self->input_of[i] = wanted.n_items;
+            wanted.items[wanted.n_items++] = self->set.items[i];
+        }
+    TRY(inputs_add_set(inputs, &wanted, set_common_folder(&self->set), err));
+    array_free(wanted.items);
+    return status;
+}
+
+enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, struct clv_labels *labels,
+                              struct segment *options, struct clv_error *err)
+{
+    const struct clv_progress progress = console_progress(NULL);
+    struct clv_set chosen = {.n_items = 0}; /* only to say which splits there are not */
+    enum clv_status status = clv_set_read(&self->set, options->data, err);
+    if (status != CLV_OK)
+        return status;
+    training_set_note_manifest(&self->set, options->data, &progress);
+    status = outputs_spare_set(&options->common.outputs, &self->set, options->data, err);
+    const char *const lists[] = {options->given, options->split};
+    for (size_t k = 0; k < 2 && status == CLV_OK; k++) {
+        TRY_IF(lists[k], clv_set_read(&chosen, options->data, err));
+        TRY_IF(lists[k], clv_set_select(&chosen, lists[k], err));
+        clv_set_release(&chosen);
+        chosen = (struct clv_set){.n_items = 0};
+    }
+    TRY_IF(self->set.labels.n_labels > 2,
+           fail(err, CLV_ERR_DATA, "%s: --sequence carries figure and ground, this set has %d labels", options->data,
+                self->set.labels.n_labels));
+    TRY(clv_labels_copy(labels, &self->set.labels, err));
+    TRY(chains_find(&self->chains, &self->set, options->given, options->split, err));
+    TRY_IF(!self->chains.n_wanted, fail(err, CLV_ERR_NO_INPUT,
+                                        "%s: nothing to carry: %zu frame%s, and no mask of %s is "
+                                        "wanted",
+                                        options->data, self->set.n_items, self->set.n_items == 1 ? "" : "s",
+                                        self->set.n_items == 1 ? "it" : "them"));
+    if (status == CLV_OK && self->chains.n_gaps)
+        console_note("%s: numbers of frames are missing in %zu place%s, first between %s and %s", options->data,
+                     self->chains.n_gaps, self->chains.n_gaps == 1 ? "" : "s",
+                     self->set.items[self->chains.before[0]].name, self->set.items[self->chains.before[1]].name);
+    TRY(add_inputs(self, inputs, err));
+    return status;
+}
+
+struct carrying {
+    const struct segment_run *run;
+    struct segment_counts *counts;
+    struct memory_gate gate;
+    pthread_mutex_t lock; /* guards the counts and what is printed */
+    size_t first_failed;  /* chain */
+};
+
+static const struct clv_item *frame_of(const struct carrying *self, const struct chain *chain, size_t k)
+{
+    const struct sequence *sequence = self->run->sequence;
+    return &sequence->set.items[sequence->chains.frames[(int64_t)chain->first + chain->step * (int64_t)k]];
+}
+
+/* Where the frame's mask goes; NULL: none is wanted. */
+static const struct output *output_of(const struct carrying *self, const struct clv_item *frame)
+{
+    const struct sequence *sequence = self->run->sequence;
+    size_t item = (size_t)(frame - sequence->set.items);
+    return sequence->chains.is_wanted[item] ? &self->run->outputs->items[sequence->input_of[item]] : NULL;
+}
+
+static enum clv_status write_outputs(const struct carrying *self, const struct output *output,
+                                     const struct clv_image *image, const uint8_t *labels, struct clv_error *err)
+{
+    if (output->problem)
+        return fail(err, CLV_ERR_CREATE, "%s", output->problem);
+    enum clv_status status = outputs_make_folder(output->mask, err);
+    const char *overlay = output->beside[OUTPUT_OVERLAY];
+    TRY_IF(overlay, overlay_file_write(overlay, image, labels, NULL, self->run, err));
+    TRY(mask_file_write(output->mask, image->width, image->height, labels,
+                        (enum mask_form)self->run->options->mask_form, &self->run->model->labels, err));
+    return status;
+}
+
+static void count_one(struct carrying *self, bool was_there)
+{
+    struct segment_counts *counts = self->counts;
+    pthread_mutex_lock(&self->lock);
+    counts->n_done += !was_there;
+    counts->n_finished_before += was_there;
+    report_progress(self->run->progress, "segmenting", counts->n_done + counts->n_finished_before, self->run->inputs->n,
+                    NULL);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* *k counts the frames that were carried. */
+static enum clv_status carry_frames(struct carrying *self, const struct chain *chain, size_t *k, struct clv_error *err)
+{
+    const struct clv_image_limits *limits = &self->run->options->common.limits;
+    struct clv_image image = {.pixels = NULL}, after = {.pixels = NULL};
+    struct clv_mask mask = {.labels = NULL};
+    struct carry carry = {.terms = NULL};
+    uint8_t *labels = NULL;
+    const struct clv_item *frame = frame_of(self, chain, 0);
+    enum clv_status status = clv_image_read(&image, frame->image, limits, err);
+    TRY(clv_mask_read(&mask, frame->mask, &self->run->model->labels, image.width, image.height, limits, err));
+    TRY(carry_init(&carry, &image, mask.labels, err));
+    clv_image_release(&image);
+    clv_mask_release(&mask);
+    frame = frame_of(self, chain, 1);
+    TRY(clv_image_read(&image, frame->image, limits, err));
+    for (*k = 1; *k <= chain->n && status == CLV_OK; ++*k) {
+        const struct clv_item *next = *k < chain->n ? frame_of(self, chain, *k + 1) : NULL;
+        const struct output *output = output_of(self, frame);
+        if (stop_requested(self->run->progress))
+            status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        if (!labels && !(labels = array_alloc((size_t)image.width, (size_t)image.height)))
+            status = fail_memory(err);
+        TRY_IF(next, clv_image_read(&after, next->image, limits, err));
+        bool fits = after.width == image.width && after.height == image.height;
+        TRY(carry_next(labels, &carry, &image, next && fits ? &after : NULL, err));
+        if (status != CLV_OK && status != CLV_ERR_INTERRUPTED && !strstr(err->message, frame->image))
+            fail_within(err, status, frame->image);
+        TRY_IF(output && !output->finished, write_outputs(self, output, &image, labels, err));
+        if (status != CLV_OK)
+            break;
+        if (output)
+            count_one(self, output->finished);
+        clv_image_release(&image);
+        image = after;
+        after = (struct clv_image){.pixels = NULL};
+        frame = next;
+    }
+    clv_image_release(&image);
+    clv_image_release(&after);
+    clv_mask_release(&mask);
+    carry_release(&carry);
+    array_free(labels);
+    return status;
+}
+
+static double bytes_of(const struct carrying *self, const struct clv_item *frame)
+{
+    int32_t width, height;
+    struct clv_error ignored; /* whoever reads it will say */
+    if (clv_image_read_size(&width, &height, frame->image, &self->run->options->common.limits, &ignored) != CLV_OK)
+        return 0;
+    return (double)BYTES_PER_PIXEL * width * height + (double)BYTES_PER_WORKED * FRAME_PIXELS;
+}
+
+static enum clv_status carry_chain(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct carrying *self = context;
+    const struct chain *chain = &self->run->sequence->chains.items[index];
+    size_t n_wanted = 0, n_there = 0, k = 0;
+    for (size_t i = 1; i <= chain->n; i++) {
+        const struct output *output = output_of(self, frame_of(self, chain, i));
+        n_wanted += output != NULL;
+        n_there += output && output->finished;
+    }
+    double bytes = n_there < n_wanted ? bytes_of(self, frame_of(self, chain, 0)) : 0;
+    enum clv_status status = memory_gate_enter(&self->gate, index, bytes, err);
+    bytes = status == CLV_OK ? bytes : 0;
+    TRY_IF(n_there < n_wanted, carry_frames(self, chain, &k, err));
+    memory_gate_leave(&self->gate, bytes);
+    for (; status == CLV_OK && n_there == n_wanted && n_wanted; n_wanted--)
+        count_one(self, true), n_there--;
+    if (status == CLV_OK || status == CLV_ERR_INTERRUPTED || status == CLV_ERR_CREATE || status == CLV_ERR_IO)
+        return status;
+    size_t n_lost = 0;
+    for (size_t i = k ? k : 1; i <= chain->n; i++)
+        n_lost += output_of(self, frame_of(self, chain, i)) != NULL;
+    pthread_mutex_lock(&self->lock);
+    console_error("%s (%zu frame%s not carried)", err->message, n_lost, n_lost == 1 ? " is" : "s are");
+    self->counts->n_failed += n_lost;
+    if (index < self->first_failed) {
+        self->first_failed = index;
+        self->counts->first_failure = status;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return CLV_OK;
+}
+
+enum clv_status sequence_run(struct segment_counts *counts, const struct segment_run *run, struct clv_error *err)
+{
+    struct carrying self = {.run = run, .counts = counts, .first_failed = SIZE_MAX};
+    pthread_mutex_init(&self.lock, NULL);
+    memory_gate_init(&self.gate, run->options->memory);
+    enum clv_status status =
+        parallel_for(run->sequence->chains.n, run->options->common.n_threads, carry_chain, &self, err);
+    memory_gate_release(&self.gate);
+    pthread_mutex_destroy(&self.lock);
+    return status;
+}

@@ -1,0 +1,239 @@
+#include "sequence/carry.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+#include "refine/pixel_couplings.h"
+#include "refine/pixel_cut.h"
+#include "sequence/evidence.h"
+#include "sequence/planes.h"
+
+#define PLACE_PX     20
+#define COUPLING     1.6  /* as clv_refine's: lost between two unlike labels on like pixels, in 256 x 256 */
+#define BORDER_PX    3    /* of the working size: pixels as near to the border are decided again at full size */
+#define SURE         0.7F /* how far a label counts as certain for the next frame; the rest is its probability */
+#define LARGEST      50.0 /* score */
+#define CERTAIN      1e4F /* more than all couplings of a pixel */
+#define UNDECIDED    2
+#define N_PLANES     9
+#define FINE_COLOURS ((size_t)FRAME_FINE * FRAME_FINE * FRAME_FINE)
+#define COLOURS      ((size_t)FRAME_BINS * FRAME_BINS * FRAME_BINS)
+
+/* Weights of the terms in the score of figure: logistic regression on the pixels within 40 of a border, in frames that
+ * were carried with the weights of the round before (tests/reproduce tells how). */
+static const double WEIGHTS[CARRY_TERMS] = {
+    [TERM_BEFORE] = 0.24, [TERM_NEAR] = 0.30,    [TERM_FAR] = 0.28,     [TERM_COLOUR] = 0.42,
+    [TERM_FIRST] = 0.22,  [TERM_OVERALL] = 0.32, [TERM_DOUBT] = 0.25,   [TERM_HOLE] = 0.41,
+    [TERM_ANCHOR] = 1.87, [TERM_MOTION] = 0.3,   [TERM_ALWAYS] = -0.01,
+};
+
+void carry_release(struct carry *self)
+{
+    frame_release(&self->first);
+    frame_release(&self->before);
+    frame_release(&self->now);
+    frame_release(&self->after);
+    float *const owned[] = {self->first_figure, self->figure, self->moved,   self->origin, self->back,   self->forth,
+                            self->onward,       self->terms,  self->overall, self->counts, self->planes, self->line};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        array_free(owned[i]);
+    *self = (struct carry){.terms = NULL};
+}
+
+static enum clv_status take_arrays(struct carry *self, struct clv_error *err)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
+    const struct {
+        float **array;
+        size_t n;
+    } arrays[] = {{&self->first_figure, n},
+                  {&self->figure, n},
+                  {&self->moved, 2 * n},
+                  {&self->origin, 3 * n},
+                  {&self->back, 2 * n},
+                  {&self->forth, 2 * n},
+                  {&self->onward, 2 * n},
+                  {&self->terms, CARRY_TERMS * n},
+                  {&self->overall, FINE_COLOURS},
+                  {&self->counts, 2 * (n_cells > FINE_COLOURS ? n_cells : FINE_COLOURS)},
+                  {&self->planes, N_PLANES * n},
+                  {&self->line, (size_t)(self->width > self->height ? self->width : self->height)}};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        if (!(*arrays[i].array = array_zalloc(arrays[i].n, sizeof(float))))
+            return fail_memory(err);
+    return CLV_OK;
+}
+
+/* figure[height][width] = mean of the pixels of the mask under each; what is neither counts half. */
+static void shrink_mask(float *figure, const struct carry *self, const uint8_t *mask)
+{
+    int32_t factor = frame_factor(self->full_width, self->full_height);
+    for (int32_t y = 0; y < self->height; y++)
+        for (int32_t x = 0; x < self->width; x++) {
+            float sum = 0;
+            int32_t n = 0;
+            for (int32_t v = y * factor; v < (y + 1) * factor && v < self->full_height; v++)
+                for (int32_t u = x * factor; u < (x + 1) * factor && u < self->full_width; u++, n++) {
+                    uint8_t label = mask[(size_t)v * (size_t)self->full_width + (size_t)u];
+                    sum += label == 1 ? 1 : label ? 0.5F : 0;
+                }
+            figure[(size_t)y * (size_t)self->width + (size_t)x] = sum / (float)n;
+        }
+}
+
+enum clv_status carry_init(struct carry *self, const struct clv_image *image, const uint8_t *mask,
+                           struct clv_error *err)
+{
+    struct carry made = {.full_width = image->width, .full_height = image->height};
+    enum clv_status status = frame_init(&made.first, image, err);
+    TRY(frame_init(&made.before, image, err));
+    made.width = made.first.image.width;
+    made.height = made.first.image.height;
+    made.columns = (made.width - 1) / PLACE_PX + 1;
+    made.rows = (made.height - 1) / PLACE_PX + 1;
+    TRY(take_arrays(&made, err));
+    if (status != CLV_OK) {
+        carry_release(&made);
+        return status;
+    }
+    size_t n = (size_t)made.width * (size_t)made.height;
+    shrink_mask(made.first_figure, &made, mask);
+    memcpy(made.figure, made.first_figure, n * sizeof *made.figure);
+    for (size_t i = 0; i < n; i++) {
+        made.moved[2 * i] = made.origin[3 * i] = (float)(i % (size_t)made.width);
+        made.moved[2 * i + 1] = made.origin[3 * i + 1] = (float)(i / (size_t)made.width);
+        made.origin[3 * i + 2] = 1;
+    }
+    evidence_learn(&made);
+    *self = made;
+    return CLV_OK;
+}
+
+/* A cut of an image's pixels by scores of the working size. */
+struct energy {
+    const float *score; /* [height][width] */
+    int32_t width, height;
+    const struct pixel_couplings *couplings;
+    const uint8_t *decided; /* [image height][image width] labels, or UNDECIDED; NULL: none is */
+};
+
+static void energy_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n)
+{
+    const struct energy *self = context;
+    const struct clv_image *image = self->couplings->image;
+    float sx = (float)self->width / (float)image->width, sy = (float)self->height / (float)image->height;
+    const uint8_t *decided = self->decided ? self->decided + (size_t)y * (size_t)image->width + (size_t)x : NULL;
+    for (int32_t i = 0; i < n; i++)
+        if (decided && decided[i] != UNDECIDED)
+            unary[i] = decided[i] ? CERTAIN : -CERTAIN;
+        else
+            plane_sample(&unary[i], self->score, 1, self->width, self->height, ((float)(x + i) + 0.5F) * sx - 0.5F,
+                         ((float)y + 0.5F) * sy - 0.5F);
+    pixel_couplings_row(coupling, self->couplings, x, y, n);
+}
+
+static enum clv_status cut(uint8_t *labels, const struct carry *self, const float *score, const uint8_t *decided,
+                           const struct clv_image *image, struct clv_error *err)
+{
+    struct pixel_couplings couplings = {.weight = NULL};
+    enum clv_status status = pixel_couplings_init(&couplings, image, COUPLING, err);
+    const struct energy own = {score, self->width, self->height, &couplings, decided};
+    const struct pixel_energy energy = {image->width, image->height, energy_row, &own};
+    size_t n_open;
+    TRY(pixel_cut(labels, &n_open, &energy, NULL, PIXEL_CUT_WHOLE, err));
+    pixel_couplings_release(&couplings);
+    return status;
+}
+
+/* score[height][width] */
+static void add_up(float *score, const struct carry *self)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int32_t k = 0; k < CARRY_TERMS; k++)
+            sum += WEIGHTS[k] * (double)self->terms[i * CARRY_TERMS + (size_t)k];
+        score[i] = (float)fmin(fmax(sum, -LARGEST), LARGEST);
+    }
+}
+
+/* Labels of full size: those of the working size, but near their border undecided. */
+static void enlarge(uint8_t *labels, const struct carry *self, const uint8_t *small, float *plane)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    float *distance = plane + n;
+    for (size_t i = 0; i < n; i++)
+        plane[i] = small[i];
+    plane_distance(distance, plane, self->width, self->height, 1000);
+    for (int32_t y = 0; y < self->full_height; y++) {
+        size_t row = (size_t)((int64_t)y * self->height / self->full_height) * (size_t)self->width;
+        for (int32_t x = 0; x < self->full_width; x++) {
+            size_t i = row + (size_t)((int64_t)x * self->width / self->full_width);
+            labels[(size_t)y * (size_t)self->full_width + (size_t)x] =
+                fabsf(distance[i]) <= BORDER_PX ? UNDECIDED : small[i];
+        }
+    }
+}
+
+static enum clv_status decide(uint8_t *labels, struct carry *self, const struct clv_image *image, struct clv_error *err)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    float *score = self->planes;
+    uint8_t *small = array_alloc(n, 1), *decided = array_alloc((size_t)image->width, (size_t)image->height);
+    enum clv_status status = small && decided ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        add_up(score, self);
+    TRY(cut(small, self, score, NULL, &self->now.image, err));
+    if (status == CLV_OK) {
+        for (size_t i = 0; i < n; i++) {
+            float likely = (float)(1 / (1 + portable_exp(-(double)score[i])));
+            self->figure[i] = SURE * (float)small[i] + (1 - SURE) * likely;
+        }
+        enlarge(decided, self, small, score + n);
+        status = cut(labels, self, score, decided, image, err);
+    }
+    array_free(small);
+    array_free(decided);
+    return status;
+}
+
+/* Motion between `before`, `now` and `after`. */
+static enum clv_status find_motion(struct carry *self, const struct clv_image *image, const struct clv_image *after,
+                                   struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    if (self->has_after) {
+        self->now = self->after;
+        self->after = (struct frame){.lab = NULL};
+        float *forth = self->forth;
+        self->forth = self->onward;
+        self->onward = forth;
+    } else {
+        status = frame_init(&self->now, image, err);
+        TRY(motion_estimate(self->forth, &self->before.pyramid, &self->now.pyramid, err));
+    }
+    self->has_after = after != NULL;
+    TRY(motion_estimate(self->back, &self->now.pyramid, &self->before.pyramid, err));
+    TRY_IF(after, frame_init(&self->after, after, err));
+    TRY_IF(after, motion_estimate(self->onward, &self->now.pyramid, &self->after.pyramid, err));
+    return status;
+}
+
+enum clv_status carry_next(uint8_t *labels, struct carry *self, const struct clv_image *image,
+                           const struct clv_image *after, struct clv_error *err)
+{
+    if (image->width != self->full_width || image->height != self->full_height)
+        return fail(err, CLV_ERR_DATA, "image is %dx%d, the frames before are %dx%d", image->width, image->height,
+                    self->full_width, self->full_height);
+    enum clv_status status = find_motion(self, image, after, err);
+    TRY(evidence_gather(self, err));
+    TRY(decide(labels, self, image, err));
+    frame_release(&self->before);
+    self->before = self->now;
+    self->now = (struct frame){.lab = NULL};
+    return status;
+}

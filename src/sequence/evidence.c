@@ -1,0 +1,297 @@
+#include "sequence/evidence.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/maths.h"
+#include "refine/colour_bins.h"
+#include "sequence/planes.h"
+
+#define PLACE_PX     20 /* side of a place */
+#define COLOURS      (FRAME_BINS * FRAME_BINS * FRAME_BINS)
+#define FINE_COLOURS (FRAME_FINE * FRAME_FINE * FRAME_FINE)
+#define DOUBT        2.0   /* pixels of either side that every place and colour has besides */
+#define FINE_DOUBT   1e-5  /* the same as a share of all pixels of a side */
+#define RETURNS      1.5F  /* pixels that motion there and back may miss: trust falls as exp(-miss / RETURNS) */
+#define KEEPS        3.0F  /* the same for origins, which are followed over many frames */
+#define ALIKE        30.0F /* difference of Lab, likewise */
+#define ALIKE_PATCH  20.0F /* mean difference of Lab over 5 x 5 pixels */
+#define SOFTEST      0.02F /* how sure the frame before is at most */
+#define NEAR_PX      8.0F  /* distances count in units of this .. */
+#define FAR_PX       20.0F /* .. or this, up to MOST of them */
+#define MOST         3.0F
+#define MOTION_PX    24 /* radius of the blur within which motion is compared */
+#define MOTION_MOST  4.0F
+#define LONGEST      8.0F /* a correction of origins by more pixels is none */
+
+/* counts[2][n] of figure and ground as log ratios, in the first half. */
+void evidence_learn(struct carry *self)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    float *figure = self->counts, *ground = self->counts + FINE_COLOURS;
+    double total[2] = {0, 0};
+    memset(figure, 0, 2 * FINE_COLOURS * sizeof *figure);
+    for (size_t i = 0; i < n; i++) {
+        figure[self->first.fine[i]] += self->first_figure[i];
+        ground[self->first.fine[i]] += 1 - self->first_figure[i];
+        total[0] += (double)self->first_figure[i];
+        total[1] += (double)(1 - self->first_figure[i]);
+    }
+    colour_bins_smooth_all(figure, 2, FRAME_FINE);
+    for (size_t c = 0; c < FINE_COLOURS; c++) {
+        double own = (double)figure[c] / fmax(total[0], 1), other = (double)ground[c] / fmax(total[1], 1);
+        self->overall[c] = (float)portable_log((own + FINE_DOUBT) / (other + FINE_DOUBT));
+    }
+}
+
+static int32_t place_within(float at, int32_t n)
+{
+    int32_t place = (int32_t)(at / PLACE_PX);
+    return at < 0 ? 0 : place < n ? place : n - 1;
+}
+
+/* terms[term] = log ratio of figure and ground among the pixels of an earlier frame with like colours that are near now:
+ * place[height][width][2]. */
+static void add_colours(struct carry *self, enum carry_term term, const struct frame *frame, const float *figure,
+                        const float *place)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
+    memset(self->counts, 0, 2 * n_cells * sizeof *self->counts);
+    for (size_t i = 0; i < n; i++) {
+        int32_t column = place_within(place[2 * i], self->columns), row = place_within(place[2 * i + 1], self->rows);
+        float *cell = self->counts + (size_t)(row * self->columns + column) * COLOURS + frame->colour[i];
+        cell[0] += figure[i];
+        cell[n_cells] += 1 - figure[i];
+    }
+    for (int32_t side = 0; side < 2; side++) {
+        float *counts = self->counts + (side ? n_cells : 0);
+        colour_bins_smooth(counts, 1, (size_t)self->rows, (size_t)self->columns * COLOURS);
+        colour_bins_smooth(counts, (size_t)self->rows, (size_t)self->columns, COLOURS);
+        colour_bins_smooth_all(counts, (size_t)self->columns * (size_t)self->rows, FRAME_BINS);
+    }
+    for (size_t i = 0; i < n; i++) {
+        int32_t x = (int32_t)(i % (size_t)self->width), y = (int32_t)(i / (size_t)self->width);
+        size_t at = (size_t)(y / PLACE_PX * self->columns + x / PLACE_PX) * COLOURS + self->now.colour[i];
+        double ratio = ((double)self->counts[at] + DOUBT) / ((double)self->counts[n_cells + at] + DOUBT);
+        self->terms[i * CARRY_TERMS + term] = (float)portable_log(ratio);
+    }
+}
+
+static float between(float value, float low, float high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static float difference_of(const float a[3], const float b[3])
+{
+    return fabsf(a[0] - b[0]) + fabsf(a[1] - b[1]) + fabsf(a[2] - b[2]);
+}
+
+static bool is_outside(const struct carry *self, float x, float y)
+{
+    return x < 0 || y < 0 || x > (float)(self->width - 1) || y > (float)(self->height - 1);
+}
+
+/* miss[height][width] = how far motion back and forth ends from where it began; trust: exp(-miss), and like colours;
+ * was: the figure at a pixel's place before. */
+static void look_back(struct carry *self, float *miss, float *trust, float *was)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    for (size_t i = 0; i < n; i++) {
+        float x = (float)(i % (size_t)self->width) + self->back[2 * i];
+        float y = (float)(i / (size_t)self->width) + self->back[2 * i + 1], returned[2], lab[3];
+        plane_sample(&was[i], self->figure, 1, self->width, self->height, x, y);
+        plane_sample(returned, self->forth, 2, self->width, self->height, x, y);
+        plane_sample(lab, self->before.lab, 3, self->width, self->height, x, y);
+        float dx = returned[0] + self->back[2 * i], dy = returned[1] + self->back[2 * i + 1];
+        miss[i] = sqrtf(dx * dx + dy * dy);
+        float off = miss[i] / RETURNS + difference_of(lab, self->now.lab + 3 * i) / ALIKE;
+        trust[i] = is_outside(self, x, y) ? 0 : portable_expf(-off);
+    }
+}
+
+/* Where motion is not trusted, what is around counts: was[] becomes smooth there. */
+static void fill_doubt(struct carry *self, float *was, const float *trust, float *sum, float *weight)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    for (size_t i = 0; i < n; i++) {
+        sum[i] = was[i] * trust[i];
+        weight[i] = trust[i];
+    }
+    plane_blur(sum, self->width, self->height, 3, 3, self->line);
+    plane_blur(weight, self->width, self->height, 3, 3, self->line);
+    for (size_t i = 0; i < n; i++)
+        was[i] = between(trust[i] * was[i] + (1 - trust[i]) * sum[i] / fmaxf(weight[i], 1e-3F), 0, 1);
+}
+
+/* hole[height][width] = the share of a pixel, 0..1, that no pixel of the frame before moved to. */
+static void find_holes(struct carry *self, float *hole)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    memset(hole, 0, n * sizeof *hole);
+    for (size_t i = 0; i < n; i++) {
+        float x = (float)(i % (size_t)self->width) + self->forth[2 * i];
+        float y = (float)(i / (size_t)self->width) + self->forth[2 * i + 1];
+        if (is_outside(self, x, y))
+            continue;
+        int32_t left = (int32_t)x, top = (int32_t)y;
+        for (int32_t k = 0; k < 4; k++) {
+            int32_t u = left + k % 2, v = top + k / 2;
+            if (u < self->width && v < self->height)
+                hole[(size_t)v * (size_t)self->width + (size_t)u] +=
+                    (1 - fabsf(x - (float)u)) * (1 - fabsf(y - (float)v));
+        }
+    }
+    plane_blur(hole, self->width, self->height, 1, 1, self->line);
+    for (size_t i = 0; i < n; i++)
+        hole[i] = between(1 - hole[i], 0, 1);
+}
+
+/* mean[2][height][width] = motion of the pixels near each one that lie at least two pixels within the figure (sign 1),
+ * or the ground (-1). */
+static void mean_motion(struct carry *self, float *mean, float *weight, const float *motion, const float *distance,
+                        float sign)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    double total[3] = {0, 0, 0};
+    for (size_t i = 0; i < n; i++) {
+        weight[i] = sign * distance[i] > 2 ? 1 : 0;
+        mean[i] = weight[i] * motion[2 * i];
+        mean[n + i] = weight[i] * motion[2 * i + 1];
+        total[0] += (double)mean[i], total[1] += (double)mean[n + i], total[2] += (double)weight[i];
+    }
+    plane_blur(weight, self->width, self->height, MOTION_PX, 3, self->line);
+    for (size_t k = 0; k < 2; k++) {
+        plane_blur(mean + k * n, self->width, self->height, MOTION_PX, 3, self->line);
+        double all = total[k] / fmax(total[2], 1);
+        for (size_t i = 0; i < n; i++)
+            mean[k * n + i] = (mean[k * n + i] + 1e-4F * (float)all) / (weight[i] + 1e-4F);
+    }
+}
+
+/* sqrt(1 + |v - ground's|^2) - sqrt(1 + |v - figure's|^2), by the motion to the frame after, which shows that what was
+ * hidden is ground. */
+static void add_motion(struct carry *self, const float *distance, float *planes)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    float *figure = planes, *ground = planes + 2 * n, *weight = planes + 4 * n;
+    const float *motion = self->has_after ? self->onward : self->back;
+    mean_motion(self, figure, weight, motion, distance, 1);
+    mean_motion(self, ground, weight, motion, distance, -1);
+    for (size_t i = 0; i < n; i++) {
+        float x = motion[2 * i], y = motion[2 * i + 1], fx = x - figure[i], fy = y - figure[n + i];
+        float gx = x - ground[i], gy = y - ground[n + i];
+        float off = sqrtf(1 + gx * gx + gy * gy) - sqrtf(1 + fx * fx + fy * fy);
+        self->terms[i * CARRY_TERMS + TERM_MOTION] = between(off, -MOTION_MOST, MOTION_MOST);
+    }
+}
+
+/* Mean differences between now and the first frame at the origins. */
+static void compare_origins(struct carry *self, float *off, const float *origin)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    for (size_t i = 0; i < n; i++) {
+        float lab[3];
+        plane_sample(lab, self->first.lab, 3, self->width, self->height, origin[3 * i], origin[3 * i + 1]);
+        off[i] = difference_of(lab, self->now.lab + 3 * i);
+    }
+    plane_blur(off, self->width, self->height, 2, 1, self->line);
+}
+
+/* origin[height][width][3] of now: what was before, at the place motion leads back to. */
+static void move_origins(const struct carry *self, float *origin, const float *motion, const float *miss)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    for (size_t i = 0; i < n; i++) {
+        float x = (float)(i % (size_t)self->width) + motion[2 * i];
+        float y = (float)(i / (size_t)self->width) + motion[2 * i + 1];
+        plane_sample(origin + 3 * i, self->origin, 3, self->width, self->height, x, y);
+        if (miss)
+            origin[3 * i + 2] *= is_outside(self, x, y) ? 0 : portable_expf(-miss[i] / KEEPS);
+    }
+}
+
+/* The motion that is left between now and the first frame as its pixels have moved. */
+static enum clv_status motion_left(float *motion, struct carry *self, struct clv_error *err)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    struct clv_image warped = {0};
+    struct motion_pyramid pyramid = {0};
+    enum clv_status status = clv_image_new(&warped, self->width, self->height, 3, err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        int32_t x = (int32_t)(self->origin[3 * i] + 0.5F), y = (int32_t)(self->origin[3 * i + 1] + 0.5F);
+        memcpy(warped.pixels + 3 * i, self->first.image.pixels + 3 * ((size_t)y * (size_t)self->width + (size_t)x), 3);
+    }
+    TRY(motion_pyramid_init(&pyramid, &warped, err));
+    TRY(motion_estimate(motion, &self->now.pyramid, &pyramid, err));
+    motion_pyramid_release(&pyramid);
+    clv_image_release(&warped);
+    return status;
+}
+
+/* Origins follow the motion; where looking at the first frame again finds something more alike nearby, they are
+ * corrected, so that errors do not add up. planes[5][height][width] */
+static enum clv_status add_anchor(struct carry *self, const float *miss, float *planes, struct clv_error *err)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    float *moved = planes, *off = planes + 3 * n, *off_moved = planes + 4 * n;
+    move_origins(self, moved, self->back, miss);
+    memcpy(self->origin, moved, 3 * n * sizeof *moved);
+    enum clv_status status = motion_left(self->back, self, err);
+    if (status != CLV_OK)
+        return status;
+    move_origins(self, moved, self->back, NULL);
+    compare_origins(self, off, self->origin);
+    compare_origins(self, off_moved, moved);
+    for (size_t i = 0; i < n; i++) {
+        const float *left = self->back + 2 * i;
+        if (off_moved[i] < off[i] && left[0] * left[0] + left[1] * left[1] < LONGEST * LONGEST) {
+            memcpy(self->origin + 3 * i, moved + 3 * i, 2 * sizeof *moved);
+            off[i] = off_moved[i];
+        }
+        float was, trust = self->origin[3 * i + 2] * portable_expf(-off[i] / ALIKE_PATCH);
+        plane_sample(&was, self->first_figure, 1, self->width, self->height, self->origin[3 * i],
+                     self->origin[3 * i + 1]);
+        self->terms[i * CARRY_TERMS + TERM_ANCHOR] = (2 * was - 1) * trust;
+    }
+    return CLV_OK;
+}
+
+enum clv_status evidence_gather(struct carry *self, struct clv_error *err)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    float *miss = self->planes, *trust = miss + n, *was = trust + n, *rest = was + n;
+    look_back(self, miss, trust, was);
+    fill_doubt(self, was, trust, rest, rest + n);
+    float *hole = rest, *distance = rest;
+    find_holes(self, hole);
+    for (size_t i = 0; i < n; i++) {
+        float *terms = self->terms + i * CARRY_TERMS;
+        terms[TERM_BEFORE] = (float)portable_log((double)((was[i] + SOFTEST) / (1 + SOFTEST - was[i])));
+        terms[TERM_DOUBT] = was[i] > 0.1F ? trust[i] - 1 : 0;
+        terms[TERM_HOLE] = was[i] > 0.1F ? -hole[i] : 0;
+        terms[TERM_OVERALL] = self->overall[self->now.fine[i]];
+        terms[TERM_ALWAYS] = 1;
+    }
+    plane_distance(distance, was, self->width, self->height, 1000);
+    for (size_t i = 0; i < n; i++) {
+        self->terms[i * CARRY_TERMS + TERM_NEAR] = between(distance[i] / NEAR_PX, -MOST, MOST);
+        self->terms[i * CARRY_TERMS + TERM_FAR] = between(distance[i] / FAR_PX, -MOST, MOST);
+    }
+    add_motion(self, distance, rest + n);
+    float *place = rest;
+    for (size_t i = 0; i < n; i++) {
+        float *at = self->moved + 2 * i, motion[2];
+        plane_sample(motion, self->forth, 2, self->width, self->height, at[0], at[1]);
+        at[0] = between(at[0] + motion[0], 0, (float)(self->width - 1));
+        at[1] = between(at[1] + motion[1], 0, (float)(self->height - 1));
+        place[2 * i] = (float)(i % (size_t)self->width) + self->forth[2 * i];
+        place[2 * i + 1] = (float)(i / (size_t)self->width) + self->forth[2 * i + 1];
+    }
+    add_colours(self, TERM_COLOUR, &self->before, self->figure, place);
+    add_colours(self, TERM_FIRST, &self->first, self->first_figure, self->moved);
+    return add_anchor(self, miss, rest, err);
+}
