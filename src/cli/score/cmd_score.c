@@ -415,6 +415,10 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
                     : score_set(&score, &task, err));
     if (status != CLV_OK)
         goto done;
+    if (!self->shard.count)
+        status = score_sequences(&score, self->merge ? NULL : &task, &set, self->common.n_threads, err);
+    if (status != CLV_OK)
+        goto done;
     console_clear();
     if (self->shard.count)
         score_shard_print(&score, first);

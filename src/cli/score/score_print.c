@@ -105,6 +105,18 @@ static struct object_counts objects_of_all(const struct set_score *score)
     return all;
 }
 
+static void print_sequences(const struct set_score *score)
+{
+    char a[32], b[32];
+    printf("\nsequence                    frames  mean J  flicker %%  of the truth %%\n");
+    for (size_t k = 0; k < score->n_sequences; k++) {
+        const struct scored_sequence *sequence = &score->sequences[k];
+        printf("%-26.60s %7zu %7.4f %10s %15s\n", sequence->name, sequence->n_frames, sequence->mean_j,
+               shown(a, sequence->flicker, 100, 2), shown(b, sequence->truth_flicker, 100, 2));
+    }
+    printf("mean over %-16zu %15.4f\n", score->n_sequences, score->mean_j);
+}
+
 void score_print_text(const struct set_score *score, bool per_image)
 {
     double weighted, weighted_error, hamming, iou, error;
@@ -140,6 +152,8 @@ void score_print_text(const struct set_score *score, bool per_image)
                shown(a, weighted, 1, 4), object_f1(&all), shown(b, iou, 1, 4), all.n_true, all.n_found);
     }
     print_labels(score);
+    if (score->n_sequences)
+        print_sequences(score);
     printf("\n%zu images; ", score->inputs->n);
     print_totals("pixel", &score->confusion, score->labels);
     if (score->has_superpixels)
@@ -276,6 +290,21 @@ enum clv_status score_print_json(const struct set_score *score, bool per_image, 
         put_image_fields(&text, &means);
         put_accuracies(&text, &score->nodes, score->labels);
         text_put(&text, "}");
+    }
+    if (score->n_sequences) {
+        json_put_number(&text, "mean_j", score->mean_j);
+        text_put(&text, ",\"sequences\":{");
+    }
+    for (size_t k = 0; k < score->n_sequences; k++) {
+        const struct scored_sequence *sequence = &score->sequences[k];
+        text_put(&text, k ? "," : "");
+        text_put_json(&text, sequence->name);
+        text_put(&text, ":{");
+        json_put_number(&text, "frames", (double)sequence->n_frames);
+        json_put_number(&text, "mean_j", sequence->mean_j);
+        json_put_number(&text, "flicker", sequence->flicker);
+        json_put_number(&text, "truth_flicker", sequence->truth_flicker);
+        text_put(&text, k + 1 < score->n_sequences ? "}" : "}}");
     }
     if (per_image) {
         text_put(&text, ",\"per_image\":[");

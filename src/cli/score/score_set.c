@@ -39,6 +39,7 @@ void set_score_release(struct set_score *score)
     }
     array_free(score->images);
     array_free(score->iou);
+    array_free(score->sequences);
     clv_confusion_release(&score->confusion);
     clv_confusion_release(&score->nodes);
     *score = (struct set_score){0};
@@ -63,7 +64,7 @@ void set_score_measure(struct set_score *score, size_t index, const struct clv_c
         score->iou[index * (size_t)n_labels + (size_t)label] = clv_confusion_iou(pixels, label);
 }
 
-static char *prediction_path(const struct score_task *task, size_t index)
+char *score_prediction_path(const struct score_task *task, size_t index)
 {
     const char *output = task->inputs->items[index].output;
     size_t size = strlen(task->folder) + strlen(output) + 8;
@@ -81,7 +82,7 @@ static enum clv_status check_all_there(const struct score_task *task, struct clv
     char *first = NULL;
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        char *path = prediction_path(task, i);
+        char *path = score_prediction_path(task, i);
         if (!path) {
             array_free(first);
             return fail_memory(err);
@@ -220,7 +221,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     struct clv_mask truth = {0}, prediction = {0};
     if (stop_requested(task->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    char *path = prediction_path(task, index);
+    char *path = score_prediction_path(task, index);
     enum clv_status status =
         path ? input_read_mask(&truth, input, task->labels, 0, 0, task->limits, err) : fail_memory(err);
     TRY(clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err));

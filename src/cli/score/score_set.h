@@ -22,12 +22,23 @@ struct scored_image {
     double f1, mean_precision;    /* of them; NaN without true objects of the image's own file */
 };
 
+struct scored_sequence {
+    const char *name;
+    size_t n_frames;
+    double mean_j;                 /* mean over frames of the IoU of labels from 1 on */
+    double flicker, truth_flicker; /* share of the pixels that moved here from the frame before, and whose label is
+                                      another than there; NaN: none did, or they were not looked at */
+};
+
 /* Means over images leave out those where a measure is NaN. */
 struct set_score {
     const struct input_list *inputs;
     const struct clv_labels *labels;
-    struct scored_image *images;    /* [inputs->n] */
-    double *iou;                    /* [inputs->n][n_labels] */
+    struct scored_image *images;       /* [inputs->n] */
+    double *iou;                       /* [inputs->n][n_labels] */
+    struct scored_sequence *sequences; /* [n_sequences] in the order met */
+    size_t n_sequences;
+    double mean_j;                  /* over sequences */
     struct clv_confusion confusion; /* all images' pixels */
     char **counts[2]; /* [inputs->n] each, of shards: an image's pixels, and nodes, as score_counts_text has them */
     struct clv_confusion nodes; /* all images' superpixels by their known pixels, or patches, which count 1 each */
@@ -59,6 +70,14 @@ struct score_task {
 /* Missing predictions are CLV_ERR_NO_INPUT, naming the first and counting them; one of another size than its truth is
  * CLV_ERR_DATA. */
 enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err) CLV_CHECK;
+
+/* folder/<output>.png, array_free it; NULL: out of memory. */
+char *score_prediction_path(const struct score_task *task, size_t index);
+
+/* Adds the sequences of the set, whose items are the inputs, to their score; task NULL: without how labels flicker,
+ * which reads the images. */
+enum clv_status score_sequences(struct set_score *score, const struct score_task *task, const struct clv_set *set,
+                                int n_threads, struct clv_error *err) CLV_CHECK;
 
 /* cleave score --shard and --merge: a table of every image's counts, from which the whole's score follows exactly.
  *

@@ -34,7 +34,7 @@ static const struct clv_option own_rows[] = {
              "TSV, Pascal VOC, COCO, labelme or YOLO; a file or a folder; or four numbers, one box in pixels for each "
              "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
     {"sequence", 0, NULL, SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_FLAG, AT(is_sequence),
-     .help = "Instead of -m: frames follow each other; carry the masks of --data that are given to the others\n"
+     .help = "Instead of -m: carry given masks to the other frames\n"
              "Rows of one `sequence', or the images of a folder by their numbers. Figure and ground; each frame's from "
              "the nearest given one, before or after it"},
     {"given", 0, "NAME,..", SECTION_INPUTS, 0, CLV_OPTION_TEXT, AT(given),

@@ -1,0 +1,143 @@
+/* cleave score over sequences: mean J as DAVIS has it (Perazzi et al. 2016), and how much labels flicker. */
+#include <math.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parallel.h"
+#include "cli/score/score_set.h"
+#include "sequence/frame.h"
+#include "sequence/planes.h"
+
+#define RETURNS 1.0F /* pixels that motion there and back may miss, else a pixel is not followed */
+
+struct sequences {
+    struct set_score *score;
+    const struct score_task *task;
+    const struct clv_set *set;
+};
+
+/* A frame with its labels at the working size: of the prediction and of the truth. */
+struct shown {
+    struct frame frame;
+    uint8_t *labels[2]; /* [height][width] */
+};
+
+static void shown_release(struct shown *self)
+{
+    frame_release(&self->frame);
+    array_free(self->labels[0]);
+    array_free(self->labels[1]);
+    *self = (struct shown){.labels = {NULL}};
+}
+
+static enum clv_status shown_read(struct shown *self, const struct sequences *all, size_t input, struct clv_error *err)
+{
+    const struct score_task *task = all->task;
+    const struct input *item = &task->inputs->items[input];
+    struct clv_image image = {.pixels = NULL};
+    char *path = score_prediction_path(task, input);
+    const struct clv_labels *labels[2] = {task->predicted ? task->predicted : task->labels, task->labels};
+    enum clv_status status = path ? clv_image_read(&image, item->image, task->limits, err) : fail_memory(err);
+    TRY(frame_init(&self->frame, &image, err));
+    int32_t width = self->frame.image.width, height = self->frame.image.height;
+    for (int k = 0; k < 2 && status == CLV_OK; k++) {
+        struct clv_mask mask = {.labels = NULL};
+        self->labels[k] = array_alloc((size_t)width, (size_t)height);
+        status = self->labels[k] ? CLV_OK : fail_memory(err);
+        TRY(clv_mask_read(&mask, k ? item->mask : path, labels[k], image.width, image.height, task->limits, err));
+        if (status == CLV_OK)
+            clv_labels_resize(self->labels[k], width, height, mask.labels, image.width, image.height);
+        clv_mask_release(&mask);
+    }
+    clv_image_release(&image);
+    array_free(path);
+    return status;
+}
+
+/* Adds pixels that motion leads to the frame before, and those of them whose label is another there. */
+static enum clv_status count_changes(size_t changed[2], size_t *moved, const struct shown *now,
+                                     const struct shown *before, struct clv_error *err)
+{
+    int32_t width = now->frame.image.width, height = now->frame.image.height;
+    if (before->frame.image.width != width || before->frame.image.height != height)
+        return CLV_OK;
+    size_t n = (size_t)width * (size_t)height;
+    float *back = array_alloc(4 * n, sizeof *back), *forth = back + 2 * n;
+    enum clv_status status =
+        back ? motion_estimate(back, &now->frame.pyramid, &before->frame.pyramid, err) : fail_memory(err);
+    TRY(motion_estimate(forth, &before->frame.pyramid, &now->frame.pyramid, err));
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        float x = (float)(i % (size_t)width) + back[2 * i], y = (float)(i / (size_t)width) + back[2 * i + 1], off[2];
+        if (x < 0 || y < 0 || x > (float)(width - 1) || y > (float)(height - 1))
+            continue;
+        plane_sample(off, forth, 2, width, height, x, y);
+        off[0] += back[2 * i];
+        off[1] += back[2 * i + 1];
+        if (off[0] * off[0] + off[1] * off[1] > RETURNS * RETURNS)
+            continue;
+        size_t from = (size_t)(y + 0.5F) * (size_t)width + (size_t)(x + 0.5F);
+        ++*moved;
+        for (int k = 0; k < 2; k++)
+            changed[k] += now->labels[k][i] != before->labels[k][from];
+    }
+    array_free(back);
+    return status;
+}
+
+/* The inputs of one sequence, one after the other. */
+static enum clv_status score_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    const struct sequences *self = context;
+    struct scored_sequence *sequence = &self->score->sequences[index];
+    struct shown before = {.labels = {NULL}}, now = {.labels = {NULL}};
+    size_t changed[2] = {0, 0}, moved = 0, n = self->task && !self->task->band_px ? self->set->n_items : 0;
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        if (!self->set->items[i].sequence || strcmp(self->set->items[i].sequence, sequence->name) != 0)
+            continue;
+        if (stop_requested(self->task->progress))
+            status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        TRY(shown_read(&now, self, i, err));
+        TRY_IF(before.labels[0], count_changes(changed, &moved, &now, &before, err));
+        shown_release(&before);
+        before = now;
+        now = (struct shown){.labels = {NULL}};
+    }
+    if (status == CLV_ERR_NO_INPUT) { /* masks alone are enough for the rest */
+        status = CLV_OK;
+        moved = 0;
+    }
+    sequence->flicker = moved ? (double)changed[0] / (double)moved : NAN;
+    sequence->truth_flicker = moved ? (double)changed[1] / (double)moved : NAN;
+    shown_release(&before);
+    shown_release(&now);
+    return status;
+}
+
+enum clv_status score_sequences(struct set_score *score, const struct score_task *task, const struct clv_set *set,
+                                int n_threads, struct clv_error *err)
+{
+    struct sequences self = {score, task, set};
+    score->sequences = array_zalloc(set->n_items, sizeof *score->sequences);
+    if (!score->sequences)
+        return fail_memory(err);
+    for (size_t i = 0; i < set->n_items; i++) {
+        const char *name = set->items[i].sequence;
+        size_t k = 0;
+        while (name && k < score->n_sequences && strcmp(score->sequences[k].name, name) != 0)
+            k++;
+        if (!name)
+            continue;
+        score->n_sequences += k == score->n_sequences;
+        score->sequences[k].name = name;
+        score->sequences[k].mean_j += score->images[i].pixel.mean_iou;
+        score->sequences[k].n_frames++;
+    }
+    for (size_t k = 0; k < score->n_sequences; k++) {
+        score->sequences[k].mean_j /= (double)score->sequences[k].n_frames;
+        score->mean_j += score->sequences[k].mean_j / (double)score->n_sequences;
+    }
+    return parallel_for(score->n_sequences, n_threads, score_one, &self, err);
+}

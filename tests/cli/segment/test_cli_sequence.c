@@ -1,0 +1,142 @@
+/* cleave segment --sequence, and cleave score over sequences. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+enum { WIDTH = 80, HEIGHT = 60, FRAMES = 6 };
+
+/* A bright square before a dark ground of stripes, 4 pixels further right in each frame. */
+static void write_frame(const char *folder, int number, int t, bool has_mask)
+{
+    struct clv_image image;
+    uint8_t mask[WIDTH * HEIGHT];
+    must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        int x = i % WIDTH - 8 - 4 * t, y = i / WIDTH - 20, ground = (i % WIDTH * 7 + i / WIDTH * 13) % 40;
+        mask[i] = x >= 0 && y >= 0 && x < 20 && y < 20;
+        for (int c = 0; c < 3; c++)
+            image.pixels[3 * i + c] = (uint8_t)(mask[i] ? 200 + (x * 5 + y * 11) % 50 : 30 + ground);
+    }
+    must(clv_png_write(formatted("%s/images/f%d.png", folder, number), &image, err));
+    if (has_mask)
+        must(clv_png_write_labels(formatted("%s/masks/f%d.png", folder, number), WIDTH, HEIGHT, mask, NULL, 0, err));
+    clv_image_release(&image);
+}
+
+/* Frames 8 to 13; masks of all, or of the first alone. */
+static const char *write_frames(const char *name, bool all_masks)
+{
+    static char folder[256];
+    snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), name);
+    free(expect_success("mkdir -p %s/images %s/masks", folder, folder));
+    for (int t = 0; t < FRAMES; t++)
+        write_frame(folder, 8 + t, t, !t || all_masks);
+    return folder;
+}
+
+static void write_manifest(const char *folder)
+{
+    char rows[1024] = "image\tmask\tsplit\tsequence\n";
+    for (int t = 0; t < FRAMES; t++)
+        snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "images/f%d.png\tmasks/f%d.png\t%s\tsquare\n", 8 + t,
+                 8 + t, t ? "rest" : "first");
+    spill(formatted("%s/manifest.tsv", folder), rows, strlen(rows));
+}
+
+#define REST "--data %s/manifest.tsv --given first --split rest -o %s/out"
+
+TEST(the_first_mask_is_carried_to_all_frames_of_a_folder_by_their_numbers)
+{
+    const char *set = write_frames("bare", false);
+    char *output = expect_success("\"$CLEAVE\" segment --sequence %s -o %s/out 2>&1", set, set);
+    ck_assert_ptr_nonnull(strstr(output, "5 images segmented"));
+    ck_assert_ptr_null(strstr(output, "missing"));
+    free(output);
+    free(expect_success("test ! -e %s/out/f8.png && test -e %s/out/f9.png && test -e %s/out/f13.png", set, set, set));
+}
+
+TEST(sequences_are_scored_by_mean_j_and_flicker)
+{
+    const char *set = write_frames("rows", true);
+    write_manifest(set);
+    free(expect_success("\"$CLEAVE\" segment -q --sequence " REST, set, set));
+    char *text = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split rest --pred %s/out", set, set);
+    char *json = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split rest --pred %s/out --json", set, set);
+    const char *line = strstr(text, "\nsquare "), *mean = strstr(json, "\"mean_j\":");
+    ck_assert(line && mean);
+    ck_assert_int_eq((int)strtol(line + 8, NULL, 10), FRAMES - 1);
+    ck_assert_double_gt(strtod(mean + strlen("\"mean_j\":"), NULL), 0.9);
+    ck_assert_ptr_nonnull(strstr(json, "\"square\":{\"frames\":5,"));
+    ck_assert_ptr_nonnull(strstr(json, "\"truth_flicker\":0"));
+    free(text);
+    free(json);
+    free(expect_success("rm -r %s/images", set));
+    text = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split rest --pred %s/out", set, set);
+    ck_assert_ptr_nonnull(strstr(strstr(text, "\nsquare "), " - "));
+    free(text);
+}
+
+TEST(results_depend_neither_on_threads_nor_on_what_an_earlier_run_left)
+{
+    const char *set = write_frames("again", true);
+    write_manifest(set);
+    free(expect_success("\"$CLEAVE\" segment -q --sequence --threads 1 --overlay " REST, set, set));
+    free(expect_success("cp -r %s/out %s/first && rm %s/out/f11.png", set, set, set));
+    char *output =
+        expect_success("\"$CLEAVE\" segment --sequence --threads 3 --overlay --resume " REST " 2>&1", set, set);
+    ck_assert_ptr_nonnull(strstr(output, "1 image segmented"));
+    ck_assert_ptr_nonnull(strstr(output, "4 finished before"));
+    free(output);
+    free(expect_success("diff -r %s/out %s/first", set, set));
+    output = expect_success("\"$CLEAVE\" segment --sequence --resume " REST " 2>&1", set, set);
+    ck_assert_ptr_nonnull(strstr(output, "5 finished before"));
+    free(output);
+}
+
+TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_carried)
+{
+    const char *set = write_frames("gap", false);
+    free(expect_success("rm %s/images/f10.png && cp %s/images/f8.png %s/images/f20.png", set, set, set));
+    char *output = expect_success("\"$CLEAVE\" segment --sequence %s -o %s/out 2>&1", set, set);
+    ck_assert_ptr_nonnull(strstr(output, "missing in 2 places, first between images/f9.png and images/f11.png"));
+    free(output);
+    struct clv_image small;
+    must(clv_image_new(&small, 10, 20, 3, err));
+    must(clv_png_write(formatted("%s/images/f12.png", set), &small, err));
+    clv_image_release(&small);
+    ck_assert_int_eq(run_command(&output, "\"$CLEAVE\" segment --sequence %s -o %s/other 2>&1", set, set), 65);
+    ck_assert_ptr_nonnull(
+        strstr(output, "f12.png: image is 10x20, the frames before are 80x60 (3 frames are not carried)"));
+    ck_assert_ptr_nonnull(strstr(output, "2 images segmented"));
+    free(output);
+}
+
+TEST(what_cannot_be_carried_is_refused_by_name)
+{
+    const char *set = write_frames("refused", false);
+    const struct {
+        const char *arguments, *message;
+        int status;
+    } cases[] = {
+        {"--sequence -m x -o out set", "--sequence: carries given masks on, --model does not go with it", 64},
+        {"--sequence -o out set other", "--sequence: takes one folder or manifest", 64},
+        {"--given first -m x -o out set", "--given: --sequence is missing", 64},
+        {"--sequence --data set --given nobody -o out", "nobody", 65},
+        {"--sequence -o out lone", "nothing to carry: 1 frame", 66},
+        {"--sequence -o out bare", "sequence \"\": none of its 2 frames has a mask", 65},
+    };
+    free(expect_success("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png "
+                        "lone/images && cp set/masks/f8.png lone/masks && cp set/images/f8.png set/images/f9.png bare",
+                        set, set));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *output;
+        int status =
+            run_command(&output, "cd %s && \"$CLEAVE\" segment %s 2>&1", temporary_folder(), cases[i].arguments);
+        ck_assert_msg(strstr(output, cases[i].message) != NULL, "%s: %s", cases[i].arguments, output);
+        ck_assert_msg(status == cases[i].status, "%s: status is %d", cases[i].arguments, status);
+        free(output);
+    }
+}

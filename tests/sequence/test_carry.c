@@ -1,0 +1,155 @@
+/* Motion between frames, and masks that are carried along. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sequence/carry.h"
+#include "sequence/planes.h"
+#include "support/support.h"
+
+enum { WIDTH = 120, HEIGHT = 90, SIDE = 30 };
+
+/* -1..1, of a place on a grid. */
+static double noise(int seed, int x, int y)
+{
+    uint32_t h = (uint32_t)seed * 2654435761U ^ (uint32_t)(x + 1000) * 2246822519U ^ (uint32_t)(y + 1000) * 3266489917U;
+    h = (h ^ h >> 15) * 2246822519U;
+    h = (h ^ h >> 13) * 3266489917U;
+    return (double)((h ^ h >> 16) & 0xFFFF) / 32767.5 - 1;
+}
+
+/* The same between places 5 pixels apart. */
+static double texture(int seed, double x, double y)
+{
+    int left = (int)floor(x / 5), top = (int)floor(y / 5);
+    double fx = x / 5 - left, fy = y / 5 - top;
+    return (1 - fy) * ((1 - fx) * noise(seed, left, top) + fx * noise(seed, left + 1, top)) +
+           fy * ((1 - fx) * noise(seed, left, top + 1) + fx * noise(seed, left + 1, top + 1));
+}
+
+/* A square of side 30 at (left, top), textured and reddish, before a ground that moves by ground_x. */
+static void draw(struct clv_image *image, uint8_t *truth, double left, double top, double ground_x)
+{
+    must(clv_image_new(image, WIDTH, HEIGHT, 3, err));
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        int x = i % WIDTH, y = i / WIDTH;
+        bool is_in = x >= left && x < left + SIDE && y >= top && y < top + SIDE;
+        double value = is_in ? texture(1, x - left, y - top) : texture(2, x - ground_x, y);
+        for (int c = 0; c < 3; c++)
+            image->pixels[3 * i + c] = (uint8_t)(128 + 90 * value + (is_in && c == 0 ? 12 : 0));
+        truth[i] = is_in;
+    }
+}
+
+static double overlap(const uint8_t *a, const uint8_t *b)
+{
+    double both = 0, either = 0;
+    for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        both += a[i] && b[i];
+        either += a[i] || b[i];
+    }
+    return both / either;
+}
+
+TEST(motion_finds_how_far_figure_and_ground_have_moved)
+{
+    static uint8_t truth[WIDTH * HEIGHT], ignored[WIDTH * HEIGHT];
+    static float flow[WIDTH * HEIGHT * 2];
+    struct clv_image images[2];
+    struct motion_pyramid from, to;
+    draw(&images[0], truth, 40, 30, 0);
+    draw(&images[1], ignored, 46.5, 28, -3);
+    must(motion_pyramid_init(&from, &images[0], err));
+    must(motion_pyramid_init(&to, &images[1], err));
+    must(motion_estimate(flow, &from, &to, err));
+    int wrong = 0, looked_at = 0;
+    for (int y = 12; y < HEIGHT - 12; y++)
+        for (int x = 12; x < WIDTH - 12; x++) {
+            bool is_in = x >= 46 && x < 64 && y >= 36 && y < 54, is_out = x < 34 || x > 82 || y < 22 || y > 66;
+            const float *v = flow + 2 * (y * WIDTH + x);
+            if (!is_in && !is_out)
+                continue;
+            looked_at++;
+            wrong += fabs(v[0] - (is_in ? 6.5 : -3)) > 0.6 || fabs(v[1] - (is_in ? -2 : 0)) > 0.6;
+        }
+    ck_assert_int_gt(looked_at, 3000);
+    ck_assert_int_lt(wrong, looked_at / 50);
+    motion_pyramid_release(&from);
+    motion_pyramid_release(&to);
+    clv_image_release(&images[0]);
+    clv_image_release(&images[1]);
+}
+
+TEST(a_mask_follows_what_moves_before_a_moving_ground)
+{
+    enum { FRAMES = 8 };
+    static uint8_t truth[FRAMES][WIDTH * HEIGHT], labels[WIDTH * HEIGHT];
+    struct clv_image images[FRAMES];
+    struct carry carry;
+    for (int t = 0; t < FRAMES; t++)
+        draw(&images[t], truth[t], 20 + 5 * t, 25 + t, -2 * t);
+    must(carry_init(&carry, &images[0], truth[0], err));
+    for (int t = 1; t < FRAMES; t++) {
+        must(carry_next(labels, &carry, &images[t], t + 1 < FRAMES ? &images[t + 1] : NULL, err));
+        ck_assert_double_gt(overlap(labels, truth[t]), 0.85);
+    }
+    ck_assert_double_lt(overlap(truth[0], truth[FRAMES - 1]), 0.1);
+    carry_release(&carry);
+    for (int t = 0; t < FRAMES; t++)
+        clv_image_release(&images[t]);
+}
+
+TEST(a_frame_of_another_size_is_refused_and_one_of_a_pixel_is_taken)
+{
+    uint8_t mask[6] = {1, 0, 0, 0, 255, 1}, labels[6] = {7};
+    struct clv_image image, other;
+    struct carry carry;
+    must(clv_image_new(&image, 3, 2, 3, err));
+    must(clv_image_new(&other, 2, 3, 3, err));
+    must(carry_init(&carry, &image, mask, err));
+    must_fail(CLV_ERR_DATA, "2x3", carry_next(labels, &carry, &other, NULL, err));
+    must(carry_next(labels, &carry, &image, NULL, err));
+    ck_assert_int_le(labels[0], 1);
+    carry_release(&carry);
+    clv_image_release(&image);
+    clv_image_release(&other);
+    must(clv_image_new(&image, 1, 1, 3, err));
+    must(carry_init(&carry, &image, mask, err));
+    must(carry_next(labels, &carry, &image, &image, err));
+    must(carry_next(labels, &carry, &image, NULL, err));
+    carry_release(&carry);
+    clv_image_release(&image);
+}
+
+TEST(planes_are_sampled_blurred_and_measured_by_their_definitions)
+{
+    enum { W = 9, H = 7 };
+    float plane[W * H], blurred[W * H], distance[W * H], line[W], at;
+    for (int i = 0; i < W * H; i++)
+        plane[i] = (float)(i * i % 17) / 17;
+    memcpy(blurred, plane, sizeof plane);
+    plane_blur(blurred, W, H, 2, 1, line);
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++) {
+            double sum = 0;
+            for (int v = y - 2; v <= y + 2; v++)
+                for (int u = x - 2; u <= x + 2; u++)
+                    sum += u >= 0 && v >= 0 && u < W && v < H ? plane[v * W + u] : 0;
+            ck_assert_double_eq_tol(blurred[y * W + x], sum / 25, 1e-6);
+        }
+    plane_sample(&at, plane, 1, W, H, 2.25F, 3.5F);
+    double expected = 0.5 * (0.75 * plane[3 * W + 2] + 0.25 * plane[3 * W + 3]) +
+                      0.5 * (0.75 * plane[4 * W + 2] + 0.25 * plane[4 * W + 3]);
+    ck_assert_double_eq_tol(at, expected, 1e-6);
+    plane_sample(&at, plane, 1, W, H, -5, 100);
+    ck_assert_double_eq_tol(at, plane[(H - 1) * W], 1e-6);
+    memset(plane, 0, sizeof plane);
+    plane[3 * W + 4] = 1;
+    plane_distance(distance, plane, W, H, 100);
+    ck_assert_double_eq_tol(distance[3 * W + 4], 1, 1e-6);
+    ck_assert_double_eq_tol(distance[3 * W + 7], -3, 1e-6);
+    ck_assert_double_eq_tol(distance[0], -(3 * sqrt(2) + 1), 1e-5);
+    plane[3 * W + 4] = 0;
+    plane_distance(distance, plane, W, H, 100);
+    ck_assert_double_eq(distance[5], -100);
+}
