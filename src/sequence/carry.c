@@ -25,9 +25,8 @@
 /* Weights of the terms in the score of figure: logistic regression on the pixels within 40 of a border, in frames that
  * were carried with the weights of the rounds before (six videos of DAVIS 2016, their first 40 frames). */
 static const double WEIGHTS[CARRY_TERMS] = {
-    [TERM_BEFORE] = 0.24, [TERM_NEAR] = 0.30,    [TERM_FAR] = 0.28,     [TERM_COLOUR] = 0.42,
-    [TERM_FIRST] = 0.22,  [TERM_OVERALL] = 0.32, [TERM_DOUBT] = 0.25,   [TERM_HOLE] = 0.41,
-    [TERM_ANCHOR] = 1.87, [TERM_MOTION] = 0.3,   [TERM_ALWAYS] = -0.01,
+    [TERM_BEFORE] = 0.24,  [TERM_NEAR] = 0.30,   [TERM_FAR] = 0.28,   [TERM_COLOUR] = 0.42,  [TERM_FIRST] = 0.22,
+    [TERM_OVERALL] = 0.32, [TERM_ANCHOR] = 1.87, [TERM_MOTION] = 0.3, [TERM_ALWAYS] = -0.01,
 };
 
 void carry_release(struct carry *self)
@@ -36,36 +35,28 @@ void carry_release(struct carry *self)
     frame_release(&self->before);
     frame_release(&self->now);
     frame_release(&self->after);
-    float *const owned[] = {self->first_figure, self->figure, self->moved,   self->origin, self->back,   self->forth,
-                            self->onward,       self->terms,  self->overall, self->counts, self->planes, self->line};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        array_free(owned[i]);
+    arena_release(&self->arena);
     *self = (struct carry){.terms = NULL};
 }
 
 static enum clv_status take_arrays(struct carry *self, struct clv_error *err)
 {
-    size_t n = (size_t)self->width * (size_t)self->height;
+    size_t n = (size_t)self->width * (size_t)self->height, of_float = sizeof(float);
     size_t n_cells = (size_t)self->columns * (size_t)self->rows * COLOURS;
-    const struct {
-        float **array;
-        size_t n;
-    } arrays[] = {{&self->first_figure, n},
-                  {&self->figure, n},
-                  {&self->moved, 2 * n},
-                  {&self->origin, 3 * n},
-                  {&self->back, 2 * n},
-                  {&self->forth, 2 * n},
-                  {&self->onward, 2 * n},
-                  {&self->terms, CARRY_TERMS * n},
-                  {&self->overall, FINE_COLOURS},
-                  {&self->counts, 2 * (n_cells > FINE_COLOURS ? n_cells : FINE_COLOURS)},
-                  {&self->planes, N_PLANES * n},
-                  {&self->line, (size_t)(self->width > self->height ? self->width : self->height)}};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        if (!(*arrays[i].array = array_zalloc(arrays[i].n, sizeof(float))))
-            return fail_memory(err);
-    return CLV_OK;
+    struct arena *arena = &self->arena;
+    self->first_figure = arena_alloc(arena, n, of_float);
+    self->figure = arena_alloc(arena, n, of_float);
+    self->moved = arena_alloc(arena, n, 2 * of_float);
+    self->origin = arena_alloc(arena, n, 3 * of_float);
+    self->back = arena_alloc(arena, n, 2 * of_float);
+    self->forth = arena_alloc(arena, n, 2 * of_float);
+    self->onward = arena_alloc(arena, n, 2 * of_float);
+    self->terms = arena_alloc(arena, n, CARRY_TERMS * of_float);
+    self->overall = arena_alloc(arena, FINE_COLOURS, of_float);
+    self->counts = arena_alloc(arena, n_cells > FINE_COLOURS ? n_cells : FINE_COLOURS, 2 * of_float);
+    self->planes = arena_alloc(arena, n, N_PLANES * of_float);
+    self->line = arena_alloc(arena, (size_t)self->width + (size_t)self->height, of_float);
+    return arena->failed ? fail_memory(err) : CLV_OK;
 }
 
 /* figure[height][width] = mean of the pixels of the mask under each; what is neither counts half. */

@@ -10,6 +10,7 @@
 #ifndef SEQUENCE_CARRY_H
 #define SEQUENCE_CARRY_H
 
+#include "base/array.h"
 #include "sequence/frame.h"
 
 /* What a pixel is scored by; evidence.c says how. */
@@ -20,8 +21,6 @@ enum carry_term {
     TERM_COLOUR,  /* its colour in the frame before, near its place */
     TERM_FIRST,   /* in the first frame, near its place as it moved since */
     TERM_OVERALL, /* anywhere in the first frame */
-    TERM_DOUBT,   /* figure that was not found in the frame before */
-    TERM_HOLE,    /* nothing of the frame before moved there */
     TERM_ANCHOR,  /* what it was in the first frame, as far as it still looks so */
     TERM_MOTION,  /* moves with the figure nearby, not with the ground */
     TERM_ALWAYS,
@@ -33,6 +32,7 @@ struct carry {
     int32_t width, height;           /* working size */
     struct frame first, before, now, after;
     bool has_after;
+    struct arena arena; /* has all arrays */
     float *first_figure,
         *figure;   /* [height][width] 0..1 how much of a pixel is figure: in the first frame, in `before` */
     float *moved;  /* [height][width][2] where the first frame's pixels are */

@@ -186,11 +186,10 @@ static void try_neighbour(const struct search *self, float match[3], const struc
         match[0] = other[0], match[1] = other[1], match[2] = sum;
 }
 
-static int32_t place_of(int32_t k, int32_t n, int32_t length)
+/* Where the k-th patch of a row or a column begins. */
+static int32_t place_of(int32_t k)
 {
-    (void)n;
-    int32_t place = k * STEP - STEP / 2;
-    return place > length ? length : place;
+    return k * STEP - STEP / 2;
 }
 
 /* All patches, with neighbours that are done already: first those left and above, then those right and below. */
@@ -201,7 +200,7 @@ static void search_all(const struct search *self)
     for (int32_t pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < n; i++) {
             int32_t p = pass ? n - 1 - i : i, column = p % self->columns, row = p / self->columns;
-            int32_t left = place_of(column, self->columns, self->width), top = place_of(row, self->rows, self->height);
+            int32_t left = place_of(column), top = place_of(row);
             int32_t side = pass ? column + 1 < self->columns : column > 0,
                     upper = pass ? row + 1 < self->rows : row > 0;
             int32_t one = pass ? 1 : -1;
@@ -229,8 +228,8 @@ static void densify(float *flow, float *weights, const struct search *self)
     float difference[AREA];
     for (int32_t p = 0; p < self->columns * self->rows; p++) {
         const float *match = self->match + (size_t)p * 3;
-        int32_t left = place_of(p % self->columns, self->columns, self->width);
-        int32_t top = place_of(p / self->columns, self->rows, self->height);
+        int32_t left = place_of(p % self->columns);
+        int32_t top = place_of(p / self->columns);
         patch_take(&patch, self->from, self->width, self->height, left, top);
         patch_compare(difference, &patch, self->to, self->width, self->height, (float)left + match[0],
                       (float)top + match[1]);
@@ -256,8 +255,8 @@ static void start(const struct search *self, const float *coarser, int32_t width
 {
     for (int32_t p = 0; p < self->columns * self->rows; p++) {
         float *match = self->match + (size_t)p * 3;
-        int32_t x = place_of(p % self->columns, self->columns, self->width) + SIDE / 2;
-        int32_t y = place_of(p / self->columns, self->rows, self->height) + SIDE / 2;
+        int32_t x = place_of(p % self->columns) + SIDE / 2;
+        int32_t y = place_of(p / self->columns) + SIDE / 2;
         const float *at = coarser + 2 * ((size_t)within(y / 2, height) * (size_t)width + (size_t)within(x / 2, width));
         match[0] = 2 * at[0];
         match[1] = 2 * at[1];
