@@ -25,8 +25,8 @@
 /* Weights of the terms in the score of figure: logistic regression on the pixels within 40 of a border, in frames that
  * were carried with the weights of the rounds before (six videos of DAVIS 2016, their first 40 frames). */
 static const double WEIGHTS[CARRY_TERMS] = {
-    [TERM_BEFORE] = 0.24,  [TERM_NEAR] = 0.30,   [TERM_FAR] = 0.28,   [TERM_COLOUR] = 0.42,  [TERM_FIRST] = 0.22,
-    [TERM_OVERALL] = 0.32, [TERM_ANCHOR] = 1.87, [TERM_MOTION] = 0.3, [TERM_ALWAYS] = -0.01,
+    [TERM_BEFORE] = 0.24,  [TERM_NEAR] = 0.30, [TERM_FAR] = 0.28,    [TERM_COLOUR] = 0.42, [TERM_FIRST] = 0.22,
+    [TERM_OVERALL] = 0.32, [TERM_HOLE] = 0.41, [TERM_ANCHOR] = 1.87, [TERM_MOTION] = 0.3,  [TERM_ALWAYS] = -0.01,
 };
 
 void carry_release(struct carry *self)

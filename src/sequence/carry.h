@@ -21,6 +21,7 @@ enum carry_term {
     TERM_COLOUR,  /* its colour in the frame before, near its place */
     TERM_FIRST,   /* in the first frame, near its place as it moved since */
     TERM_OVERALL, /* anywhere in the first frame */
+    TERM_HOLE,    /* figure where nothing of the frame before moved to */
     TERM_ANCHOR,  /* what it was in the first frame, as far as it still looks so */
     TERM_MOTION,  /* moves with the figure nearby, not with the ground */
     TERM_ALWAYS,

@@ -127,6 +127,29 @@ static void fill_doubt(struct carry *self, float *was, const float *trust, float
         was[i] = between(trust[i] * was[i] + (1 - trust[i]) * sum[i] / fmaxf(weight[i], 1e-3F), 0, 1);
 }
 
+/* hole[height][width] = the share of a pixel, 0..1, that no pixel of the frame before moved to. */
+static void find_holes(struct carry *self, float *hole)
+{
+    size_t n = (size_t)self->width * (size_t)self->height;
+    memset(hole, 0, n * sizeof *hole);
+    for (size_t i = 0; i < n; i++) {
+        float x = (float)(i % (size_t)self->width) + self->forth[2 * i];
+        float y = (float)(i / (size_t)self->width) + self->forth[2 * i + 1];
+        if (is_outside(self, x, y))
+            continue;
+        int32_t left = (int32_t)x, top = (int32_t)y;
+        for (int32_t k = 0; k < 4; k++) {
+            int32_t u = left + k % 2, v = top + k / 2;
+            if (u < self->width && v < self->height)
+                hole[(size_t)v * (size_t)self->width + (size_t)u] +=
+                    (1 - fabsf(x - (float)u)) * (1 - fabsf(y - (float)v));
+        }
+    }
+    plane_blur(hole, self->width, self->height, 1, 1, self->line);
+    for (size_t i = 0; i < n; i++)
+        hole[i] = between(1 - hole[i], 0, 1);
+}
+
 /* mean[2][height][width] = motion of the pixels near each one that lie at least two pixels within the figure (sign 1),
  * or the ground (-1). */
 static void mean_motion(struct carry *self, float *mean, float *weight, const float *motion, const float *distance,
@@ -243,10 +266,12 @@ enum clv_status evidence_gather(struct carry *self, struct clv_error *err)
     float *miss = self->planes, *trust = miss + n, *was = trust + n, *rest = was + n;
     look_back(self, miss, trust, was);
     fill_doubt(self, was, trust, rest, rest + n);
-    float *distance = rest;
+    float *hole = rest, *distance = rest;
+    find_holes(self, hole);
     for (size_t i = 0; i < n; i++) {
         float *terms = self->terms + i * CARRY_TERMS;
         terms[TERM_BEFORE] = (float)portable_log((double)((was[i] + SOFTEST) / (1 + SOFTEST - was[i])));
+        terms[TERM_HOLE] = was[i] > 0.1F ? -hole[i] : 0;
         terms[TERM_OVERALL] = self->overall[self->now.fine[i]];
         terms[TERM_ALWAYS] = 1;
     }
