@@ -120,7 +120,7 @@ static enum clv_status write_outputs(const struct carrying *self, const struct o
     enum clv_status status = outputs_make_folder(output->mask, err);
     const char *overlay = output->beside[OUTPUT_OVERLAY];
     TRY_IF(overlay, overlay_file_write(overlay, image, labels, NULL, self->run, err));
-    TRY(mask_file_write(output->mask, image->width, image->height, labels,
+    TRY(mask_file_write(output->mask, NULL, image->width, image->height, labels,
                         (enum mask_form)self->run->options->mask_form, &self->run->model->labels, err));
     return status;
 }
