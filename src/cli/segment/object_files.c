@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cli/common/console.h"
 #include "object/object_map.h"
-#include "task/label_objects.h"
+#include "task/learned_objects.h"
 
 #define TABLE_HEAD                                                                                                     \
     "image\tobject\tlabel\tarea\tcentroid_x\tcentroid_y\tleft\ttop\tright\tbottom\tperimeter\tmean_red\tmean_green\t"  \
