@@ -64,7 +64,7 @@ static void forget_passes(struct maxflow *graph)
         one[i] = label[i] ? 0 : INT32_MAX;
         verified[i] = seen[i] = 0;
     }
-    zero[n] = one[n] = INT32_MAX; /* what padded slots point to */
+    zero[n] = one[n] = INT32_MAX; /* what the arcs after the last one point to */
     c->pass = c->search = 0;
 }
 
@@ -103,8 +103,8 @@ static inline int32_t augment(struct maxflow *graph, int32_t *cut, int32_t node,
     int32_t amount = direction * (int32_t)least;
     for (int32_t u = w; u != node; u = c->from[u]) {
         int32_t k = c->parent[u];
-        graph->residual[k] -= amount;
-        graph->residual[graph->reverse[k]] += amount;
+        graph->arc[k].residual -= amount;
+        graph->arc[graph->arc[k].reverse].residual += amount;
         note(c, k, amount);
     }
     graph->excess[w] += amount;
@@ -123,13 +123,13 @@ struct search {
 static inline int adopt(struct maxflow *graph, int32_t *mark, int32_t w, int direction, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
-    for (int32_t k = graph->first[w]; k < graph->last[w]; k += 8) {
-        uint32_t from = row_reached(graph, mark, k, c->pass, direction, has_avx2);
+    for (int32_t k = graph->first[w], last = graph->first[w + 1]; k < last; k += 8) {
+        uint32_t from = row_reached(graph, mark, k, last, c->pass, direction, has_avx2);
         if (from) {
             int32_t slot = k + __builtin_ctz(from);
             mark[w] = c->pass;
-            c->parent[w] = graph->reverse[slot];
-            c->from[w] = graph->head[slot];
+            c->parent[w] = graph->arc[slot].reverse;
+            c->from[w] = graph->arc[slot].head;
             return 1;
         }
     }
@@ -169,7 +169,7 @@ static inline void take_arc(struct maxflow *graph, struct search *search, int32_
                             int direction, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;
-    int32_t w = graph->head[k], cut;
+    int32_t w = graph->arc[k].head, cut;
     mark[w] = c->pass;
     c->parent[w] = k;
     c->from[w] = v;
@@ -204,12 +204,12 @@ static inline void search_tree(struct maxflow *graph, struct search *search, int
     mark[search->node] = pass;
     while (search->at < search->tail && !search->is_out_of_memory) {
         int32_t v = c->flipped[search->at++];
-        for (int32_t k = graph->first[v]; k < graph->last[v]; k += 8) {
-            uint32_t fresh = row_fresh(graph, mark, k, pass, direction, has_avx2);
+        for (int32_t k = graph->first[v], last = graph->first[v + 1]; k < last; k += 8) {
+            uint32_t fresh = row_fresh(graph, mark, k, last, pass, direction, has_avx2);
             for (; fresh; fresh &= fresh - 1) {
                 int32_t slot = k + __builtin_ctz(fresh);
                 /* else another arc has reached or filled it, or v has lost its way */
-                if (mark[graph->head[slot]] < pass && mark[v] == pass && row_carries(graph, slot, direction))
+                if (mark[graph->arc[slot].head] < pass && mark[v] == pass && row_carries(graph, slot, direction))
                     take_arc(graph, search, mark, v, slot, direction, has_avx2);
             }
         }
@@ -252,10 +252,10 @@ static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
     c->seen[v] = c->search;
     for (int32_t at = 0; at < tail; at++) {
         int32_t u = c->trail[at];
-        for (int32_t row = graph->first[u]; row < graph->last[u]; row += 8) {
-            uint32_t from = row_fresh(graph, mark, row, c->pass, -1, has_avx2);
+        for (int32_t row = graph->first[u], last = graph->first[u + 1]; row < last; row += 8) {
+            uint32_t from = row_fresh(graph, mark, row, last, c->pass, -1, has_avx2);
             for (; from; from &= from - 1) {
-                int32_t w = graph->head[row + __builtin_ctz(from)];
+                int32_t w = graph->arc[row + __builtin_ctz(from)].head;
                 if (!c->is_settled[w])
                     settle_row(graph, w);
                 if (graph->excess[w] > 0 || c->verified[w] == c->pass) {
@@ -282,10 +282,10 @@ static inline void flip_unsupplied(struct maxflow *graph, int has_avx2)
     struct maxflow_clamps *c = graph->clamps;
     for (int32_t at = 0; at < c->n_flipped; at++) {
         int32_t lost = c->flipped[at];
-        for (int32_t row = graph->first[lost]; row < graph->last[lost]; row += 8) {
-            uint32_t to = row_fresh(graph, c->mark[1], row, c->pass, 1, has_avx2);
+        for (int32_t row = graph->first[lost], last = graph->first[lost + 1]; row < last; row += 8) {
+            uint32_t to = row_fresh(graph, c->mark[1], row, last, c->pass, 1, has_avx2);
             for (; to; to &= to - 1)
-                check_supply(graph, graph->head[row + __builtin_ctz(to)], has_avx2);
+                check_supply(graph, graph->arc[row + __builtin_ctz(to)].head, has_avx2);
         }
     }
 }
@@ -331,8 +331,8 @@ void clamp_undo(struct maxflow *graph)
         if (change.slot < 0) {
             graph->excess[~change.slot] -= change.amount;
         } else {
-            graph->residual[change.slot] += change.amount;
-            graph->residual[graph->reverse[change.slot]] -= change.amount;
+            graph->arc[change.slot].residual += change.amount;
+            graph->arc[graph->arc[change.slot].reverse].residual -= change.amount;
         }
     }
     graph->excess[frame->node] = frame->excess_before;

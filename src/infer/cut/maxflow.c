@@ -23,137 +23,91 @@ void maxflow_init(struct maxflow *graph)
 
 void maxflow_release(struct maxflow *graph)
 {
-    void *arrays[] = {graph->first, graph->last,   graph->head,     graph->reverse, graph->residual,
-                      graph->sum,   graph->origin, graph->excess,   graph->slack,   graph->terminal,
-                      graph->queue, graph->core,   graph->distance, graph->next,    graph->active,
-                      graph->count, graph->label,  graph->bucket,   graph->current, graph->tree};
+    void *arrays[] = {graph->first,    graph->arc,   graph->forth,  graph->excess,   graph->node,
+                      graph->terminal, graph->queue, graph->core,   graph->distance, graph->next,
+                      graph->active,   graph->count, graph->bucket, graph->label};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
     clamps_free(graph->clamps);
     maxflow_init(graph);
 }
 
-static int reserve(struct maxflow *graph, size_t nodes, size_t slots)
+static int reserve(struct maxflow *graph, size_t nodes, size_t edges)
 {
     const struct array_part by_node[] = {
-        {&graph->first, sizeof *graph->first},       {&graph->last, sizeof *graph->last},
-        {&graph->excess, sizeof *graph->excess},     {&graph->slack, 2 * sizeof *graph->slack},
-        {&graph->terminal, sizeof *graph->terminal}, {&graph->queue, 2 * sizeof *graph->queue},
-        {&graph->core, sizeof *graph->core},         {&graph->distance, sizeof *graph->distance},
-        {&graph->next, sizeof *graph->next},         {&graph->active, sizeof *graph->active},
-        {&graph->count, sizeof *graph->count},       {&graph->label, sizeof *graph->label},
-        {&graph->bucket, sizeof *graph->bucket},     {&graph->current, sizeof *graph->current},
-        {&graph->tree, sizeof *graph->tree}};
-    const struct array_part by_slot[] = {{&graph->head, sizeof *graph->head},
-                                         {&graph->reverse, sizeof *graph->reverse},
-                                         {&graph->residual, sizeof *graph->residual},
-                                         {&graph->sum, sizeof *graph->sum},
-                                         {&graph->origin, sizeof *graph->origin}};
+        {&graph->first, sizeof *graph->first},       {&graph->excess, sizeof *graph->excess},
+        {&graph->node, sizeof *graph->node},         {&graph->terminal, sizeof *graph->terminal},
+        {&graph->queue, 2 * sizeof *graph->queue},   {&graph->core, sizeof *graph->core},
+        {&graph->distance, sizeof *graph->distance}, {&graph->next, sizeof *graph->next},
+        {&graph->active, sizeof *graph->active},     {&graph->count, sizeof *graph->count},
+        {&graph->bucket, sizeof *graph->bucket},     {&graph->label, sizeof *graph->label}};
+    const struct array_part by_edge[] = {{&graph->arc, 2 * sizeof *graph->arc}, {&graph->forth, sizeof *graph->forth}};
     return array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &graph->node_capacity, nodes + 2) ||
-           array_reserve_all(by_slot, sizeof by_slot / sizeof *by_slot, &graph->slot_capacity, slots + 1);
-}
-
-/* Slots that the graph takes, from the degrees. */
-static size_t count_slots(const int32_t *degree, int32_t n_nodes)
-{
-    size_t slots = 0;
-    for (int32_t i = 0; i < n_nodes; i++)
-        slots += ((size_t)degree[i] + 7) / 8 * 8;
-    return slots;
+           array_reserve_all(by_edge, sizeof by_edge / sizeof *by_edge, &graph->edge_capacity, edges + 4);
 }
 
 int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2])
 {
-    int32_t *degree = array_zalloc((size_t)n_nodes, sizeof *degree);
-    if (!degree)
-        return -1;
-    for (int32_t e = 0; e < n_edges; e++) {
-        degree[edges[e][0]]++;
-        degree[edges[e][1]]++;
-    }
-    size_t slots = count_slots(degree, n_nodes);
-    if (slots > INT32_MAX || reserve(graph, (size_t)n_nodes, slots)) {
-        array_free(degree);
+    if (n_edges > INT32_MAX / 2 || reserve(graph, (size_t)n_nodes, (size_t)n_edges)) {
         maxflow_release(graph);
         return -1;
     }
     graph->n_nodes = n_nodes;
     graph->n_edges = n_edges;
-    graph->n_slots = (int32_t)slots;
 #if defined(__x86_64__)
     graph->has_avx2 = __builtin_cpu_supports("avx2") != 0;
 #endif
-    for (int32_t i = 0, at = 0; i < n_nodes; i++) {
-        graph->first[i] = graph->last[i] = at;
-        at += (degree[i] + 7) / 8 * 8;
-        graph->first[i + 1] = at;
-    }
-    graph->first[0] = 0;
-    array_free(degree);
+    int32_t *first = graph->first, *end = graph->count; /* of the arcs that are there so far */
+    memset(first, 0, ((size_t)n_nodes + 1) * sizeof *first);
     for (int32_t e = 0; e < n_edges; e++) {
-        int32_t a = edges[e][0], b = edges[e][1], there = graph->last[a]++, back = graph->last[b]++;
-        graph->head[there] = b;
-        graph->head[back] = a;
-        graph->reverse[there] = back;
-        graph->reverse[back] = there;
-        graph->origin[there] = 2 * (uint32_t)e;
-        graph->origin[back] = 2 * (uint32_t)e + 1;
+        first[edges[e][0] + 1]++;
+        first[edges[e][1] + 1]++;
     }
-    for (int32_t i = 0; i < n_nodes; i++)
-        for (int32_t k = graph->last[i]; k < graph->first[i + 1]; k++) {
-            graph->head[k] = n_nodes;
-            graph->residual[k] = graph->sum[k] = 0;
-        }
+    for (int32_t i = 0; i < n_nodes; i++) {
+        end[i] = first[i];
+        first[i + 1] += first[i];
+    }
+    for (int32_t e = 0; e < n_edges; e++) {
+        int32_t a = edges[e][0], b = edges[e][1], there = end[a]++, back = end[b]++;
+        graph->arc[there] = (struct maxflow_arc){.head = b, .reverse = back};
+        graph->arc[back] = (struct maxflow_arc){.head = a, .reverse = there};
+        graph->forth[e] = there;
+    }
+    for (int32_t k = 0; k < 8; k++)
+        graph->arc[2 * n_edges + k] = (struct maxflow_arc){.head = n_nodes};
     return 0;
 }
 
-/* One row; returns the capacity away from the node, *into gets the one towards it. */
-static inline int64_t set_row(struct maxflow *graph, int64_t *into, int32_t i, const int32_t *forward,
-                              const int32_t *backward)
+bool maxflow_is_of(const struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2])
 {
-    int32_t *restrict residual = graph->residual, *restrict sum = graph->sum;
-    const uint32_t *restrict origin = graph->origin;
-    int64_t out = 0, in = 0;
-    for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
-        uint32_t at = origin[k];
-        int32_t away = forward[at >> 1], back = away;
-        if (forward != backward) {
-            away = at & 1 ? backward[at >> 1] : away;
-            back = at & 1 ? back : backward[at >> 1];
-        }
-        residual[k] = away;
-        sum[k] = away + back;
-        out += away;
-        in += back;
+    if (!graph->arc || graph->n_nodes != n_nodes || graph->n_edges != n_edges)
+        return false;
+    int32_t difference = 0;
+    for (int32_t e = 0; e < n_edges; e++) {
+        const struct maxflow_arc *there = &graph->arc[graph->forth[e]];
+        difference |= (there->head ^ edges[e][1]) | (graph->arc[there->reverse].head ^ edges[e][0]);
     }
-    *into = in;
-    return out;
+    return !difference;
 }
 
 void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward)
 {
-    int64_t *slack = graph->slack;
-    int32_t tail = 0, *queue = graph->queue;
     graph->is_symmetric = forward == backward;
     graph->is_settled = 0;
-    for (int32_t i = 0; i < graph->n_nodes; i++) {
-        int64_t in, out = graph->is_symmetric ? set_row(graph, &in, i, forward, forward)
-                                              : set_row(graph, &in, i, forward, backward);
-        graph->terminal[i] = terminal[i];
-        graph->count[i] = graph->last[i] - graph->first[i];
-        slack[2 * i] = 1 - terminal[i] - in;
-        slack[2 * i + 1] = terminal[i] - out;
-        int is_one = slack[2 * i + 1] > 0, is_zero = slack[2 * i] > 0;
-        queue[tail] = 2 * i + is_one;
-        tail += is_one | is_zero;
+    struct maxflow_arc *restrict arc = graph->arc;
+    for (int32_t e = 0; e < graph->n_edges; e++) {
+        struct maxflow_arc *there = &arc[graph->forth[e]], *back = &arc[there->reverse];
+        there->residual = forward[e];
+        back->residual = backward[e];
+        there->sum = back->sum = forward[e] + backward[e];
     }
-    graph->n_decided = tail;
+    memcpy(graph->terminal, terminal, (size_t)graph->n_nodes * sizeof *terminal);
 }
 
 void maxflow_read_labels(struct maxflow *graph)
 {
-    const int32_t *restrict head = graph->head, *restrict residual = graph->residual,
-                            *restrict distance = graph->distance;
+    const struct maxflow_arc *restrict arc = graph->arc;
+    const int32_t *restrict distance = graph->distance;
     int32_t *restrict queue = graph->queue + graph->n_decided, tail = 0;
     uint8_t *restrict label = graph->label;
     for (int32_t c = 0; c < graph->n_core + graph->n_leaves; c++) {
@@ -164,9 +118,9 @@ void maxflow_read_labels(struct maxflow *graph)
     }
     for (int32_t at = 0; at < tail; at++) {
         int32_t i = queue[at];
-        for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
-            int32_t to = head[k];
-            int fresh = (residual[k] > 0) & !label[to] & (distance[to] != MAXFLOW_DECIDED);
+        for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+            int32_t to = arc[k].head;
+            int fresh = (arc[k].residual > 0) & !label[to] & (distance[to] != MAXFLOW_DECIDED);
             label[to] |= (uint8_t)fresh;
             queue[tail] = to;
             tail += fresh;

@@ -29,50 +29,59 @@
 #define MAXFLOW_LIMIT ((1 << 30) - 1)
 #define MAXFLOW_FAR   (1 << 30)
 
-/* Where a node is in the search trees: its level, below 0 in trees of the sink, 0 in none; the slot that leads to its
- * parent. */
-struct tree_node {
-    int32_t level, parent;
+struct maxflow_arc {
+    int32_t head;
+    int32_t residual;
+    int32_t sum;     /* of both arcs' capacities: the opposite arc's residual is sum - residual */
+    int32_t reverse; /* the opposite arc */
 };
 
-/* Arcs are in slots, the arcs of node i in first[i] .. last[i] - 1; rows are padded to 8 slots with arcs of no
- * capacity to the node n_nodes, which does not exist, so that one vector load takes a row of a usual graph. */
+/* Elimination's slacks, then what the search trees know of a node. */
+union maxflow_node {
+    int64_t slack[2]; /* > 0: the node is decided, [0] for label 0, [1] for label 1 */
+    struct {
+        int32_t level;   /* below 0 in trees of the sink, 0 in none */
+        int32_t parent;  /* the arc that leads there */
+        int32_t current; /* the arc from which on a parent is looked for; in search.c, the search that set `level` */
+        int32_t next;    /* orphan */
+    };
+};
+
+/* The arcs of node i are first[i] .. first[i + 1] - 1; after the last one there are 8 of nothing to node n_nodes, which
+ * does not exist, so that vectors may be loaded from any. */
 struct maxflow {
-    int32_t n_nodes, n_edges, n_slots;
-    int32_t *first;         /* [n_nodes + 1], multiples of 8 */
-    int32_t *last;          /* [n_nodes] */
-    int32_t *head;          /* [n_slots] */
-    int32_t *reverse;       /* [n_slots] the slot of the opposite arc */
-    int32_t *residual;      /* [n_slots] */
-    int32_t *sum;           /* [n_slots] of both arcs' capacities: the opposite arc's residual is sum - residual */
-    uint32_t *origin;       /* [n_slots] 2 x edge + (1 for the backward arc) */
-    int64_t *excess;        /* [n_nodes + 1] */
-    int64_t *slack;         /* [n_nodes][2] > 0: the node is decided, [0] for label 0, [1] for label 1 */
-    int32_t *terminal;      /* [n_nodes] */
-    int32_t *queue;         /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
-    int32_t *core;          /* [n_nodes + 1] the undecided nodes, then those of them that were leaves */
-    int32_t *distance;      /* [n_nodes + 1] at most the arcs to the nearest deficit; MAXFLOW_FAR or more: no way */
-    int32_t *next;          /* [n_nodes] in a node's list of active nodes */
-    int32_t *active;        /* [n_nodes + 2] a distance: list of its active nodes */
-    int32_t *count;         /* [n_nodes + 2] a distance: number of its nodes */
-    uint8_t *label;         /* [n_nodes] of the last solution */
-    int32_t *bucket;        /* [n_nodes + 2] a level: list of its orphans */
-    int32_t *current;       /* [n_nodes] the arc from which on a parent is looked for */
-    struct tree_node *tree; /* [n_nodes + 1] */
+    int32_t n_nodes, n_edges;
+    int32_t *first;           /* [n_nodes + 1] */
+    struct maxflow_arc *arc;  /* [2 n_edges + 8] */
+    int32_t *forth;           /* [n_edges] the arc from edges[e][0] to edges[e][1] */
+    int64_t *excess;          /* [n_nodes + 1] */
+    union maxflow_node *node; /* [n_nodes + 1] */
+    int32_t *terminal;        /* [n_nodes] */
+    int32_t *queue;           /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
+    int32_t *core;            /* [n_nodes + 1] the undecided nodes, then those of them that were leaves */
+    int32_t *distance;        /* [n_nodes + 1] at most the arcs to the nearest deficit; MAXFLOW_FAR or more: no way */
+    int32_t *next;            /* [n_nodes] in a node's list of active nodes */
+    int32_t *active;          /* [n_nodes + 2] a distance: list of its active nodes */
+    int32_t *count;           /* [n_nodes + 2] a distance: number of its nodes */
+    int32_t *bucket;          /* [n_nodes + 2] a level: list of its orphans */
+    uint8_t *label;           /* [n_nodes] of the last solution */
     int32_t n_decided, n_core, n_leaves;
     bool is_symmetric, is_settled;
     int has_avx2;                  /* of this machine; a test may say no */
     struct maxflow_clamps *clamps; /* made by the first clamps_prepare */
-    size_t node_capacity, slot_capacity;
+    size_t node_capacity, edge_capacity;
 };
 
 void maxflow_init(struct maxflow *graph);
 void maxflow_release(struct maxflow *graph);
 
 /* Makes the graph of edges[n_edges], ends in 0..n_nodes-1 and different; parallel edges are allowed; buffers are kept
- * from graph to graph. Returns 0, or -1 when out of memory or past 2^31 slots (the graph is empty then). O(n_nodes +
+ * from graph to graph. Returns 0, or -1 when out of memory or past 2^30 edges (the graph is empty then). O(n_nodes +
  * n_edges). */
 int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
+
+/* Whether the graph is the one that maxflow_build makes of these edges. O(n_edges). */
+bool maxflow_is_of(const struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
 
 /* Replaces all capacities: terminal[n_nodes], forward[n_edges] from edges[e][0] to edges[e][1] and backward[n_edges],
  * which may be the same array. */

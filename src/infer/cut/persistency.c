@@ -9,19 +9,33 @@
  * label is read off the residual graph like any other. */
 #include "infer/cut/maxflow_core.h"
 
+/* Nodes that their own scores decide are first in the queue, then what follows from them. */
 static void propagate(struct maxflow *graph)
 {
-    const int32_t *restrict head = graph->head, *restrict sum = graph->sum;
-    int64_t *restrict slack = graph->slack;
-    int32_t *restrict queue = graph->queue, *restrict degree = graph->count, tail = graph->n_decided;
+    const struct maxflow_arc *restrict arc = graph->arc;
+    union maxflow_node *restrict node = graph->node;
+    int32_t *restrict queue = graph->queue, *restrict degree = graph->count, tail = 0;
+    for (int32_t i = 0; i < graph->n_nodes; i++) {
+        int64_t out = 0, both = 0;
+        for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+            out += arc[k].residual;
+            both += arc[k].sum;
+        }
+        degree[i] = graph->first[i + 1] - graph->first[i];
+        node[i].slack[0] = 1 - graph->terminal[i] - (both - out);
+        node[i].slack[1] = graph->terminal[i] - out;
+        int is_one = node[i].slack[1] > 0, is_zero = node[i].slack[0] > 0;
+        queue[tail] = 2 * i + is_one;
+        tail += is_one | is_zero;
+    }
     for (int32_t at = 0; at < tail; at++) {
         int32_t i = queue[at] >> 1, label = queue[at] & 1;
-        for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
-            int32_t side = 2 * head[k] + label;
-            int64_t before = slack[side], after = before + sum[k];
-            slack[side] = after;
-            degree[head[k]]--;
-            queue[tail] = side;
+        for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+            int32_t to = arc[k].head;
+            int64_t before = node[to].slack[label], after = before + arc[k].sum;
+            node[to].slack[label] = after;
+            degree[to]--;
+            queue[tail] = 2 * to + label;
             tail += (before <= 0) & (after > 0);
         }
     }
@@ -32,9 +46,11 @@ static void propagate(struct maxflow *graph)
 static int64_t settled_excess(const struct maxflow *graph, int32_t i)
 {
     int64_t excess = graph->terminal[i];
-    for (int32_t k = graph->first[i]; k < graph->last[i]; k++) {
-        const int64_t *slack = &graph->slack[2 * graph->head[k]];
-        excess += slack[1] > 0 ? graph->sum[k] - graph->residual[k] : slack[0] > 0 ? -graph->residual[k] : 0;
+    for (int32_t k = graph->first[i]; k < graph->first[i + 1]; k++) {
+        const int64_t *slack = graph->node[graph->arc[k].head].slack;
+        excess += slack[1] > 0   ? graph->arc[k].sum - graph->arc[k].residual
+                  : slack[0] > 0 ? -graph->arc[k].residual
+                                 : 0;
     }
     return excess;
 }
@@ -42,12 +58,11 @@ static int64_t settled_excess(const struct maxflow *graph, int32_t i)
 void maxflow_eliminate(struct maxflow *graph)
 {
     propagate(graph);
-    const int64_t *restrict slack = graph->slack;
     int64_t *restrict excess = graph->excess;
     int32_t *restrict distance = graph->distance, *restrict core = graph->core, n_core = 0;
     uint8_t *restrict label = graph->label;
     for (int32_t i = 0; i < graph->n_nodes; i++) {
-        int64_t zero = slack[2 * i], one = slack[2 * i + 1];
+        int64_t zero = graph->node[i].slack[0], one = graph->node[i].slack[1];
         int is_decided = (zero > 0) | (one > 0);
         /* With equal capacities both ways, slack[0] = 1 - t - c and slack[1] = t - c. */
         excess[i] = (one - zero + 1) >> 1;
@@ -67,7 +82,7 @@ void maxflow_eliminate(struct maxflow *graph)
 static inline int32_t only_arc(const struct maxflow *graph, int32_t i)
 {
     int32_t k = graph->first[i];
-    while (graph->distance[graph->head[k]] >= MAXFLOW_LEAF)
+    while (graph->distance[graph->arc[k].head] >= MAXFLOW_LEAF)
         k++;
     return k;
 }
@@ -75,11 +90,11 @@ static inline int32_t only_arc(const struct maxflow *graph, int32_t i)
 /* Moves what leaf i has or lacks along its only arc. */
 static inline int32_t strip(struct maxflow *graph, int32_t i, int32_t slot)
 {
-    int32_t to = graph->head[slot], back = graph->sum[slot] - graph->residual[slot];
+    int32_t to = graph->arc[slot].head, back = graph->arc[slot].sum - graph->arc[slot].residual;
     int64_t excess = graph->excess[i];
-    int64_t amount = excess > graph->residual[slot] ? graph->residual[slot] : excess < -back ? -back : excess;
-    graph->residual[slot] -= (int32_t)amount;
-    graph->residual[graph->reverse[slot]] += (int32_t)amount;
+    int64_t amount = excess > graph->arc[slot].residual ? graph->arc[slot].residual : excess < -back ? -back : excess;
+    graph->arc[slot].residual -= (int32_t)amount;
+    graph->arc[graph->arc[slot].reverse].residual += (int32_t)amount;
     graph->excess[i] -= amount;
     graph->excess[to] += amount;
     return to;

@@ -50,7 +50,7 @@ static inline int32_t measure_near(struct maxflow *graph, struct levels *levels,
 /* Exact distances to the nodes with a deficit, breadth-first; counts a distance. */
 static inline void measure(struct maxflow *graph, struct levels *levels, int has_avx2)
 {
-    const int32_t *restrict head = graph->head, *restrict residual = graph->residual, *restrict sum = graph->sum;
+    const struct maxflow_arc *restrict arc = graph->arc;
     int32_t *restrict queue = graph->queue + graph->n_decided, *restrict distance = graph->distance;
     *levels = (struct levels){.highest = -1};
     int32_t tail = measure_near(graph, levels, queue, has_avx2);
@@ -58,9 +58,9 @@ static inline void measure(struct maxflow *graph, struct levels *levels, int has
         int32_t farther = levels->open + 1;
         for (; at < end; at++) {
             int32_t i = queue[at];
-            for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
-                int32_t from = head[k], before = distance[from];
-                int32_t fresh = (sum[k] > residual[k]) & (before == MAXFLOW_FAR);
+            for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+                int32_t from = arc[k].head, before = distance[from];
+                int32_t fresh = (arc[k].sum > arc[k].residual) & (before == MAXFLOW_FAR);
                 distance[from] = before ^ ((before ^ farther) & -fresh);
                 queue[tail] = from;
                 tail += fresh;
@@ -132,7 +132,7 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
             break;
         distance = above;
         do {
-            int32_t k = to.slot + __builtin_ctz(to.which), j = graph->head[k], residual = graph->residual[k];
+            int32_t k = to.slot + __builtin_ctz(to.which), j = graph->arc[k].head, residual = graph->arc[k].residual;
             int64_t before = graph->excess[j];
             to.which &= to.which - 1;
             if (is_strong & (graph->distance[j] != to.distance))
@@ -140,8 +140,8 @@ static inline void discharge(struct maxflow *graph, struct levels *levels, int32
             int64_t most = is_strong && before < 0 ? lesser(excess, -before) : excess;
             int32_t amount = (int32_t)lesser(most, residual);
             int64_t after = before + amount;
-            graph->residual[k] = residual - amount;
-            graph->residual[graph->reverse[k]] += amount;
+            graph->arc[k].residual = residual - amount;
+            graph->arc[graph->arc[k].reverse].residual += amount;
             graph->excess[j] = after;
             excess -= amount;
             activate(graph, j, to.distance, (before <= 0) & (after > 0));

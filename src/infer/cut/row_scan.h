@@ -19,7 +19,7 @@
 /* How much more an arc carries, in its own direction (direction 1) or against it (-1). */
 static inline int32_t row_carries(const struct maxflow *graph, int32_t slot, int direction)
 {
-    return direction > 0 ? graph->residual[slot] : graph->sum[slot] - graph->residual[slot];
+    return direction > 0 ? graph->arc[slot].residual : graph->arc[slot].sum - graph->arc[slot].residual;
 }
 
 /* The nearest heads of a node's arcs with residual capacity: their distance, and as bits of `which` the arcs from
@@ -30,15 +30,34 @@ struct row_nearest {
 };
 
 #if ROWS_AVX2
-ROWS_SCAN __m256i row_load(const int32_t *array, int32_t slot)
+/* 8 arcs; those from `last` on carry nothing. */
+struct row_arcs {
+    __m256i head, residual, sum, is_there;
+};
+
+/* One of arcs 0 .. 3 below that four places on. */
+ROWS_SCAN __m256i row_pair(const struct maxflow_arc *arc)
 {
-    return _mm256_load_si256((const __m256i *)&array[slot]);
+    __m256i low = _mm256_castsi128_si256(_mm_load_si128((const __m128i *)arc));
+    return _mm256_inserti128_si256(low, _mm_load_si128((const __m128i *)(arc + 4)), 1);
 }
 
-/* value[head] of 8 slots. */
-ROWS_SCAN __m256i row_of_heads(const struct maxflow *graph, const int32_t *value, int32_t slot)
+ROWS_SCAN struct row_arcs row_load(const struct maxflow *graph, int32_t k, int32_t last)
 {
-    return _mm256_i32gather_epi32(value, row_load(graph->head, slot), 4);
+    const struct maxflow_arc *arc = &graph->arc[k];
+    __m256i a = row_pair(arc), b = row_pair(arc + 1), c = row_pair(arc + 2), d = row_pair(arc + 3);
+    __m256i low = _mm256_unpacklo_epi32(a, b), high = _mm256_unpacklo_epi32(c, d);
+    __m256i sums = _mm256_unpacklo_epi64(_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
+    __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return (struct row_arcs){.head = _mm256_unpacklo_epi64(low, high),
+                             .residual = _mm256_unpackhi_epi64(low, high),
+                             .sum = sums,
+                             .is_there = _mm256_cmpgt_epi32(_mm256_set1_epi32(last - k), lane)};
+}
+
+ROWS_SCAN __m256i row_of_heads(const struct row_arcs *row, const int32_t *value)
+{
+    return _mm256_i32gather_epi32(value, row->head, 4);
 }
 
 ROWS_SCAN uint32_t row_bits(__m256i mask)
@@ -46,19 +65,20 @@ ROWS_SCAN uint32_t row_bits(__m256i mask)
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(mask));
 }
 
-ROWS_SCAN __m256i row_carrying(const struct maxflow *graph, int32_t slot, int direction)
+ROWS_SCAN __m256i row_carrying(const struct row_arcs *row, int direction)
 {
-    __m256i residual = row_load(graph->residual, slot);
-    return direction > 0 ? _mm256_cmpgt_epi32(residual, _mm256_setzero_si256())
-                         : _mm256_cmpgt_epi32(row_load(graph->sum, slot), residual);
+    __m256i carries = direction > 0 ? _mm256_cmpgt_epi32(row->residual, _mm256_setzero_si256())
+                                    : _mm256_cmpgt_epi32(row->sum, row->residual);
+    return _mm256_and_si256(carries, row->is_there);
 }
 
 ROWS_SCAN int row_leads_to_avx2(const struct maxflow *graph, int32_t i, int32_t distance)
 {
     __m256i leads = _mm256_setzero_si256();
-    for (int32_t k = graph->first[i], end = graph->first[i + 1]; k < end; k += 8) {
-        __m256i is_there = _mm256_cmpeq_epi32(row_of_heads(graph, graph->distance, k), _mm256_set1_epi32(distance));
-        leads = _mm256_or_si256(leads, _mm256_and_si256(is_there, row_carrying(graph, k, 1)));
+    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k += 8) {
+        struct row_arcs row = row_load(graph, k, last);
+        __m256i is_near = _mm256_cmpeq_epi32(row_of_heads(&row, graph->distance), _mm256_set1_epi32(distance));
+        leads = _mm256_or_si256(leads, _mm256_and_si256(is_near, row_carrying(&row, 1)));
     }
     return !_mm256_testz_si256(leads, leads);
 }
@@ -73,10 +93,10 @@ ROWS_SCAN int32_t row_least(__m256i values)
 ROWS_SCAN struct row_nearest row_find_nearest_avx2(const struct maxflow *graph, int32_t i)
 {
     struct row_nearest best = {.distance = INT32_MAX, .slot = graph->first[i], .which = 1};
-    for (int32_t k = graph->first[i], end = graph->first[i + 1]; k < end; k += 8) {
-        __m256i is_full = _mm256_cmpeq_epi32(row_load(graph->residual, k), _mm256_setzero_si256());
-        __m256i distance = row_of_heads(graph, graph->distance, k);
-        distance = _mm256_blendv_epi8(distance, _mm256_set1_epi32(INT32_MAX), is_full);
+    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k += 8) {
+        struct row_arcs row = row_load(graph, k, last);
+        __m256i distance = _mm256_blendv_epi8(_mm256_set1_epi32(INT32_MAX), row_of_heads(&row, graph->distance),
+                                              row_carrying(&row, 1));
         int32_t least = row_least(distance);
         if (least < best.distance)
             best = (struct row_nearest){least, k, row_bits(_mm256_cmpeq_epi32(distance, _mm256_set1_epi32(least)))};
@@ -84,35 +104,20 @@ ROWS_SCAN struct row_nearest row_find_nearest_avx2(const struct maxflow *graph, 
     return best;
 }
 
-ROWS_SCAN uint32_t row_fresh_avx2(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t pass,
-                                  int direction)
+ROWS_SCAN uint32_t row_fresh_avx2(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
+                                  int32_t pass, int direction)
 {
-    __m256i is_fresh = _mm256_cmpgt_epi32(_mm256_set1_epi32(pass), row_of_heads(graph, mark, slot));
-    return row_bits(_mm256_and_si256(is_fresh, row_carrying(graph, slot, direction)));
+    struct row_arcs row = row_load(graph, slot, last);
+    __m256i is_fresh = _mm256_cmpgt_epi32(_mm256_set1_epi32(pass), row_of_heads(&row, mark));
+    return row_bits(_mm256_and_si256(is_fresh, row_carrying(&row, direction)));
 }
 
-ROWS_SCAN uint32_t row_reached_avx2(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t pass,
-                                    int direction)
+ROWS_SCAN uint32_t row_reached_avx2(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
+                                    int32_t pass, int direction)
 {
-    __m256i is_reached = _mm256_cmpeq_epi32(_mm256_set1_epi32(pass), row_of_heads(graph, mark, slot));
-    return row_bits(_mm256_and_si256(is_reached, row_carrying(graph, slot, -direction)));
-}
-
-/* Settles the arcs of a row with equal capacities both ways. Returns what comes in by it less what leaves. */
-ROWS_SCAN int64_t row_settle_avx2(struct maxflow *graph, const int32_t *height, int32_t i)
-{
-    __m256i own = _mm256_set1_epi32(height[i]), total = _mm256_setzero_si256();
-    for (int32_t k = graph->first[i], end = graph->first[i + 1]; k < end; k += 8) {
-        __m256i other = row_of_heads(graph, height, k), sum = row_load(graph->sum, k);
-        __m256i is_in = _mm256_cmpgt_epi32(other, own), is_kept = _mm256_cmpeq_epi32(other, own);
-        __m256i residual = _mm256_blendv_epi8(_mm256_and_si256(is_in, sum), row_load(graph->residual, k), is_kept);
-        __m256i change = _mm256_sub_epi32(residual, _mm256_srai_epi32(sum, 1)); /* half in, -half out */
-        _mm256_store_si256((__m256i *)&graph->residual[k], residual);
-        total = _mm256_add_epi64(total, _mm256_cvtepi32_epi64(_mm256_castsi256_si128(change)));
-        total = _mm256_add_epi64(total, _mm256_cvtepi32_epi64(_mm256_extracti128_si256(change, 1)));
-    }
-    __m128i two = _mm_add_epi64(_mm256_castsi256_si128(total), _mm256_extracti128_si256(total, 1));
-    return _mm_extract_epi64(two, 0) + _mm_extract_epi64(two, 1);
+    struct row_arcs row = row_load(graph, slot, last);
+    __m256i is_reached = _mm256_cmpeq_epi32(_mm256_set1_epi32(pass), row_of_heads(&row, mark));
+    return row_bits(_mm256_and_si256(is_reached, row_carrying(&row, -direction)));
 }
 #endif
 
@@ -125,8 +130,8 @@ static inline int row_leads_to(const struct maxflow *graph, int32_t i, int32_t d
 #endif
     (void)has_avx2;
     int leads = 0;
-    for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++)
-        leads |= (graph->residual[k] > 0) & (graph->distance[graph->head[k]] == distance);
+    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++)
+        leads |= (graph->arc[k].residual > 0) & (graph->distance[graph->arc[k].head] == distance);
     return leads;
 }
 
@@ -138,61 +143,42 @@ static inline struct row_nearest row_find_nearest(const struct maxflow *graph, i
 #endif
     (void)has_avx2;
     int64_t best = INT64_MAX; /* distance and slot in one number */
-    for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
-        int64_t candidate = (int64_t)graph->distance[graph->head[k]] << 32 | k;
-        candidate = graph->residual[k] ? candidate : INT64_MAX;
+    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+        int64_t candidate = (int64_t)graph->distance[graph->arc[k].head] << 32 | k;
+        candidate = graph->arc[k].residual ? candidate : INT64_MAX;
         best = candidate < best ? candidate : best;
     }
     return (struct row_nearest){.distance = (int32_t)(best >> 32), .slot = (int32_t)best, .which = 1};
 }
 
-/* Those of 8 slots, as bits, that carry flow to nodes with mark[] below `pass`. */
-static inline uint32_t row_fresh(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t pass,
-                                 int direction, int has_avx2)
+/* Those of 8 slots before `last`, as bits, that carry flow to nodes with mark[] below `pass`. */
+static inline uint32_t row_fresh(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
+                                 int32_t pass, int direction, int has_avx2)
 {
 #if ROWS_AVX2
     if (has_avx2)
-        return row_fresh_avx2(graph, mark, slot, pass, direction);
+        return row_fresh_avx2(graph, mark, slot, last, pass, direction);
 #endif
     (void)has_avx2;
     uint32_t fresh = 0;
-    for (int32_t k = 0; k < 8; k++)
-        fresh |= (uint32_t)((mark[graph->head[slot + k]] < pass) & (row_carries(graph, slot + k, direction) > 0)) << k;
+    for (int32_t k = slot; k < last && k < slot + 8; k++)
+        fresh |= (uint32_t)((mark[graph->arc[k].head] < pass) & (row_carries(graph, k, direction) > 0)) << (k - slot);
     return fresh;
 }
 
-/* Those of 8 slots, as bits, against which flow can come from nodes with that mark[]. */
-static inline uint32_t row_reached(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t pass,
-                                   int direction, int has_avx2)
+/* Those of 8 slots before `last`, as bits, against which flow can come from nodes with that mark[]. */
+static inline uint32_t row_reached(const struct maxflow *graph, const int32_t *mark, int32_t slot, int32_t last,
+                                   int32_t pass, int direction, int has_avx2)
 {
 #if ROWS_AVX2
     if (has_avx2)
-        return row_reached_avx2(graph, mark, slot, pass, direction);
+        return row_reached_avx2(graph, mark, slot, last, pass, direction);
 #endif
     (void)has_avx2;
     uint32_t reached = 0;
-    for (int32_t k = 0; k < 8; k++)
-        reached |= (uint32_t)((mark[graph->head[slot + k]] == pass) & (row_carries(graph, slot + k, -direction) > 0))
-                   << k;
+    for (int32_t k = slot; k < last && k < slot + 8; k++)
+        reached |= (uint32_t)((mark[graph->arc[k].head] == pass) & (row_carries(graph, k, -direction) > 0))
+                   << (k - slot);
     return reached;
-}
-
-/* Gives the arcs of node i the flow that height[n_nodes + 1] stands for: all that an arc can carry goes downhill, arcs
- * on the level keep theirs. Returns what comes in by arcs that are not level, less what leaves. */
-static inline int64_t row_settle(struct maxflow *graph, const int32_t *height, int32_t i)
-{
-#if ROWS_AVX2
-    if (graph->has_avx2 && graph->is_symmetric)
-        return row_settle_avx2(graph, height, i);
-#endif
-    int64_t in = 0;
-    for (int32_t k = graph->first[i]; k < graph->last[i]; k++) {
-        int32_t other = height[graph->head[k]], residual = graph->residual[k], sum = graph->sum[k];
-        if (other == height[i])
-            continue;
-        in += other > height[i] ? sum - residual : -residual;
-        graph->residual[k] = other > height[i] ? sum : 0;
-    }
-    return in;
 }
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "infer/cut/clamp.h"
-#include "infer/cut/row_scan.h"
 
 void settle_start(struct maxflow *graph)
 {
@@ -28,7 +27,13 @@ void settle_start(struct maxflow *graph)
 void settle_row(struct maxflow *graph, int32_t i)
 {
     const int32_t *height = graph->clamps->height;
-    int64_t in = row_settle(graph, height, i);
+    int64_t in = 0; /* by arcs that are not level, less what leaves by them */
+    for (int32_t k = graph->first[i]; k < graph->first[i + 1]; k++) {
+        struct maxflow_arc *arc = &graph->arc[k];
+        int32_t other = height[arc->head], residual = arc->residual;
+        arc->residual = other > height[i] ? arc->sum : other < height[i] ? 0 : residual;
+        in += other > height[i] ? arc->sum - residual : other < height[i] ? -residual : 0;
+    }
     graph->clamps->is_settled[i] = 1;
     graph->excess[i] = height[i] ? graph->terminal[i] + in : graph->excess[i];
 }

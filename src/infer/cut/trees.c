@@ -36,10 +36,10 @@ INLINE void enlist(struct trees *self, int32_t i, int side, int is_next)
 INLINE void add_orphan(struct trees *self, int32_t i, int32_t level)
 {
     struct maxflow *graph = self->graph;
-    graph->tree[i].parent = TREES_NONE;
+    graph->node[i].parent = TREES_NONE;
     while (self->highest < level)
         graph->bucket[++self->highest] = -1;
-    graph->next[i] = graph->bucket[level];
+    graph->node[i].next = graph->bucket[level];
     graph->bucket[level] = i;
     self->lowest = level < self->lowest ? level : self->lowest;
 }
@@ -50,11 +50,11 @@ INLINE void sink(struct trees *self, int32_t i, int side)
 {
     struct maxflow *graph = self->graph;
     int32_t nearest = TREES_FAR, arc = 0;
-    for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
-        int32_t j = graph->head[k], above = level_of(graph, j, side);
+    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+        int32_t j = graph->arc[k].head, above = level_of(graph, j, side);
         if (above <= 0)
             continue;
-        if (graph->tree[j].parent == graph->reverse[k])
+        if (graph->node[j].parent == graph->arc[k].reverse)
             add_orphan(self, j, above);
         if (above < nearest && toward_parent(graph, k, side) > 0) {
             nearest = above;
@@ -63,11 +63,11 @@ INLINE void sink(struct trees *self, int32_t i, int side)
     }
     self->budget--;
     if (nearest >= self->limit[side]) {
-        graph->tree[i].level = 0;
+        graph->node[i].level = 0;
         return;
     }
-    graph->tree[i].level = side ? -(nearest + 1) : nearest + 1;
-    graph->current[i] = arc;
+    graph->node[i].level = side ? -(nearest + 1) : nearest + 1;
+    graph->node[i].current = arc;
     add_orphan(self, i, nearest + 1);
     if (nearest + 1 >= self->depth[side])
         enlist(self, i, side, nearest + 1 > self->depth[side]);
@@ -83,13 +83,14 @@ INLINE void adopt(struct trees *self, int side)
             self->lowest++;
             continue;
         }
-        graph->bucket[level] = graph->next[i];
-        int32_t k = graph->current[i], last = graph->last[i];
-        while (k < last && !(level_of(graph, graph->head[k], side) == level - 1 && toward_parent(graph, k, side) > 0))
+        graph->bucket[level] = graph->node[i].next;
+        int32_t k = graph->node[i].current, last = graph->first[i + 1];
+        while (k < last &&
+               !(level_of(graph, graph->arc[k].head, side) == level - 1 && toward_parent(graph, k, side) > 0))
             k++;
-        graph->current[i] = k;
+        graph->node[i].current = k;
         if (k < last && level > 1)
-            graph->tree[i].parent = k;
+            graph->node[i].parent = k;
         else
             sink(self, i, side);
     }
@@ -101,12 +102,12 @@ INLINE void adopt(struct trees *self, int side)
 INLINE void push_path(struct trees *self, int32_t i, int64_t amount, int side)
 {
     struct maxflow *graph = self->graph;
-    while (graph->tree[i].parent != TREES_ROOT) {
-        int32_t k = graph->tree[i].parent;
+    while (graph->node[i].parent != TREES_ROOT) {
+        int32_t k = graph->node[i].parent;
         push_slot(graph, k, side ? amount : -amount);
         if (!toward_parent(graph, k, side))
             add_orphan(self, i, level_of(graph, i, side));
-        i = graph->head[k];
+        i = graph->arc[k].head;
     }
     graph->excess[i] += side ? amount : -amount;
     if (!graph->excess[i])
@@ -117,8 +118,8 @@ INLINE void push_path(struct trees *self, int32_t i, int64_t amount, int side)
 INLINE void augment(struct trees *self, int32_t s, int32_t k)
 {
     struct maxflow *graph = self->graph;
-    int32_t t = graph->head[k];
-    int64_t amount = graph->residual[k];
+    int32_t t = graph->arc[k].head;
+    int64_t amount = graph->arc[k].residual;
     amount = path_bottleneck(graph, s, amount, 0);
     amount = path_bottleneck(graph, t, amount, 1);
     push_slot(graph, k, amount);
@@ -133,21 +134,21 @@ INLINE void scan(struct trees *self, int32_t i, int side)
 {
     struct maxflow *graph = self->graph;
     int32_t depth = self->depth[side];
-    for (int32_t k = graph->first[i], last = graph->last[i]; k < last; k++) {
-        int32_t j = graph->head[k];
+    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+        int32_t j = graph->arc[k].head;
         if (toward_child(graph, k, side) == 0)
             continue;
         int32_t level = level_of(graph, j, !side);
         while (level > 0 && level < TREES_FAR && toward_child(graph, k, side)) {
-            augment(self, side ? j : i, side ? graph->reverse[k] : k);
+            augment(self, side ? j : i, side ? graph->arc[k].reverse : k);
             if (level_of(graph, i, side) != depth)
                 return;
             level = level_of(graph, j, !side);
         }
         if (!level && toward_child(graph, k, side)) {
-            graph->tree[j].level = side ? -(depth + 1) : depth + 1;
-            graph->tree[j].parent = graph->reverse[k];
-            graph->current[j] = graph->reverse[k];
+            graph->node[j].level = side ? -(depth + 1) : depth + 1;
+            graph->node[j].parent = graph->arc[k].reverse;
+            graph->node[j].current = graph->arc[k].reverse;
             enlist(self, j, side, 1);
         }
     }
@@ -183,15 +184,15 @@ static void push_to_neighbours(struct maxflow *graph)
         int64_t excess = graph->excess[i];
         if (excess <= 0)
             continue;
-        for (int32_t k = graph->first[i], last = graph->last[i]; k < last && excess > 0; k++) {
-            int32_t j = graph->head[k], residual = graph->residual[k];
+        for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last && excess > 0; k++) {
+            int32_t j = graph->arc[k].head, residual = graph->arc[k].residual;
             int64_t deficit = -graph->excess[j];
             if (deficit <= 0 || residual == 0 || graph->distance[j] >= MAXFLOW_LEAF)
                 continue;
             int64_t amount = deficit < excess ? deficit : excess;
             amount = residual < amount ? residual : amount;
-            graph->residual[k] = residual - (int32_t)amount;
-            graph->residual[graph->reverse[k]] += (int32_t)amount;
+            graph->arc[k].residual = residual - (int32_t)amount;
+            graph->arc[graph->arc[k].reverse].residual += (int32_t)amount;
             graph->excess[j] += amount;
             excess -= amount;
         }
@@ -205,12 +206,12 @@ static void start(struct trees *self)
     struct maxflow *graph = self->graph;
     int32_t n = graph->n_nodes;
     for (int32_t i = 0; i <= n; i++)
-        graph->tree[i] = (struct tree_node){TREES_CLOSED, TREES_NONE};
+        hang(graph, i, TREES_CLOSED, TREES_NONE, 0);
     for (int32_t c = 0; c < graph->n_core; c++) {
         int32_t i = graph->core[c], side = graph->excess[i] < 0;
         bool is_root = graph->excess[i] != 0;
-        graph->tree[i] = (struct tree_node){is_root ? side ? -1 : 1 : 0, is_root ? TREES_ROOT : TREES_NONE};
-        graph->current[i] = graph->first[i];
+        hang(graph, i, is_root, is_root ? TREES_ROOT : TREES_NONE, side);
+        graph->node[i].current = graph->first[i];
         graph->label[i] = 0;
         if (is_root)
             enlist(self, i, side, 0);
