@@ -6,6 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#define LARGE ((size_t)1 << 20) /* bytes */
+#define PAGE  ((size_t)4096)
 
 static atomic_size_t requests;
 
@@ -77,15 +83,25 @@ void *array_realloc(void *array, size_t count, size_t size)
     return !bytes || fails() ? NULL : realloc(array, bytes);
 }
 
+/* Pages that are given back come back as zeros when they are first used, if ever. */
+static void clear(void *array, size_t bytes)
+{
+#if defined(__linux__)
+    if (bytes >= LARGE && madvise(array, bytes, MADV_DONTNEED) == 0)
+        return;
+#endif
+    memset(array, 0, bytes);
+}
+
 void *array_zalloc_aligned(size_t count, size_t size)
 {
-    size_t bytes = byte_count(count, size);
-    if (!bytes || bytes > PTRDIFF_MAX - 64 || fails())
+    size_t bytes = byte_count(count, size), alignment = bytes >= LARGE ? PAGE : 64;
+    if (!bytes || bytes > PTRDIFF_MAX - PAGE || fails())
         return NULL;
-    bytes = (bytes + 63) / 64 * 64;
-    void *array = aligned_alloc(64, bytes);
+    bytes = (bytes + alignment - 1) / alignment * alignment;
+    void *array = aligned_alloc(alignment, bytes);
     if (array)
-        memset(array, 0, bytes);
+        clear(array, bytes);
     return array;
 }
 

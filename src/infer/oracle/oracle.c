@@ -80,8 +80,9 @@ static int solve_bk(struct clv_oracle *oracle)
 }
 #endif
 
-/* Builds the engine's graph unless it already is this one. */
-static int hold_graph(struct clv_oracle *oracle, const struct clv_field *field)
+#if WITH_BK
+/* Builds libmaxflow's graph unless it already is this one. */
+static int hold_bk(struct clv_oracle *oracle, const struct clv_field *field)
 {
     size_t n_edges = (size_t)field->n_edges;
     if (oracle->n_nodes == field->n_nodes && oracle->n_edges == field->n_edges &&
@@ -92,14 +93,7 @@ static int hold_graph(struct clv_oracle *oracle, const struct clv_field *field)
         return -1;
     if (n_edges)
         memcpy(oracle->edges, field->edges, n_edges * sizeof *field->edges);
-    int failed;
-#if WITH_BK
-    if (oracle->engine == CLV_ENGINE_BK)
-        failed = build_bk(oracle, field);
-    else
-#endif
-        failed = maxflow_build(&oracle->graph, field->n_nodes, field->n_edges, field->edges);
-    if (failed) {
+    if (build_bk(oracle, field)) {
         forget_graph(oracle);
         return -1;
     }
@@ -107,21 +101,25 @@ static int hold_graph(struct clv_oracle *oracle, const struct clv_field *field)
     oracle->n_edges = field->n_edges;
     return 0;
 }
+#endif
 
 static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field, struct clv_error *err)
 {
     MUST(capacities_set(&oracle->capacities, field, err));
-    if (hold_graph(oracle, field))
-        return fail_memory(err);
 #if WITH_BK
     if (oracle->engine == CLV_ENGINE_BK) {
-        if (solve_bk(oracle))
+        if (hold_bk(oracle, field) || solve_bk(oracle))
             return fail_memory(err);
         for (int32_t i = 0; i < field->n_nodes; i++)
             y[i] = bk_on_source_side(oracle->bk, i);
         return CLV_OK;
     }
 #endif
+    if (!maxflow_is_of(&oracle->graph, field->n_nodes, field->n_edges, field->edges) &&
+        maxflow_build(&oracle->graph, field->n_nodes, field->n_edges, field->edges))
+        return fail_memory(err);
+    oracle->n_nodes = field->n_nodes;
+    oracle->n_edges = field->n_edges;
     const struct capacities *c = &oracle->capacities;
     maxflow_set(&oracle->graph, c->terminal, c->capacity, c->capacity);
     maxflow_solve(&oracle->graph);

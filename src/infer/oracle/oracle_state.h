@@ -35,7 +35,7 @@ struct clv_oracle {
     struct batch batch; /* for clv_perturbed_map */
     struct chain_map chain;
     struct decoding_workspace decoding; /* for clv_oracle_decode */
-    int32_t (*edges)[2];                /* of the graph that the engine holds; n_nodes < 0: none */
+    int32_t (*edges)[2];                /* of the graph that libmaxflow holds; n_nodes < 0: none */
     size_t edge_capacity;
     int32_t n_nodes, n_edges;
 #if WITH_BK
