@@ -11,7 +11,12 @@
 
 static enum clv_status check_edges(const struct clv_field *field, struct clv_error *err)
 {
+    uint32_t n = (uint32_t)field->n_nodes, is_bad = 0;
     for (int32_t e = 0; e < field->n_edges; e++) {
+        uint32_t a = (uint32_t)field->edges[e][0], b = (uint32_t)field->edges[e][1];
+        is_bad |= (uint32_t)((a >= n) | (b >= n) | (a == b));
+    }
+    for (int32_t e = 0; is_bad && e < field->n_edges; e++) {
         int32_t a = field->edges[e][0], b = field->edges[e][1];
         if (a < 0 || b < 0 || a >= field->n_nodes || b >= field->n_nodes || a == b)
             return fail(err, CLV_ERR_DATA, "edge %d joins nodes %d and %d of %d", e, a, b, field->n_nodes);

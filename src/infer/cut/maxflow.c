@@ -110,7 +110,7 @@ void maxflow_read_labels(struct maxflow *graph)
     const int32_t *restrict distance = graph->distance;
     int32_t *restrict queue = graph->queue + graph->n_decided, tail = 0;
     uint8_t *restrict label = graph->label;
-    for (int32_t c = 0; c < graph->n_core + graph->n_leaves; c++) {
+    for (int32_t c = 0; c < graph->n_core; c++) {
         int32_t i = graph->core[c];
         label[i] = graph->excess[i] > 0;
         queue[tail] = i;
@@ -120,11 +120,18 @@ void maxflow_read_labels(struct maxflow *graph)
         int32_t i = queue[at];
         for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
             int32_t to = arc[k].head;
-            int fresh = (arc[k].residual > 0) & !label[to] & (distance[to] != MAXFLOW_DECIDED);
+            int fresh = (arc[k].residual > 0) & !label[to] & (distance[to] < MAXFLOW_LEAF);
             label[to] |= (uint8_t)fresh;
             queue[tail] = to;
             tail += fresh;
         }
+    }
+    /* A leaf with excess has filled its arc; all others are reached from where it leads, if at all. */
+    const int32_t *leaf_arc = maxflow_leaf_arcs(graph);
+    for (int32_t at = graph->n_leaves - 1; at >= 0; at--) {
+        int32_t i = graph->core[graph->n_core + at], k = leaf_arc[at];
+        bool is_reached = k >= 0 && label[arc[k].head] && arc[k].sum > arc[k].residual;
+        label[i] = (graph->excess[i] > 0) | is_reached;
     }
 }
 
@@ -213,12 +220,39 @@ static int grid_exponent(double largest)
     return largest == 0 ? 0 : k > 1000 ? 1000 : k;
 }
 
+/* Four at a time, which need not wait for one another. */
 static double largest_size(const double *value, size_t n)
 {
-    double largest = 0;
+    double largest[4] = {0};
+    for (size_t i = 0; i + 4 <= n; i += 4)
+        for (size_t j = 0; j < 4; j++)
+            largest[j] = fabs(value[i + j]) > largest[j] ? fabs(value[i + j]) : largest[j];
+    for (size_t i = n / 4 * 4; i < n; i++)
+        largest[0] = fmax(largest[0], fabs(value[i]));
+    return fmax(fmax(largest[0], largest[1]), fmax(largest[2], largest[3]));
+}
+
+/* The first below 0, or n. */
+static size_t find_negative(const double *value, size_t n)
+{
+    int is_there = 0;
     for (size_t i = 0; i < n; i++)
-        largest = fabs(value[i]) > largest ? fabs(value[i]) : largest;
-    return largest;
+        is_there |= value[i] < 0;
+    size_t at = is_there ? 0 : n;
+    while (at < n && !(value[at] < 0))
+        at++;
+    return at;
+}
+
+/* Each scaled and rounded to a whole number, of two as near ones the even one: the sum's last digit is a unit then. */
+static void round_all(int32_t *whole, const double *value, size_t n, double scale)
+{
+    for (size_t i = 0; i < n; i++) {
+        double sum = value[i] * scale + 0x1.8p52;
+        int64_t bits;
+        memcpy(&bits, &sum, sizeof bits);
+        whole[i] = (int32_t)bits;
+    }
 }
 
 double capacities_sum(double *sum, const struct clv_field *field, const double *coupling)
@@ -260,13 +294,11 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
     }
     if (status)
         return status;
-    double largest_unary = largest_size(unary, n_nodes), largest_coupling = 0;
-    for (size_t e = 0; e < n_edges; e++) {
-        if (coupling[e] < 0)
-            return fail(err, CLV_ERR_DATA, "edge %zu (nodes %d and %d): its coupling is %g, below 0", e,
-                        field->edges[e][0], field->edges[e][1], coupling[e]);
-        largest_coupling = coupling[e] > largest_coupling ? coupling[e] : largest_coupling;
-    }
+    double largest_unary = largest_size(unary, n_nodes), largest_coupling = largest_size(coupling, n_edges);
+    size_t bad = find_negative(coupling, n_edges);
+    if (bad < n_edges)
+        return fail(err, CLV_ERR_DATA, "edge %zu (nodes %d and %d): its coupling is %g, below 0", bad,
+                    field->edges[bad][0], field->edges[bad][1], coupling[bad]);
     c->limit = INFINITY;
     if (largest_unary > UNARY_LARGE * largest_coupling)
         status = find_limit(c, field, unary, coupling, err);
@@ -275,9 +307,9 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
     c->slack_exponent = grid_exponent(fmax(largest_unary, largest_coupling));
     c->exponent = grid_exponent(fmax(fmin(largest_unary, c->limit), largest_coupling));
     double scale = ldexp(1, c->exponent);
-    for (size_t i = 0; i < n_nodes; i++)
+    round_all(c->terminal, unary, n_nodes, scale);
+    for (size_t i = 0; i < n_nodes && !isinf(c->limit); i++)
         c->terminal[i] = (int32_t)rint(unary_clip(unary[i], c->limit) * scale);
-    for (size_t e = 0; e < n_edges; e++)
-        c->capacity[e] = (int32_t)rint(coupling[e] * scale);
+    round_all(c->capacity, coupling, n_edges, scale);
     return CLV_OK;
 }

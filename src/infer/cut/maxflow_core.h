@@ -17,6 +17,12 @@ void maxflow_eliminate(struct maxflow *graph);
  * drawn from it. */
 void maxflow_strip_leaves(struct maxflow *graph);
 
+/* [n_leaves] the arc through which each was stripped, -1: none was left. */
+static inline int32_t *maxflow_leaf_arcs(const struct maxflow *graph)
+{
+    return &graph->queue[2 * (size_t)graph->n_nodes + 2 - (size_t)graph->n_leaves];
+}
+
 /* The core's flow by search trees, breadth-first until nodes have moved to a deeper level so many times in all
  * (trees.c), then in whatever order is at hand (search.c). */
 void maxflow_grow_trees(struct maxflow *graph, int64_t most_sinks);

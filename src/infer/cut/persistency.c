@@ -7,6 +7,8 @@
  * draw its deficit from there, as far as the arc goes; what is then left stays, and the leaf is done. So paths and trees
  * are solved in linear time, and other graphs lose what hangs on them. The flow is part of the pseudoflow: the leaf's
  * label is read off the residual graph like any other. */
+#include <string.h>
+
 #include "infer/cut/maxflow_core.h"
 
 /* Nodes that their own scores decide are first in the queue, then what follows from them. */
@@ -88,44 +90,46 @@ static inline int32_t only_arc(const struct maxflow *graph, int32_t i)
 }
 
 /* Moves what leaf i has or lacks along its only arc. */
-static inline int32_t strip(struct maxflow *graph, int32_t i, int32_t slot)
+static inline void strip(struct maxflow *graph, int32_t i, struct maxflow_arc *arc)
 {
-    int32_t to = graph->arc[slot].head, back = graph->arc[slot].sum - graph->arc[slot].residual;
-    int64_t excess = graph->excess[i];
-    int64_t amount = excess > graph->arc[slot].residual ? graph->arc[slot].residual : excess < -back ? -back : excess;
-    graph->arc[slot].residual -= (int32_t)amount;
-    graph->arc[graph->arc[slot].reverse].residual += (int32_t)amount;
-    graph->excess[i] -= amount;
-    graph->excess[to] += amount;
-    return to;
+    int64_t excess = graph->excess[i], forth = arc->residual, back = arc->residual - arc->sum;
+    int64_t amount = excess < forth ? excess : forth;
+    amount = amount > back ? amount : back;
+    arc->residual -= (int32_t)amount;
+    graph->arc[arc->reverse].residual += (int32_t)amount;
+    graph->excess[i] = excess - amount;
+    graph->excess[arc->head] += amount;
 }
 
 void maxflow_strip_leaves(struct maxflow *graph)
 {
     int32_t *restrict degree = graph->count, *restrict core = graph->core;
     int32_t *restrict queue = graph->queue + graph->n_decided, tail = 0, n_core = 0;
+    int32_t *restrict leaf_arc = graph->next;
     for (int32_t c = 0; c < graph->n_core; c++) {
         queue[tail] = core[c];
         tail += degree[core[c]] <= 1;
     }
-    graph->n_leaves = 0;
     for (int32_t at = 0; at < tail; at++) {
         int32_t i = queue[at];
         graph->distance[i] = MAXFLOW_LEAF;
+        leaf_arc[at] = -1;
         if (degree[i] <= 0)
             continue; /* its neighbours were leaves, too */
-        int32_t to = strip(graph, i, only_arc(graph, i));
-        queue[tail] = to;
-        tail += --degree[to] == 1;
+        leaf_arc[at] = only_arc(graph, i);
+        struct maxflow_arc *arc = &graph->arc[leaf_arc[at]];
+        strip(graph, i, arc);
+        queue[tail] = arc->head;
+        tail += --degree[arc->head] == 1;
     }
+    graph->n_leaves = tail;
     if (!tail)
         return;
     for (int32_t c = 0; c < graph->n_core; c++) {
         core[n_core] = core[c];
         n_core += graph->distance[core[c]] != MAXFLOW_LEAF;
     }
-    for (int32_t at = 0; at < tail; at++)
-        core[n_core + at] = queue[at];
+    memcpy(&core[n_core], queue, (size_t)tail * sizeof *core);
+    memcpy(maxflow_leaf_arcs(graph), leaf_arc, (size_t)tail * sizeof *leaf_arc);
     graph->n_core = n_core;
-    graph->n_leaves = tail;
 }
