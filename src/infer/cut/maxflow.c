@@ -104,29 +104,11 @@ void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *
     memcpy(graph->terminal, terminal, (size_t)graph->n_nodes * sizeof *terminal);
 }
 
-void maxflow_read_labels(struct maxflow *graph)
+/* A leaf with excess has filled its arc; all others are reached from where it leads, if at all. */
+void maxflow_read_leaves(struct maxflow *graph)
 {
-    const struct maxflow_arc *restrict arc = graph->arc;
-    const int32_t *restrict distance = graph->distance;
-    int32_t *restrict queue = graph->queue + graph->n_decided, tail = 0;
-    uint8_t *restrict label = graph->label;
-    for (int32_t c = 0; c < graph->n_core; c++) {
-        int32_t i = graph->core[c];
-        label[i] = graph->excess[i] > 0;
-        queue[tail] = i;
-        tail += label[i];
-    }
-    for (int32_t at = 0; at < tail; at++) {
-        int32_t i = queue[at];
-        for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
-            int32_t to = arc[k].head;
-            int fresh = (arc[k].residual > 0) & !label[to] & (distance[to] < MAXFLOW_LEAF);
-            label[to] |= (uint8_t)fresh;
-            queue[tail] = to;
-            tail += fresh;
-        }
-    }
-    /* A leaf with excess has filled its arc; all others are reached from where it leads, if at all. */
+    const struct maxflow_arc *arc = graph->arc;
+    uint8_t *label = graph->label;
     const int32_t *leaf_arc = maxflow_leaf_arcs(graph);
     for (int32_t at = graph->n_leaves - 1; at >= 0; at--) {
         int32_t i = graph->core[graph->n_core + at], k = leaf_arc[at];
@@ -155,7 +137,7 @@ void maxflow_solve(struct maxflow *graph)
         maxflow_push(graph);
     else
         maxflow_grow_trees(graph, SINKS_A_NODE * (int64_t)graph->n_core);
-    maxflow_read_labels(graph);
+    maxflow_read_leaves(graph);
 }
 
 void capacities_init(struct capacities *capacities)

@@ -24,13 +24,14 @@ static inline int32_t *maxflow_leaf_arcs(const struct maxflow *graph)
 }
 
 /* The core's flow by search trees, breadth-first until nodes have moved to a deeper level so many times in all
- * (trees.c), then in whatever order is at hand (search.c). */
+ * (trees.c), then in whatever order is at hand (search.c). What source trees hold has label 1. */
 void maxflow_grow_trees(struct maxflow *graph, int64_t most_sinks);
 
-/* Pushes the core's excess to nodes with a deficit, until none that is left can get to one. */
+/* Pushes the core's excess to nodes with a deficit, until none that is left can get to one. What excess that is left
+ * over reaches has label 1. */
 void maxflow_push(struct maxflow *graph);
 
-/* What is reachable from excess that is left over has label 1; decided nodes have their labels. */
-void maxflow_read_labels(struct maxflow *graph);
+/* The labels of leaves, from those of the core. */
+void maxflow_read_leaves(struct maxflow *graph);
 
 #endif

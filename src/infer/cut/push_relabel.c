@@ -194,6 +194,31 @@ ROWS_CLONE static int push_strong_avx2(struct maxflow *graph, int64_t budget)
     return push_round(graph, budget, 1, 1);
 }
 
+/* The minimal source set: what is reachable from excess that is left over. */
+static void read_labels(struct maxflow *graph)
+{
+    const struct maxflow_arc *restrict arc = graph->arc;
+    const int32_t *restrict distance = graph->distance;
+    int32_t *restrict queue = graph->queue + graph->n_decided, tail = 0;
+    uint8_t *restrict label = graph->label;
+    for (int32_t c = 0; c < graph->n_core; c++) {
+        int32_t i = graph->core[c];
+        label[i] = graph->excess[i] > 0;
+        queue[tail] = i;
+        tail += label[i];
+    }
+    for (int32_t at = 0; at < tail; at++) {
+        int32_t i = queue[at];
+        for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+            int32_t to = arc[k].head;
+            int fresh = (arc[k].residual > 0) & !label[to] & (distance[to] < MAXFLOW_LEAF);
+            label[to] |= (uint8_t)fresh;
+            queue[tail] = to;
+            tail += fresh;
+        }
+    }
+}
+
 void maxflow_push(struct maxflow *graph)
 {
     int64_t budget = SCANS_A_NODE * (int64_t)graph->n_core;
@@ -205,4 +230,5 @@ void maxflow_push(struct maxflow *graph)
         is_unfinished = !graph->has_avx2 ? push_round(graph, budget, is_strong, 0)
                         : is_strong      ? push_strong_avx2(graph, budget)
                                          : push_weak_avx2(graph, budget);
+    read_labels(graph);
 }

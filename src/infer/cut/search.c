@@ -126,10 +126,10 @@ INLINE void adopt(struct search *self, int32_t i, int side)
     graph->node[i].level = 0;
     for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
         int32_t j = graph->arc[k].head, level = level_of(graph, j, side);
-        if (level <= 0 || level >= TREES_FAR || graph->node[j].parent == TREES_NONE)
+        if (level <= 0 || level >= TREES_FAR)
             continue;
         if (toward_parent(graph, k, side))
-            activate(self, j);
+            activate(self, j); /* an orphan, too: it may find a parent */
         if (graph->node[j].parent == graph->arc[k].reverse)
             orphan_last(self, j);
     }

@@ -218,7 +218,8 @@ static void start(struct trees *self)
     }
 }
 
-/* Both sides grow alike; when one has no node left to scan, nothing of it reaches the other. */
+/* Both sides grow alike; when one has no node left to scan, nothing of it reaches the other. Then the source trees go on
+ * to all that they reach, which is the minimal source set. */
 void maxflow_grow_trees(struct maxflow *graph, int64_t most_sinks)
 {
     int32_t *queue = graph->queue + graph->n_decided;
@@ -240,4 +241,9 @@ void maxflow_grow_trees(struct maxflow *graph, int64_t most_sinks)
             grow(&self, 1);
     if (self.list[0][0].n && self.list[1][0].n)
         maxflow_search(graph);
+    else
+        while (self.list[0][0].n)
+            grow(&self, 0);
+    for (int32_t c = 0; c < graph->n_core; c++)
+        graph->label[graph->core[c]] = graph->node[graph->core[c]].level > 0;
 }

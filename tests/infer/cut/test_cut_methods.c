@@ -39,7 +39,7 @@ static void solve_by(uint8_t *label, struct maxflow *graph, const struct drawn *
         maxflow_push(graph);
     else
         maxflow_grow_trees(graph, most_sinks[method]);
-    maxflow_read_labels(graph);
+    maxflow_read_leaves(graph);
     memcpy(label, graph->label, (size_t)drawn->n);
 }
 
