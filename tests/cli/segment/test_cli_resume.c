@@ -255,6 +255,8 @@ TEST(what_cross_validation_chose_is_not_chosen_again)
     free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/cv-whole.cleave", features(), options, folder));
     pid_t pid = start(model, options, &output);
     wait_until_there(formatted("%s.checkpoint", model), 1);
+    while (run_command(NULL, "grep -q 'cleave folds' %s.checkpoint", model) == 0) /* of the folds, until there is one */
+        wait_until_there(formatted("%s.checkpoint", model), 1);                   /* of learning with what was chosen */
     ck_assert_int_eq(kill(pid, SIGKILL), 0);
     wait_for(pid, output);
     char *text = expect_success("\"$CLEAVE\" train --data %s %s --resume -o %s", features(), options, model);
