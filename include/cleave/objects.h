@@ -1,6 +1,6 @@
 /* Objects: the pixels of an image by the object that they belong to, and what there is to measure.
  *
- *     struct clv_object_map map = {0};   // of labels[height][width] that clv_segment gave
+ *     struct clv_object_map map = {0};   // of labels[height][width]; by a model: clv_segment_objects
  *     struct clv_object *rows = NULL;
  *     if (clv_object_map_from_labels(&map, labels, image.width, image.height, NULL, &error) ||
  *         clv_objects_measure(&rows, &map, &image, NULL, &error))

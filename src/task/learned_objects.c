@@ -170,9 +170,12 @@ static enum clv_status label_found(struct clv_object_map *map, const uint8_t *la
     return status;
 }
 
-enum clv_status label_objects(struct clv_object_map *map, const uint8_t *labels, const struct clv_image *image,
-                              const struct clv_model *model, struct clv_error *err)
+enum clv_status clv_segment_objects(struct clv_object_map *map, const uint8_t *labels, const struct clv_model *model,
+                                    const struct clv_image *image, struct clv_error *err)
 {
+    if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
+        return fail(err, CLV_ERR_USAGE, "the image is %dx%d of %d channels (3 are needed)", image->width, image->height,
+                    image->channels);
     bool is_object[256];
     for (int32_t label = 0; label < 256; label++)
         is_object[label] = export_is_object(&model->labels, label);

@@ -73,17 +73,28 @@ TEST(instances_alone_teach_and_the_model_file_carries_what_was_learned)
     for (int i = 0; i < N; i++)
         differ += (found.objects[i] > 0) != (truth.objects[i] > 0);
     ck_assert_int_lt(differ, N / 20);
+    /* Objects of an image that is labelled: the same, with the label that can have objects, though no pixel has it. */
+    uint8_t *labels = calloc(N, 1);
+    struct clv_object_map labelled = {0}, none = {0};
+    struct clv_error error = {0};
+    must(clv_segment_objects(&labelled, labels, &read, &image, err));
+    ck_assert_mem_eq(found.objects, labelled.objects, N * sizeof *found.objects);
+    ck_assert_mem_eq(labelled.labels, ((uint8_t[]){1, 1, 1, 1}), 4);
+    image.channels = 1;
+    ck_assert_int_eq(clv_segment_objects(&none, labels, &read, &image, &error), CLV_ERR_USAGE);
+    ck_assert_ptr_null(none.objects);
+    image.channels = 3;
     /* Tensors that are none of ours are refused. */
     const struct clv_tensor *network = clv_model_attached(&read, "objects.network");
     ((float *)network->data)[7] = NAN;
-    struct clv_object_map none = {0};
-    struct clv_error error = {0};
     ck_assert_int_eq(learned_objects_find(&none, &read, &image, &error), CLV_ERR_DATA);
     ck_assert(strstr(error.message, "objects.network"));
     ck_assert_ptr_null(none.objects);
     clv_object_map_release(&found);
     clv_object_map_release(&again);
     clv_object_map_release(&truth);
+    clv_object_map_release(&labelled);
+    free(labels);
     clv_image_release(&image);
     clv_model_release(&model);
     clv_model_release(&read);

@@ -44,13 +44,13 @@ labels = cleave.refine(image, probable)
 picture("map.png", image, labels)
 print(f"map    IoU {cleave.score(labels, truth).mean_iou:.2f}, before {cleave.score(probable > 0.5, truth).mean_iou:.2f}")
 
-# 3. A model of photos with masks.
+# 3. A model of photos with masks, and the objects that it finds.
 pairs = [(cleave.read_image(ASSETS / "animals" / row["image"]), np.array(Image.open(ASSETS / "animals" / row["mask"]))) for row in train]
 model = cleave.train(pairs, seed=1, words=100)
 model.save(out / "animals.cleave")
-labels = cleave.load(out / "animals.cleave").segment(image)
+labels, objects, measures = cleave.load(out / "animals.cleave").segment(image, objects=True, min_area=100)
 picture("model.png", image, labels)
-print(f"model  IoU {cleave.score(labels, truth).mean_iou:.2f}")
+print(f"model  IoU {cleave.score(labels, truth).mean_iou:.2f}, objects of {', '.join(map(str, measures['area']))} pixels")
 
 # 4. A raw cut: how much lighter or darker than the mean of the box's border a pixel is; neighbours hold together where alike.
 x, y, width, height = (int(side) for side in boxes[name])

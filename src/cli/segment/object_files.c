@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "cli/common/console.h"
 #include "object/object_map.h"
-#include "task/learned_objects.h"
 
 #define TABLE_HEAD                                                                                                     \
     "image\tobject\tlabel\tarea\tcentroid_x\tcentroid_y\tleft\ttop\tright\tbottom\tperimeter\tmean_red\tmean_green\t"  \
@@ -53,7 +52,7 @@ enum clv_status object_files_find(struct work *work, const struct segment_run *r
     const struct segment *options = run->options;
     enum clv_status status = work->output->finished
                                  ? read_finished(work, &options->common.limits, err)
-                                 : label_objects(&work->objects, work->labels, &work->image, run->model, err);
+                                 : clv_segment_objects(&work->objects, work->labels, run->model, &work->image, err);
     TRY_IF(!work->output->finished,
            clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
     TRY(clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err));

@@ -161,7 +161,7 @@ def test_the_version_is_the_librarys():
 
 
 def test_help_begins_with_four_examples():
-    examples = [line.split("#")[0].strip() for line in inspect.getdoc(cleave).splitlines()[2:9] if line.strip()]
+    examples = [line.split("#")[0].strip() for line in inspect.getdoc(cleave).splitlines()[2:10] if line.strip()]
     assert examples[0] == "import cleave"
     for line, name in zip([*examples[1:4], examples[-1]], ("box_cut", "refine", "train", "graph_cut")):
         assert f"cleave.{name}(" in line

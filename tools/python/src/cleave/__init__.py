@@ -6,9 +6,10 @@
     labels = cleave.refine(image, probabilities)                # a network's map, sharpened at the pixels
     model = cleave.train("set/")                                # images/ and masks/, or a manifest; pairs of arrays likewise
     labels = model.segment(image)
+    labels, objects, table = model.segment(image, objects=True)  # numbers of objects, and their measures
     labels = cleave.graph_cut(unary, couplings)                 # a raw minimum cut, on a grid or a graph
 
-Without models also: click_cut (strokes), superpixels, score, read_image. Models: train, load, Model.save, segment, marginals,
+Without models also: click_cut (strokes), superpixels, measure, score, read_image. Models: train, load, Model.save, segment, marginals,
 features; they can be pickled. tools/python/tutorial.py makes a picture of each of the four above.
 
 Images are uint8 arrays [height, width, 3] in RGB order, [height, width, 4] with alpha, which is laid over white, or [height, width]
@@ -25,13 +26,14 @@ released during every call; models may be shared by threads that segment. Ctrl-C
 from ._errors import DataError, Error, InputError, InternalError, MissingFileError, OutOfMemory, OutputError, UsageError
 from ._graphs import graph_cut
 from ._model import Model, Problem, features, load, marginals, segment, version
+from ._objects import Objects, measure
 from ._pixels import VOID, Score, box_cut, click_cut, read_image, refine, score, superpixels
 from ._train import learners, options, train
 
 __version__ = version().split()[-1]
 
 __all__ = [
-    "DataError", "Error", "InputError", "InternalError", "MissingFileError", "Model", "OutOfMemory", "OutputError", "Problem", "Score",
-    "UsageError", "VOID", "box_cut", "click_cut", "features", "graph_cut", "learners", "load", "marginals", "options", "read_image",
-    "refine", "score", "segment", "superpixels", "train", "version",
+    "DataError", "Error", "InputError", "InternalError", "MissingFileError", "Model", "Objects", "OutOfMemory", "OutputError", "Problem",
+    "Score", "UsageError", "VOID", "box_cut", "click_cut", "features", "graph_cut", "learners", "load", "marginals", "measure", "options",
+    "read_image", "refine", "score", "segment", "superpixels", "train", "version",
 ]

@@ -3,7 +3,7 @@
 import os
 import pathlib
 import tempfile
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Tuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ._arrays import Labels, as_box, as_image, as_whole, channels_first, copied, pointer
 from ._errors import DataError, Path, UsageError, call
 from ._native import ffi, lib
+from ._objects import Objects, objects_of
 from ._pixels import Box, box_cut
 from ._work import Work
 
@@ -44,7 +45,13 @@ class Model:
         """Writes the model file, which is old or new, never half. Raises OutputError."""
         call(lib.clv_model_write, os.fsencode(path), self._native, path=path)
 
-    def segment(self, image: Labels, **options: Any) -> Labels:
+    @overload
+    def segment(self, image: Labels, *, objects: Literal[True], **options: Any) -> Objects: ...
+
+    @overload
+    def segment(self, image: Labels, *, objects: Literal[False] = False, **options: Any) -> Labels: ...
+
+    def segment(self, image: Labels, **options: Any) -> Any:
         """cleave.segment with this model."""
         return segment(self, image, **options)
 
@@ -141,8 +148,18 @@ def _native_maps(model: Model, maps: Optional[Maps], channel_axis: int) -> Tuple
     return (native if names else ffi.NULL), (native, keep)
 
 
+@overload
 def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
-            refine: Optional[bool] = None) -> Labels:
+            refine: Optional[bool] = None, objects: Literal[False] = False) -> Labels: ...
+
+
+@overload
+def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
+            refine: Optional[bool] = None, objects: Literal[True], min_area: int = 0, clear_border: bool = False) -> Objects: ...
+
+
+def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
+            refine: Optional[bool] = None, objects: bool = False, min_area: int = 0, clear_border: bool = False) -> Any:
     """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
 
     maps        of a model that was learned with maps of networks: {name: array [height, width] or [height, width, channels]}, of
@@ -152,13 +169,24 @@ def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = Non
                 than features are made of
     box         (x, y, width, height): only what lies in it may be other than label 0. With model=None the same as
                 cleave.box_cut.
+    objects     True: three values (labels, objects, table), as `--objects` writes them. objects is int32 [height, width], the number
+                of the object of each pixel from 1, 0 for none: as the model has learned to separate them, else connected pieces of
+                each label. table has their measures (cleave.measure) and labels. Not with both a model and a box
+    min_area    leave out objects of fewer pixels; their labels stay
+    clear_border
+                leave out objects that have a pixel in the first or last row or column
     """
+    if not objects and (min_area or clear_border):
+        raise UsageError("min_area and clear_border are of objects, which need objects=True")
     if model is None:
         if box is None:
             raise UsageError("segment needs a model or a box")
         labels: Labels = box_cut(image, box)
-        return labels
+        native, _keep = as_image("image", image)
+        return objects_of(labels, ffi.NULL, native, min_area, clear_border) if objects else labels
     _checked(model)
+    if objects and box is not None:
+        raise UsageError("objects are of the whole image by a model, or of a box without one")
     native, _keep = as_image("image", image)
     left, top, width, height = (0.0, 0.0, 0.0, 0.0) if box is None else as_box("box", box, native.width, native.height)
     options = ffi.new("struct clv_segment_options *")
@@ -172,7 +200,7 @@ def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = Non
         centre_x, centre_y = np.arange(native.width) + 0.5, np.arange(native.height) + 0.5
         labels[~((centre_y >= top) & (centre_y < top + height)), :] = 0
         labels[:, ~((centre_x >= left) & (centre_x < left + width))] = 0
-    return labels
+    return objects_of(labels, model._native, native, min_area, clear_border) if objects else labels
 
 
 class Problem(NamedTuple):
