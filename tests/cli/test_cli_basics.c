@@ -174,7 +174,7 @@ TEST(missing_and_conflicting_options_are_named)
     expect_error(64, "-o is missing", "\"$CLEAVE\" train --data x");
     expect_error(64, "cleave train' makes a model of images with masks, `cleave label' of what is marked",
                  "\"$CLEAVE\" segment x -o y");
-    expect_error(64, "`cleave segment --boxes' needs none", "\"$CLEAVE\" segment h.jpg");
+    expect_error(64, "`cleave segment --boxes' and `--sequence' need none", "\"$CLEAVE\" segment h.jpg");
     expect_error(64, "-o is missing", "\"$CLEAVE\" segment x -m y");
     expect_error(64, "no images", "\"$CLEAVE\" segment -m x -o y");
     expect_error(64, "exclude each other", "\"$CLEAVE\" segment --overwrite --resume");
