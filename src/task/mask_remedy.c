@@ -93,9 +93,16 @@ static int whole_factor(int a, int b)
     return factor > 1 && abs(large - factor * small) < factor ? factor : 0;
 }
 
-/* In steps, as labels are not to be mixed. */
+/* What a path has below the root; "." for the root itself. */
+static const char *below_root(const char *path, const char *root, size_t root_length)
+{
+    bool is_here = strcmp(root, ".") == 0; /* which is left out of paths */
+    return is_here ? path : path[root_length] ? path + root_length + 1 : ".";
+}
+
+/* In steps, as labels are not to be mixed, and in a copy: what masks were is not lost. */
 static void put_size_command(struct text *text, const struct clv_item *item, const struct clv_image_limits *limits,
-                             const char *images, const char *masks)
+                             const char *root, const char *images, const char *masks)
 {
     int32_t width, height, mask_width, mask_height;
     struct clv_error ignored;
@@ -105,13 +112,26 @@ static void put_size_command(struct text *text, const struct clv_item *item, con
     if (factor > 1 && factor == whole_factor(mask_height, height))
         text_printf(text, "; %s are %d times as large as their %s", width > mask_width ? "images" : "masks", factor,
                     width > mask_width ? "masks" : "images");
-    text_put(text,
-             "; this brings masks to their images' sizes: python3 -c 'import sys,glob,os.path as p;from PIL import "
-             "Image as I;i,m=sys.argv[1:];[I.open(f).resize(I.open(glob.glob(p.join(i,p.splitext(p.basename(f))"
-             "[0].removesuffix(\"_mask\")+\".*\"))[0]).size,0).save(f) for f in glob.glob(m+\"/*.png\")]' ");
-    text_put_word(text, images);
+    size_t length = strlen(root);
+    while (length > 1 && root[length - 1] == '/')
+        length--;
+    struct text copy;
+    text_init(&copy, 1 << 16);
+    text_append(&copy, root, length);
+    text_put(&copy, copy.failed || *path_name(copy.bytes) == '.' ? "/../resized" : "-resized");
+    text->failed |= copy.failed;
+    text_put(text, "; this makes a copy with masks of their images' sizes: (n=");
+    text_put_word(text, copy.failed ? "" : copy.bytes);
+    text_put(text, "; mkdir \"$n\" && cp -RL ");
+    text_put_word(text, root);
+    text_put(text, "/. \"$n\" && cd \"$n\" && python3 -c 'import sys,glob,os.path as p;from PIL import "
+                   "Image as I;i,m=sys.argv[1:];[I.open(f).resize(I.open(glob.glob(p.join(i,p.splitext(p.basename(f))"
+                   "[0].removesuffix(\"_mask\")+\".*\"))[0]).size,0).save(f) for f in glob.glob(m+\"/*.png\")]' ");
+    text_put_word(text, below_root(images, root, length));
     text_put(text, " ");
-    text_put_word(text, masks);
+    text_put_word(text, below_root(masks, root, length));
+    text_put(text, ")");
+    text_release(&copy);
 }
 
 void mask_remedy(struct text *text, const char *message, const struct clv_set *set,
@@ -132,7 +152,7 @@ void mask_remedy(struct text *text, const char *message, const struct clv_set *s
     else if (strstr(fault, "does not keep label values"))
         put_png_command(text, masks, &set->items[i]);
     else if (strncmp(fault, "mask is ", strlen("mask is ")) == 0)
-        put_size_command(text, &set->items[i], limits, images, masks);
+        put_size_command(text, &set->items[i], limits, set->root, images, masks);
     else if (strstr(fault, "labels.tsv must name") || strstr(fault, "without a labels.tsv"))
         put_labels(text, !strstr(fault, "value") && !strstr(fault, "holds"), set, limits);
     array_free(images);

@@ -81,8 +81,8 @@ static uint8_t *photograph(size_t *size, int width, int height, int i)
 }
 
 /* Two lines: the fault, and how many images have it. Runs what is in the first from `command` on (Pillow permitting), and
- * trains then. */
-static void expect_remedy(const char *folder, const char *part, const char *command)
+ * then trains on `remedied`. */
+static void expect_remedy_in(const char *folder, const char *part, const char *command, const char *remedied)
 {
     char *output;
     int code = run_command(&output, "cd %s && " TRAIN "set -o m", folder);
@@ -94,11 +94,16 @@ static void expect_remedy(const char *folder, const char *part, const char *comm
     if (begin) {
         spill(formatted("%s/command", folder), begin, strcspn(begin, "\n"));
         free(expect_success("cd %s && PATH=/usr/bin:$PATH && if grep -q python3 command && ! python3 -c 'import PIL' "
-                            "2>/dev/null; then exit 0; fi && sh ./command && " TRAIN "set -o m",
-                            folder));
+                            "2>/dev/null; then exit 0; fi && sh ./command && " TRAIN "%s -o m",
+                            folder, remedied));
     }
     ck_assert_msg(!command == !begin, "%s", output);
     free(output);
+}
+
+static void expect_remedy(const char *folder, const char *part, const char *command)
+{
+    expect_remedy_in(folder, part, command, "set");
 }
 
 TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
@@ -110,8 +115,13 @@ TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
                   "(and 3 more); of two labels this makes PNGs: ",
                   "(cd ");
     make_set(folder, 2, "png", binary);
-    expect_remedy(folder, "mask is 20x15, image is 40x30 (and 3 more); images are 2 times as large as their masks; ",
-                  "python3 -c");
+    free(expect_success("cp -r %s/set %s/before", folder, folder));
+    expect_remedy_in(folder, "mask is 20x15, image is 40x30 (and 3 more); images are 2 times as large as their masks; ",
+                     "(n=set-resized; mkdir", "set-resized");
+    free(expect_success("diff -r %s/set %s/before", folder, folder)); /* the masks are as they were */
+    free(expect_success("cd %s/set && (\"$CLEAVE\" train . -o m 2>&1 || true) | grep -q '(n=./../resized; mkdir .* "
+                        "images masks)'",
+                        folder));
     make_set(folder, 1, "png", colours);
     expect_remedy(folder,
                   "(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
