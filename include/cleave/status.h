@@ -47,8 +47,18 @@ enum clv_status {
 
 #define CLV_ERROR_MESSAGE_MAX 1024
 
+/* What is wrong with a mask, of faults that a command of the shell mends. */
+enum clv_fault {
+    CLV_FAULT_OTHER = 0,
+    CLV_FAULT_MASK_SIZE,    /* it is not of its image's size */
+    CLV_FAULT_MASK_FORMAT,  /* its format (JPEG, WebP) does not keep values */
+    CLV_FAULT_MASK_VALUES,  /* its values need names, .. */
+    CLV_FAULT_MASK_COLOURS, /* .. its colours do */
+};
+
 struct clv_error {
     enum clv_status status;
+    enum clv_fault fault;
     int os_errno;                        /* errno at the failure, 0 if none */
     char message[CLV_ERROR_MESSAGE_MAX]; /* one line, no newline: "horse012.png: mask is 320x213, image is 640x426" */
 };

@@ -43,6 +43,7 @@ static void record(struct clv_error *err, enum clv_status status, int os_errno, 
     if (!err)
         return;
     err->status = status;
+    err->fault = CLV_FAULT_OTHER;
     err->os_errno = os_errno;
     point_vsnprintf(err->message, sizeof err->message, format, args);
     if (os_errno) {
@@ -61,6 +62,17 @@ enum clv_status fail(struct clv_error *err, enum clv_status status, const char *
     record(err, status, 0, format, args);
     va_end(args);
     return status;
+}
+
+enum clv_status fail_fault(struct clv_error *err, enum clv_fault fault, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    record(err, CLV_ERR_DATA, 0, format, args);
+    va_end(args);
+    if (err)
+        err->fault = fault;
+    return CLV_ERR_DATA;
 }
 
 enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const char *format, ...)

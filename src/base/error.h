@@ -14,7 +14,11 @@
 enum clv_status fail(struct clv_error *err, enum clv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same, with errno's text appended: "m.cleave: cannot open: No such file or directory". */
+/* CLV_ERR_DATA of a fault that has a remedy. */
+enum clv_status fail_fault(struct clv_error *err, enum clv_fault fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* As fail, with errno's text appended: "m.cleave: cannot open: No such file or directory". */
 enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

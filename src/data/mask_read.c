@@ -35,8 +35,8 @@ enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const str
     if (status != CLV_OK)
         return status;
     if (expected_width && expected_height && (image.width != expected_width || image.height != expected_height))
-        status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, image.width, image.height,
-                      expected_width, expected_height);
+        status = fail_fault(err, CLV_FAULT_MASK_SIZE, "%s: mask is %dx%d, image is %dx%d", path, image.width,
+                            image.height, expected_width, expected_height);
     TRY(mask_from_indexed(mask, &image, path, labels, err));
     clv_indexed_image_release(&image);
     return status;

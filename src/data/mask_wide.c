@@ -108,8 +108,8 @@ static enum clv_status read_colours(struct clv_indexed_image *image, const char 
         return CLV_OK;
     }
     if (!was_transparent)
-        return fail(err, CLV_ERR_DATA,
-                    "%s: masks must be 8-bit grey or palette PNG, or labels.tsv must name their colours", name);
+        return fail_fault(err, CLV_FAULT_MASK_COLOURS,
+                          "%s: masks must be 8-bit grey or palette PNG, or labels.tsv must name their colours", name);
     *note = "cut-outs: opaque pixels were read as 1 foreground, transparent ones as 0 background";
     for (size_t i = 0; i < n; i++)
         image->values[i] = wide->rgba[4 * i + 3] >= 128;
@@ -147,8 +147,8 @@ enum clv_status mask_from_wide(struct clv_mask *mask, const unsigned char *bytes
     if (!image.values)
         status = fail_memory(err);
     else if (wanted->width && wanted->height && (wide.width != wanted->width || wide.height != wanted->height))
-        status = fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", name, wide.width, wide.height,
-                      wanted->width, wanted->height);
+        status = fail_fault(err, CLV_FAULT_MASK_SIZE, "%s: mask is %dx%d, image is %dx%d", name, wide.width,
+                            wide.height, wanted->width, wanted->height);
     else
         status = wide.rgba ? read_colours(&image, &note, &wide, name, labels, err)
                            : read_grey16(&image, &note, &wide, name, err);

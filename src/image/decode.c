@@ -211,9 +211,9 @@ static enum clv_status decode_indexed(struct clv_indexed_image *image, const str
     case FORMAT_PNM: return pnm_decode_indexed(image, self->bytes, self->size, &resolved, err);
     case FORMAT_JPEG:
     case FORMAT_WEBP:
-        return fail(err, CLV_ERR_DATA,
-                    "a %s, which does not keep label values; masks must be 8-bit grey or palette PNG",
-                    self->format_name);
+        return fail_fault(err, CLV_FAULT_MASK_FORMAT,
+                          "a %s, which does not keep label values; masks must be 8-bit grey or palette PNG",
+                          self->format_name);
     default: return not_readable(self, err);
     }
 }

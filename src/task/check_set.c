@@ -148,8 +148,9 @@ static enum clv_status check_figure(struct summary *summary, const struct findin
     if (!finding->figure || finding->figure == summary->figure)
         return CLV_OK;
     if (summary->figure)
-        return fail(err, CLV_ERR_DATA, "%s: holds 0 and %d, but %s 0 and %d: a labels.tsv must name what they are",
-                    item->mask, finding->figure, summary->first_figure, summary->figure);
+        return fail_fault(err, CLV_FAULT_MASK_VALUES,
+                          "%s: holds 0 and %d, but %s 0 and %d: a labels.tsv must name what they are", item->mask,
+                          finding->figure, summary->first_figure, summary->figure);
     summary->figure = finding->figure;
     summary->first_figure = item->mask;
     return CLV_OK;

@@ -134,7 +134,7 @@ static void put_size_command(struct text *text, const struct clv_item *item, con
     text_release(&copy);
 }
 
-void mask_remedy(struct text *text, const char *message, const struct clv_set *set,
+void mask_remedy(struct text *text, const char *message, enum clv_fault fault, const struct clv_set *set,
                  const struct clv_image_limits *limits)
 {
     size_t i = 0, length = 0;
@@ -145,16 +145,15 @@ void mask_remedy(struct text *text, const char *message, const struct clv_set *s
     }
     if (i == set->n_items)
         return;
-    const char *fault = message + length + 2;
     char *images = path_folder(set->items[i].image), *masks = path_folder(set->items[i].mask);
     if (!images || !masks)
         text->failed = true;
-    else if (strstr(fault, "does not keep label values"))
+    else if (fault == CLV_FAULT_MASK_FORMAT)
         put_png_command(text, masks, &set->items[i]);
-    else if (strncmp(fault, "mask is ", strlen("mask is ")) == 0)
+    else if (fault == CLV_FAULT_MASK_SIZE)
         put_size_command(text, &set->items[i], limits, set->root, images, masks);
-    else if (strstr(fault, "labels.tsv must name") || strstr(fault, "without a labels.tsv"))
-        put_labels(text, !strstr(fault, "value") && !strstr(fault, "holds"), set, limits);
+    else if (fault == CLV_FAULT_MASK_VALUES || fault == CLV_FAULT_MASK_COLOURS)
+        put_labels(text, fault == CLV_FAULT_MASK_COLOURS, set, limits);
     array_free(images);
     array_free(masks);
 }

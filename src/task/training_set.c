@@ -168,8 +168,8 @@ const char **training_set_images(const struct clv_set *set)
 void bad_images_release(struct bad_images *self)
 {
     for (size_t i = 0; i < self->n; i++)
-        array_free(self->messages[i]);
-    array_free(self->messages);
+        array_free(self->images[i].message);
+    array_free(self->images);
     *self = (struct bad_images){0};
 }
 
@@ -177,14 +177,14 @@ enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, 
 {
     if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT && status != CLV_ERR_MEMORY)
         return status;
-    if (array_reserve((void **)&self->messages, &self->capacity, self->n + 1, sizeof *self->messages))
+    if (array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images))
         return fail_memory(err);
     char *message = string_copy(err->message);
     if (!message)
         return fail_memory(err);
     if (!self->n)
         self->status = status;
-    self->messages[self->n++] = message;
+    self->images[self->n++] = (struct bad_image){message, err->fault};
     return CLV_OK;
 }
 
@@ -209,15 +209,15 @@ static enum clv_status put_fault(struct text *text, bool *is_left, const struct 
 {
     size_t n = 0;
     for (size_t i = first + 1; i < self->n; i++)
-        if (is_left[i] && are_alike(self->messages[first], self->messages[i])) {
+        if (is_left[i] && are_alike(self->images[first].message, self->images[i].message)) {
             is_left[i] = false;
             n++;
         }
     text_init(text, 1 << 16);
-    text_put(text, self->messages[first]);
+    text_put(text, self->images[first].message);
     if (n)
         text_printf(text, " (and %zu more)", n);
-    mask_remedy(text, self->messages[first], set, limits);
+    mask_remedy(text, self->images[first].message, self->images[first].fault, set, limits);
     return text->failed ? fail_memory(err) : CLV_OK;
 }
 
@@ -254,7 +254,7 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
     if (!self->n)
         return CLV_OK;
     for (size_t i = 0; i < self->n && skip; i++)
-        report_message(progress, CLV_NOTE, "left out: %s", self->messages[i]);
+        report_message(progress, CLV_NOTE, "left out: %s", self->images[i].message);
     if (skip && self->n < n_images) {
         report_message(progress, CLV_NOTE, "%s: %zu of %zu images were left out as bad", path, self->n, n_images);
         return CLV_OK;

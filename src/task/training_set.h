@@ -67,7 +67,10 @@ bool training_set_is_deep(const struct clv_set *set, const struct clv_image_limi
 
 /* Images and masks that cannot be learned from, all of them, so that they are reported at once. */
 struct bad_images {
-    char **messages; /* [n], of one line each */
+    struct bad_image {
+        char *message; /* of one line */
+        enum clv_fault fault;
+    } * images; /* [n] */
     size_t n, capacity;
     enum clv_status status; /* of the first */
 };

@@ -112,6 +112,39 @@ TEST(named_labels_keep_their_values_and_void_is_void)
     clv_labels_release(&labels);
 }
 
+static void expect_fault(enum clv_fault fault, const char *path, int width, int height, const struct clv_labels *labels)
+{
+    struct clv_mask mask = {0};
+    struct clv_error err = {.fault = CLV_FAULT_MASK_FORMAT};
+    ck_assert_int_ne(clv_mask_read(&mask, path, labels, width, height, NULL, &err), CLV_OK);
+    ck_assert_int_eq(err.fault, fault);
+}
+
+TEST(faults_of_masks_are_told_apart_by_a_code)
+{
+    const char *folder = temporary_folder(), *grey = formatted("%s/a.png", folder), *jpeg = formatted("%s/b", folder),
+               *colour = formatted("%s/c.png", folder);
+    struct clv_labels labels = {0};
+    struct clv_image image = {0};
+    must(clv_labels_binary(&labels, err));
+    must(clv_image_new(&image, 3, 2, 3, err));
+    for (int i = 0; i < 18; i++)
+        image.pixels[i] = (uint8_t)(i * 13);
+    must(clv_jpeg_write(jpeg, &image, 90, err));
+    must(clv_png_write(colour, &image, err));
+    must(clv_png_write_labels(grey, 3, 2, (uint8_t[]){0, 1, 0, 1, 1, 9}, NULL, 0, err));
+    expect_fault(CLV_FAULT_MASK_SIZE, grey, 4, 2, &labels);
+    expect_fault(CLV_FAULT_MASK_SIZE, colour, 4, 2, &labels);
+    expect_fault(CLV_FAULT_MASK_VALUES, grey, 3, 2, &labels);
+    expect_fault(CLV_FAULT_MASK_COLOURS, colour, 3, 2, &labels);
+    expect_fault(CLV_FAULT_MASK_FORMAT, jpeg, 3, 2, &labels);
+    expect_fault(CLV_FAULT_OTHER, "absent.png", 3, 2, &labels);
+    labels.from_file = true; /* which is there, and is to be mended by hand */
+    expect_fault(CLV_FAULT_OTHER, grey, 3, 2, &labels);
+    clv_image_release(&image);
+    clv_labels_release(&labels);
+}
+
 TEST(mask_files_are_checked_against_their_image)
 {
     struct clv_labels labels = {0};
