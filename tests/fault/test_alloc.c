@@ -30,7 +30,7 @@ static void setup(void)
 
 static size_t count_requests(const char *command)
 {
-    free(expect_success("cd %s && rm -rf made && CLV_COUNT_ALLOCS=count \"$CLEAVE_FAULTS\" %s -t 1", folder, command));
+    free(expect_success("cd %s && rm -rf made made.checkpoint && CLV_COUNT_ALLOCS=count \"$CLEAVE_FAULTS\" %s -t 1", folder, command));
     char *text = slurp(formatted("%s/count", folder), NULL);
     size_t n = strtoul(text, NULL, 10);
     free(text);
@@ -57,7 +57,7 @@ static void fail_each_request(const char *command, size_t step)
         step = 1;
     for (size_t request = 1; request <= n; request += step) {
         char *output;
-        int code = run_command(&output, "cd %s && rm -rf made && CLV_FAIL_ALLOC=%zu exec \"$CLEAVE_FAULTS\" %s -t 1",
+        int code = run_command(&output, "cd %s && rm -rf made made.checkpoint && CLV_FAIL_ALLOC=%zu exec \"$CLEAVE_FAULTS\" %s -t 1",
                                folder, request, command);
         const char *made = formatted("%s/made", folder);
         if (code == 0) {
@@ -72,7 +72,7 @@ static void fail_each_request(const char *command, size_t step)
         }
         free(output);
     }
-    free(expect_success("rm -rf %s/made", folder));
+    free(expect_success("cd %s && rm -rf made made.checkpoint", folder));
     ck_assert_msg(n_failed * step > n / 2, "%s: only %zu of %zu requests mattered", command, n_failed, n);
     char *temporaries = expect_success("find %s -name '*.tmp' -o -name '*.features'", folder);
     ck_assert_str_eq(temporaries, "");
