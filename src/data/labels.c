@@ -178,6 +178,10 @@ enum clv_status labels_parse_table(struct clv_labels *labels, const char *path, 
     }
     if (status == CLV_OK && reading->highest < 1)
         status = fail(err, CLV_ERR_DATA, "%s: names no label above 0; at least labels 0 and 1 are needed", path);
+    size_t length = err && status == CLV_ERR_DATA ? strlen(err->message) : 0;
+    if (length)
+        snprintf(err->message + length, sizeof err->message - length, "%s",
+                 "; as of printf 'value\\tname\\n0\\tbackground\\n1\\thorse\\n' >labels.tsv");
     TRY(init(&fresh, reading->highest + 1, err));
     if (status == CLV_OK) {
         memcpy(fresh.names, reading->names, (size_t)fresh.n_labels * sizeof *fresh.names);

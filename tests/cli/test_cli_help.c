@@ -58,3 +58,8 @@ TEST(examples_of_the_help_run)
                        temporary_folder());
     free(output);
 }
+
+TEST(help_says_that_overlays_of_jpegs_are_jpegs)
+{
+    free(expect_success("\"$CLEAVE\" segment --help | grep -q 'overlays/<stem>.png, .jpg of a JPEG'"));
+}

@@ -107,13 +107,14 @@ TEST(binary_labels_are_background_and_foreground)
 
 TEST(bad_label_files_are_refused_with_file_line_and_value)
 {
-    bad("", "labels.tsv: is empty");
+    bad("", "labels.tsv: is empty; as of printf 'value\\tname\\n0\\tbackground\\n1\\thorse\\n' >labels.tsv");
     bad("value\tname\tred\tgreen\n0\ta\t0\t0\n", "no column \"blue\"");
-    bad("value name red green blue\n", "no column \"name\" in its header (columns are separated by tabs)");
-    bad(HEADER, "names no label above 0");
+    bad("value name red green blue\n",
+        "no column \"name\" in its header (columns are separated by tabs); as of printf");
+    bad(HEADER, "names no label above 0; at least labels 0 and 1 are needed; as of printf");
     bad(HEADER "0\ta\t0\t0\t0\n", "names no label above 0");
     bad(HEADER "0\ta\t0\t0\t0\n1\tvoid\t0\t0\t0\n", "names no label above 0");
-    bad(HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\n", "line 3 has 4 fields, the header has 5");
+    bad(HEADER "0\ta\t0\t0\t0\n1\tb\t0\t0\n", "line 3 has 4 fields, the header has 5; as of printf");
     bad(HEADER "x\ta\t0\t0\t0\n", "line 2: value \"x\" is no mask value");
     bad(HEADER "256\ta\t0\t0\t0\n", "line 2: value \"256\" is no mask value (0 to 254)");
     bad(HEADER "-1\ta\t0\t0\t0\n", "value \"-1\"");

@@ -30,7 +30,7 @@ const struct clv_option segment_shared_rows[] = {
     {"null", '0', NULL, SECTION_INPUTS, 0, CLV_OPTION_FLAG, AT(ends_with_zero),
      .help = "Paths read for the argument - end with a zero byte, not with a line"},
     {"overlay", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(overlay),
-     .help = "Also FOLDER/overlays/<image stem>.png: the image, tinted and outlined\nOf JPEG images .jpg, quality 90"},
+     .help = "Also FOLDER/overlays/<stem>.png, .jpg of a JPEG: tinted and outlined\nJPEGs have quality 90"},
     {"report", 0, "FOLDER", SECTION_OUTPUTS, BASIC, CLV_OPTION_TEXT, AT(report),
      .help = "Also an HTML page that shows all results: FOLDER/index.html"},
     {"status", 0, "FILE", SECTION_OUTPUTS, 0, CLV_OPTION_TEXT, AT(status_file),
