@@ -93,11 +93,10 @@ static int whole_factor(int a, int b)
     return factor > 1 && abs(large - factor * small) < factor ? factor : 0;
 }
 
-/* What a path has below the root; "." for the root itself. */
-static const char *below_root(const char *path, const char *root, size_t root_length)
+/* What a path has behind a root of n bytes; "." for the root itself. */
+static const char *below(const char *path, size_t n)
 {
-    bool is_here = strcmp(root, ".") == 0; /* which is left out of paths */
-    return is_here ? path : path[root_length] ? path + root_length + 1 : ".";
+    return strlen(path) > n ? path + n + (path[n] == '/') : ".";
 }
 
 /* In steps, as labels are not to be mixed, and in a copy: what masks were is not lost. */
@@ -112,26 +111,18 @@ static void put_size_command(struct text *text, const struct clv_item *item, con
     if (factor > 1 && factor == whole_factor(mask_height, height))
         text_printf(text, "; %s are %d times as large as their %s", width > mask_width ? "images" : "masks", factor,
                     width > mask_width ? "masks" : "images");
-    size_t length = strlen(root);
-    while (length > 1 && root[length - 1] == '/')
-        length--;
-    struct text copy;
-    text_init(&copy, 1 << 16);
-    text_append(&copy, root, length);
-    text_put(&copy, copy.failed || *path_name(copy.bytes) == '.' ? "/../resized" : "-resized");
-    text->failed |= copy.failed;
-    text_put(text, "; this makes a copy with masks of their images' sizes: (n=");
-    text_put_word(text, copy.failed ? "" : copy.bytes);
-    text_put(text, "; mkdir \"$n\" && cp -RL ");
+    text_put(text, "; this makes resized/, a copy with masks of their images' sizes: (n=");
     text_put_word(text, root);
-    text_put(text, "/. \"$n\" && cd \"$n\" && python3 -c 'import sys,glob,os.path as p;from PIL import "
+    text_put(text, "/../resized; mkdir \"$n\" && cp -RL ");
+    text_put_word(text, root);
+    text_put(text, "/. \"$n\" && cd -P \"$n\" && python3 -c 'import sys,glob,os.path as p;from PIL import "
                    "Image as I;i,m=sys.argv[1:];[I.open(f).resize(I.open(glob.glob(p.join(i,p.splitext(p.basename(f))"
                    "[0].removesuffix(\"_mask\")+\".*\"))[0]).size,0).save(f) for f in glob.glob(m+\"/*.png\")]' ");
-    text_put_word(text, below_root(images, root, length));
+    size_t length = strcmp(root, ".") == 0 ? 0 : strlen(root); /* "." is left out of paths */
+    text_put_word(text, below(images, length));
     text_put(text, " ");
-    text_put_word(text, below_root(masks, root, length));
+    text_put_word(text, below(masks, length));
     text_put(text, ")");
-    text_release(&copy);
 }
 
 void mask_remedy(struct text *text, const char *message, enum clv_fault fault, const struct clv_set *set,

@@ -117,7 +117,7 @@ TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
     make_set(folder, 2, "png", binary);
     free(expect_success("cp -r %s/set %s/before", folder, folder));
     expect_remedy_in(folder, "mask is 20x15, image is 40x30 (and 3 more); images are 2 times as large as their masks; ",
-                     "(n=set-resized; mkdir", "set-resized");
+                     "(n=set/../resized; mkdir", "resized");
     free(expect_success("diff -r %s/set %s/before", folder, folder)); /* the masks are as they were */
     free(expect_success("cd %s/set && (\"$CLEAVE\" train . -o m 2>&1 || true) | grep -q '(n=./../resized; mkdir .* "
                         "images masks)'",
