@@ -1,5 +1,6 @@
 /* cleave: finds the command in the table, runs it, prints its error, returns its documented exit code. */
 #include <argp.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/team.h"
 #include "base/text.h"
 #include "cleave/status.h"
@@ -123,6 +126,31 @@ static enum clv_status join_team(const struct command *command, int32_t n, struc
     return status;
 }
 
+/* Appends what is nearly called so to the message of a path that is not there: "; is photos/imgs meant?" */
+static void add_near_path(struct clv_error *err, char *path)
+{
+    struct clv_error ignored;
+    struct path_list names = {0};
+    size_t used = strlen(err->message), length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        path[--length] = 0;
+    if (strncmp(err->message, path, length) != 0 || !strchr(":/", err->message[length]) || path_exists(path))
+        return;
+    char *folder = path_folder(path);
+    DIR *entries = folder ? opendir(folder) : NULL;
+    for (const struct dirent *entry; entries && (entry = readdir(entries));)
+        if (path_list_add(&names, entry->d_name, &ignored) != CLV_OK)
+            break;
+    const char *near = text_nearest(path_name(path), (const char *const *)names.paths, names.n);
+    if (near)
+        snprintf(err->message + used, sizeof err->message - used, "; is %.*s%s meant?", (int)(path_name(path) - path),
+                 path, near);
+    if (entries)
+        closedir(entries);
+    path_list_release(&names);
+    array_free(folder);
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
     struct clv_error err = {0};
@@ -136,6 +164,8 @@ static int run(const struct command *command, int argc, char **argv)
     int exit_code = output_locks_exit_code() ? output_locks_exit_code() : clv_status_exit_code(status);
     if (signals_exit_code()) /* a signal outranks what it caused */
         exit_code = signals_exit_code();
+    for (int i = 1; i < argc && status == CLV_ERR_NO_INPUT && err.message[0]; i++)
+        add_near_path(&err, strrchr(argv[i], '=') ? strrchr(argv[i], '=') + 1 : argv[i]);
     if (status != CLV_OK && err.message[0])
         console_failure(exit_code, "%s", err.message);
     return team_rank() ? EXIT_SUCCESS : exit_code; /* the leader tells */

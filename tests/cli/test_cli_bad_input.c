@@ -279,4 +279,21 @@ TEST(drawn_sets_never_mix_with_what_is_there)
     ck_assert_int_eq(count_files(folder), 1);
 }
 
+TEST(a_path_that_is_nearly_one_is_named)
+{
+    const char *folder = temporary_folder();
+    free(expect_success("cd %s && mkdir -p pics/images && touch pics/images/a b.cleave", folder));
+    static const char *const lines[][2] = {
+        {"train pics/imags/ -o m", "pics/imags/: cannot open: No such file or directory; is pics/images meant?"},
+        {"train --data=pisc -o m", "pisc: cannot open: No such file or directory; is pics meant?"},
+        {"label pisc/", "pisc/: cannot open folder: No such file or directory; is pics meant?"},
+        {"segment -m c.cleave pics -o out", "c.cleave: cannot open: No such file or directory; is b.cleave meant?"},
+        {"train pics -o m", "pics: holds no image (1 other files)\n"},
+        {"train unlike -o m", "unlike: cannot open: No such file or directory\n"},
+        {"train pisc/images -o m", "pisc/images: cannot open: No such file or directory\n"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        expect_error(66, lines[i][1], "cd %s && \"$CLEAVE\" %s", folder, lines[i][0]);
+}
+
 SETUP_ONCE(sample_setup, NULL)
