@@ -30,6 +30,12 @@ bool is_tensor_file(const char *path)
 enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
+    char **path = paths->paths;
+    if (paths->n == 2 && strcmp(option, "--data") == 0 && path_is_folder(path[0]) && path_is_folder(path[1]))
+        return fail(err, CLV_ERR_USAGE,
+                    "%s: a set is one folder; this makes set/ of images and their masks: mkdir set && ln -sr '%s' "
+                    "set/images && ln -sr '%s' set/masks",
+                    option, path[0], path[1]);
     for (size_t i = 0; i < paths->n && paths->n > 1 && status == CLV_OK; i++) {
         enum path_kind kind;
         status = path_look(&kind, paths->paths[i], err);

@@ -135,6 +135,21 @@ TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
                   "printf ");
 }
 
+TEST(two_folders_of_images_and_masks_become_one_set)
+{
+    const char *folder = temporary_folder();
+    make_set(folder, 1, "png", binary);
+    free(expect_success("cd %s && mv set photos", folder));
+    char *output;
+    int code = run_command(&output, "cd %s && " TRAIN "photos/images/ photos/masks/ -o m", folder);
+    ck_assert_int_eq(code, 64);
+    char *command = strstr(output, "mkdir set && ");
+    ck_assert_msg(command && strstr(output, "--data: a set is one folder"), "%s", output);
+    spill(formatted("%s/command", folder), command, strlen(command));
+    free(output);
+    free(expect_success("cd %s && sh ./command && " TRAIN "set -o m", folder));
+}
+
 TEST(photographs_are_no_masks)
 {
     const char *folder = temporary_folder();
