@@ -45,7 +45,7 @@ enum clv_status {
     CLV_ERR_INTERRUPTED, /* the caller asked to stop; 130 */
 };
 
-#define CLV_ERROR_MESSAGE_MAX 1024
+#define CLV_ERROR_MESSAGE_MAX 1020
 
 /* What is wrong with a mask, of faults that a command of the shell mends. */
 enum clv_fault {
@@ -58,9 +58,9 @@ enum clv_fault {
 
 struct clv_error {
     enum clv_status status;
-    enum clv_fault fault;
     int os_errno;                        /* errno at the failure, 0 if none */
     char message[CLV_ERROR_MESSAGE_MAX]; /* one line, no newline: "horse012.png: mask is 320x213, image is 640x426" */
+    enum clv_fault fault;                /* where programs of older headers have the message's last bytes */
 };
 
 /* A short English name of a status ("bad data"). Never NULL. */

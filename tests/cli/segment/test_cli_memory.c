@@ -1,6 +1,6 @@
 /* Memory of segmenting: images wait for it, and are refused by name. */
-#include <stdio.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
