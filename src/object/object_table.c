@@ -235,6 +235,10 @@ enum clv_status clv_objects_measure(struct clv_object **rows, const struct clv_o
     sum_up(&self);
     int64_t n_rows = 0;
     for (size_t k = 0; k < n; k++) {
+        if (!self.rows[k].area) {
+            status = fail(err, CLV_ERR_USAGE, "object %zu of %zu has no pixel", k + 1, n);
+            goto done;
+        }
         self.rows[k].centroid_x = (double)self.sums[k].x / (double)self.rows[k].area;
         self.rows[k].centroid_y = (double)self.sums[k].y / (double)self.rows[k].area;
         self.sums[k].first_row = n_rows;

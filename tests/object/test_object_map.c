@@ -126,6 +126,10 @@ TEST(measures_are_those_of_regionprops)
     ck_assert_double_eq_tol(rows[2].mean_probability, (0.25 * 2 + 3) / 5, 1e-7);
     must_fail(CLV_ERR_USAGE, "objects of 9x6, an image of 9x5",
               clv_objects_measure(&rows, &map, &(struct clv_image){9, 5, 3, image.pixels}, NULL, err));
+    struct clv_object_map more = map;
+    more.n_objects++;
+    more.labels = NULL;
+    must_fail(CLV_ERR_USAGE, "has no pixel", clv_objects_measure(&rows, &more, NULL, NULL, err));
     clv_free(rows);
     clv_image_release(&image);
 }
