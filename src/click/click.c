@@ -55,8 +55,8 @@ static enum clv_status solver_init(struct solver *self, const struct click_scene
         return fail_memory(err);
     for (size_t e = 0; e < m; e++)
         self->coupling[e] = COUPLING * scene->coupling[e];
-    enum clv_status status = clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err);
-    return status == CLV_OK ? click_view_init(&self->view, scene, request, err) : status;
+    MUST(clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err));
+    return click_view_init(&self->view, scene, request, err);
 }
 
 /* One round: describes the superpixels by the labelling so far, scores and cuts them. */

@@ -268,11 +268,10 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
     static const char *const of_objects[] = {INSTANCES, INSTANCES, INSTANCES};
     const char *images, *masks, *instances;
     *layout = (struct layout){"", "", false, false};
-    enum clv_status status = find_folder(&images, of_images, folder, err);
-    TRY(find_folder(&masks, of_masks, folder, err));
-    TRY(find_folder(&instances, of_objects, folder, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(find_folder(&images, of_images, folder, err));
+    MUST(find_folder(&masks, of_masks, folder, err));
+    MUST(find_folder(&instances, of_objects, folder, err));
+    enum clv_status status = CLV_OK;
     layout->has_instances = instances != NULL;
     if (!masks && instances) {
         layout->images = images ? images : "";
@@ -332,8 +331,8 @@ enum clv_status set_take_masks(struct path_list *masks, struct path_list *files,
                                struct clv_error *err)
 {
     struct layout layout;
-    enum clv_status status = find_layout(&layout, folder, err);
-    return status == CLV_OK ? take_masks(masks, files, &layout, err) : status;
+    MUST(find_layout(&layout, folder, err));
+    return take_masks(masks, files, &layout, err);
 }
 
 enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err)

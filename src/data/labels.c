@@ -50,9 +50,7 @@ static enum clv_status init(struct clv_labels *labels, int32_t n_labels, struct 
 enum clv_status clv_labels_binary(struct clv_labels *labels, struct clv_error *err)
 {
     struct clv_labels fresh;
-    enum clv_status status = init(&fresh, 2, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(init(&fresh, 2, err));
     snprintf(fresh.names[0], sizeof fresh.names[0], "background");
     snprintf(fresh.names[1], sizeof fresh.names[1], "foreground");
     /* Rare in nature, so that a tint of it is seen on any photograph; the default's dark red is lost on dark
@@ -199,8 +197,8 @@ enum clv_status clv_labels_read(struct clv_labels *labels, const char *path, str
 {
     char *bytes;
     size_t size;
-    enum clv_status status = file_read(&bytes, &size, path, TSV_MAX_SIZE, err);
-    return status == CLV_OK ? labels_parse_table(labels, path, bytes, size, err) : status;
+    MUST(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
+    return labels_parse_table(labels, path, bytes, size, err);
 }
 
 /* The label of that name (not terminated); void has none. -1: no label is called so. */

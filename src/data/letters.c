@@ -99,13 +99,9 @@ enum clv_status letters_parse_line(struct letters_parser *parser, char *line, si
     if (n != N_FIELDS && !(n == N_FIELDS + 1 && !*fields[N_FIELDS])) /* the original ends its lines with a tab */
         return fail(err, CLV_ERR_DATA, "%s: line %zu has %zu fields, a letter has %d", parser->path, number, n,
                     N_FIELDS);
-    enum clv_status status = parse_head(&head, fields, parser->path, number, err);
-    TRY(check_place(parser, &head, number, err));
-    if (status != CLV_OK)
-        return status;
-    status = l->n_letters < INT32_MAX ? reserve(parser, err) : fail_memory(err);
-    if (status != CLV_OK)
-        return status;
+    MUST(parse_head(&head, fields, parser->path, number, err));
+    MUST(check_place(parser, &head, number, err));
+    MUST(l->n_letters < INT32_MAX ? reserve(parser, err) : fail_memory(err));
     uint8_t *pixels = l->pixels[l->n_letters];
     memset(pixels, 0, sizeof *l->pixels);
     for (size_t p = 0; p < LETTER_PIXELS; p++) {
@@ -144,9 +140,8 @@ enum clv_status letters_read(struct letters *letters, const char *path, struct c
     struct lines *lines;
     char *line;
     size_t number = 0;
-    enum clv_status status = lines_open(&lines, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(lines_open(&lines, path, err));
+    enum clv_status status = CLV_OK;
     letters_parser_init(&parser, path);
     do {
         status = lines_next(&line, &number, lines, err);

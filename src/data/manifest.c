@@ -171,10 +171,8 @@ enum clv_status manifest_parse(struct clv_set *set, const char *path, char *byte
 {
     struct tsv table;
     struct columns columns;
-    enum clv_status status = tsv_parse(&table, path, bytes, size, err);
-    if (status != CLV_OK)
-        return status;
-    status = tsv_require_column(&columns.image, &table, "image", err);
+    MUST(tsv_parse(&table, path, bytes, size, err));
+    enum clv_status status = tsv_require_column(&columns.image, &table, "image", err);
     columns.mask = tsv_column(&table, "mask");
     columns.instances = tsv_column(&table, "instances");
     columns.boxes = tsv_column(&table, "boxes");
@@ -191,9 +189,8 @@ enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, str
 {
     char *bytes;
     size_t size;
-    enum clv_status status = file_read(&bytes, &size, path, TSV_MAX_SIZE, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
+    enum clv_status status = CLV_OK;
     struct clv_set fresh = {.root = path_folder(path)};
     if (fresh.root) {
         status = manifest_parse(&fresh, path, bytes, size, err);

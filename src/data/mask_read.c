@@ -31,9 +31,7 @@ enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const str
     enum clv_status status = read_wide(mask, &is_wide, path, labels, &wanted, err);
     if (is_wide)
         return status;
-    status = clv_indexed_image_read(&image, path, limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_indexed_image_read(&image, path, limits, err));
     if (expected_width && expected_height && (image.width != expected_width || image.height != expected_height))
         status = fail_fault(err, CLV_FAULT_MASK_SIZE, "%s: mask is %dx%d, image is %dx%d", path, image.width,
                             image.height, expected_width, expected_height);

@@ -117,9 +117,7 @@ static enum clv_status parse_entry(struct clv_tensor *tensor, struct range *rang
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": dtype is missing or no string", file, name);
     if (!dtype_find(&tensor->dtype, dtype))
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": type %.40s is not supported", file, name, dtype);
-    enum clv_status status = parse_shape(tensor, file, json_member(entry, "shape"), err);
-    if (status != CLV_OK)
-        return status;
+    MUST(parse_shape(tensor, file, json_member(entry, "shape"), err));
     const struct json_value *offsets = json_member(entry, "data_offsets");
     if (!json_get_array(offsets, &n) || n != 2 || !json_get_int64(json_element(offsets, 0), &begin) ||
         !json_get_int64(json_element(offsets, 1), &end))
@@ -323,15 +321,13 @@ static bool is_left(const char *name, const char *const *left, size_t n_left)
 static enum clv_status read_header(struct clv_tensors *self, struct clv_error *err)
 {
     uint64_t length = 0;
-    enum clv_status status = check_size(self, self->source.size, err);
-    TRY(file_source_read(&length, &self->source, 0, sizeof length, err));
-    TRY(parse_length(&length, self, &length, self->source.size, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(check_size(self, self->source.size, err));
+    MUST(file_source_read(&length, &self->source, 0, sizeof length, err));
+    MUST(parse_length(&length, self, &length, self->source.size, err));
     char *json = array_alloc(length + 1, 1);
     if (!json)
         return fail_memory(err);
-    status = file_source_read(json, &self->source, sizeof length, length, err);
+    enum clv_status status = file_source_read(json, &self->source, sizeof length, length, err);
     TRY(parse_json(self, json, length, err));
     array_free(json);
     self->data_begin = sizeof length + length;

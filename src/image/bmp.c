@@ -122,9 +122,8 @@ static enum clv_status open_bitmap(struct bitmap *self, const uint8_t *bytes, si
 {
     size_t header = 0;
     *self = (struct bitmap){.bytes = bytes, .size = size};
-    enum clv_status status = read_size(self, &header, limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(read_size(self, &header, limits, err));
+    enum clv_status status = CLV_OK;
     const uint8_t *info = bytes + FILE_HEADER;
     bool is_os2 = header == OS2_HEADER;
     uint32_t compression = is_os2 ? NO_COMPRESSION : get32(info + 16);

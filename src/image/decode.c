@@ -129,10 +129,8 @@ enum clv_status image_read_plain(struct clv_image *image, const char *path, cons
                                  struct clv_error *err)
 {
     struct source source;
-    enum clv_status status = source_open(&source, path, 0, limits, err);
-    if (status != CLV_OK)
-        return status;
-    status = decode(image, &source, limits, err);
+    MUST(source_open(&source, path, 0, limits, err));
+    enum clv_status status = decode(image, &source, limits, err);
     source_close(&source);
     return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
 }
@@ -166,19 +164,15 @@ enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *pa
                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct source source;
-    enum clv_status status = source_open(&source, path, HEAD_BYTES, limits, err);
-    if (status != CLV_OK)
-        return status;
-    status = size_of(width, height, &source, limits, err);
+    MUST(source_open(&source, path, HEAD_BYTES, limits, err));
+    enum clv_status status = size_of(width, height, &source, limits, err);
     /* A JPEG's size may stand behind megabytes of application segments, and a WebP's orientation stands behind its
      * image. */
     bool cut = source.size == HEAD_BYTES &&
                ((source.format == FORMAT_JPEG && status == CLV_ERR_DATA) || source.format == FORMAT_WEBP);
     source_close(&source);
     if (cut) {
-        status = source_open(&source, path, 0, limits, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(source_open(&source, path, 0, limits, err));
         status = size_of(width, height, &source, limits, err);
         source_close(&source);
     }
@@ -189,9 +183,7 @@ enum clv_status clv_image_count(uint32_t *n, const char *path, struct clv_error 
 {
     struct source source;
     struct clv_error ignored;
-    enum clv_status status = source_open(&source, path, FORMAT_HEAD_BYTES, NULL, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(source_open(&source, path, FORMAT_HEAD_BYTES, NULL, err));
     uint32_t n_pages;
     bool has_pages = source.format == FORMAT_TIFF &&
                      tiff_find_page(NULL, &n_pages, source.bytes, source.size, 0, &ignored) == CLV_OK;
@@ -230,10 +222,8 @@ enum clv_status clv_indexed_image_read(struct clv_indexed_image *image, const ch
                                        const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct source source;
-    enum clv_status status = source_open(&source, path, 0, limits, err);
-    if (status != CLV_OK)
-        return status;
-    status = decode_indexed(image, &source, limits, err);
+    MUST(source_open(&source, path, 0, limits, err));
+    enum clv_status status = decode_indexed(image, &source, limits, err);
     source_close(&source);
     return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
 }

@@ -1,4 +1,5 @@
 #include "image/exif.h"
+#include "base/error.h"
 
 #include <string.h>
 
@@ -76,9 +77,7 @@ enum clv_status image_orient(struct clv_image *image, int orientation, struct cl
     bool transposes = orientation_transposes(orientation);
     int32_t width = transposes ? image->height : image->width, height = transposes ? image->width : image->height;
     struct clv_image upright = {0};
-    enum clv_status status = clv_image_new(&upright, width, height, image->channels, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_image_new(&upright, width, height, image->channels, err));
 
     /* Which corner of the stored image the upright one starts from, and how far one step right or down leads
      * there. */

@@ -44,9 +44,7 @@ enum clv_status clv_image_from_pixels(struct clv_image *image, const uint8_t *pi
 {
     if (channels < 1 || channels > 4)
         return fail(err, CLV_ERR_USAGE, "an image of %d channels, 1 to 4 are known", channels);
-    enum clv_status status = clv_image_new(image, width, height, 3, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_image_new(image, width, height, 3, err));
     size_t n = (size_t)width * (size_t)height, step = (size_t)channels, n_colours = step < 3 ? 1 : 3;
     for (size_t p = 0; p < n; p++)
         for (size_t c = 0; c < 3; c++) {

@@ -22,10 +22,8 @@ static enum clv_status decode_png(struct integer_image *image, const uint8_t *by
     struct clv_indexed_image indexed = {0};
     struct png_grey grey = {0};
     bool has_palette = size > COLOUR_TYPE_AT && bytes[COLOUR_TYPE_AT] == PALETTE;
-    enum clv_status status = has_palette ? png_decode_indexed(&indexed, bytes, size, limits, err)
-                                         : png_decode_grey(&grey, bytes, size, limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(has_palette ? png_decode_indexed(&indexed, bytes, size, limits, err)
+                     : png_decode_grey(&grey, bytes, size, limits, err));
     *image = (struct integer_image){.width = has_palette ? indexed.width : grey.width,
                                     .height = has_palette ? indexed.height : grey.height};
     size_t n = (size_t)image->width * (size_t)image->height;

@@ -306,9 +306,8 @@ static bool write_guarded(struct writer *writer)
 enum clv_status clv_jpeg_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, int quality,
                                 struct clv_error *err)
 {
-    enum clv_status status = writable_check(image, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(writable_check(image, err));
+    enum clv_status status = CLV_OK;
     if (quality < 1 || quality > 100)
         return fail(err, CLV_ERR_USAGE, "JPEG quality is %d; it must be 1..100", quality);
     if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)

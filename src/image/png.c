@@ -203,9 +203,7 @@ static enum clv_status reader_open(struct job *job, const uint8_t *bytes, size_t
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
     *job = (struct job){.input = bytes, .input_size = size, .range = limits};
-    enum clv_status status = png_size(&job->width, &job->height, bytes, size, limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(png_size(&job->width, &job->height, bytes, size, limits, err));
     job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, on_alloc, on_free);
     if (job->png)
         job->info = png_create_info_struct(job->png);
@@ -452,9 +450,7 @@ static const struct plan label_plan = {1, PNG_FILTER_NONE, RUN_LENGTHS};
 
 enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, struct clv_error *err)
 {
-    enum clv_status status = writable_check(image, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(writable_check(image, err));
     struct job job = {.width = image->width,
                       .height = image->height,
                       .colour_type = image->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
@@ -539,8 +535,8 @@ enum clv_status clv_png_encode_labels(uint8_t **bytes, size_t *size, int32_t wid
                       .palette = palette,
                       .palette_size = palette_size,
                       .plan = &label_plan};
-    enum clv_status status = check_labels(&job, err);
-    return status == CLV_OK ? encode(bytes, size, &job, err) : status;
+    MUST(check_labels(&job, err));
+    return encode(bytes, size, &job, err);
 }
 
 enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,

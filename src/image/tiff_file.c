@@ -101,9 +101,7 @@ enum clv_status tiff_open(struct tiff_file *self, const uint8_t *bytes, size_t s
 {
     uint64_t offset;
     *self = (struct tiff_file){.bytes = bytes, .size = size};
-    enum clv_status status = tiff_find_page(&offset, NULL, bytes, size, page, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(tiff_find_page(&offset, NULL, bytes, size, page, err));
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options)
         return fail_memory(err);

@@ -67,9 +67,7 @@ enum clv_status field_check(const struct clv_field *field, struct clv_error *err
                     scores_complaint(field->unary[bad]));
     if (field->form == CLV_PAIRWISE_NONE)
         return CLV_OK;
-    enum clv_status status = check_edges(field, err);
-    if (status)
-        return status;
+    MUST(check_edges(field, err));
     bool is_shared = field->form == CLV_PAIRWISE_FULL && field->is_shared && field->n_edges > 0;
     size_t cells = field->form == CLV_PAIRWISE_FULL ? labels * labels : 1;
     size_t n_pairwise = (is_shared ? 1 : (size_t)field->n_edges) * cells;
@@ -82,9 +80,7 @@ enum clv_status field_check(const struct clv_field *field, struct clv_error *err
 
 enum clv_status field_check_scores(const struct clv_field *field, double temperature, struct clv_error *err)
 {
-    enum clv_status status = field_check(field, err);
-    if (status)
-        return status;
+    MUST(field_check(field, err));
     if (field->n_labels > CLV_BP_MAX_LABELS || field->n_edges > INT32_MAX / 2)
         return fail(err, CLV_ERR_USAGE, "%d labels or %d edges are too many for belief propagation", field->n_labels,
                     field->n_edges);

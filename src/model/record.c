@@ -58,8 +58,8 @@ enum clv_status clv_record_set(struct clv_record *record, const char *key, const
 {
     struct clv_record_entry *entry = find_entry(record, key);
     if (!entry) {
-        enum clv_status status = reserve_entries(record, 1, err);
-        return status == CLV_OK ? append_entry(record, key, value, err) : status;
+        MUST(reserve_entries(record, 1, err));
+        return append_entry(record, key, value, err);
     }
     char *text = string_copy(value);
     if (!text)
@@ -116,8 +116,8 @@ enum clv_status metadata_parse(struct json_value **root, const struct clv_tensor
 {
     const char *text;
     *root = NULL;
-    enum clv_status status = metadata_require(&text, tensors, key, path, err);
-    return status == CLV_OK ? json_parse(root, text, strlen(text), path, err) : status;
+    MUST(metadata_require(&text, tensors, key, path, err));
+    return json_parse(root, text, strlen(text), path, err);
 }
 
 enum clv_status metadata_count(int32_t *count, const struct json_value *object, const char *key, int32_t minimum,

@@ -143,18 +143,16 @@ static enum clv_status fill_derivatives(struct filling *self, const float *smoot
         if (second)
             eigenvalues(high, low, xx, yy, xy, self->n_pixels);
     }
-    enum clv_status status = smooth(xx, xx, 2 * scale, self, err);
-    TRY(smooth(yy, yy, 2 * scale, self, err));
-    TRY(smooth(xy, xy, 2 * scale, self, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(smooth(xx, xx, 2 * scale, self, err));
+    MUST(smooth(yy, yy, 2 * scale, self, err));
+    MUST(smooth(xy, xy, 2 * scale, self, err));
     float *along = next_plane(self), *across = next_plane(self);
     eigenvalues(along, across, xx, yy, xy, self->n_pixels);
     for (size_t i = 0; i < self->n_pixels; i++) {
         along[i] = sqrtf(fmaxf(along[i], 0));
         across[i] = sqrtf(fmaxf(across[i], 0));
     }
-    return status;
+    return CLV_OK;
 }
 
 /* Where a pixel's lightness is between the least and the greatest around it, and how far these are apart. */

@@ -29,9 +29,8 @@ static enum clv_status open_table(struct table *table, struct text *header, cons
     bool found[N_COLUMNS] = {false};
     *table = (struct table){0};
     enum path_kind kind;
-    enum clv_status status = path_look(&kind, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(path_look(&kind, path, err));
+    enum clv_status status = CLV_OK;
     if (kind != PATH_ABSENT) {
         status = file_read(&table->bytes, &size, path, MAX_BYTES, err);
     } else {

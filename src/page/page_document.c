@@ -348,13 +348,11 @@ enum clv_status page_document_use_model(struct page_document *document, const st
     document->prior = NULL;
     if (model->shape.n_labels != 2 || !model->has_recipe)
         return CLV_OK;
-    enum clv_status status = clv_example_extract(&example, &document->image, &model->recipe, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_example_extract(&example, &document->image, &model->recipe, err));
     y = array_alloc((size_t)example.problem.n_nodes, sizeof *y);
     margin = array_alloc((size_t)example.problem.n_nodes, sizeof *margin);
     prior = array_alloc(page_document_size(document), sizeof *prior);
-    status = y && margin && prior ? clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
+    enum clv_status status = y && margin && prior ? clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
     TRY(clv_model_predict(y, model, &example.problem, oracle, err));
     TRY(clv_oracle_margins(oracle, margin, y, err));
     TRY(clv_refine_prior(prior, &example, margin, err));

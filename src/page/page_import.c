@@ -18,9 +18,8 @@ enum clv_status page_import_read(struct page_import *import, const char *path, c
                                  struct clv_error *err)
 {
     struct page_import made = {0};
-    enum clv_status status = boxes_read_outlines(&made.boxes, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(boxes_read_outlines(&made.boxes, path, err));
+    enum clv_status status = CLV_OK;
     made.values = array_alloc(made.boxes.n_labels + 1, 1);
     if (!made.values)
         status = fail_memory(err);
@@ -49,9 +48,8 @@ static enum clv_status show(struct page_document *document, const struct clv_box
     const struct clv_image *image = &document->image;
     if (box->outline) {
         memset(labels, 0, page_document_size(document));
-        enum clv_status status =
-            outline_fill(labels, image->width, image->height, box->outline, entry->is_relative, label, err);
-        return status == CLV_OK ? page_document_import(document, labels, PAGE_MASK, err) : status;
+        MUST(outline_fill(labels, image->width, image->height, box->outline, entry->is_relative, label, err));
+        return page_document_import(document, labels, PAGE_MASK, err);
     }
     const double corners[2][2] = {{box->x, box->y}, {box->x + box->width, box->y + box->height}};
     struct page_event event = {

@@ -93,9 +93,7 @@ static enum clv_status rename_in_table(struct page_session *session, int64_t val
 {
     struct clv_labels renamed = {0};
     struct text table;
-    enum clv_status status = clv_labels_copy(&renamed, &session->set.labels, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_labels_copy(&renamed, &session->set.labels, err));
     snprintf(renamed.names[value], sizeof *renamed.names, "%s", name);
     text_init(&table, MAX_BYTES);
     labels_put_table(&table, &renamed);

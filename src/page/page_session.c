@@ -219,9 +219,8 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
 enum clv_status page_session_use_model(struct page_session *session, struct clv_error *err)
 {
     struct clv_model model = {0};
-    enum clv_status status = clv_model_read(&model, session->options->model, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_model_read(&model, session->options->model, err));
+    enum clv_status status = CLV_OK;
     clv_model_release(&session->model);
     session->model = model;
     if (session->open >= 0)

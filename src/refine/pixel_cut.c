@@ -185,9 +185,7 @@ static enum clv_status decide(struct cutting *self, struct rectangle tile, const
     uint8_t label = likely(self, tile, estimate);
     for (int i = 0; i < 2; i++, label = !label) {
         bool is_certain;
-        enum clv_status status = solve(self, &is_certain, tile, !label, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(solve(self, &is_certain, tile, !label, err));
         learn(self, tile, is_certain, label);
         tile = shrink_to_open(self, tile);
         if (tile.left >= tile.right)
@@ -211,9 +209,7 @@ static enum clv_status improve(struct cutting *self, size_t *n_changed, struct r
     struct rectangle open = shrink_to_open(self, tile);
     if (open.left >= open.right)
         return CLV_OK;
-    enum clv_status status = solve(self, &is_certain, open, GRID_ZERO, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(solve(self, &is_certain, open, GRID_ZERO, err));
     learn(self, open, true, GRID_ZERO);
     for (int32_t y = open.top; y < open.bottom; y++)
         for (int32_t x = open.left; x < open.right; x++) {

@@ -161,12 +161,10 @@ enum clv_status refine_two(uint8_t *labels, const struct clv_image *image, const
     struct canvas canvas = {.image = image, .prior = prior, .is_fixed = is_fixed, .options = &own};
     clv_refine_defaults(&own);
     known_options_take(&own, sizeof own, options);
-    enum clv_status status = refine_check_options(canvas.options, err);
-    TRY(check(labels, image, prior ? prior->of_pixels : NULL, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(refine_check_options(canvas.options, err));
+    MUST(check(labels, image, prior ? prior->of_pixels : NULL, err));
     size_t n_figure = count_figure(labels, (size_t)image->width * (size_t)image->height);
-    status = canvas_init(&canvas, labels, err);
+    enum clv_status status = canvas_init(&canvas, labels, err);
     for (int32_t round = 0; status == CLV_OK && round < canvas.options->rounds && n_figure > 0 && n_figure < canvas.n;
          round++) {
         status = cut_again(&canvas, n_figure, whole, err);

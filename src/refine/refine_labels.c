@@ -173,11 +173,8 @@ static enum clv_status expand_all(struct expansion *self, int64_t whole, struct 
     bool changed = true;
     for (int cycle = 0; cycle < MAX_CYCLES && changed; cycle++) {
         changed = false;
-        for (int32_t alpha = 0; alpha < self->n_labels; alpha++) {
-            enum clv_status status = self->is_possible[alpha] ? expand(&changed, self, alpha, whole, err) : CLV_OK;
-            if (status != CLV_OK)
-                return status;
-        }
+        for (int32_t alpha = 0; alpha < self->n_labels; alpha++)
+            MUST(self->is_possible[alpha] ? expand(&changed, self, alpha, whole, err) : CLV_OK);
     }
     return CLV_OK;
 }
@@ -231,11 +228,9 @@ enum clv_status refine_many(uint8_t *labels, const struct clv_image *image, cons
     struct expansion expansion = {.n_labels = n_labels, .votes = {.of_pixels = votes}};
     clv_refine_defaults(&own);
     known_options_take(&own, sizeof own, options);
-    enum clv_status status = refine_check_options(&own, err);
-    TRY(check_size(image, n_labels, err));
-    TRY(check_votes(labels, image, votes, n_labels, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(refine_check_options(&own, err));
+    MUST(check_size(image, n_labels, err));
+    MUST(check_votes(labels, image, votes, n_labels, err));
     size_t n = (size_t)image->width * (size_t)image->height;
     for (size_t k = 0; k < n * (size_t)n_labels; k++) /* labels that nobody votes for are out of the question */
         expansion.is_possible[k / n] |= votes[k] > 0;

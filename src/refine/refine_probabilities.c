@@ -136,10 +136,9 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
                                   (size_t)image->width * (size_t)image->height};
     clv_refine_probabilities_defaults(&weights, n_labels);
     known_options_take(&weights, sizeof weights, options);
-    enum clv_status status = check(&planes, image->channels, err);
-    TRY(refine_check_options(&weights, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(check(&planes, image->channels, err));
+    MUST(refine_check_options(&weights, err));
+    enum clv_status status = CLV_OK;
     uint8_t *made = array_alloc(planes.n, sizeof *made);
     float *prior = n_labels == 2 ? array_alloc(planes.n, sizeof *prior) : NULL;
     if (!made || (n_labels == 2 && !prior)) {

@@ -264,9 +264,8 @@ enum clv_status region_graph_join(struct region_graph *self, const struct region
 {
     static const int32_t beside[4][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
     struct meetings found = {0};
-    enum clv_status status = check_join(self, a, b, kind, motion, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check_join(self, a, b, kind, motion, err));
+    enum clv_status status = CLV_OK;
     for (int d = 0; d < 4 && kind == REGION_SEAM && status == CLV_OK; d++)
         status = meet_moved(&found, a, b, beside[d], NULL, err);
     TRY_IF(kind == REGION_NEXT, meet_moved(&found, a, b, (const int32_t[2]){0, 0}, motion, err));

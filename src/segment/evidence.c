@@ -26,9 +26,7 @@ static enum clv_status say_two(float *planes, const struct map_grid *grid, const
                                const struct clv_model *model, size_t n, struct clv_error *err)
 {
     struct clv_map margin = {0};
-    enum clv_status status = map_margin(&margin, map, index, model, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(map_margin(&margin, map, index, model, err));
     map_sample(planes + n, grid, margin.values);
     clv_map_release(&margin);
     for (size_t p = 0; p < n; p++) {

@@ -26,11 +26,10 @@ void labelled_image_release(struct labelled_image *self)
 static enum clv_status read_item(struct labelled_image *self, const struct refining_source *source,
                                  const struct clv_item *item, struct clv_error *err)
 {
-    enum clv_status status = clv_image_read(&self->image, item->image, source->limits, err);
-    TRY(item_mask_read(&self->truth, item, &self->model.labels, self->image.width, self->image.height, source->limits,
-                       err));
-    TRY(item_maps_open(&self->maps, &self->model.recipe, source->set, item, source->limits, err));
-    return status;
+    MUST(clv_image_read(&self->image, item->image, source->limits, err));
+    MUST(item_mask_read(&self->truth, item, &self->model.labels, self->image.width, self->image.height, source->limits,
+                        err));
+    return item_maps_open(&self->maps, &self->model.recipe, source->set, item, source->limits, err);
 }
 
 static enum clv_status label(struct labelled_image *self, const struct clv_problem *problem, struct clv_error *err)
@@ -80,9 +79,7 @@ enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const 
                               double iou_weight, struct clv_error *err)
 {
     struct clv_confusion confusion;
-    enum clv_status status = clv_confusion_init(&confusion, n_labels, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_confusion_init(&confusion, n_labels, err));
     clv_confusion_add(&confusion, truth->labels, labels, (size_t)truth->width * (size_t)truth->height);
     struct clv_image_score score = clv_confusion_score(&confusion);
     *loss = score.n_pixels ? score.weighted_hamming + iou_weight * (1 - score.mean_iou) : 0;
@@ -95,9 +92,7 @@ enum clv_status labelled_image_count(size_t *n, const struct refining_source *so
 {
     int32_t width, height;
     const struct clv_item *first = &source->set->items[source->examples[0].item];
-    enum clv_status status = clv_image_read_size(&width, &height, first->image, source->limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_image_read_size(&width, &height, first->image, source->limits, err));
     double bytes = (double)width * (double)height * bytes_a_pixel;
     size_t fit = (size_t)fmin(fmax(MOST_BYTES / bytes, 1), (double)most);
     *n = source->n_examples < fit ? source->n_examples : fit;

@@ -83,9 +83,7 @@ static enum clv_status measure(struct rows *rows, const struct labelled_image *l
 {
     struct clv_confusion confusion;
     size_t n[2] = {0, 0};
-    enum clv_status status = clv_confusion_init(&confusion, 2, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_confusion_init(&confusion, 2, err));
     clv_confusion_add(&confusion, labelled->truth.labels, labelled->painted, labelled->n);
     rows->iou = clv_confusion_iou(&confusion, 1);
     clv_confusion_release(&confusion);
@@ -166,9 +164,7 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
         weigh_rows(&self->rows[i], n_ious ? iou / (double)n_ious : 1, self->source->iou_weight);
     join_rows(self);
     struct refining *tried = &self->tried;
-    enum clv_status status = logistic_fit(w, &tried->bias, &self->data, is_positive, RIDGE, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(logistic_fit(w, &tried->bias, &self->data, is_positive, RIDGE, err));
     tried->options.prior = w[TERM_NODES];
     tried->options.overall = w[TERM_COLOURS];
     tried->options.nearby = w[TERM_NEARBY];
@@ -210,15 +206,13 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     struct learning *self = context;
     struct sample *sample = &self->samples[index];
     struct labelled_image labelled;
-    enum clv_status status = labelled_image_init(&labelled, self->model, self->source,
-                                                 &self->source->examples[index * self->sample_stride], err);
-    if (status != CLV_OK)
-        return status;
+    MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->sample_stride],
+                             err));
     const struct segmented view = labelled_image_view(&labelled);
     sample->n = labelled.n;
     sample->refined = array_alloc(labelled.n, 1);
     sample->score = array_alloc(labelled.n, sizeof *sample->score);
-    status =
+    enum clv_status status =
         sample->refined && sample->score ? pixel_scores(sample->score, &view, &self->tried, err) : fail_memory(err);
     sample->image = labelled.image; /* taken over, as are the next two */
     sample->truth = labelled.truth;
@@ -240,10 +234,8 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     if (stop_requested(self->source->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     memcpy(sample->refined, sample->painted, sample->n);
-    enum clv_status status = pixel_scores_refine(sample->refined, sample->score, &sample->image, &self->tried, err);
-    return status == CLV_OK
-               ? labelled_loss(&sample->loss, &sample->truth, sample->refined, 2, self->source->iou_weight, err)
-               : status;
+    MUST(pixel_scores_refine(sample->refined, sample->score, &sample->image, &self->tried, err));
+    return labelled_loss(&sample->loss, &sample->truth, sample->refined, 2, self->source->iou_weight, err);
 }
 
 /* The best coupling stays, the smaller one of equals. The bias stays as it was fitted: chosen anew with the coupling, it
@@ -255,9 +247,7 @@ static enum clv_status search_coupling(struct learning *self, struct clv_error *
     for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
         double loss = 0;
         self->tried.options.coupling = couplings[k];
-        enum clv_status status = parallel_for(self->n_samples, self->source->n_threads, try_one, self, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(parallel_for(self->n_samples, self->source->n_threads, try_one, self, err));
         for (size_t i = 0; i < self->n_samples; i++)
             loss += self->samples[i].loss / (double)self->n_samples;
         if (loss < least - 1e-9) {
@@ -277,13 +267,11 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
     self.data.n_columns = self.n_terms;
     self.n_rows = source->n_examples < FIT_IMAGES ? source->n_examples : FIT_IMAGES;
     self.row_stride = source->n_examples / self.n_rows;
-    enum clv_status status = labelled_image_count(&self.n_samples, source, BYTES_A_PIXEL, TRIED_IMAGES, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(labelled_image_count(&self.n_samples, source, BYTES_A_PIXEL, TRIED_IMAGES, err));
     self.sample_stride = source->n_examples / self.n_samples;
     self.rows = array_zalloc(self.n_rows, sizeof *self.rows);
     self.samples = array_zalloc(self.n_samples, sizeof *self.samples);
-    status = self.rows && self.samples ? fit_all(&self, err) : fail_memory(err);
+    enum clv_status status = self.rows && self.samples ? fit_all(&self, err) : fail_memory(err);
     TRY(parallel_for(self.n_samples, source->n_threads, prepare, &self, err));
     TRY(search_coupling(&self, err));
     if (status == CLV_OK)

@@ -59,10 +59,9 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     if (stop_requested(self->source->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     memcpy(sample->refined, labelled->painted, labelled->n);
-    enum clv_status status = evidence_refine(sample->refined, &sample->evidence, &labelled->image, &self->tried, err);
-    return status == CLV_OK ? labelled_loss(&sample->loss, &labelled->truth, sample->refined,
-                                            self->model->shape.n_labels, self->source->iou_weight, err)
-                            : status;
+    MUST(evidence_refine(sample->refined, &sample->evidence, &labelled->image, &self->tried, err));
+    return labelled_loss(&sample->loss, &labelled->truth, sample->refined, self->model->shape.n_labels,
+                         self->source->iou_weight, err);
 }
 
 static enum clv_status try_all(double *loss, struct search *self, struct clv_error *err)
@@ -129,10 +128,7 @@ static enum clv_status search_all(struct search *self, struct clv_error *err)
 static enum clv_status choose_samples(struct search *self, struct clv_error *err)
 {
     double planes = self->model->shape.n_labels, n_maps = self->model->recipe.n_maps;
-    enum clv_status status =
-        labelled_image_count(&self->n, self->source, 6 + 4 * planes * (1 + n_maps), MOST_IMAGES, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(labelled_image_count(&self->n, self->source, 6 + 4 * planes * (1 + n_maps), MOST_IMAGES, err));
     self->stride = self->source->n_examples / self->n;
     self->samples = array_zalloc(self->n, sizeof *self->samples);
     return self->samples ? CLV_OK : fail_memory(err);

@@ -240,9 +240,7 @@ static enum clv_status add_anchor(struct carry *self, const float *miss, float *
     float *moved = planes, *off = planes + 3 * n, *off_moved = planes + 4 * n;
     move_origins(self, moved, self->back, miss);
     memcpy(self->origin, moved, 3 * n * sizeof *moved);
-    enum clv_status status = motion_left(self->back, self, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(motion_left(self->back, self, err));
     move_origins(self, moved, self->back, NULL);
     compare_origins(self, off, self->origin);
     compare_origins(self, off_moved, moved);

@@ -27,9 +27,7 @@ static enum clv_status open_file(struct reading *self, const char *path, struct 
         return CLV_OK;
     clv_boxes_release(&self->file);
     self->path = NULL;
-    enum clv_status status = clv_boxes_read(&self->file, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_boxes_read(&self->file, path, err));
     self->path = path;
     report_count(self->options->progress, path, self->file.n_skipped, NO_BOXES, self->file.first_skipped);
     return CLV_OK;
@@ -40,12 +38,10 @@ static enum clv_status place(struct item_boxes *boxes, struct reading *self, con
 {
     int32_t width, height;
     size_t n_cut = 0, n = entry->n_boxes;
-    enum clv_status status = clv_image_read_size(&width, &height, item->image, &self->options->limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_image_read_size(&width, &height, item->image, &self->options->limits, err));
     struct clv_box *placed = array_alloc(n, sizeof *placed);
     struct clv_pixel_box *pixels = array_alloc(n, sizeof *pixels);
-    status =
+    enum clv_status status =
         placed && pixels ? clv_boxes_place(placed, &n_cut, &self->file, entry, width, height, err) : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         pixels[i] = clv_box_pixels(&placed[i], width, height);

@@ -59,9 +59,7 @@ enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, con
     clv_refine_defaults(&own);
     known_options_take(&own, sizeof own, options);
     options = &own;
-    enum clv_status status = refining_of_model(&refining, model, options, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(refining_of_model(&refining, model, options, err));
     bool has_learned = maps && refining.is_learned;
     if (refining_is_cut(model))
         return has_learned ? by_scores(labels, &segmented, &refining, err)
@@ -128,14 +126,12 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
     const struct map_reader *maps;
     struct clv_example example = {0};
     uint8_t *fresh = NULL;
-    enum clv_status status = check(model, image, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check(model, image, err));
     clv_segment_defaults(&own);
     known_options_take(&own, sizeof own, options);
     maps = map_readers_of(views, own.maps, model->recipe.n_maps);
     size_t n = (size_t)image->width * (size_t)image->height;
-    status = example_extract(&example, image, maps, &model->recipe, err);
+    enum clv_status status = example_extract(&example, image, maps, &model->recipe, err);
     if (status == CLV_OK && !(fresh = array_alloc(n, 1)))
         status = fail_memory(err);
     TRY(label_example(fresh, model, image, &example, maps, &own, err));

@@ -91,11 +91,10 @@ enum clv_status learned_objects_find(struct clv_object_map *map, const struct cl
 {
     struct object_model objects = {0};
     struct clv_object_map made = {.width = image->width, .height = image->height};
-    enum clv_status status = view(&objects, model, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(view(&objects, model, err));
     made.objects = array_alloc((size_t)image->width * (size_t)image->height, sizeof *made.objects);
-    status = made.objects ? object_model_find(made.objects, &made.n_objects, &objects, image, err) : fail_memory(err);
+    enum clv_status status =
+        made.objects ? object_model_find(made.objects, &made.n_objects, &objects, image, err) : fail_memory(err);
     if (status == CLV_OK)
         *map = made;
     else

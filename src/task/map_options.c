@@ -41,18 +41,15 @@ static enum clv_status check_words(const struct clv_map_words *words, const char
 static enum clv_status check_all_words(const struct clv_map_options *self, const struct clv_set *set,
                                        struct clv_error *err)
 {
-    enum clv_status status = check_words(&self->kinds, "--maps-kind", set, err);
-    TRY(check_words(&self->components, "--maps-pca", set, err));
-    TRY(check_words(&self->uses, "--maps-use", set, err));
-    return status;
+    MUST(check_words(&self->kinds, "--maps-kind", set, err));
+    MUST(check_words(&self->components, "--maps-pca", set, err));
+    return check_words(&self->uses, "--maps-use", set, err);
 }
 
 static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const struct clv_map_options *self,
                               const struct clv_set *set, struct clv_error *err)
 {
-    enum clv_status status = check_all_words(self, set, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check_all_words(self, set, err));
     if (!is_wanted && self->n)
         return fail(err, CLV_ERR_USAGE, "--maps: --blocks leaves them out; name the block maps as well");
     if (recipe->blocks & CLV_BLOCK_MAPS && !set->n_maps)
@@ -95,12 +92,10 @@ enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_ma
                                   const struct clv_progress *progress, struct clv_error *err)
 {
     bool is_guess[CLV_MAX_MAPS] = {false};
-    enum clv_status status = choose(recipe, is_wanted, self, set, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(choose(recipe, is_wanted, self, set, err));
     for (int32_t m = 0; m < recipe->n_maps; m++)
         is_guess[m] = recipe->maps[m].kind == CLV_MAP_GUESS;
-    status = recipe_learn_maps(recipe, set, n_threads, limits, progress, err);
+    enum clv_status status = recipe_learn_maps(recipe, set, n_threads, limits, progress, err);
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
         note_groups(&recipe->maps[m], progress);
         if (is_guess[m])

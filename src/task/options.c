@@ -37,10 +37,7 @@ enum clv_status option_numbers(double *values, size_t *n, size_t capacity, const
         if (*n == capacity)
             return fail(err, CLV_ERR_USAGE, "--%s: more than %zu candidates", name, capacity);
         snprintf(number, sizeof number, "%.*s", (int)length, part);
-        enum clv_status status =
-            option_number(&values[(*n)++], name, length < sizeof number ? number : part, minimum, maximum, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(option_number(&values[(*n)++], name, length < sizeof number ? number : part, minimum, maximum, err));
     }
     return CLV_OK;
 }

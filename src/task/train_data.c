@@ -101,11 +101,9 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
     if (option)
         return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
     const struct path_list files = train_files(options);
-    enum clv_status status = digest_features(data->digest, &files, err);
-    TRY(open_dataset(data, options, err));
-    if (status != CLV_OK)
-        return status;
-    data->n_masks = status == CLV_OK ? clv_dataset_size(data->dataset) : 0;
+    MUST(digest_features(data->digest, &files, err));
+    MUST(open_dataset(data, options, err));
+    data->n_masks = clv_dataset_size(data->dataset);
     data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
     const struct clv_labels *labels = clv_dataset_labels(data->dataset);
     return labels ? clv_labels_copy(&data->labels, labels, err)
@@ -201,13 +199,11 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     struct clv_set *set = &supervision.set;
     struct clv_train_options own = *options;
     const char **images = NULL;
-    enum clv_status status = supervision_read(&supervision, options, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(supervision_read(&supervision, options, err));
     data->recipe = options->init ? start->recipe : options->recipe; /* before it is learned, it owns nothing */
     if (options->init)
         start->recipe = (struct clv_recipe){0};
-    status = check_set(&supervision, &data->recipe, options, err);
+    enum clv_status status = check_set(&supervision, &data->recipe, options, err);
     TRY_IF(options->cv && (size_t)options->cv > supervision.n_masks,
            fail(err, CLV_ERR_USAGE, "--cv: %d folds need as many images with masks, there are %zu", options->cv,
                 supervision.n_masks));

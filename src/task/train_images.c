@@ -80,9 +80,8 @@ static struct name *names_find(const struct names *self, const char *text)
 static enum clv_status names_read(struct names *self, const char *path, struct clv_error *err)
 {
     size_t size, line = 0, kept = 0;
-    enum clv_status status = file_read(&self->bytes, &size, path, NAMES_MAX_SIZE, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(file_read(&self->bytes, &size, path, NAMES_MAX_SIZE, err));
+    enum clv_status status = CLV_OK;
     char *cursor = self->bytes, *end = self->bytes + size, *text;
     if (size >= 3 && memcmp(cursor, "\xEF\xBB\xBF", 3) == 0)
         cursor += 3;
@@ -213,11 +212,9 @@ static const char *common_split(const struct clv_set *set)
 static enum clv_status read_masks(struct supervision *self, const char **splits, const char *path,
                                   const struct clv_train_options *options, struct clv_error *err)
 {
-    enum clv_status status =
-        training_set_read(&self->set, path, options->split, true,
-                          &(struct set_check){options->check, options->check_context}, options->progress, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(training_set_read(&self->set, path, options->split, true,
+                           &(struct set_check){options->check, options->check_context}, options->progress, err));
+    enum clv_status status = CLV_OK;
     *splits = options->split ? options->split : common_split(&self->set);
     if (options->limits.band_files)
         status = band_images_join(&self->set, &options->limits, err);
@@ -288,10 +285,8 @@ static enum clv_status add_boxed(struct supervision *self, const char *splits, c
 {
     struct clv_set set = {0};
     struct item_boxes *boxes = NULL;
-    enum clv_status status =
-        training_set_read_more(&set, path, options->weak_split ? options->weak_split : splits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(training_set_read_more(&set, path, options->weak_split ? options->weak_split : splits, err));
+    enum clv_status status = CLV_OK;
     if (options->limits.band_files)
         status = band_images_join(&set, &options->limits, err);
     if (!options->weak_split && !options->split)
@@ -320,9 +315,8 @@ static enum clv_status add_unlabelled(struct supervision *self, const char *path
                                       const struct clv_train_options *options, struct clv_error *err)
 {
     struct clv_set set = {0};
-    enum clv_status status = training_set_read_more(&set, path, options->unlabelled_split, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(training_set_read_more(&set, path, options->unlabelled_split, err));
+    enum clv_status status = CLV_OK;
     if (options->limits.band_files)
         status = band_images_join(&set, &options->limits, err);
     TRY(keep_new(&set, self, err));

@@ -53,9 +53,7 @@ enum clv_status option_take_maps(void *member, const struct clv_option *option, 
 {
     struct clv_map_options *self = member;
     struct clv_map_folder folder = {0};
-    enum clv_status status = take_name(folder.name, &folder.folder, option, typed, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(take_name(folder.name, &folder.folder, option, typed, err));
     if (!folder.name[0] || !*folder.folder)
         return fail(err, CLV_ERR_USAGE, "--maps: \"%.60s\" is not NAME=FOLDER", typed);
     for (size_t m = 0; m < self->n; m++)
@@ -74,12 +72,10 @@ static enum clv_status take_map_word(void *member, const struct clv_option *opti
     struct clv_map_words *words = member;
     struct clv_map_word word;
     const char *rest = typed;
-    enum clv_status status = take_name(word.name, &rest, option, typed, err);
-    TRY(option->choices
-            ? option_choice(&word.value, option->name, rest, option->choices, option_count_names(option->choices), err)
-            : option_int(&word.value, option->name, rest, 1, CLV_MAX_PCA_CHANNELS, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(take_name(word.name, &rest, option, typed, err));
+    MUST(option->choices
+             ? option_choice(&word.value, option->name, rest, option->choices, option_count_names(option->choices), err)
+             : option_int(&word.value, option->name, rest, 1, CLV_MAX_PCA_CHANNELS, err));
     if (words->n > CLV_MAX_MAPS)
         return fail(err, CLV_ERR_USAGE, "--%s: given more than %d times", option->name, CLV_MAX_MAPS + 1);
     words->said[words->n++] = word;
@@ -107,9 +103,7 @@ static enum clv_status take_bins(void *member, const struct clv_option *option, 
     while ((part = strsep(&cursor, ","))) {
         if (n == CLV_MAX_SCALES)
             return fail(err, CLV_ERR_USAGE, "--sift-bins: \"%s\" has more than %d scales", typed, CLV_MAX_SCALES);
-        enum clv_status status = option_int(&bins[n++], option->name, part, 1, CLV_MAX_BIN_PX, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(option_int(&bins[n++], option->name, part, 1, CLV_MAX_BIN_PX, err));
     }
     recipe->n_scales = n;
     memcpy(recipe->bin_size_px, bins, (size_t)n * sizeof *bins);
@@ -134,9 +128,7 @@ static enum clv_status take_blocks(void *member, const struct clv_option *option
         return fail(err, CLV_ERR_USAGE, "--blocks: \"%s\" is too long", typed);
     while ((part = strsep(&cursor, ","))) {
         int place = 0;
-        enum clv_status status = option_choice(&place, option->name, part, blocks, N_BLOCK_NAMES, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(option_choice(&place, option->name, part, blocks, N_BLOCK_NAMES, err));
         chosen |= block_names[place].block;
     }
     *(int32_t *)member = chosen;

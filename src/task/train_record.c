@@ -171,19 +171,15 @@ enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, 
     for (size_t i = 0; i < set->n_items; i++) {
         const struct clv_item *item = &set->items[i];
         uint64_t image = 0, mask = 0;
-        enum clv_status status = size_of(&image, item->image, err);
-        TRY(size_of(&mask, item->mask, err));
-        if (status != CLV_OK)
-            return status;
+        MUST(size_of(&image, item->image, err));
+        MUST(size_of(&mask, item->mask, err));
         hash = add_string(hash, item->name);
         hash = add_string(hash, item->split);
         hash = hash_number(hash, image);
         hash = hash_number(hash, mask);
         for (size_t m = 0; m < set->n_maps; m++) {
             uint64_t map = 0;
-            status = size_of(&map, item->maps[m], err);
-            if (status != CLV_OK)
-                return status;
+            MUST(size_of(&map, item->maps[m], err));
             hash = hash_number(add_string(hash, set->map_names[m]), map);
         }
     }
@@ -226,9 +222,7 @@ enum clv_status train_checkpoints_use(struct clv_training *training, struct trai
                                       struct clv_error *err)
 {
     enum path_kind kind;
-    enum clv_status status = path_look(&kind, options->checkpoint, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(path_look(&kind, options->checkpoint, err));
     if (kind != PATH_ABSENT && options->resume)
         report_message(options->progress, CLV_NOTE, "going on from %s", options->checkpoint);
     else if (options->resume)
@@ -256,9 +250,7 @@ enum clv_status train_checkpoints_parameter(double *value, bool *found, const ch
     enum clv_status status = path_look(&kind, options->checkpoint, err);
     if (status != CLV_OK || kind == PATH_ABSENT)
         return status;
-    status = clv_tensors_open(&tensors, options->checkpoint, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tensors_open(&tensors, options->checkpoint, err));
     snprintf(key, sizeof key, "parameter.%s", name);
     const char *text = clv_tensors_metadata(tensors, key), *format = clv_tensors_metadata(tensors, "format");
     bool is_of_folds = format && strcmp(format, CHECKPOINT_OF_FOLDS) == 0;

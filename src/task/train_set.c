@@ -148,10 +148,9 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
 {
     const struct clv_train_options *options = self->options;
     struct clv_training_result *result = &self->outcome.result;
-    enum clv_status status = train_record(model, options, &self->data, &self->training, &self->outcome, err);
-    TRY(attach(model, &self->training, result, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(train_record(model, options, &self->data, &self->training, &self->outcome, err));
+    MUST(attach(model, &self->training, result, err));
+    enum clv_status status = CLV_OK;
     train_report_learning(options, &self->data, &self->outcome);
     model->shape = self->training.shape;
     model->w = result->w;

@@ -17,9 +17,7 @@ enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_tra
 {
     const struct clv_learner *learner = options->learner;
     enum clv_pairwise meant = clv_dataset_pairwise(dataset);
-    enum clv_status status = clv_learner_shape(shape, learner, dataset, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_learner_shape(shape, learner, dataset, err));
     if (options->pairwise != CLV_AUTO)
         shape->pairwise = (enum clv_pairwise)options->pairwise;
     else if (shape->pairwise != meant)
@@ -122,9 +120,7 @@ enum clv_status train_init_read(struct clv_model *start, const struct clv_train_
     const struct clv_learner *learner = options->learner;
     if (!learner->takes_init)
         return fail(err, CLV_ERR_USAGE, "--init: %s cannot start from given weights", learner->name);
-    enum clv_status status = clv_model_read(start, options->init, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_model_read(start, options->init, err));
     bool extracts = !is_tensor_file(options->data);
     if (extracts && !start->has_recipe)
         return fail(err, CLV_ERR_USAGE, "--init: %s was learned on features from elsewhere, which images do not have",

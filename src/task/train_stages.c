@@ -15,10 +15,9 @@ enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_tr
                                          .label_weights = options->label_weights < 0};
     if (options->stages < 2)
         return CLV_OK;
-    enum clv_status status = wanted.presence ? stages_check_costs(training, "--label-costs", err) : CLV_OK;
-    TRY(stages_learn(learned, data->dataset, options->learner, training, &wanted, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(wanted.presence ? stages_check_costs(training, "--label-costs", err) : CLV_OK);
+    MUST(stages_learn(learned, data->dataset, options->learner, training, &wanted, err));
+    enum clv_status status = CLV_OK;
     const struct clv_stage *first = learned->first;
     training->shape = stage_next_shape(&first->shape, training->shape.pairwise);
     if (options->label_weights < 0) {

@@ -15,11 +15,10 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
                                      const struct train_data *data, struct clv_error *err)
 {
     struct loaded_item loaded = {0};
-    enum clv_status status = options->feature_memory > 0 ? features_open_on_demand(dataset, NULL, options->validate,
-                                                                                   options->feature_memory, err)
-                                                         : clv_features_open(dataset, NULL, options->validate, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(options->feature_memory > 0
+             ? features_open_on_demand(dataset, NULL, options->validate, options->feature_memory, err)
+             : clv_features_open(dataset, NULL, options->validate, err));
+    enum clv_status status = CLV_OK;
     struct clv_problem own = clv_dataset_problem(data->dataset, 0);
     struct clv_shape shape = {clv_dataset_n_labels(data->dataset), own.n_features, own.n_edge_features,
                               own.n_edge_features ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_NONE};

@@ -78,10 +78,8 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
                                   const struct set_check *check, const struct clv_progress *progress,
                                   struct clv_error *err)
 {
-    enum clv_status status = clv_set_read(set, path, err);
-    if (status != CLV_OK)
-        return status;
-    status = check->look ? check->look(check->context, set, path, err) : CLV_OK;
+    MUST(clv_set_read(set, path, err));
+    enum clv_status status = check->look ? check->look(check->context, set, path, err) : CLV_OK;
     if (status != CLV_OK) {
         clv_set_release(set);
         return status;
@@ -100,8 +98,8 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
 
 enum clv_status training_set_read_more(struct clv_set *set, const char *path, const char *splits, struct clv_error *err)
 {
-    enum clv_status status = clv_set_read(set, path, err);
-    return status == CLV_OK ? select_splits(set, path, splits, false, err) : status;
+    MUST(clv_set_read(set, path, err));
+    return select_splits(set, path, splits, false, err);
 }
 
 void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,
@@ -267,9 +265,7 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
     }
     if (skip)
         return fail(err, self->status, "%s: none of the %zu images can be used", path, n_images);
-    enum clv_status status = report_faults(self, set, options, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(report_faults(self, set, options, err));
     return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
                 path, self->n, n_images);
 }

@@ -75,9 +75,8 @@ static enum clv_status parse(struct answer *self, struct option_table table, con
     memcpy(table.groups, groups, sizeof groups);
     *self = (struct answer){.search = {.max_nodes = CLV_TAG_DEFAULT_NODES}};
     common_options_init(common);
-    enum clv_status status = options_parse(&table, argc, argv, common, err);
-    TRY(options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err));
-    return status;
+    MUST(options_parse(&table, argc, argv, common, err));
+    return options_take_arguments(&table, common, (const char *const[]){"data"}, 1, err);
 }
 
 static void put_tags(struct text *text, const struct clv_tag_model *model, const uint8_t *tags, bool json)

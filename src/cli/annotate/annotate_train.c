@@ -254,10 +254,8 @@ static enum clv_status parse(struct annotate_training *self, int argc, char **ar
     list_rows();
     common_options_init(&self->common);
     clv_tag_training_defaults(&self->training, clv_tag_learner_at(0));
-    enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
-    TRY(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(options_parse(&table, argc, argv, &self->common, err));
+    MUST(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));
     self->is_goal_given = options_given(&self->common, "goal");
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
         self->is_given[i] = options_given(&self->common, clv_tag_parameters[i].name);
@@ -274,9 +272,7 @@ static enum clv_status parse(struct annotate_training *self, int argc, char **ar
     if (!self->n_folds && (self->n_lambda || self->n_gamma))
         return fail(err, CLV_ERR_USAGE, "--cv-%s: there is no cross-validation; --cv K asks for it",
                     self->n_lambda ? "lambda" : "gamma");
-    status = check_effect(self, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check_effect(self, err));
     if (!self->n_repeats)
         self->n_repeats = 3;
     self->summary = strcmp(self->output, "-") == 0 ? stderr : stdout;

@@ -231,9 +231,7 @@ enum clv_status options_parse(const struct option_table *table, int argc, char *
             options[n++] = (struct argp_option){
                 option->name, option->short_name ? option->short_name : index, option->argument, 0, NULL, 0};
         }
-    enum clv_status status = check_spelling(table, argc, argv, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check_spelling(table, argc, argv, err));
     error_t failed = argp_parse(&argp, argc, argv, 0, NULL, &self);
     if (self.status != CLV_OK)
         return self.status;

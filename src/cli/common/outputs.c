@@ -64,9 +64,8 @@ static enum clv_status check_creatable(const char *path, struct clv_error *err)
     bool there;
     if (is_standard(path))
         return CLV_OK;
-    enum clv_status status = examine(&there, &info, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(examine(&there, &info, path, err));
+    enum clv_status status = CLV_OK;
     if (there) {
         if (S_ISDIR(info.st_mode))
             return fail(err, CLV_ERR_CREATE, "%s: is a folder", path);

@@ -116,10 +116,8 @@ static enum clv_status check_letters(struct import *self, struct clv_error *err)
     const char *idle = options->images ? "images" : options->of_split;
     if (idle)
         return fail(err, CLV_ERR_USAGE, "--%s has no effect: letters are no images; --folds chooses among them", idle);
-    enum clv_status status = common_options_check(&self->common, "letters are no images", err);
-    return status == CLV_OK ? outputs_claim(&self->common.outputs, options->output, options->overwrite, "",
-                                            &options->annotations, 1, err)
-                            : status;
+    MUST(common_options_check(&self->common, "letters are no images", err));
+    return outputs_claim(&self->common.outputs, options->output, options->overwrite, "", &options->annotations, 1, err);
 }
 
 static enum clv_status parse(struct import *self, int *form, int argc, char **argv, struct clv_error *err)
@@ -142,9 +140,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     struct common_options *common = &self->common;
     struct import_options *options = &self->options;
     common_options_init(common);
-    enum clv_status status = options_parse(&table, argc, argv, common, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(options_parse(&table, argc, argv, common, err));
     if (common->n_arguments > 2)
         return fail(err, CLV_ERR_USAGE, "%s: import takes a format and one file or folder", common->arguments[2]);
     options->form = common->n_arguments ? common->arguments[0] : NULL;
@@ -153,7 +149,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     if (!options->form)
         return fail(err, CLV_ERR_USAGE,
                     "import: which format? coco, labelme, cvat, yolo, label-studio, voc or letters");
-    status = find_form(form, options->form, err);
+    enum clv_status status = find_form(form, options->form, err);
     TRY_IF(!options->annotations, fail(err, CLV_ERR_USAGE, "import: which file or folder?"));
     TRY_IF(!options->output || !*options->output,
            fail(err, CLV_ERR_USAGE, "import: -o is missing: where does the set go?"));
@@ -174,9 +170,7 @@ static enum clv_status give_values(uint8_t *values, struct import_set *self, con
                                    struct clv_error *err)
 {
     struct clv_labels labels = {0};
-    enum clv_status status = boxes_label_values(values, &labels, boxes, self->options->annotations, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(boxes_label_values(values, &labels, boxes, self->options->annotations, err));
     labels_put_table(&self->labels, &labels);
     clv_labels_release(&labels);
     return self->labels.failed ? fail_memory(err) : CLV_OK;

@@ -47,10 +47,8 @@ enum clv_status import_letters(const struct import_options *options, struct clv_
 {
     struct letters letters = {0};
     struct clv_dataset *dataset = NULL;
-    enum clv_status status = letters_read(&letters, options->annotations, err);
-    if (status != CLV_OK)
-        return status;
-    status = letters_dataset(&dataset, &letters, options->has_folds ? options->folds : NULL, err);
+    MUST(letters_read(&letters, options->annotations, err));
+    enum clv_status status = letters_dataset(&dataset, &letters, options->has_folds ? options->folds : NULL, err);
     if (status != CLV_OK)
         status = fail_within(err, status, options->annotations);
     letters_release(&letters);

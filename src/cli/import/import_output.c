@@ -90,9 +90,7 @@ static enum clv_status check_target(struct import_output *self, const struct imp
     struct contents contents = {.n = 0};
     if (!path_is_folder(self->target))
         return CLV_OK;
-    enum clv_status status = list_contents(&contents, self->target, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(list_contents(&contents, self->target, err));
     bool is_set = contents.has_manifest && !contents.has_other;
     if (contents.n && !options->overwrite)
         return fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s); --overwrite replaces %s",
@@ -118,18 +116,16 @@ static enum clv_status check_target(struct import_output *self, const struct imp
 enum clv_status import_output_begin(struct import_output *self, const struct import_options *options,
                                     struct clv_error *err)
 {
-    enum clv_status status = find_target(&self->target, options->output, err);
-    TRY(output_locks_file(&self->outputs.locks, self->target, err));
-    TRY(check_target(self, options, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(find_target(&self->target, options->output, err));
+    MUST(output_locks_file(&self->outputs.locks, self->target, err));
+    MUST(check_target(self, options, err));
     size_t size = strlen(self->target) + sizeof "..importing",
            folder = size - sizeof "..importing" - strlen(path_name(self->target));
     self->work = array_alloc(size, 1);
     if (!self->work)
         return fail_memory(err);
     snprintf(self->work, size, "%.*s.%s.importing", (int)folder, self->target, path_name(self->target));
-    status = folder_remove(self->work, err); /* of a run that was killed */
+    enum clv_status status = folder_remove(self->work, err); /* of a run that was killed */
     TRY(folder_create(self->work, err));
     TRY_IF(self->mode && chmod(self->work, self->mode),
            fail_errno(err, CLV_ERR_CREATE, "%s: cannot take the mode of %s", self->work, self->target));

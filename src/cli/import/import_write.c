@@ -65,9 +65,7 @@ static enum clv_status hash_contents(struct key *keys, const struct import_set *
     for (size_t i = 0; i < self->n; i++) {
         char *bytes;
         size_t size;
-        enum clv_status status = file_read(&bytes, &size, self->items[i].image, LARGEST_IMAGE, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(file_read(&bytes, &size, self->items[i].image, LARGEST_IMAGE, err));
         keys[i] = (struct key){hash_bytes(HASH_START, bytes, size), i};
         array_free(bytes);
     }
@@ -228,10 +226,8 @@ enum clv_status import_copy(const struct import_set *self, const char *from, con
 {
     char *bytes, *path;
     size_t size;
-    enum clv_status status = file_read(&bytes, &size, from, LARGEST_FILE, err);
-    if (status != CLV_OK)
-        return status;
-    status = place(&path, self, below, err);
+    MUST(file_read(&bytes, &size, from, LARGEST_FILE, err));
+    enum clv_status status = place(&path, self, below, err);
     TRY(file_write(path, bytes, size, err));
     array_free(bytes);
     array_free(path);

@@ -119,15 +119,13 @@ enum clv_status inspect_tags(const char *path, int32_t n_top, bool json, struct 
 {
     struct clv_tag_model model = {0};
     struct text text;
-    enum clv_status status = clv_tag_model_read(&model, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tag_model_read(&model, path, err));
     text_init(&text, (size_t)1 << 28);
     if (json)
         put_json(&text, &model, n_top);
     else
         put_text(&text, &model, n_top);
-    status = console_output(&text, err);
+    enum clv_status status = console_output(&text, err);
     clv_tag_model_release(&model);
     return status;
 }

@@ -328,9 +328,8 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
          {plain_option_rows, &self->common, false}},
     };
     common_options_init(&self->common);
-    enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(options_parse(&table, argc, argv, &self->common, err));
+    enum clv_status status = CLV_OK;
     if (!self->merge)
         status = options_take_arguments(&table, &self->common, (const char *const[]){"data", "pred"}, 2, err);
     if (status != CLV_OK)
@@ -339,11 +338,9 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     if ((self->decoding != DECODING_OWN || self->likelihood) && !has_features)
         return fail(err, CLV_ERR_USAGE, "--%s: goes with a feature file in --data",
                     self->likelihood ? "likelihood" : "decode");
-    status = feature_paths_check(&self->common.paths, "--data", err);
-    TRY(check_shards(self, err));
-    TRY(check_pixels(self, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(feature_paths_check(&self->common.paths, "--data", err));
+    MUST(check_shards(self, err));
+    MUST(check_pixels(self, err));
     if (!self->data)
         return fail(err, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
     if (is_tensor_file(self->data))
@@ -375,13 +372,11 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     struct input_list inputs = {0};
     struct set_score score = {0};
     struct clv_labels predicted = {0};
-    enum clv_status status = clv_set_read(&set, self->data, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_set_read(&set, self->data, err));
     training_set_note_manifest(&set, self->data, &progress);
     training_set_drop_drafts(&set, self->data, "", &progress);
     size_t common = set_common_folder(&set); /* of the whole set, as segment has it */
-    status = clv_set_select(&set, self->split, err);
+    enum clv_status status = clv_set_select(&set, self->split, err);
     TRY(training_set_hide(&set, self->voids, err));
     TRY_IF(!has_masks(&set), fail(err, CLV_ERR_DATA,
                                   "%s: none of the %zu images has a mask, which would be the truth; the set with the "

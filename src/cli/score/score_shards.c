@@ -107,10 +107,8 @@ static enum clv_status merge_table(struct merging *self, const char *path, struc
     char *bytes;
     size_t size;
     bool more = true;
-    enum clv_status status = file_read(&bytes, &size, path, TSV_MAX_SIZE, err);
-    if (status != CLV_OK)
-        return status;
-    status = tsv_parse(&table, path, bytes, size, err);
+    MUST(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
+    enum clv_status status = tsv_parse(&table, path, bytes, size, err);
     TRY(check_head(self, &table, err));
     while (status == CLV_OK && more) {
         status = tsv_next(&more, &table, err);

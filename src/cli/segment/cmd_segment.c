@@ -112,13 +112,11 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
 static enum clv_status add_data(struct input_list *inputs, const struct segment *self, struct clv_error *err)
 {
     struct clv_set set = {0};
-    enum clv_status status = clv_set_read(&set, self->data, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_set_read(&set, self->data, err));
     const struct clv_progress progress = console_progress(NULL);
     training_set_note_manifest(&set, self->data, &progress);
     size_t common = set_common_folder(&set);
-    status = outputs_spare_set(&self->common.outputs, &set, self->data, err);
+    enum clv_status status = outputs_spare_set(&self->common.outputs, &set, self->data, err);
     TRY(clv_set_select(&set, self->split, err));
     TRY(inputs_add_set(inputs, &set, common, err));
     training_set_note_skipped(&set, self->data, &progress);

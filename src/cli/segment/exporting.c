@@ -241,8 +241,8 @@ enum clv_status exporting_trace(struct contours *contours, const struct segment_
     bool is_traced[256];
     for (int32_t label = 0; label < 256; label++)
         is_traced[label] = export_is_object(&run->model->labels, label);
-    enum clv_status status = contours_trace(contours, labels, width, height, is_traced, err);
-    return status == CLV_OK ? contours_simplify(contours, labels, run->options->export.tolerance, err) : status;
+    MUST(contours_trace(contours, labels, width, height, is_traced, err));
+    return contours_simplify(contours, labels, run->options->export.tolerance, err);
 }
 
 /* The path from the folder of `file` to `image`, both there, links resolved; NULL when out of memory. */

@@ -67,10 +67,8 @@ static enum clv_status take_forms(void *member, const struct clv_option *option,
         int form = 0;
         size_t length = strcspn(part, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, part);
-        enum clv_status status = option_choice(&form, option->name, length < sizeof name ? name : part, export_forms,
-                                               sizeof export_forms / sizeof *export_forms - 1, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(option_choice(&form, option->name, length < sizeof name ? name : part, export_forms,
+                           sizeof export_forms / sizeof *export_forms - 1, err));
         *forms = form ? *forms | 1U << (form - 1) : 0;
     }
     return CLV_OK;
@@ -149,9 +147,8 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
                     "%s: -m is missing: `cleave train' makes a model of images with masks, `cleave label' of what is "
                     "marked on a page; `cleave segment --boxes' and `--sequence' need none",
                     command);
-    enum clv_status status = options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(options_check(common, of_boxes, sizeof of_boxes / sizeof *of_boxes, err));
+    enum clv_status status = CLV_OK;
     if (self->boxes && self->refine != CLV_REFINE_LARGE)
         return fail(err, CLV_ERR_USAGE, "--boxes: %s",
                     self->refine == CLV_REFINE_ALL
@@ -170,9 +167,7 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "-o - and --status - both want standard output");
     if (!self->data && !self->features && !common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "%s: no images: name files or folders, or --data, or --features", command);
-    status = options_check(common, of_inputs, sizeof of_inputs / sizeof *of_inputs, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(options_check(common, of_inputs, sizeof of_inputs / sizeof *of_inputs, err));
     if (self->features && common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");
     if (self->ends_with_zero && (segment_is_piped(self) || !reads_list(self)))

@@ -243,9 +243,7 @@ static enum clv_status share(void *context, size_t ignored, int thread, struct c
         pthread_mutex_unlock(&self->lock);
         if (!is_taken)
             return CLV_OK;
-        enum clv_status status = share_one(self, index, number, thread, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(share_one(self, index, number, thread, err));
     }
 }
 

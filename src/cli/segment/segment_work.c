@@ -175,9 +175,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
 static enum clv_status cut_boxes(struct work *work, const struct job *job, struct clv_error *err)
 {
     const struct segment_run *run = job->run;
-    enum clv_status status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(input_read_image(&work->image, work->input, &run->options->common.limits, err));
     work->width = work->image.width;
     work->height = work->image.height;
     work->labels = array_alloc((size_t)work->width, (size_t)work->height);
@@ -212,9 +210,7 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
 
 static enum clv_status write_mask(const struct work *work, const struct job *job, struct clv_error *err)
 {
-    enum clv_status status = outputs_make_folder(work->output->mask, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(outputs_make_folder(work->output->mask, err));
     if (work->map.values)
         return npy_write_planes(work->output->mask, work->map.values, job->run->model->shape.n_labels, work->map.height,
                                 work->map.width, err);
@@ -307,9 +303,7 @@ static enum clv_status score_against_truth(struct clv_image_score *score, const 
                                            const struct job *job, struct clv_error *err)
 {
     struct clv_confusion confusion;
-    enum clv_status status = clv_confusion_init(&confusion, job->run->model->labels.n_labels, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_confusion_init(&confusion, job->run->model->labels.n_labels, err));
     clv_confusion_add(&confusion, work->truth.labels, work->labels, (size_t)work->width * (size_t)work->height);
     *score = clv_confusion_score(&confusion);
     clv_confusion_release(&confusion);

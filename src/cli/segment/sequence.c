@@ -60,11 +60,9 @@ enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, 
 {
     const struct clv_progress progress = console_progress(NULL);
     struct clv_set chosen = {.n_items = 0}; /* only to say which splits there are not */
-    enum clv_status status = clv_set_read(&self->set, options->data, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_set_read(&self->set, options->data, err));
     training_set_note_manifest(&self->set, options->data, &progress);
-    status = outputs_spare_set(&options->common.outputs, &self->set, options->data, err);
+    enum clv_status status = outputs_spare_set(&options->common.outputs, &self->set, options->data, err);
     const char *const lists[] = {options->given, options->split};
     for (size_t k = 0; k < 2 && status == CLV_OK; k++) {
         TRY_IF(lists[k], clv_set_read(&chosen, options->data, err));

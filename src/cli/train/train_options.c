@@ -154,10 +154,7 @@ static enum clv_status take_learner(void *member, const struct clv_option *optio
 {
     const struct clv_learner **learner = member;
     int place = 0;
-    enum clv_status status =
-        option_choice(&place, option->name, typed, learner_names, option_count_names(learner_names), err);
-    if (status != CLV_OK)
-        return status;
+    MUST(option_choice(&place, option->name, typed, learner_names, option_count_names(learner_names), err));
     *learner = clv_learner_at((size_t)place);
     show_learner(*learner);
     return CLV_OK;
@@ -202,9 +199,7 @@ static enum clv_status apply_learner(const struct learner_options *self, struct 
         int index = clv_learner_parameter(learner, self->given[i].name);
         if (index < 0)
             return refuse_parameter(learner, self->given[i].name, err);
-        enum clv_status status = take_value(&task->parameters[index], learner, index, self->given[i].typed, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(take_value(&task->parameters[index], learner, index, self->given[i].typed, err));
         task->is_given[index] = true;
     }
     return CLV_OK;
@@ -288,16 +283,14 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
         return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
     if (!self->output)
         return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
-    enum clv_status status = options_check(&self->common, &of_grid, 1, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(options_check(&self->common, &of_grid, 1, err));
     if (task->stages > 1 && task->init)
         return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --init: which stage would start from it?");
     if (task->label_weights < 0 && task->stages < 2)
         return fail(err, CLV_ERR_USAGE, "--label-weights auto: --stages 2 is missing: its folds choose");
     if (task->label_costs > 0 && task->stages < 2)
         return fail(err, CLV_ERR_USAGE, "--label-costs: --stages 2 is missing: its first stage says what an image has");
-    status = feature_paths_check(&self->common.paths, "--data", err);
+    enum clv_status status = feature_paths_check(&self->common.paths, "--data", err);
     bool is_file = is_tensor_file(task->data);
     if (status == CLV_OK && task->validate && is_file && !is_tensor_file(task->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", task->data);

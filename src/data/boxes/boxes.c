@@ -132,9 +132,7 @@ static enum clv_status reserve_slots(struct boxes_builder *builder, struct clv_e
 enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label, struct clv_error *err)
 {
     struct clv_boxes *boxes = &builder->boxes;
-    enum clv_status status = reserve_slots(builder, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(reserve_slots(builder, err));
     int32_t *slot = find_slot(builder, label);
     if (!*slot) {
         if (boxes->n_labels >= INT32_MAX - 1)

@@ -56,9 +56,7 @@ static enum clv_status index_table(struct coco_table *table, const struct json_v
     for (size_t i = 0; i < table->n; i++) {
         const struct json_value *value = json_element(array, i);
         table->names[i].value = value;
-        enum clv_status status = take_id(&table->names[i].id, value, "id", source, what, i + 1, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(take_id(&table->names[i].id, value, "id", source, what, i + 1, err));
     }
     qsort(table->names, table->n, sizeof *table->names, compare_names);
     for (size_t i = 1; i < table->n; i++)
@@ -158,13 +156,11 @@ static enum clv_status add_coco_image(struct boxes_builder *builder, const struc
                                       const char *source, struct clv_error *err)
 {
     const char *name;
-    enum clv_status status = json_take_text(&name, image, "file_name", source, "image", number, err);
-    TRY(boxes_add_image(builder, name, source, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(json_take_text(&name, image, "file_name", source, "image", number, err));
+    MUST(boxes_add_image(builder, name, source, err));
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
-    status = json_take_side(&entry->width, image, "width", source, "image", number, err);
-    return status == CLV_OK ? json_take_side(&entry->height, image, "height", source, "image", number, err) : status;
+    MUST(json_take_side(&entry->width, image, "width", source, "image", number, err));
+    return json_take_side(&entry->height, image, "height", source, "image", number, err);
 }
 
 static enum clv_status add_annotation(struct boxes_builder *builder, const struct json_value *annotation, size_t number,
@@ -190,9 +186,7 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
         return boxes_skip(builder, err, "%s: annotation %zu: there is no category %lld", source, number,
                           (long long)category_id);
     const char *label;
-    status = json_take_text(&label, category, "name", source, "the category of annotation", number, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(json_take_text(&label, category, "name", source, "the category of annotation", number, err));
     if (json_get_int64(json_member(annotation, "iscrowd"), &is_crowd) && is_crowd && !builder->keeps_outlines)
         return boxes_skip(builder, err, "%s: annotation %zu is a crowd", source, number);
     bool has_box = get_bbox(&box, json_member(annotation, "bbox"));

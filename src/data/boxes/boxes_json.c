@@ -12,9 +12,8 @@ enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *sour
     static const char bom[3] = "\xef\xbb\xbf";
     struct json_value *root;
     size_t skipped = size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0, n = 0;
-    enum clv_status status = json_parse(&root, bytes + skipped, size - skipped, source, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(json_parse(&root, bytes + skipped, size - skipped, source, err));
+    enum clv_status status = CLV_OK;
     if (json_get_array(root, &n) && n) {
         status = boxes_parse_tasks(builder, root, source, err);
     } else if (json_member(root, "annotations")) {

@@ -65,9 +65,7 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     const char *type = "polygon", *label; /* old files know polygons only */
     const struct json_value *points = json_member(shape, "points"), *stated = json_member(shape, "shape_type");
     size_t n;
-    enum clv_status status = json_take_text(&label, shape, "label", source, "shape", number, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(json_take_text(&label, shape, "label", source, "shape", number, err));
     if (stated && !json_get_text(stated, &type))
         return fail(err, CLV_ERR_DATA, "%s: shape %zu: \"shape_type\" is no text", source, number);
     bool is_rectangle = strcmp(type, "rectangle") == 0, is_circle = strcmp(type, "circle") == 0;
@@ -80,8 +78,8 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     struct clv_box box = {.place = number};
     if (!is_rectangle && !is_circle)
         return add_polygon(builder, points, n, &box, label, source, err);
-    status = bound_points(&box, points, n, is_circle, source, err);
-    return status == CLV_OK ? boxes_add(builder, &box, label, NULL, err) : status;
+    MUST(bound_points(&box, points, n, is_circle, source, err));
+    return boxes_add(builder, &box, label, NULL, err);
 }
 
 enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct json_value *root, const char *source,

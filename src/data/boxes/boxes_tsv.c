@@ -56,9 +56,7 @@ static enum clv_status find_columns(struct columns *columns, const struct tsv *t
         int *at = &columns->at[columns->sides[i]];
         if (*at >= 0)
             continue;
-        enum clv_status status = tsv_require_column(at, table, column_names[columns->sides[i]][0], err);
-        if (status != CLV_OK)
-            return status;
+        MUST(tsv_require_column(at, table, column_names[columns->sides[i]][0], err));
     }
     return CLV_OK;
 }
@@ -90,9 +88,7 @@ static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *
         box.width -= box.x;
         box.height -= box.y;
     }
-    enum clv_status status = boxes_add_image(builder, image, table->path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(boxes_add_image(builder, image, table->path, err));
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = columns->are_shares;
     return boxes_add(builder, &box, columns->at[LABEL] < 0 ? "" : table->fields[columns->at[LABEL]], mask, err);
 }
@@ -104,11 +100,10 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
     struct columns columns;
     bool more = true;
     bool has_tabs = memchr(bytes, '\t', strcspn(bytes, "\r\n"));
-    enum clv_status status = tsv_parse(&table, source, bytes, size, err);
-    if (status != CLV_OK)
-        return status;
-    status = has_tabs ? find_columns(&columns, &table, err)
-                      : fail(err, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
+    MUST(tsv_parse(&table, source, bytes, size, err));
+    enum clv_status status = has_tabs
+                                 ? find_columns(&columns, &table, err)
+                                 : fail(err, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
     while (status == CLV_OK && more) {
         status = tsv_next(&more, &table, err);
         if (status == CLV_OK && more)

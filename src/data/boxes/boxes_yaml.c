@@ -137,9 +137,8 @@ enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path,
 {
     char *bytes;
     size_t size;
-    enum clv_status status = file_read(&bytes, &size, path, LARGEST_YAML, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(file_read(&bytes, &size, path, LARGEST_YAML, err));
+    enum clv_status status = CLV_OK;
     struct yaml self = {.builder = builder, .path = path, .cursor = find_names(bytes)};
     if (!text_is_utf8(bytes, size) || memchr(bytes, 0, size))
         status = fail(err, CLV_ERR_DATA, "%s: this is no UTF-8 text", path);

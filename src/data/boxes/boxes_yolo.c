@@ -17,9 +17,8 @@ enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *pa
 {
     char *bytes, *cursor, *line;
     size_t size, number = 0;
-    enum clv_status status = file_read(&bytes, &size, path, LARGEST_CLASSES, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(file_read(&bytes, &size, path, LARGEST_CLASSES, err));
+    enum clv_status status = CLV_OK;
     cursor = bytes;
     if (!text_is_utf8(bytes, size) || memchr(bytes, 0, size))
         status = fail(err, CLV_ERR_DATA, "%s: this is no UTF-8 text", path);
@@ -74,11 +73,8 @@ static enum clv_status add_box(struct boxes_builder *builder, char *cursor, size
 {
     static const char *const names[] = {"x", "y", "width", "height"};
     double side[4];
-    for (int i = 0; i < 4; i++) {
-        enum clv_status status = take_share(&side[i], &cursor, names[i], number, source, err);
-        if (status != CLV_OK)
-            return status;
-    }
+    for (int i = 0; i < 4; i++)
+        MUST(take_share(&side[i], &cursor, names[i], number, source, err));
     struct clv_box box = {
         .x = side[0] - 0.5 * side[2],
         .y = side[1] - 0.5 * side[3],
@@ -133,9 +129,8 @@ enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *sour
                                  size_t size, struct clv_error *err)
 {
     char *cursor = bytes, *line;
-    enum clv_status status = boxes_add_image(builder, image, source, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(boxes_add_image(builder, image, source, err));
+    enum clv_status status = CLV_OK;
     if (!text_is_utf8(bytes, size) || memchr(bytes, 0, size))
         return fail(err, CLV_ERR_DATA, "%s: this is no UTF-8 text", source);
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = true;

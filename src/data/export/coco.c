@@ -1,5 +1,6 @@
 /* COCO's JSON. */
 #include "base/array.h"
+#include "base/error.h"
 #include "data/export/export.h"
 #include "data/shapes/rle.h"
 
@@ -24,10 +25,8 @@ static enum clv_status put_runs(struct text *text, const struct contours *contou
     struct text compressed;
     uint32_t *counts;
     size_t n;
-    enum clv_status status = rle_of_object(&counts, &n, contours->object_of, contours->width, contours->height,
-                                           (int32_t)k + 1, &bounds, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(rle_of_object(&counts, &n, contours->object_of, contours->width, contours->height, (int32_t)k + 1, &bounds,
+                       err));
     text_init(&compressed, text->max);
     rle_put_compressed(&compressed, counts, n);
     text_printf(text, "{\"size\":[%d,%d],\"counts\":", contours->height, contours->width);

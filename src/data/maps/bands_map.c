@@ -95,9 +95,8 @@ enum clv_status bands_map_read(struct clv_map *map, const char *path, const stru
     struct raster raster;
     if (!bands)
         return fail(err, CLV_ERR_USAGE, "%s: how bands are read has not been learned", path);
-    enum clv_status status = raster_open(&raster, path, limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(raster_open(&raster, path, limits, err));
+    enum clv_status status = CLV_OK;
     if (raster.n_bands != bands->n_bands)
         status = fail(err, CLV_ERR_DATA, "%s: %d band%s, the images learned from have %d", path, raster.n_bands,
                       raster.n_bands == 1 ? "" : "s", bands->n_bands);

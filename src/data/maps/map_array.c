@@ -97,10 +97,8 @@ enum clv_status map_planes_init(struct map_planes *planes, const struct number_a
     struct number_array bare = *array;
     while (bare.n_dimensions > 3 && bare.shape[0] == 1)
         memmove(bare.shape, bare.shape + 1, (size_t)--bare.n_dimensions * sizeof *bare.shape);
-    enum clv_status status = find_axes(&axes, &bare, layout, err);
-    TRY(check_size(&bare, &axes, limits, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(find_axes(&axes, &bare, layout, err));
+    MUST(check_size(&bare, &axes, limits, err));
     *planes = (struct map_planes){.array = bare,
                                   .n_channels = axes.channels < 0 ? 1 : (size_t)bare.shape[axes.channels],
                                   .height = (size_t)bare.shape[axes.rows],

@@ -25,9 +25,7 @@ static enum clv_status parse_png(struct clv_map *map, const unsigned char *bytes
 {
     struct clv_image_limits resolved = limits_resolved(limits);
     struct png_grey grey;
-    enum clv_status status = png_decode_grey(&grey, bytes, size, &resolved, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(png_decode_grey(&grey, bytes, size, &resolved, err));
     size_t n = (size_t)grey.width * (size_t)grey.height;
     struct clv_map made = {.width = grey.width, .height = grey.height, .n_channels = 1, .is_integer = true};
     made.values = array_alloc(n, sizeof *made.values);
@@ -68,15 +66,14 @@ static enum clv_status parse_tensors(struct number_array *array, const unsigned 
                                      struct clv_error *err)
 {
     struct clv_tensors *tensors;
-    enum clv_status status = clv_tensors_parse(&tensors, bytes, size, "safetensors", err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tensors_parse(&tensors, bytes, size, "safetensors", err));
     const struct clv_tensor *tensor = clv_tensors_find(tensors, "map");
     if (!tensor && clv_tensors_count(tensors) == 1)
         tensor = clv_tensors_at(tensors, 0);
-    status = tensor ? from_tensor(array, tensor, bytes + tensors_offset(tensors, tensor), err)
-                    : fail(err, CLV_ERR_DATA, "%zu tensors; a map is the only one, or the one called \"map\"",
-                           clv_tensors_count(tensors));
+    enum clv_status status =
+        tensor ? from_tensor(array, tensor, bytes + tensors_offset(tensors, tensor), err)
+               : fail(err, CLV_ERR_DATA, "%zu tensors; a map is the only one, or the one called \"map\"",
+                      clv_tensors_count(tensors));
     clv_tensors_close(tensors);
     return status;
 }
@@ -219,10 +216,8 @@ enum clv_status map_reader_open(struct map_reader *self, const char *path, enum 
         *self = made;
         return bands_map_read(&self->map, path, limits, err);
     }
-    enum clv_status status = file_map_open(&made.file, path, err);
-    if (status != CLV_OK)
-        return status;
-    status = parse(&made, made.file.bytes, made.file.size, layout, limits, err);
+    MUST(file_map_open(&made.file, path, err));
+    enum clv_status status = parse(&made, made.file.bytes, made.file.size, layout, limits, err);
     if (status == CLV_OK && (double)made.map.width * made.map.height * made.map.n_channels <= MAP_KEPT)
         status = take_all(&made.map, &made, err);
     else if (status == CLV_OK && !made.map.values && map_planes_interleaved(&made.planes))
@@ -267,8 +262,8 @@ enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_
                           const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct map_reader self = {0};
-    enum clv_status status = parse(&self, bytes, size, layout, limits, err);
-    return status == CLV_OK ? take_all(map, &self, err) : status;
+    MUST(parse(&self, bytes, size, layout, limits, err));
+    return take_all(map, &self, err);
 }
 
 /* All values, which *map owns; closes the reader. */
@@ -285,6 +280,6 @@ enum clv_status clv_map_read(struct clv_map *map, const char *path, enum clv_map
                              const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct map_reader self;
-    enum clv_status status = map_reader_open(&self, path, layout, limits, err);
-    return status == CLV_OK ? map_reader_whole(map, &self, err) : status;
+    MUST(map_reader_open(&self, path, layout, limits, err));
+    return map_reader_whole(map, &self, err);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/file_write.h"
 #include "data/maps/map_array.h"
 
@@ -20,9 +21,7 @@ enum clv_status npy_write_planes(const char *path, const uint16_t *values, int32
                         n_channels, height, width);
     memset(head + start + used, ' ', length - (size_t)used);
     head[HEAD_SIZE - 1] = '\n';
-    enum clv_status status = file_create(&writer, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(file_create(&writer, path, err));
     fwrite(head, 1, HEAD_SIZE, writer.stream);
     fwrite(values, sizeof *values, (size_t)n_channels * (size_t)height * (size_t)width, writer.stream);
     return file_commit(&writer, err);

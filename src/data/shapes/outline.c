@@ -52,10 +52,7 @@ enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *out
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     if (outline->counts) {
         struct rle_frame bounds;
-        enum clv_status status =
-            rle_bound(&bounds, &outline->frame, outline->counts, outline->n_counts, outline->order, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(rle_bound(&bounds, &outline->frame, outline->counts, outline->n_counts, outline->order, err));
         box->x = bounds.left;
         box->y = bounds.top;
         box->width = bounds.width;

@@ -245,9 +245,8 @@ enum clv_status contrast_measure(float *measures, const struct scene *scene, con
                                  const struct clv_recipe *recipe, const struct word_map *maps, struct clv_error *err)
 {
     int32_t n_measures = contrast_measures(recipe);
-    enum clv_status status = measure_regions(measures, n_measures, scene, adjacency, err);
-    TRY(measure_zones(measures, n_measures, scene, recipe, maps, err));
-    return status;
+    MUST(measure_regions(measures, n_measures, scene, adjacency, err));
+    return measure_zones(measures, n_measures, scene, recipe, maps, err);
 }
 
 int32_t contrast_size(const struct clv_recipe *recipe)

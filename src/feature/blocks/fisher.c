@@ -33,9 +33,8 @@ static enum clv_status fill_scale(struct fisher *fisher, int32_t scale, const st
     struct fisher_scale *to = &fisher->scales[scale];
     struct mixture_view view;
     struct sift_grid grid;
-    enum clv_status status = sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err));
+    enum clv_status status = CLV_OK;
     size_t n = (size_t)grid.n_columns * (size_t)grid.n_rows;
     fisher->n_columns = grid.n_columns;
     fisher->n_rows = grid.n_rows;

@@ -71,9 +71,7 @@ static enum clv_status project(struct map_ready *self, struct clv_error *err)
     const float *from, *standard = recipe_map->standard;
     memset(self->sums, 0, n_sums * n * sizeof *self->sums);
     for (size_t c = 0; c < n_channels; c++) {
-        enum clv_status status = map_reader_channel(&from, self->channel, self->map, (int32_t)c, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(map_reader_channel(&from, self->channel, self->map, (int32_t)c, err));
         for (size_t k = 0; k < n_sums; k++) {
             double *sum = self->sums + k * n, mean = (double)standard[c];
             double weight = (double)recipe_map->components[(first + k) * n_channels + c];
@@ -115,9 +113,7 @@ enum clv_status map_ready_channel(const float **values, struct map_ready *ready,
     }
     if (recipe_map->n_components)
         return take_component(to, ready, channel, err);
-    enum clv_status status = map_reader_channel(&from, to, ready->map, channel, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(map_reader_channel(&from, to, ready->map, channel, err));
     if (recipe_map->kind == CLV_MAP_FEATURES) {
         double mean = (double)recipe_map->standard[c];
         double scale = (double)recipe_map->standard[c + (size_t)ready->n_channels];

@@ -17,17 +17,15 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_image *sif
 {
     *map = (struct word_map){0};
     struct sift_grid grid;
-    enum clv_status status = sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err));
     size_t n_cells = (size_t)grid.n_columns * (size_t)grid.n_rows;
     size_t n_pixels = (size_t)sift->width * (size_t)sift->height;
     int32_t *cell_word = array_alloc(n_cells, sizeof *cell_word);
     struct word_map made = {.word = array_alloc(n_pixels, sizeof *made.word),
                             .met = array_alloc((size_t)recipe->n_words, sizeof *made.met)};
-    status = cell_word && made.word && made.met
-                 ? words_assign(cell_word, &recipe->codebooks[scale], grid.values, n_cells, err)
-                 : fail_memory(err);
+    enum clv_status status = cell_word && made.word && made.met
+                                 ? words_assign(cell_word, &recipe->codebooks[scale], grid.values, n_cells, err)
+                                 : fail_memory(err);
     for (int32_t y = 0; y < sift->height && status == CLV_OK; y++) {
         const int32_t *cells = cell_word + (size_t)(y / recipe->step_px) * (size_t)grid.n_columns;
         int32_t *row = made.word + (size_t)y * (size_t)sift->width;

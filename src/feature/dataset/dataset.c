@@ -119,9 +119,7 @@ enum clv_status dataset_graph(enum clv_graph *graph, const struct clv_dataset *d
     }
     for (size_t i = 0; i < dataset->n && *graph != CLV_GRAPH_ANY; i++) {
         enum clv_graph own;
-        enum clv_status status = problem_graph(&own, &dataset->items[i].problem, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(problem_graph(&own, &dataset->items[i].problem, err));
         *graph = own > *graph ? own : *graph;
     }
     return CLV_OK;
@@ -198,9 +196,8 @@ enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_pr
 {
     if (dataset->file.tensors || dataset->parts)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
-    enum clv_status status = check_problem(dataset, problem, name, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check_problem(dataset, problem, name, err));
+    enum clv_status status = CLV_OK;
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)dataset->n_labels;
     size_t p = (size_t)problem->n_edge_features, first = (size_t)problem->row[0];
     size_t n_entries = (size_t)problem->row[n] - first;

@@ -56,12 +56,10 @@ static enum clv_status read_truth(struct clv_example *example, const struct clv_
 {
     struct clv_mask mask = {0};
     const struct clv_labels *labels = &batch->set->labels;
-    enum clv_status status = item_mask_read(&mask, item, labels, example->width, example->height, batch->limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(item_mask_read(&mask, item, labels, example->width, example->height, batch->limits, err));
     if (batch->is_mirrored)
         mirror(mask.labels, mask.width, mask.height, 1);
-    status = clv_example_set_truth(example, &mask, labels->n_labels, err);
+    enum clv_status status = clv_example_set_truth(example, &mask, labels->n_labels, err);
     if (status != CLV_OK)
         fail_within(err, status, item->mask);
     clv_mask_release(&mask);
@@ -110,13 +108,11 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     const struct clv_item *item = &batch->set->items[batch->first + index];
     if (stop_requested(batch->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = clv_image_read(&image, item->image, batch->limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_image_read(&image, item->image, batch->limits, err));
     if (batch->is_mirrored)
         mirror(image.pixels, image.width, image.height, 3);
     struct map_reader *maps;
-    status = item_maps_open(&maps, batch->recipe, batch->set, item, batch->limits, err);
+    enum clv_status status = item_maps_open(&maps, batch->recipe, batch->set, item, batch->limits, err);
     if (status == CLV_OK) {
         status = example_extract(example, &image, maps, batch->recipe, err);
         if (status != CLV_OK)
@@ -159,8 +155,8 @@ static size_t choose_capacity(int n_threads)
 static enum clv_status extract_batch(struct batch *batch, size_t n, int n_threads, enum extract_share share,
                                      struct clv_error *err)
 {
-    enum clv_status status = team_for(n, n_threads, extract_item, sizes_slot, batch, err);
-    return status == CLV_OK ? examples_share(&batch->all, n, share == EXTRACT_TO_ALL, err) : status;
+    MUST(team_for(n, n_threads, extract_item, sizes_slot, batch, err));
+    return examples_share(&batch->all, n, share == EXTRACT_TO_ALL, err);
 }
 
 /* Hands the batch's n examples on, unless something failed. */

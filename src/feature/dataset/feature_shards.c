@@ -287,9 +287,7 @@ enum clv_status features_index_write(const char *path, const struct path_list *s
 {
     struct clv_dataset *dataset = NULL;
     struct text text;
-    enum clv_status status = open_shards(&dataset, NULL, shards, true, false, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(open_shards(&dataset, NULL, shards, true, false, err));
     text_init(&text, FEATURES_INDEX_MAX_SIZE);
     text_printf(&text, FEATURES_INDEX_HEAD ",\"images\":%zu},\"shards\":[", dataset->n);
     for (size_t k = 0; k < shards->n; k++) {
@@ -297,7 +295,7 @@ enum clv_status features_index_write(const char *path, const struct path_list *s
         text_put_json(&text, path_name(shards->paths[k]));
     }
     text_put(&text, "]}\n");
-    status = text.failed ? fail_memory(err) : file_write(path, text.bytes, text.size, err);
+    enum clv_status status = text.failed ? fail_memory(err) : file_write(path, text.bytes, text.size, err);
     text_release(&text);
     clv_dataset_free(dataset);
     return status;

@@ -89,13 +89,11 @@ static enum clv_status check_offsets(int64_t *total, const struct features_readi
 static enum clv_status read_offsets(struct features_reading *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
-    enum clv_status status = require(&arrays->node_offset, self, "node_offset", CLV_I64, 1, -1, 0, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(require(&arrays->node_offset, self, "node_offset", CLV_I64, 1, -1, 0, err));
     self->n = arrays->node_offset->shape[0] - 1;
     if (self->n < 1)
         return fail(err, CLV_ERR_DATA, "%s: has no images", self->path);
-    status = check_offsets(&self->n_nodes, self, arrays->node_offset, 1, err);
+    enum clv_status status = check_offsets(&self->n_nodes, self, arrays->node_offset, 1, err);
     if (status != CLV_OK || !arrays->edges)
         return status;
     status = require(&arrays->edge_offset, self, "edge_offset", CLV_I64, 1, self->n + 1, 0, err);
@@ -106,13 +104,11 @@ static enum clv_status read_offsets(struct features_reading *self, struct clv_er
 static enum clv_status read_sparse(struct features_reading *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
-    enum clv_status status = require(&arrays->row, self, "row", CLV_I64, 1, self->n_nodes + 1, 0, err);
-    TRY(require(&arrays->index, self, "index", CLV_I32, 1, -1, 0, err));
-    TRY(require(&arrays->value, self, "value", CLV_F32, 1, arrays->index->shape[0], 0, err));
-    TRY(features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features", 1, INT32_MAX,
-                        true, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(require(&arrays->row, self, "row", CLV_I64, 1, self->n_nodes + 1, 0, err));
+    MUST(require(&arrays->index, self, "index", CLV_I32, 1, -1, 0, err));
+    MUST(require(&arrays->value, self, "value", CLV_F32, 1, arrays->index->shape[0], 0, err));
+    MUST(features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features", 1,
+                         INT32_MAX, true, err));
     const int64_t *row = arrays->row->data, n_entries = arrays->index->shape[0];
     if (row[0] != 0 || row[self->n_nodes] != n_entries)
         return fail(err, CLV_ERR_DATA, "%s: row runs from %lld to %lld, must be 0 to %lld", self->path,
@@ -128,17 +124,13 @@ static enum clv_status read_sparse(struct features_reading *self, struct clv_err
 static enum clv_status read_dense(struct features_reading *self, struct clv_error *err)
 {
     struct dataset_file *file = &self->dataset->file;
-    enum clv_status status = require(&self->arrays.x, self, "x", CLV_F32, 2, self->n_nodes, -1, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(require(&self->arrays.x, self, "x", CLV_F32, 2, self->n_nodes, -1, err));
     int64_t d = self->arrays.x->shape[1], most = 0;
     if (d < 1 || d > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%s: x has %lld features a node", self->path, (long long)d);
     self->dataset->n_features = (int32_t)d;
-    status = features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features",
-                             (int32_t)d, (int32_t)d, false, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features", (int32_t)d,
+                         (int32_t)d, false, err));
     for (int64_t i = 0; i < self->n; i++) {
         int64_t nodes = features_node_offsets(self)[i + 1] - features_node_offsets(self)[i];
         most = nodes > most ? nodes : most;
@@ -165,10 +157,8 @@ static enum clv_status read_edges(struct features_reading *self, struct clv_erro
     struct features_arrays *arrays = &self->arrays;
     if (!arrays->edges)
         return CLV_OK;
-    enum clv_status status = require(&arrays->edges, self, "edges", CLV_I32, 2, self->n_edges, 2, err);
-    TRY(require(&arrays->edge_features, self, "edge_features", CLV_F32, 2, self->n_edges, -1, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(require(&arrays->edges, self, "edges", CLV_I32, 2, self->n_edges, 2, err));
+    MUST(require(&arrays->edge_features, self, "edge_features", CLV_F32, 2, self->n_edges, -1, err));
     int64_t p = arrays->edge_features->shape[1];
     if (p < 1 || p > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%s: edge_features has %lld features an edge", self->path, (long long)p);
@@ -209,10 +199,8 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     struct dataset_file *file = &self->dataset->file;
     if (!arrays->size)
         return CLV_OK;
-    enum clv_status status = require(&arrays->size, self, "size", CLV_I32, 2, self->n, 4, err);
-    TRY(require(&arrays->superpixels, self, "superpixels", CLV_I32, 1, -1, 0, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(require(&arrays->size, self, "size", CLV_I32, 2, self->n, 4, err));
+    MUST(require(&arrays->superpixels, self, "superpixels", CLV_I32, 1, -1, 0, err));
     file->size = arrays->size->data;
     file->superpixels = arrays->superpixels->data; /* or NULL: apart */
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);

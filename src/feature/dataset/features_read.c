@@ -52,10 +52,8 @@ static enum clv_status check_superpixels(const struct dataset_file *file, const 
 {
     struct clv_patch_grid grid = {0};
     if (file->patch_px) {
-        enum clv_status status = patch_grid_init(&grid, file->size[index][2], file->size[index][3], file->patch_px,
-                                                 file->patch_step_px, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(patch_grid_init(&grid, file->size[index][2], file->size[index][3], file->patch_px, file->patch_step_px,
+                             err));
         if (grid.n_rows * grid.n_columns != n_nodes)
             return fail(err, CLV_ERR_DATA, "%d nodes, not the %d x %d patches of its recipe", n_nodes, grid.n_rows,
                         grid.n_columns);
@@ -99,10 +97,8 @@ static enum clv_status check_apart(struct features_reading *self, size_t index, 
     void *block;
     size_t size;
     enum clv_graph graph;
-    enum clv_status status = loaded_item_read(&block, &size, &problem, self->dataset, index, err);
-    if (status != CLV_OK)
-        return status;
-    status = problem_graph(&graph, &problem, err);
+    MUST(loaded_item_read(&block, &size, &problem, self->dataset, index, err));
+    enum clv_status status = problem_graph(&graph, &problem, err);
     if (status == CLV_OK && graph > self->dataset->file.graph)
         self->dataset->file.graph = graph;
     array_free(block);
@@ -247,9 +243,7 @@ static enum clv_status read_recipe(struct features_reading *self, struct clv_err
     const char *json = clv_tensors_metadata(tensors, "recipe");
     if (!json || strcmp(json, "none") == 0)
         return CLV_OK;
-    enum clv_status status = recipe_read(&self->recipe, json, tensors, self->path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(recipe_read(&self->recipe, json, tensors, self->path, err));
     self->has_recipe = true;
     if (self->recipe.nodes == CLV_NODES_PATCHES) {
         self->dataset->file.patch_px = self->recipe.patch_px;
@@ -333,12 +327,8 @@ enum clv_status clv_dataset_example(struct clv_example *example, const struct cl
         .width = size[0],
         .height = size[1],
     };
-    if (file->patch_px) {
-        enum clv_status status =
-            patch_grid_init(&made.grid, size[2], size[3], file->patch_px, file->patch_step_px, err);
-        if (status != CLV_OK)
-            return status;
-    }
+    if (file->patch_px)
+        MUST(patch_grid_init(&made.grid, size[2], size[3], file->patch_px, file->patch_step_px, err));
     made.superpixels.labels =
         array_copy(file->superpixels + file->superpixel_offset[index], pixels, sizeof *made.superpixels.labels);
     if (!made.superpixels.labels)

@@ -156,16 +156,14 @@ static enum clv_status append_example(void *context, struct clv_example *example
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, p = (size_t)problem->n_edge_features;
     size_t first = (size_t)problem->row[0], n_entries = (size_t)problem->row[n] - first;
     size_t n_pixels = (size_t)sp->width * (size_t)sp->height;
-    enum clv_status status = append_rows(self, problem, err);
-    TRY(append(self, INDEX, n_entries ? problem->index + first : NULL, n_entries, err));
-    TRY(append(self, VALUE, n_entries ? problem->value + first : NULL, n_entries, err));
-    TRY(append(self, EDGES, problem->edges, m * 2, err));
-    TRY(append(self, EDGE_FEATURES, problem->edge_features, m * p, err));
-    TRY(append_counts(self, example, err));
-    TRY(append(self, VOLUME, problem->volume, n, err));
-    TRY(append(self, SUPERPIXELS, sp->labels, n_pixels, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(append_rows(self, problem, err));
+    MUST(append(self, INDEX, n_entries ? problem->index + first : NULL, n_entries, err));
+    MUST(append(self, VALUE, n_entries ? problem->value + first : NULL, n_entries, err));
+    MUST(append(self, EDGES, problem->edges, m * 2, err));
+    MUST(append(self, EDGE_FEATURES, problem->edge_features, m * p, err));
+    MUST(append_counts(self, example, err));
+    MUST(append(self, VOLUME, problem->volume, n, err));
+    MUST(append(self, SUPERPIXELS, sp->labels, n_pixels, err));
     self->n_entries += (int64_t)n_entries;
     self->n_pixels += (int64_t)n_pixels;
     const int32_t size[4] = {example->width, example->height, sp->width, sp->height};
@@ -268,10 +266,8 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
         memcpy(metadata[n_metadata++], (const char *const[]){"pairwise", "full"}, sizeof *metadata);
     if (self->shard[0])
         memcpy(metadata[n_metadata++], (const char *const[]){FEATURES_SHARD, self->shard}, sizeof *metadata);
-    enum clv_status status =
-        tensors_begin(&writer, order, self->path, tensors, n, (const char *const(*)[2])metadata, n_metadata, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(tensors_begin(&writer, order, self->path, tensors, n, (const char *const(*)[2])metadata, n_metadata, err));
+    enum clv_status status = CLV_OK;
     for (size_t i = 0; status == CLV_OK && i < n; i++) {
         size_t bytes = 0;
         tensor_bytes(&bytes, &tensors[order[i]]);

@@ -93,13 +93,11 @@ enum clv_status letters_dataset(struct clv_dataset **dataset, const struct lette
 {
     struct clv_dataset *made = NULL;
     struct word *buffer = NULL;
-    enum clv_status status = check_folds(letters, folds, err);
-    TRY(clv_dataset_new(&made, LETTER_LABELS, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(check_folds(letters, folds, err));
+    MUST(clv_dataset_new(&made, LETTER_LABELS, err));
     made->pairwise = CLV_PAIRWISE_FULL;
     made->counts_errors = true;
-    status = name_labels(&made->labels, err);
+    enum clv_status status = name_labels(&made->labels, err);
     TRY((buffer = array_zalloc(1, sizeof *buffer)) ? CLV_OK : fail_memory(err));
     for (size_t word = 0; status == CLV_OK && word < letters->n_words; word++) {
         char name[32];

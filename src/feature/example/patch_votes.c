@@ -83,16 +83,14 @@ enum clv_status clv_example_vote(uint8_t *pixels, float *votes, const struct clv
                                  int32_t n_labels, struct clv_error *err)
 {
     const struct clv_patch_grid *grid = &example->grid;
-    enum clv_status status = check(example, y, n_labels, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(check(example, y, n_labels, err));
     size_t p = 0, size = (size_t)example->width * (size_t)example->height;
     for (size_t k = 0; votes && k < size * (size_t)n_labels; k++)
         votes[k] = 0;
     if (!grid->n_rows)
         return vote_alone(pixels, votes, example, y, err);
     struct patch_votes voters = {0};
-    status = patch_votes_init(&voters, example, y, err);
+    enum clv_status status = patch_votes_init(&voters, example, y, err);
     for (int32_t r = 0; r < example->height && status == CLV_OK; r++)
         for (int32_t c = 0; c < example->width; c++, p++) {
             struct patches_between row = voters.rows[r], column = voters.columns[c];

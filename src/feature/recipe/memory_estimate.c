@@ -92,9 +92,7 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
                                      const struct clv_image_limits *limits, struct clv_error *err)
 {
     double had = memory_available(), needed = 0;
-    enum clv_status status = recipe_check(recipe, false, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(recipe_check(recipe, false, err));
     double side = sqrt((double)recipe->working_pixels);
     double most =
         recipe->scale > 0 ? INFINITY : (double)set->n_items * bytes_of_image(recipe, side, side, set->labels.n_labels);

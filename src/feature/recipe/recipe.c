@@ -139,15 +139,10 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
         {"n_maps", recipe->n_maps, 0, CLV_MAX_MAPS},
         {"map_pool", recipe->map_pool, 0, CLV_MAP_MEAN | CLV_MAP_MAX | CLV_MAP_DEVIATION},
     };
-    for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
-        enum clv_status status = check_range(ranges[k].name, ranges[k].value, ranges[k].low, ranges[k].high, err);
-        if (status != CLV_OK)
-            return status;
-    }
-    enum clv_status status = check_maps(recipe, err);
-    TRY(check_scale(recipe, need_codebooks, err));
-    if (status != CLV_OK)
-        return status;
+    for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++)
+        MUST(check_range(ranges[k].name, ranges[k].value, ranges[k].low, ranges[k].high, err));
+    MUST(check_maps(recipe, err));
+    MUST(check_scale(recipe, need_codebooks, err));
     if (!(recipe->slic.compactness > 0 && recipe->slic.compactness <= 1e6f))
         return fail(err, CLV_ERR_USAGE, "recipe: compactness is %g, must be above 0, at most 1e6",
                     (double)recipe->slic.compactness);
@@ -155,9 +150,7 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
         recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE | CLV_BLOCK_FISHER))
         return fail(err, CLV_ERR_USAGE, "recipe: the blocks surround, scene and fisher are for patches");
     for (int32_t s = 0; s < recipe->n_scales; s++) {
-        status = check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(check_range("bin_size_px", recipe->bin_size_px[s], 1, CLV_MAX_BIN_PX, err));
         if (need_codebooks && has_words(recipe) &&
             (!recipe->codebooks[s].centres || recipe->codebooks[s].n_words != recipe->n_words))
             return fail(err, CLV_ERR_USAGE, "recipe: the codebook of scale %d has not been learned", s);

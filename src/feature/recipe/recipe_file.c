@@ -305,9 +305,7 @@ static enum clv_status read_map_tensor(struct clv_recipe_map *map, int which, co
     const struct clv_tensor *tensor;
     if (!shape[0] || (which == USUAL && !clv_tensors_find(tensors, tensor_name)))
         return CLV_OK;
-    enum clv_status status = clv_tensors_require(&tensor, tensors, tensor_name, CLV_F32, 2, shape, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tensors_require(&tensor, tensors, tensor_name, CLV_F32, 2, shape, err));
     *numbers = array_copy(tensor->data, (size_t)shape[0], (size_t)shape[1] * sizeof **numbers);
     if (!*numbers)
         return fail_memory(err);
@@ -333,9 +331,7 @@ static enum clv_status read_codebooks(struct clv_recipe *recipe, const struct cl
     for (int32_t s = 0; has_words(recipe) && s < recipe->n_scales; s++) {
         const struct clv_tensor *tensor;
         int64_t shape[] = {recipe->n_words, CLV_DESCRIPTOR_SIZE};
-        enum clv_status status = clv_tensors_require(&tensor, tensors, codebook_names[s], CLV_U8, 2, shape, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(clv_tensors_require(&tensor, tensors, codebook_names[s], CLV_U8, 2, shape, err));
         recipe->codebooks[s].n_words = recipe->n_words;
         recipe->codebooks[s].centres = array_copy(tensor->data, (size_t)recipe->n_words, CLV_DESCRIPTOR_SIZE);
         if (!recipe->codebooks[s].centres)
@@ -350,9 +346,7 @@ static enum clv_status read_mixtures(struct clv_recipe *recipe, const struct clv
     for (int32_t s = 0; recipe->blocks & CLV_BLOCK_FISHER && s < recipe->n_scales; s++) {
         const struct clv_tensor *tensor;
         int64_t shape[] = {CLV_MIXTURE_SIZE};
-        enum clv_status status = clv_tensors_require(&tensor, tensors, mixture_names[s], CLV_F32, 1, shape, err);
-        if (status != CLV_OK)
-            return status;
+        MUST(clv_tensors_require(&tensor, tensors, mixture_names[s], CLV_F32, 1, shape, err));
         recipe->mixtures[s] = array_copy(tensor->data, CLV_MIXTURE_SIZE, sizeof *recipe->mixtures[s]);
         if (!recipe->mixtures[s])
             return fail_memory(err);
@@ -378,9 +372,7 @@ static enum clv_status read_bands(struct clv_recipe *recipe, const struct json_v
         strlen(files) >= sizeof bands->files)
         return fail(err, CLV_ERR_DATA, "%s: \"" RECIPE_BANDS "\" of its recipe are not 1 to %d", name, CLV_MAX_BANDS);
     memcpy(bands->files, files, strlen(files) + 1);
-    enum clv_status status = clv_tensors_require(&tensor, tensors, RECIPE_BANDS, CLV_F32, 1, shape, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(clv_tensors_require(&tensor, tensors, RECIPE_BANDS, CLV_F32, 1, shape, err));
     memcpy(bands->low, tensor->data, BANDS_NUMBERS * sizeof(float));
     for (int k = 0; k < BANDS_NUMBERS; k++)
         if (!isfinite(((const float *)tensor->data)[k]))
@@ -401,11 +393,9 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
 {
     struct clv_recipe fresh;
     struct json_value *root;
-    enum clv_status status = json_parse(&root, json, strlen(json), name, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(json_parse(&root, json, strlen(json), name, err));
     clv_recipe_init(&fresh);
-    status = read_fields(&fresh, root, name, err);
+    enum clv_status status = read_fields(&fresh, root, name, err);
     TRY(read_maps(&fresh, root, name, err));
     TRY(check(&fresh, name, err));
     if (status == CLV_OK && clv_tensors_find(tensors, RECIPE_KEPT))

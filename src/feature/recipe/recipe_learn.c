@@ -33,9 +33,7 @@ static enum clv_status sample_scale(struct sampling *job, size_t index, int32_t 
 {
     const struct clv_recipe *recipe = job->recipe;
     struct sift_grid grid;
-    enum clv_status status = sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(sift_image_describe(&grid, sift, recipe->bin_size_px[scale], recipe->step_px, err));
     uint8_t *slot = job->samples + ((size_t)scale * job->n_images + index) * job->per_image * SIZE;
     uint32_t n_cells = (uint32_t)(grid.n_columns * grid.n_rows);
     uint64_t stream = RNG_STREAM(RNG_CODEBOOK, index + 1);

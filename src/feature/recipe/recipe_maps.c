@@ -134,10 +134,7 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     self->wanted = *map;
     self->wanted.n_channels = 0;
     self->n_done = 0;
-    enum clv_status status =
-        map_of_item(&first, &self->wanted, self->from.set, &self->from.set->items[0], self->from.limits, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(map_of_item(&first, &self->wanted, self->from.set, &self->from.set->items[0], self->from.limits, err));
     size_t n = (size_t)first.map.n_channels;
     self->wanted.n_channels = first.map.n_channels;
     map_reader_close(&first);
@@ -150,7 +147,7 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
         self->batch[i].sum = sums + (i + 1) * 2 * n;
         self->batch[i].square = self->batch[i].sum + n;
     }
-    status = summarise_set(&all, self, n_threads, err);
+    enum clv_status status = summarise_set(&all, self, n_threads, err);
     struct clv_recipe_map learned = self->wanted;
     TRY(settle(&learned, &all, self->from.set->labels.n_labels, err));
     if (status == CLV_OK && learned.n_components)

@@ -141,9 +141,8 @@ static enum clv_status show_components(struct clv_bands *bands, const struct sam
 static enum clv_status learn(struct clv_bands *bands, const struct samples *self, bool is_colour, struct clv_error *err)
 {
     bands->n_bands = self->n_bands;
-    enum clv_status status = find_ranges(bands, self, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(find_ranges(bands, self, err));
+    enum clv_status status = CLV_OK;
     for (int c = 0; self->n_bands == 1 && c < 3; c++)
         show_band(bands, c, 0, bands->low[0], bands->high[0]);
     if (is_colour && self->n_bands >= 3)

@@ -213,9 +213,7 @@ enum clv_status npy_parse(struct number_array *array, const unsigned char *bytes
         return fail(err, CLV_ERR_DATA, "a .npy file with a header of %zu bytes, %s", length,
                     length > MAX_HEADER ? "which is too long" : "more than there are");
     struct header header = {(const char *)bytes + start, (const char *)bytes + start + length};
-    enum clv_status status = parse_header(&found, header, readable, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(parse_header(&found, header, readable, err));
     found.bytes = bytes + start + length;
     number_shape_name(shape, sizeof shape, &found);
     if (!number_array_bytes(&wanted, &found))

@@ -31,9 +31,7 @@ static enum clv_status open_array(struct raster_part *part, struct raster *own, 
 {
     char shape[160];
     struct number_array *array = &part->array;
-    enum clv_status status = npy_parse(array, part->map.bytes, part->map.size, NPY_OF_RASTERS, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(npy_parse(array, part->map.bytes, part->map.size, NPY_OF_RASTERS, err));
     int64_t n_bands = array->n_dimensions == 3 ? array->shape[2] : 1;
     number_shape_name(shape, sizeof shape, array);
     if ((array->n_dimensions != 2 && array->n_dimensions != 3) || n_bands < 1 || n_bands > CLV_MAX_BANDS)
@@ -41,7 +39,7 @@ static enum clv_status open_array(struct raster_part *part, struct raster *own, 
                     CLV_MAX_BANDS);
     if (array->shape[0] > UINT32_MAX || array->shape[1] > UINT32_MAX)
         return fail(err, CLV_ERR_DATA, "shape %s is too large", shape);
-    status = limits_check((uint32_t)array->shape[1], (uint32_t)array->shape[0], limits, err);
+    enum clv_status status = limits_check((uint32_t)array->shape[1], (uint32_t)array->shape[0], limits, err);
     *own = (struct raster){.width = (int32_t)array->shape[1],
                            .height = (int32_t)array->shape[0],
                            .n_bands = (int32_t)n_bands,

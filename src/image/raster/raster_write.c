@@ -90,9 +90,8 @@ enum clv_status raster_writer_open(struct raster_writer *self, const char *path,
                                    struct clv_error *err)
 {
     *self = (struct raster_writer){.width = width, .height = height};
-    enum clv_status status = file_create(&self->file, path, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(file_create(&self->file, path, err));
+    enum clv_status status = CLV_OK;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (options) {
         bool is_big = (int64_t)width * height > SMALL_MOST;
@@ -149,9 +148,8 @@ enum clv_status raster_write_labels(const char *path, int32_t width, int32_t hei
                                     struct clv_error *err)
 {
     struct raster_writer writer;
-    enum clv_status status = raster_writer_open(&writer, path, width, height, place, palette, palette_size, err);
-    if (status != CLV_OK)
-        return status;
+    MUST(raster_writer_open(&writer, path, width, height, place, palette, palette_size, err));
+    enum clv_status status = CLV_OK;
     for (int32_t top = 0; top < height; top += RASTER_TILE)
         for (int32_t left = 0; left < width && status == CLV_OK; left += RASTER_TILE)
             status =

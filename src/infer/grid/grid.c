@@ -158,9 +158,7 @@ static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_dec
                             const struct grid_rows *grid, struct clv_error *err)
 {
     struct rows rows;
-    enum clv_status status = rows_init(&rows, grid->width, err);
-    if (status)
-        return status;
+    MUST(rows_init(&rows, grid->width, err));
     double couplings = 8 * grid->largest_coupling;
     double limit = unary_limit(grid->largest_unary, couplings, FLT_TRUE_MIN);
     int exponent;
@@ -287,9 +285,7 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
 {
     float unary = 0, coupling = 0;
     struct clv_grid arrays = *grid;
-    enum clv_status status = check(grid, &unary, &coupling, err);
-    if (status)
-        return status;
+    MUST(check(grid, &unary, &coupling, err));
     size_t n = (size_t)grid->width * (size_t)grid->height;
     uint8_t *made = array_alloc(n, 1); /* the caller's labels stay until all is well */
     if (!made)
@@ -302,7 +298,7 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
                                    .largest_coupling = coupling,
                                    .row = row_of_arrays,
                                    .context = &arrays};
-    status = grid_rows_map(made, &rows, err);
+    enum clv_status status = grid_rows_map(made, &rows, err);
     if (!status)
         memcpy(labels, made, n);
     array_free(made);

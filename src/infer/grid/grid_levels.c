@@ -168,11 +168,9 @@ enum clv_status grid_warm(struct grid_cut *cut, struct clv_error *err)
     if (cut->width < LEAST_SIDE || cut->height < LEAST_SIDE || !cut->n_core)
         return CLV_OK;
     struct grid_cut coarse;
-    enum clv_status status = grid_cut_init(&coarse, (cut->width + 1) / 2, (cut->height + 1) / 2, cut->n_arcs, err);
-    if (status)
-        return status;
+    MUST(grid_cut_init(&coarse, (cut->width + 1) / 2, (cut->height + 1) / 2, cut->n_arcs, err));
     fill_coarse_of(&coarse, cut);
-    status = grid_warm(&coarse, err);
+    enum clv_status status = grid_warm(&coarse, err);
     TRY(grid_grow(&coarse, err));
     if (!status)
         project(cut, &coarse);

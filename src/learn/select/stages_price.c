@@ -18,6 +18,6 @@ enum clv_status stages_price(struct clv_model *model, const double *presence, do
     double size;
     if (!presence)
         return CLV_OK;
-    enum clv_status status = stages_score_size(&size, training, w, err);
-    return status == CLV_OK ? label_costs_attach(model, presence, size * label_costs, err) : status;
+    MUST(stages_score_size(&size, training, w, err));
+    return label_costs_attach(model, presence, size * label_costs, err);
 }
