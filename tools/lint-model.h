@@ -1,6 +1,6 @@
 /* What the analyser cannot know from a file of its own: failing never comes out as CLV_OK. Included before each file
  * that tools/lint checks, but for base/error.c itself; no part of a build. */
-#include "base/error.h"
+#include "base/base.h"
 
 #define fail(err, status, ...)        (fail(err, status, __VA_ARGS__), (status))
 #define fail_errno(err, status, ...)  (fail_errno(err, status, __VA_ARGS__), (status))

@@ -1,4 +1,4 @@
-/* Sets of images: manifests, bare folders, labels and masks. Boxes are in boxes.h, words of letters in letters.h.
+/* Sets of images: manifests, bare folders, labels and masks. Boxes are in boxes.h, words of letters in letters.c.
  *
  *     #include <cleave.h>
  *     #include <stdio.h>
@@ -99,12 +99,13 @@ struct clv_set {
 CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
 
-/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, instances, boxes, tags, split, sequence,
- * maps.NAME, in any order; unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row has as many
- * fields as the header, and an empty field is a value that is not there. Paths must stay inside the manifest's folder
- * (no "..", no absolute path, no escaping link); whether they exist shows when they are read. An image may stand in a
- * split with several masks, one object each (names are then equal); the same image and mask twice in a split is an
- * error. Rows with instances and without a mask have the derived one. Errors name file, line and value. O(n log n). */
+/* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, instances, boxes, tags, split,
+ * sequence, maps.NAME, in any order; unknown columns are ignored; a BOM, CRLF and blank lines are accepted; every row
+ * has as many fields as the header, and an empty field is a value that is not there. Paths must stay inside the
+ * manifest's folder (no "..", no absolute path, no escaping link); whether they exist shows when they are read. An
+ * image may stand in a split with several masks, one object each (names are then equal); the same image and mask twice
+ * in a split is an error. Rows with instances and without a mask have the derived one. Errors name file, line and
+ * value. O(n log n). */
 CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Gives the items the maps of a folder (clv_map_find) under a name; maps of that name that they have are replaced.
@@ -115,15 +116,15 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
 
 /* A bare folder: every image below it, or, when it holds `masks/`, those of `images/`, or if there is no such folder
  * all that are not in masks/, with the mask of the same relative stem where there is one (two are an error). `imgs/`
- * and `img/` do for images/, and next to one of them `labels/` or `annotations/` with images in it for masks/; instances/ has the
- * label images of objects by the same stems; without
+ * and `img/` do for images/, and next to one of them `labels/` or `annotations/` with images in it for masks/;
+ * instances/ has the label images of objects by the same stems; without
  * such folders photo_mask.png is the mask of photo.jpg next to it. Images of
  * one stem, a.jpg and a.png, have a.jpg.png and a.png.png, and the mask of the stem only where these are not. Its own
- * strokes/, overlays/, cutouts/, objects/ and instances/ hold no images of a set; those that are there are counted. An image is
- * what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to be
- * skipped; where there is none, .npy arrays are. Names that begin with a dot are passed over; links to folders are followed and counted, but no folder is
- * read twice; other files are counted, and so are subfolders that may not be read. labels.tsv in the folder is read.
- * CLV_ERR_NO_INPUT if there is no image. */
+ * strokes/, overlays/, cutouts/, objects/ and instances/ hold no images of a set; those that are there are counted. An
+ * image is what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to
+ * be skipped; where there is none, .npy arrays are. Names that begin with a dot are passed over; links to folders are
+ * followed and counted, but no folder is read twice; other files are counted, and so are subfolders that may not be
+ * read. labels.tsv in the folder is read. CLV_ERR_NO_INPUT if there is no image. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
 
 /* A manifest file or a folder, whichever `path` is. A folder with a manifest.tsv is read by that. */

@@ -144,10 +144,10 @@ struct clv_recipe {
     struct clv_recipe_map maps[CLV_MAX_MAPS];
     struct clv_codebook codebooks[CLV_MAX_SCALES]; /* empty without words */
     float *mixtures[CLV_MAX_SCALES]; /* [CLV_MIXTURE_SIZE] each of recipes with CLV_BLOCK_FISHER, else NULL */
-    /* A fixed scale: pixels of the image along the side of a working pixel, 1..64, whatever the image's size; 0 (default):
-     * working_pixels and slic.n_superpixels decide image by image. At a fixed scale images are cut into tiles of
-     * tile_px x tile_px working pixels from their upper left corner on; regions end at the borders of tiles, and
-     * features of a tile look no further than halo_px around it. Superpixels only, without position and scene. */
+    /* A fixed scale: pixels of the image along the side of a working pixel, 1..64, whatever the image's size; 0
+     * (default): working_pixels and slic.n_superpixels decide image by image. At a fixed scale images are cut into
+     * tiles of tile_px x tile_px working pixels from their upper left corner on; regions end at the borders of tiles,
+     * and features of a tile look no further than halo_px around it. Superpixels only, without position and scene. */
     float scale;
     int32_t region_area;      /* of a superpixel, working pixels; with a scale 4 or more, else 0 */
     int32_t tile_px, halo_px; /* with a scale 64..8192 and 0..tile_px, else 0 */

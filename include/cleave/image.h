@@ -7,8 +7,8 @@
  *     clv_image_release(&image);
  *
  * To read the source: src/image/decode.c finds the format by its first bytes (formats.c) and calls the file that knows
- * it (codec.h; png.c, jpeg.c, webp.c, tiff.c, bmp.c, pnm.c); raster/ reads images of bands. exif.c finds the orientation, resize.c, colour.c and
- * draw.c work on pixels in memory. */
+ * it (image/image.h; png.c, jpeg.c, webp.c, tiff.c, bmp.c, pnm.c); raster/ reads images of bands. exif.c finds the
+ * orientation, resize.c, colour.c and draw.c work on pixels in memory. */
 #ifndef CLEAVE_IMAGE_H
 #define CLEAVE_IMAGE_H
 
@@ -56,8 +56,8 @@ CLV_API void clv_image_release(struct clv_image *image);
 CLV_API enum clv_status clv_image_new(struct clv_image *image, int32_t width, int32_t height, int32_t channels,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Three channels of pixels[height][width][channels] in memory, as of a file: 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and
- * alpha, which is composited over white. *image is a new one. CLV_ERR_USAGE for other channels. O(pixels). */
+/* Three channels of pixels[height][width][channels] in memory, as of a file: 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB
+ * and alpha, which is composited over white. *image is a new one. CLV_ERR_USAGE for other channels. O(pixels). */
 CLV_API enum clv_status clv_image_from_pixels(struct clv_image *image, const uint8_t *pixels, int32_t width,
                                               int32_t height, int32_t channels, struct clv_error *err) CLV_CHECK;
 

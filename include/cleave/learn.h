@@ -41,7 +41,7 @@
  *
  * To read the source: src/learn/train.c is clv_train, which checks what it is given, labels weak examples
  * (src/learn/weak) and calls the learner. src/learn/learners.c is the table of learners. margin/ssvm.c is the shortest
- * of them that is whole, with margin/bcfw.c as its loop. All start from common/examples.h: the problems, decoders for
+ * of them that is whole, with margin/bcfw.c as its loop. All start from common/examples.c: the problems, decoders for
  * each thread, the loss. A new learner is a file with its parameters and its `train`, and a line in the table. */
 #ifndef CLEAVE_LEARN_H
 #define CLEAVE_LEARN_H
@@ -64,7 +64,7 @@ extern "C" {
  *     pmap                         lambda'/2 |w|^2 - mean_i log P(y_i) / mean_i N_i                              +
  *     mpmap                        lambda'/2 |w|^2 - mean_i sum_nodes log P(label) / mean_i N_i                  +
  *     wmpmap                       lambda'/2 |w|^2 - mean_i sum_nodes sum_b theta_b log P(b)                     +
- *     mssvm, lssvm, hcrf, eps      lambda'/2 |w|^2 + mean_i U_i(w), U of src/learn/hidden/objective.h            +
+ *     mssvm, lssvm, hcrf, eps      lambda'/2 |w|^2 + mean_i U_i(w), U of src/learn/hidden/objective.c            +
  *     crf                          lambda |w|^2 - sum_i log P(y_i); or lambda |w|_1 in its place, or nothing
  * P of pmap, mpmap and wmpmap is estimated by perturb-and-MAP (src/learn/pmap/pmap.c), on their curves with fixed
  * noise. That of crf is exact, over known nodes, and its lambda is that of CRFsuite and Wapiti (c2; c1 with the penalty

@@ -37,8 +37,8 @@ CLV_API enum clv_status clv_record_set(struct clv_record *record, const char *ke
 CLV_API const char *clv_record_get(const struct clv_record *record, const char *key); /* or NULL */
 
 /* The first of two stages. Its marginals, of belief propagation on its scores divided by the temperature, are features
- * that the second stage sees besides the recipe's: each node's own, its neighbours', those above, below, left, right and
- * further away, and the whole image's (auto-context, Tu & Bai 2010). */
+ * that the second stage sees besides the recipe's: each node's own, its neighbours', those above, below, left, right
+ * and further away, and the whole image's (auto-context, Tu & Bai 2010). */
 struct clv_stage {
     struct clv_shape shape; /* the features are the recipe's */
     double *w;              /* [clv_shape_size(shape)] */
@@ -65,7 +65,8 @@ CLV_API void clv_model_release(struct clv_model *model);
  *             codebook.S u8 [n_words][128]; mixture.S f32 [CLV_MIXTURE_SIZE];
  *             extra.NAME; and of models of two stages first.unary, first.pairwise
  *   metadata  format "cleave model 1", of two stages "cleave model 2"; as JSON: model (n_labels, n_features,
- *             n_edge_features, pairwise, and unless it is the oracle's decoding and hidden_temperature), labels, recipe (or "none"), record,
+ *             n_edge_features, pairwise, and unless it is the oracle's decoding and hidden_temperature), labels,
+ * recipe (or "none"), record,
  *             of two stages first (the members of model, temperature)
  * Writing and reading check everything and refuse with CLV_ERR_DATA, naming file and value: another format or version,
  * truncation, weights that are not finite, negative couplings, sizes that disagree with each other or with the recipe.

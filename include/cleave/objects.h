@@ -36,9 +36,10 @@ CLV_API enum clv_status clv_object_map_from_labels(struct clv_object_map *map, c
                                                    int32_t height, const bool is_object[256],
                                                    struct clv_error *err) CLV_CHECK;
 
-/* Reads a label image of objects: PNG of 8 or 16 bits (grey or palette), TIFF of 8, 16 or 32. 0 is no object; all pixels
- * of a number are one object, in however many pieces; numbers become 1..n_objects in their order. expected_width 0: any
- * size. CLV_ERR_DATA: another size, a number above CLV_MAX_OBJECT_NUMBER, another format. O(pixels + largest number). */
+/* Reads a label image of objects: PNG of 8 or 16 bits (grey or palette), TIFF of 8, 16 or 32. 0 is no object; all
+ * pixels of a number are one object, in however many pieces; numbers become 1..n_objects in their order.
+ * expected_width 0: any size. CLV_ERR_DATA: another size, a number above CLV_MAX_OBJECT_NUMBER, another format.
+ * O(pixels + largest number). */
 CLV_API enum clv_status clv_object_map_read(struct clv_object_map *map, const char *path, int32_t expected_width,
                                             int32_t expected_height, const struct clv_image_limits *limits,
                                             struct clv_error *err) CLV_CHECK;
@@ -48,13 +49,13 @@ CLV_API enum clv_status clv_object_map_read(struct clv_object_map *map, const ch
 CLV_API enum clv_status clv_object_map_write(bool *is_tiff, const char *path, const struct clv_object_map *map,
                                              struct clv_error *err) CLV_CHECK;
 
-/* map->labels = the label that most pixels of each object have in labels[height][width]; of equal ones the smallest. Void
- * pixels do not count; an object without others has CLV_VOID. O(pixels). */
+/* map->labels = the label that most pixels of each object have in labels[height][width]; of equal ones the smallest.
+ * Void pixels do not count; an object without others has CLV_VOID. O(pixels). */
 CLV_API enum clv_status clv_object_map_set_labels(struct clv_object_map *map, const uint8_t *labels,
                                                   struct clv_error *err) CLV_CHECK;
 
-/* Takes objects of less than min_area pixels out, and with clears_border those that have a pixel in the image's first or
- * last row or column; the others keep their order and are 1..n_objects again. O(pixels). */
+/* Takes objects of less than min_area pixels out, and with clears_border those that have a pixel in the image's first
+ * or last row or column; the others keep their order and are 1..n_objects again. O(pixels). */
 CLV_API enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_area, bool clears_border,
                                               struct clv_error *err) CLV_CHECK;
 
@@ -71,8 +72,8 @@ struct clv_object {
     double mean_probability;      /* 0..1, NAN: not known */
 };
 
-/* *rows[map->n_objects], to be freed with clv_free. image (3 channels, of the map's size) and probability[height][width]
- * may be NULL. O(pixels + pixels log pixels of a row). CLV_ERR_USAGE: sizes that differ, an
+/* *rows[map->n_objects], to be freed with clv_free. image (3 channels, of the map's size) and
+ * probability[height][width] may be NULL. O(pixels + pixels log pixels of a row). CLV_ERR_USAGE: sizes that differ, an
  * object without a pixel. */
 CLV_API enum clv_status clv_objects_measure(struct clv_object **rows, const struct clv_object_map *map,
                                             const struct clv_image *image, const float *probability,

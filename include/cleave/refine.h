@@ -72,8 +72,8 @@ CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example 
  * the image, per pixel of border, q how likely the likeliest label is against the next. Options of the caller's count
  * in full.
  *
- * Time and memory as clv_refine's, and 5 bytes a pixel. Errors: CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA (a
- * probability that is none, naming label and pixel), CLV_ERR_MEMORY; labels are then unchanged. */
+ * Time and memory as clv_refine's, and 5 bytes a pixel. Errors: CLV_ERR_USAGE (options, image, n_labels), CLV_ERR_DATA
+ * (a probability that is none, naming label and pixel), CLV_ERR_MEMORY; labels are then unchanged. */
 CLV_API void clv_refine_probabilities_defaults_sized(struct clv_refine_options *options, size_t size, int32_t n_labels);
 #define clv_refine_probabilities_defaults(options, n_labels)                                                           \
     clv_refine_probabilities_defaults_sized(options, sizeof *(options), n_labels)

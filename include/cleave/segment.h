@@ -1,5 +1,5 @@
-/* The usual things in one call each: a model from a set of images with masks (clv_train_set), and a label for every pixel
- * of an image by a model (clv_segment).
+/* The usual things in one call each: a model from a set of images with masks (clv_train_set), and a label for every
+ * pixel of an image by a model (clv_segment).
  *
  *     struct clv_train_options options;
  *     struct clv_model model = {0};
@@ -40,8 +40,8 @@
 extern "C" {
 #endif
 
-/* Which images have borders refined at the pixels: those larger than model->recipe.working_pixels, whose labels were found on a
- * smaller copy and would have its steps; all; none. */
+/* Which images have borders refined at the pixels: those larger than model->recipe.working_pixels, whose labels were
+ * found on a smaller copy and would have its steps; all; none. */
 enum clv_refine_choice { CLV_REFINE_LARGE, CLV_REFINE_ALL, CLV_REFINE_NONE };
 
 struct clv_segment_options {

@@ -5,13 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "annotate/belief_net.h"
 #include "annotate/tag_folds.h"
-#include "annotate/tag_model.h"
-#include "annotate/tag_training.h"
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 const struct clv_parameter clv_tag_parameters[] = {
     [CLV_TAG_LAMBDA] = {"lambda", 3e-4, 1e-9, 1e9, "Weight of the regulariser, for inputs of mean square length 1"},

@@ -3,9 +3,8 @@
  * that below a bound of S at most S of them are on a path, and only O(K^S) prefixes are visited. */
 #include <math.h>
 
-#include "annotate/belief_net.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
 
 /* n over k, saturating. */
 static size_t choose(size_t n, size_t k)

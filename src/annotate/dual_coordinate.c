@@ -4,10 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
-#include "base/rng.h"
 
 enum { LANES = 8, MAX_PASS_BITS = 20 };
 

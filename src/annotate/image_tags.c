@@ -1,16 +1,12 @@
 /* Features and tags of whole images. */
-#include "annotate/image_tags.h"
+#include "annotate/annotate.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "feature/blocks/blocks.h"
-#include "feature/blocks/working.h"
 
 int32_t clv_image_tag_features(const struct clv_recipe *recipe)
 {

@@ -1,7 +1,6 @@
 /* Measures of sets of tags. Everything is counted in whole decisions; only means are divided. */
-#include "annotate/measures.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
 
 /* 2 |both| / (|true| + |predicted|); 0/0 is 1. */
 static double f_measure(uint64_t both, uint64_t sum)

@@ -1,8 +1,8 @@
 /* Spatial colour moments in CIE L*u*v*, whose distances are near to what is seen. */
 #include <math.h>
 
-#include "annotate/image_tags.h"
-#include "base/maths.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
 
 enum { CELLS = CLV_MOMENT_CELLS, BANDS = 3 };
 

@@ -1,17 +1,13 @@
 /* The svmlight multi-label reader. The file is mapped; each line is copied into one bounded buffer and taken apart
  * there, so that a line past the limit costs nothing. */
-#include "annotate/svmlight.h"
+#include "annotate/annotate.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/base.h"
 
 #define MAX_NAMES_SIZE ((size_t)1 << 24)
 #define MAX_NAME       256

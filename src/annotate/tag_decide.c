@@ -3,11 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "annotate/belief_net.h"
-#include "annotate/tag_model.h"
-#include "annotate/tag_relax.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
 #include "cleave/infer.h"
 
 /* A model over undirected couplings at work: y and the lean a_i + sum_j c_ij y_j of each tag. */

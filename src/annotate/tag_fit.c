@@ -1,16 +1,10 @@
-#include "annotate/tag_fit.h"
+#include "annotate/annotate.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "annotate/annotate.h"
-#include "annotate/belief_net.h"
 #include "annotate/dual_coordinate.h"
-#include "annotate/tag_model.h"
-#include "annotate/tag_structural.h"
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 
 #define FEATURES_TIMES 4 /* the mean number of an example's features, at most so many examples */
 

@@ -3,13 +3,7 @@
 #include <string.h>
 
 #include "annotate/annotate.h"
-#include "annotate/belief_net.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "base/rng.h"
+#include "base/base.h"
 
 enum clv_status tag_folds_init(struct tag_folds *folds, const struct clv_tag_training *training, struct clv_error *err)
 {

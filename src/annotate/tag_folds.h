@@ -5,8 +5,6 @@
 #include <stdbool.h>
 
 #include "annotate/annotate.h"
-#include "annotate/tag_fit.h"
-#include "annotate/tag_model.h"
 
 /* In repeat r, fold f holds the examples order[r][f], order[r][f + n_folds], .. Everything held out is kept by repeat
  * and example; `truth` has the tags in that form. */

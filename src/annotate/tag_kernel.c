@@ -1,17 +1,14 @@
 /* |a - b|^2 = |a|^2 + |b|^2 - 2<a, b>. The products go tile by tile: LANES rows of b are laid out side by side,
  * densely, so that each nonzero of a row of a meets LANES values at once. A sum runs over a's nonzeros in ascending
  * order; where b has none it adds zero, so that <a, b> and <b, a> are the same number. */
-#include "annotate/tag_kernel.h"
+#include "annotate/annotate.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
-#include "base/maths.h"
-#include "base/parallel.h"
 
 enum { LANES = 16, CHUNK = 64 /* rows of a task */ };
 

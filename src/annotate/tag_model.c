@@ -1,16 +1,11 @@
 /* Models that annotate, in memory: their scores. */
-#include "annotate/tag_model.h"
+#include "annotate/annotate.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "annotate/belief_net.h"
-#include "annotate/tag_kernel.h"
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "model/record.h"
+#include "base/base.h"
+#include "model/model.h"
 
 enum { CHUNK = 64 /* examples of a task */ };
 

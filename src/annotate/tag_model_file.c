@@ -2,16 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "annotate/belief_net.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/text.h"
-#include "data/tensors.h"
-#include "feature/recipe/recipe_file.h"
-#include "model/record.h"
+#include "data/data.h"
+#include "feature/recipe/recipe.h"
+#include "model/model.h"
 
 #define FORMAT        "cleave tags "
 #define VERSION       "1"

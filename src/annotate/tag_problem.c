@@ -1,12 +1,8 @@
-#include "annotate/tag_problem.h"
+#include "annotate/annotate.h"
 
 #include <math.h>
 
-#include "annotate/annotate.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 void tag_problem_release(struct tag_problem *problem)
 {

@@ -1,9 +1,8 @@
-#include "annotate/tag_relax.h"
+#include "annotate/annotate.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 enum clv_status tag_relaxation_init(struct tag_relaxation *self, int32_t n_tags, struct clv_error *err)
 {

@@ -4,7 +4,7 @@
  *     w = sum_l u_l x_l',   b = sum_l u_l,   couplings = sum_l e_l,   loss = sum_l ell_l,
  * since every labelling's part is a multiple of the same features.
  *
- * Where the labellings of the complete graph are too many, the oracle is the linear relaxation (tag_relax.h), whose
+ * Where the labellings of the complete graph are too many, the oracle is the linear relaxation (tag_relax.c), whose
  * optima have halves: the objective is then the relaxation's, which is above the structured hinge and has the same form
  * (Finley & Joachims 2008, "overgenerating"), so that line search and gap stay true. */
 #include <math.h>
@@ -13,12 +13,7 @@
 #include <string.h>
 
 #include "annotate/annotate.h"
-#include "annotate/tag_model.h"
-#include "annotate/tag_relax.h"
-#include "annotate/tag_structural.h"
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/base.h"
 
 struct machine {
     struct clv_tag_model *model;

@@ -4,8 +4,7 @@
 
 #include "annotate/annotate.h"
 #include "annotate/tag_folds.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 enum { MAX_ROUNDS = 20 };
 

@@ -5,10 +5,7 @@
 
 #include "annotate/annotate.h"
 #include "annotate/tag_folds.h"
-#include "annotate/tag_model.h"
-#include "annotate/tag_training.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* Settings are compared by the decisions of fits that stop at this gap, unless --tolerance is looser. Exact matches are
  * those of gaps a thousand times as small but for an example here and there, and most of the time went into these. */

@@ -1,4 +1,4 @@
-#include "base/array.h"
+#include "base/base.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

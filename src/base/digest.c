@@ -4,10 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
+#include "base/base.h"
 
 #define PART_SIZE ((size_t)64 << 20)
 #define READ_SIZE ((size_t)1 << 20)

@@ -1,11 +1,9 @@
-#include "base/error.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/text.h"
 
 static const struct {
     const char *name;

@@ -1,4 +1,4 @@
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,9 +7,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/array.h"
-#include "base/error.h"
 
 /* Opens a regular file for reading; anything else is refused before a read could block. */
 static enum clv_status open_regular(int *fd, size_t *size, const char *path, struct clv_error *err)

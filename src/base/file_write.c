@@ -1,4 +1,4 @@
-#include "base/file_write.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/array.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/path.h"
 
 /* Temporaries in flight, for the signal handler: slots are claimed and cleared with single atomic stores. Folders are
  * removed after the files that may be in them. */

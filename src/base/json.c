@@ -3,8 +3,7 @@
 #include <jansson.h>
 #include <threads.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* Whether an allocation failed during this thread's parse. */
 static thread_local bool out_of_memory;

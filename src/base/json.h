@@ -1,5 +1,5 @@
 /* Reading JSON (over jansson, which only json.c knows): limits on size and depth, duplicate keys refused, values read
- * by type. Writing is base/text.h's text_put_json. */
+ * by type. Writing is base/text.c's text_put_json. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -9,7 +9,7 @@
 
 #define JSON_MAX_DEPTH 32
 
-/* Has jansson take memory by base/array.h, where running out of it is noticed whatever jansson makes of it, and
+/* Has jansson take memory by base/array.c, where running out of it is noticed whatever jansson makes of it, and
  * failures are injected. Its allocator belongs to the whole process: only a program's main may call this, before any
  * JSON is read. Without it a text is parsed only if an estimate of the memory it takes can be had. */
 void json_own_allocator(void);

@@ -1,5 +1,5 @@
-/* Options of a task begin with their size, which the functions that fill in defaults note: a program that was built with
- * an older header knows fewer members than the library, and one with a newer header more. */
+/* Options of a task begin with their size, which the functions that fill in defaults note: a program that was built
+ * with an older header knows fewer members than the library, and one with a newer header more. */
 #ifndef BASE_KNOWN_OPTIONS_H
 #define BASE_KNOWN_OPTIONS_H
 

@@ -3,9 +3,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #define BUFFER_SIZE 131072
 

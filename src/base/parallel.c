@@ -1,4 +1,4 @@
-#include "base/parallel.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/machine.h"
 #include "base/memory.h"
 

@@ -1,4 +1,4 @@
-#include "base/path.h"
+#include "base/base.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "base/array.h"
-#include "base/error.h"
 
 enum clv_status folder_create(const char *path, struct clv_error *err)
 {

@@ -1,9 +1,7 @@
-#include "base/rng.h"
+#include "base/base.h"
 
 #include <Random123/philox.h>
 #include <math.h>
-
-#include "base/maths.h"
 
 #define EULER_GAMMA 0.57721566490153286061
 #define TWO_PI      6.28318530717958647693

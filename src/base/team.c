@@ -7,8 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/team_link.h"
 
 #define SHORTEST_NAP_NS 50000

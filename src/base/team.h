@@ -28,8 +28,8 @@ void team_leave(void);
 int32_t team_rank(void);
 int32_t team_size(void);
 
-/* How members notice that the work is to stop. What one of them noticed all of them know once they have met, so that they
- * stop at the same place. All three may be NULL. */
+/* How members notice that the work is to stop. What one of them noticed all of them know once they have met, so that
+ * they stop at the same place. All three may be NULL. */
 struct team_signal_hooks {
     int (*noticed)(void);      /* what this member noticed so far: 0 nothing, else a reason */
     void (*agree)(int reason); /* the largest reason of all members */

@@ -4,9 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/hash.h"
+#include "base/base.h"
 #include "base/team.h"
 #include "base/team_link.h"
 
@@ -264,15 +262,16 @@ enum clv_status team_collect(size_t n, team_slot *slot, void *context, struct cl
     return is_alone() ? CLV_OK : exchange(&shares, slot, context, false, err);
 }
 
-/* The order: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such pairs, and so on,
- * as in a balanced tree. What of it a member's rows hold whole it has added up before they go to others: one piece stands
- * for them where their number and their first row suit the tree, else some 2 log2(n / BLOCK) pieces and less than BLOCK
- * single rows. */
+/* The order: the rows of a block of BLOCK one after the other; then a block and its neighbour, two such pairs, and so
+ * on, as in a balanced tree. What of it a member's rows hold whole it has added up before they go to others: one piece
+ * stands for them where their number and their first row suit the tree, else some 2 log2(n / BLOCK) pieces and less
+ * than BLOCK single rows. */
 #define STRIPE_WORK ((size_t)1 << 15) /* additions that a thread is worth */
 
 enum { BLOCK = 32, MOST_PIECES = 2 * 64 + BLOCK };
 
-/* The sum of the rows begin .. end - 1: of one, of the first rows of a block, or of what is below a node of the tree. */
+/* The sum of the rows begin .. end - 1: of one, of the first rows of a block, or of what is below a node of the tree.
+ * */
 struct piece {
     size_t begin, end;
     double *row;
@@ -427,8 +426,9 @@ static int32_t rank_of(int32_t place, int32_t n_pairs)
     return place < n_pairs ? 2 * place : place + n_pairs;
 }
 
-/* Members trade what they have in pairs: neighbours, then those two away, four away, .., after which all have all. Where
- * their number is no power of two, some of them give theirs to a neighbour first and get the sum from it in the end. */
+/* Members trade what they have in pairs: neighbours, then those two away, four away, .., after which all have all.
+ * Where their number is no power of two, some of them give theirs to a neighbour first and get the sum from it in the
+ * end. */
 static void trade_all(struct sum *self)
 {
     int32_t rank = team_rank(), n_places = 1;

@@ -1,6 +1,6 @@
-/* Loops whose tasks a team's members share (team.h). As with parallel_for, tasks write to slots of their own and callers
- * reduce in index order; what a member's tasks left in their slots goes to all others, so that all hold the same
- * afterwards, whatever the number of members.
+/* Loops whose tasks a team's members share (team.h). As with parallel_for, tasks write to slots of their own and
+ * callers reduce in index order; what a member's tasks left in their slots goes to all others, so that all hold the
+ * same afterwards, whatever the number of members.
  *
  *     static bool slot(struct team_piece *piece, void *context, size_t index, size_t k)
  *     {
@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "base/parallel.h"
+#include "base/base.h"
 
 struct team_piece {
     void *at; /* NULL: not wanted here */

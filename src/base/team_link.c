@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <time.h>
 
-#include "base/array.h"
+#include "base/base.h"
 
 #define MOST_AT_ONCE ((size_t)1 << 16) /* bytes: longer messages go in parts */
 #define MOST_TRADED  ((size_t)1 << 30)

@@ -1,4 +1,4 @@
-#include "base/text.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "base/array.h"
 
 static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
 static locale_t c_locale;

@@ -1,10 +1,8 @@
-#include "box_cut/box_affinity.h"
+#include "box_cut/box_cut.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 #define LIGHTNESS      0.43f /* weight of L in the kernels' colours */
 #define WIDE_COLOUR    4.0   /* s */

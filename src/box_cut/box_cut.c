@@ -3,12 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/known_options.h"
-#include "base/maths.h"
-#include "box_cut/box_mincut.h"
-#include "box_cut/box_score.h"
 #include "cleave/refine.h"
 
 #define MAX_SUPERPIXELS 4000

@@ -2,9 +2,123 @@
 #ifndef BOX_CUT_BOX_CUT_H
 #define BOX_CUT_BOX_CUT_H
 
-#include "box_cut/box_weights.h"
+#include <stdbool.h>
+
 #include "cleave/box_cut.h"
-#include "feature/dataset/frame.h"
+#include "cleave/boxes.h"
+#include "cleave/oracle.h"
+#include "cleave/superpixel.h"
+#include "feature/dataset/dataset.h"
+
+/* A box and its surroundings as superpixels, for clv_box_cut. */
+
+/* A superpixel, wholly inside the box or wholly outside. */
+struct box_region {
+    float lab[3], roughness; /* means; the latter is the standard deviation of L */
+    float x, y;              /* centre: -1 and 1 are the sides of the box, so that the box is 2 x 2 */
+    float low[2], high[2];   /* extent, likewise */
+    float share;             /* of all pixels */
+    bool is_inside;
+};
+
+struct box_scene {
+    struct clv_image image;             /* the box and its margin, at the image's size */
+    struct clv_pixel_box crop;          /* where that is in the image */
+    struct clv_pixel_box box;           /* the box within the crop */
+    struct clv_superpixels superpixels; /* of the crop, perhaps shrunk */
+    struct clv_adjacency adjacency;
+    struct box_region *regions; /* [superpixels.n] */
+    float shape;                /* height of the box / its width */
+    double image_pixels;        /* of the whole image */
+};
+void box_scene_release(struct box_scene *scene);
+
+enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *image, struct clv_pixel_box box,
+                               int32_t n_superpixels, struct clv_error *err) CLV_CHECK;
+
+/* The superpixel under a pixel of scene->image, or of a copy of another size. */
+int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *image, int32_t x, int32_t y);
+
+/* The box in a copy of scene->image of another size: at least one pixel. */
+struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t width, int32_t height);
+
+/* How alike and how near the superpixels of a scene are, all to all, for clv_box_cut. */
+
+struct box_affinity {
+    const struct box_scene *scene;
+    int32_t n;
+    float *wide;     /* [n][n] exp(-|c_i - c_j|^2 / 2 s^2), symmetric, 0 on the diagonal, as the others: */
+    float *near;     /* wide^3, less for another roughness, times a Gaussian of places */
+    float *place;    /* another, narrower Gaussian of places */
+    float *step;     /* [n_edges] of colour, in Lab */
+    float *likeness; /* [n_edges] 1 for equal colours */
+};
+enum clv_status box_affinity_init(struct box_affinity *self, const struct box_scene *scene,
+                                  struct clv_error *err) CLV_CHECK;
+void box_affinity_release(struct box_affinity *self);
+
+/* sums[i] = sum_j kernel_ij weights_j, kernel[n][n] one of the three. */
+void box_affinity_apply(float *sums, const float *kernel, const float *weights, int32_t n);
+
+enum box_way {
+    BOX_SUM_OF_STEPS, /* less what each has free: shading is no edge */
+    BOX_LARGEST_STEP,
+};
+
+/* distance[n], 0 at sources and INFINITY elsewhere, becomes the least cost of a way from a source. */
+void box_affinity_measure(double *distance, const struct box_affinity *self, enum box_way way);
+
+/* What separates figure from ground among the superpixels of a box: the features that the learned weights of
+ * box_weights.c count. */
+
+enum { BOX_FILLINGS = 3 }; /* proposals of box_fillings.c */
+
+/* Columns: of the scene alone, of the fillings, of soft labels. */
+enum {
+    BOX_SCENE_FEATURES = 23,
+    BOX_FILLING_FEATURES = 4 * BOX_FILLINGS,
+    BOX_SOFT_FEATURES = 22,
+    BOX_FEATURES = BOX_SCENE_FEATURES + BOX_FILLING_FEATURES + BOX_SOFT_FEATURES
+};
+
+struct box_features {
+    const struct box_affinity *affinity;
+    int32_t n;
+    struct clv_pixel_box working; /* the box among the superpixels' pixels */
+    float *values;                /* [n][BOX_FEATURES]; rows outside the box are 0 */
+    float *sums, *weights;        /* [5][n], of the kernels */
+    float *smooth;                /* [n] soft labels, mixed with the neighbours' */
+    double *distance[2];          /* [n] */
+};
+
+/* Those of the scene are filled. */
+enum clv_status box_features_init(struct box_features *self, const struct box_affinity *affinity,
+                                  struct clv_error *err) CLV_CHECK;
+void box_features_release(struct box_features *self);
+
+/* Those of filling k: figure[n] as cut, score[n] its log odds. */
+void box_features_add_filling(struct box_features *self, int k, const int32_t *figure, const double *score);
+
+/* Those of soft labels: q[n] in 0..1, 0 outside the box, and score[n], their log odds. */
+void box_features_add_soft(struct box_features *self, const double *q, const double *score);
+
+/* The learned part of clv_box_cut: from features of superpixels to log odds of figure. */
+
+enum { BOX_HIDDEN = 12 };
+
+/* score = linear . (features, 1) + sum_h output[h] max(0, hidden[h] . (features, 1)): a row's last entry is its
+ * constant. */
+struct box_weights {
+    float linear[BOX_FEATURES + 1];
+    float output[BOX_HIDDEN];
+    float hidden[BOX_HIDDEN][BOX_FEATURES + 1];
+};
+
+/* Those that clv_box_cut uses. */
+extern const struct box_weights box_weights;
+
+/* Of one row of features, within +-8. */
+double box_weights_score(const struct box_weights *weights, const float *features);
 
 enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const struct clv_image *image,
                                  const struct clv_box *box, const struct clv_box_cut_options *options,
@@ -14,5 +128,39 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
  * and half the probabilities. */
 enum clv_status box_figure(float *figure, const struct clv_image *image, const struct item_boxes *boxes,
                            struct clv_error *err) CLV_CHECK;
+
+/* Proposals of what is figure in a box, for clv_box_cut. */
+
+/* Adds the features of all fillings; q[n] and score[n] = soft labels and log odds of the middle one. `rounds` of
+ * learning densities and cutting each. */
+enum clv_status box_fillings_propose(double *q, double *score, struct box_features *features, int32_t rounds,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* Minimum cuts of a scene's superpixels, for clv_box_cut. */
+
+struct box_mincut {
+    const struct box_affinity *affinity;
+    double *unary;    /* [n] */
+    double *coupling; /* [n_edges] by length and contrast of the border, on the scale of unaries of mean size 1 */
+    struct clv_oracle *oracle;
+};
+enum clv_status box_mincut_init(struct box_mincut *self, const struct box_affinity *affinity, double coupling,
+                                struct clv_error *err) CLV_CHECK;
+void box_mincut_release(struct box_mincut *self);
+
+/* figure[n] = the best labels for score[n], the log odds of figure, which count by the superpixels' sizes; 0 outside
+ * the box. */
+enum clv_status box_mincut_solve(int32_t *figure, struct box_mincut *self, const double *score,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* What is figure among the superpixels of a box, for clv_box_cut and for learning its weights. */
+
+/* values[n][BOX_FEATURES], to array_free: the features of all superpixels of the scene, rows of 0 outside the box. */
+enum clv_status box_score_features(float **values, const struct box_affinity *affinity, int32_t rounds,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* score[n]: the log odds of figure, 0 outside the box. */
+enum clv_status box_score(double *score, const struct box_affinity *affinity, const struct box_weights *weights,
+                          int32_t rounds, struct clv_error *err) CLV_CHECK;
 
 #endif

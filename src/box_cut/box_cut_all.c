@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/known_options.h"
 #include "cleave/box_cut.h"
 #include "cleave/refine.h"

@@ -1,10 +1,8 @@
-#include "box_cut/box_features.h"
+#include "box_cut/box_cut.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 #define RATIO_LIMIT 5.0  /* of log ratios and scores */
 #define RATIO_MIN   2e-4 /* added to densities */

@@ -2,8 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "box_cut/box_cut.h"
 
 enum clv_status box_figure(float *figure, const struct clv_image *image, const struct item_boxes *boxes,

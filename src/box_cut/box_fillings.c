@@ -1,5 +1,5 @@
 /* Figure and ground among superpixels i of shares a_i, from soft labels q (figure 1), by the kernels K of
- * box_affinity.h:
+ * box_affinity.c:
  *
  *     f_i = sum_(j != i) a_j q_j K_ij / sum_j a_j q_j,   g_i the same with 1 - q: densities
  *     u_i = clip(log f_i / g_i) + the same for the second kernel, without place + prior_i
@@ -7,14 +7,11 @@
  * Each round solves the cut of a_i u_i, and mixes its labels with the logistic of u into the next q. Outside the box
  * q = 0 for good. The fillings differ in how much of the box the prior gives to the figure: a generous one, a sparing
  * one, and one between. */
-#include "box_cut/box_fillings.h"
+#include "box_cut/box_cut.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "box_cut/box_mincut.h"
+#include "base/base.h"
 
 /* Chosen on boxes of horses and of MSRC objects. What a box is like, tight or wide, is left to the weights that
  * are learned from all fillings. */

@@ -1,10 +1,8 @@
-#include "box_cut/box_mincut.h"
+#include "box_cut/box_cut.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 #define CERTAIN        1e3
 #define CONTRAST_WIDTH 0.5

@@ -1,11 +1,10 @@
-#include "box_cut/box_scene.h"
+#include "box_cut/box_cut.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "superpixel/region_sums.h"
+#include "base/base.h"
+#include "superpixel/superpixel.h"
 
 #define MARGIN         0.3   /* of the box's mean side, on each side */
 #define WORKING_PIXELS 50000 /* a larger crop is shrunk to this for its superpixels */

@@ -1,10 +1,8 @@
-#include "box_cut/box_score.h"
+#include "box_cut/box_cut.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "box_cut/box_fillings.h"
+#include "base/base.h"
 
 #define SCORE_LIMIT 8.0
 

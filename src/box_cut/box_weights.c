@@ -1,5 +1,5 @@
 /* Learned by `make reproduce-boxes` (tools/learn/box_weights.c), which writes this file. */
-#include "box_cut/box_weights.h"
+#include "box_cut/box_cut.h"
 
 /* clang-format off */
 const struct box_weights box_weights = {

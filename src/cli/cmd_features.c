@@ -1,24 +1,13 @@
 /* cleave features: extracts a set's features into a file, so that later trainings start at once. */
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/team.h"
 #include "cleave/model.h"
-#include "cli/common/command.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/recipe_options.h"
-#include "cli/common/signals.h"
-#include "feature/dataset/feature_shards.h"
-#include "feature/dataset/features_format.h"
-#include "feature/recipe/memory_estimate.h"
-#include "task/band_images.h"
-#include "task/check_set.h"
-#include "task/map_options.h"
-#include "task/options.h"
-#include "task/training_set.h"
+#include "cli/common/common.h"
+#include "feature/dataset/dataset.h"
+#include "feature/recipe/recipe.h"
+#include "task/task.h"
 
 struct features {
     struct common_options common;

@@ -2,10 +2,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "cli/common/command.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "synth/synth.h"
 
 struct synth {

@@ -1,4 +1,4 @@
-#include "cli/common/command.h"
+#include "cli/common/common.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -8,17 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/path.h"
 #include "base/team.h"
-#include "base/text.h"
 #include "cleave/status.h"
-#include "cli/common/command.h"
-#include "cli/common/console.h"
-#include "cli/common/outputs.h"
-#include "cli/common/signals.h"
+#include "cli/common/common.h"
 
 #define MAX_COMMANDS 32
 
@@ -83,8 +77,8 @@ static int unknown_command(const char *name)
 /* How many of this command mpirun or srun started, all to do the same work; 1 if each is told its own shard. */
 static int32_t copies_to_share(int argc, char **argv)
 {
-    /* Set by Open MPI; by MPICH and srun --mpi=pmi2; by every srun: it means MPI only beside PMIx. The first that is set
-     * holds: an mpirun within a Slurm job starts its processes from a step of srun's. */
+    /* Set by Open MPI; by MPICH and srun --mpi=pmi2; by every srun: it means MPI only beside PMIx. The first that is
+     * set holds: an mpirun within a Slurm job starts its processes from a step of srun's. */
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
     const size_t n_sizes = getenv("PMIX_RANK") ? 3 : 2;
     size_t k = 0;

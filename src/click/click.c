@@ -3,13 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 #include "cleave/oracle.h"
 #include "cleave/refine.h"
-#include "click/click_border.h"
-#include "click/click_features.h"
 
 #define COUPLING       1.2
 #define PIXEL_COUPLING 2.0

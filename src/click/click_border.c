@@ -1,11 +1,9 @@
-#include "click/click_border.h"
+#include "click/click.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "cleave/infer.h"
 
 #define TILE    64

@@ -1,8 +1,7 @@
 /* One cut from a mask of strokes. */
 #include "cleave/click.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/data.h"
 #include "click/click.h"
 

@@ -1,11 +1,9 @@
-#include "click/click_features.h"
+#include "click/click.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 #define MAX_SWEEPS     40
 #define FAR            1e3f

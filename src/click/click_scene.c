@@ -1,12 +1,10 @@
-#include "click/click_scene.h"
+#include "click/click.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "superpixel/region_sums.h"
+#include "base/base.h"
+#include "superpixel/superpixel.h"
 
 #define WORKING_PIXELS 100000
 #define CUTTING_PIXELS 400000

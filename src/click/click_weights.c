@@ -1,7 +1,7 @@
 /* Learned by `make reproduce-clicks` (tools/learn/click_weights.c), which writes this file. Without a learned
  * model's score, then with it; before colours of figure and ground are known, then after; of each the phases
  * by strokes. */
-#include "click/click_features.h"
+#include "click/click.h"
 
 /* clang-format off */
 const click_weights_table click_weights[CLICK_KINDS] = {

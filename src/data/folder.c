@@ -3,14 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "data/set.h"
-#include "data/strokes.h"
-#include "image/formats.h"
-#include "image/pages.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "image/image.h"
 
 /* A mask and the path without extension that an image must share with it. */
 struct stem {
@@ -298,7 +293,8 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
     return status;
 }
 
-/* Moves what is in the folder of masks, or else photo_mask.png where there is photo.jpg, from the files to the masks. */
+/* Moves what is in the folder of masks, or else photo_mask.png where there is photo.jpg, from the files to the masks.
+ * */
 static enum clv_status take_masks(struct path_list *masks, struct path_list *files, const struct layout *layout,
                                   struct clv_error *err)
 {

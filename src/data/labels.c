@@ -1,15 +1,11 @@
 /* Names and colours of labels. */
-#include "data/labels.h"
+#include "data/data.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "data/tsv.h"
+#include "base/base.h"
 
 #define NAME_SIZE sizeof(((struct clv_labels *)0)->names[0])
 

@@ -1,13 +1,11 @@
-#include "data/labels_file.h"
+#include "data/data.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "data/tensors.h"
 
 /* The lowest value that is void from `from` on, below 255; -1: none is. */
 static int32_t next_void(const struct clv_labels *labels, int32_t from)

@@ -1,12 +1,10 @@
-#include "data/letters.h"
+#include "data/data.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/lines.h"
-#include "base/text.h"
 
 #define N_HEAD   6 /* fields before the pixels */
 #define N_FIELDS (N_HEAD + LETTER_PIXELS)

@@ -1,17 +1,12 @@
 /* Manifests: tables whose rows name images, their masks and their splits. */
-#include "data/manifest.h"
+#include "data/data.h"
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/set.h"
-#include "data/strokes.h"
-#include "data/tsv.h"
+#include "base/base.h"
 
 #define MAPS "maps." /* in front of the name of a map */
 

@@ -1,10 +1,9 @@
-#include "data/mask.h"
+#include "data/data.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 #define NO_LABEL (-1)
 

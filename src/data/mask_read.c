@@ -1,10 +1,7 @@
 /* Masks from files, whatever they hold. */
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/mask.h"
-#include "data/set.h"
-#include "image/integers.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "image/image.h"
 
 /* A mask of colours or more than 8 bits; *is_wide false: it is none. */
 static enum clv_status read_wide(struct clv_mask *mask, bool *is_wide, const char *path,

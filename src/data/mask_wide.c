@@ -2,10 +2,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/mask.h"
-#include "image/codec.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "image/image.h"
 
 bool mask_is_wide(const unsigned char *bytes, size_t size)
 {

@@ -1,12 +1,10 @@
-#include "data/safetensors.h"
+#include "data/data.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "data/tensors.h"
 
 struct pair {
     const char *key, *value;

@@ -1,11 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "data/safetensors.h"
-#include "data/tensors.h"
+#include "base/base.h"
+#include "data/data.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "tensor files hold little-endian numbers, written as they are");

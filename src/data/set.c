@@ -1,11 +1,9 @@
-#include "data/set.h"
+#include "data/data.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 
 void clv_item_release(struct clv_item *item)
 {

@@ -3,12 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "cleave/data.h"
-#include "data/set.h"
+#include "data/data.h"
 
 enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_error *err)
 {

@@ -1,11 +1,8 @@
-#include "data/strokes.h"
+#include "data/data.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/set.h"
+#include "base/base.h"
 
 #define ACCEPTED_WITHIN 200 /* bytes of a file of strokes */
 

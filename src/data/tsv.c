@@ -1,10 +1,8 @@
-#include "data/tsv.h"
+#include "data/data.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "base/base.h"
 
 void tsv_release(struct tsv *table)
 {

@@ -2,10 +2,8 @@
  * ignored: few programs mean alpha by it, and those that do not leave it zero. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "image/codec.h"
-#include "image/samples.h"
+#include "base/base.h"
+#include "image/image.h"
 
 #define FILE_HEADER    14
 #define OS2_HEADER     12

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/machine.h"
-#include "base/maths.h"
 #include "cleave/image.h"
 
 #define BLOCK 256

@@ -1,14 +1,8 @@
 /* Reading images: which decoder reads a file. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "image/codec.h"
-#include "image/exif.h"
-#include "image/formats.h"
-#include "image/tiff_pages.h"
+#include "base/base.h"
+#include "image/image.h"
 
 #define HEAD_BYTES 65536 /* enough for the header of nearly every image */
 

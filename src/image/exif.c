@@ -1,5 +1,5 @@
-#include "image/exif.h"
-#include "base/error.h"
+#include "base/base.h"
+#include "image/image.h"
 
 #include <string.h>
 

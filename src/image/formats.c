@@ -1,11 +1,8 @@
-#include "image/formats.h"
+#include "image/image.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/text.h"
+#include "base/base.h"
 
 /* The bytes that a file has from `at` on. */
 struct magic {

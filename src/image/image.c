@@ -1,10 +1,8 @@
 /* Images in memory: making, releasing, limits. What reads them is in decode.c. */
 #include "cleave/image.h"
 
-#include "base/array.h"
-#include "base/error.h"
-#include "image/codec.h"
-#include "image/samples.h"
+#include "base/base.h"
+#include "image/image.h"
 
 void clv_free(void *memory)
 {

@@ -1,13 +1,8 @@
-#include "image/integers.h"
+#include "image/image.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "image/codec.h"
-#include "image/formats.h"
+#include "base/base.h"
 
 void integer_image_release(struct integer_image *image)
 {

@@ -9,11 +9,8 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "image/codec.h"
-#include "image/exif.h"
+#include "base/base.h"
+#include "image/image.h"
 
 #define MARKER_EOI  0xd9
 #define MARKER_SOS  0xda

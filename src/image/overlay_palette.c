@@ -1,4 +1,4 @@
-#include "image/overlay_palette.h"
+#include "image/image.h"
 
 #include <math.h>
 #include <string.h>

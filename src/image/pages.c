@@ -1,11 +1,9 @@
-#include "image/pages.h"
+#include "image/image.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "cleave/image.h"
 
 enum clv_status path_list_add_pages(struct path_list *list, const char *folder, const char *path, struct clv_error *err)

@@ -5,11 +5,8 @@
 #include <png.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "image/codec.h"
-#include "image/samples.h"
+#include "base/base.h"
+#include "image/image.h"
 
 #define SIGNATURE_BYTES 8
 #define HEADER_BYTES    33 /* signature and IHDR chunk */

@@ -1,10 +1,8 @@
 /* PBM, PGM and PPM (P1 to P6), 8 or 16 bits a sample, plain or raw; of several images in a file the first. */
 #include <ctype.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "image/codec.h"
-#include "image/samples.h"
+#include "base/base.h"
+#include "image/image.h"
 
 #define DIGITS_MAX 10
 

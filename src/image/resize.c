@@ -1,8 +1,7 @@
 /* Images and label maps at another size. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/image.h"
 
 /* Where one axis's target samples come from: sample i is the sum over k of weights[first_weight[i] + k] times source

@@ -5,12 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "image/codec.h"
-#include "image/exif.h"
-#include "image/samples.h"
-#include "image/tiff_file.h"
+#include "base/base.h"
+#include "image/image.h"
 
 enum clv_status tiff_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
                           uint32_t page, const struct clv_image_limits *limits, struct clv_error *err)

@@ -1,12 +1,10 @@
 /* TIFF files as libtiff opens them. Messages go to handlers of the one file, none of the process is touched. */
-#include "image/tiff_file.h"
+#include "image/image.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "image/codec.h"
-#include "image/tiff_pages.h"
+#include "base/base.h"
 
 #define BYTES_A_PIXEL 16 /* that libtiff may take at once, for each pixel that is allowed */
 

@@ -1,8 +1,8 @@
-#include "image/tiff_pages.h"
+#include "image/image.h"
 
 #include <stdbool.h>
 
-#include "base/error.h"
+#include "base/base.h"
 
 #define MAX_DIRECTORIES  65535
 #define BIG_MAGIC        43

@@ -3,11 +3,8 @@
 
 #include <webp/decode.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "image/codec.h"
-#include "image/exif.h"
-#include "image/samples.h"
+#include "base/base.h"
+#include "image/image.h"
 
 #define RIFF_HEADER  12
 #define CHUNK_HEADER 8

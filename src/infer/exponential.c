@@ -1,6 +1,6 @@
 /* exp(x) = 2^k exp(r) with k = x / log 2, rounded, and |r| <= log(2) / 2, where the series to r^13 is exact to a
  * double's precision (Cody & Waite 1980). Four at a time: the C library's takes one. */
-#include "infer/exponential.h"
+#include "infer/infer.h"
 
 #include <stdint.h>
 #include <string.h>

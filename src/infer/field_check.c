@@ -1,9 +1,9 @@
-#include "infer/field_check.h"
+#include "infer/infer.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/infer.h"
 
 /* Scores in units of the temperature; with larger ones sums of messages could overflow. */

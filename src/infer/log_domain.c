@@ -1,10 +1,10 @@
-#include "infer/log_domain.h"
+#include "infer/infer.h"
 
 #include <stdint.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/machine.h"
-#include "base/maths.h"
 
 typedef double lanes __attribute__((vector_size(4 * sizeof(double))));
 typedef int64_t lane_bits __attribute__((vector_size(4 * sizeof(double))));

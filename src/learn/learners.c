@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "learn/crf/crf.h"
-#include "learn/hidden/hidden_learners.h"
-#include "learn/latent/latent_learners.h"
+#include "learn/hidden/hidden.h"
+#include "learn/latent/latent.h"
 #include "learn/learners.h"
-#include "learn/margin/margin_learners.h"
-#include "learn/pmap/pmap_learners.h"
+#include "learn/margin/margin.h"
+#include "learn/pmap/pmap.h"
 
 static const struct clv_learner *const learners[] = {
     &ssvm_learner,   &perceptron_learner, &subgradient_learner, &independent_learner, &pmap_learner, &mpmap_learner,

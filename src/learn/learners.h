@@ -4,7 +4,7 @@
 
 #include "cleave/learn.h"
 
-/* Whether a learner takes features that are read when they are wanted (feature/dataset/loaded_item.h). */
+/* Whether a learner takes features that are read when they are wanted (feature/dataset/loaded_item.c). */
 bool learner_reads_on_demand(const struct clv_learner *learner);
 
 /* CLV_ERR_USAGE for examples that know one label alone, unless weak examples know others. */

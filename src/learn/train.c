@@ -3,17 +3,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "cleave/learn.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/feature_cache.h"
-#include "feature/dataset/loaded_item.h"
-#include "learn/common/parameters.h"
+#include "learn/common/common.h"
 #include "learn/learners.h"
-#include "learn/weak/pseudo_labels.h"
+#include "learn/weak/weak.h"
 #include "mrf/problem.h"
 
 static enum clv_status check_parameter(const struct clv_learner *learner, int index, double value,

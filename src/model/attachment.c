@@ -1,10 +1,9 @@
-#include "model/attachment.h"
+#include "model/model.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/safetensors.h"
+#include "base/base.h"
+#include "data/data.h"
 
 void tensor_release(struct clv_tensor *tensor)
 {

@@ -3,10 +3,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "model/field.h"
-#include "model/stage.h"
+#include "base/base.h"
+#include "model/model.h"
 
 #define USUAL_SCORE 3.0 /* mean size of unary scores where nothing determines their scale */
 

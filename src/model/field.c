@@ -1,7 +1,6 @@
-#include "model/field.h"
+#include "model/model.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 enum clv_status scored_field_init(struct clv_field *field, const struct clv_shape *shape, const double *w,
                                   const struct clv_problem *problem, struct clv_error *err)

@@ -1,14 +1,11 @@
-#include "model/label_costs.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/tensors.h"
-#include "feature/context/evidence.h"
-#include "model/attachment.h"
-#include "model/stage.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "feature/context/context.h"
 
 /* From log-odds of OFFSET on a label costs nothing; MOST log-odds less are the most that it is charged for, as evidence
  * is sometimes wrong and sure. Chosen with the price by 3-fold cross-validation among MSRC-21's training images. */

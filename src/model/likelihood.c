@@ -1,9 +1,6 @@
-#include "model/likelihood.h"
+#include "model/model.h"
 
-#include "base/error.h"
-#include "model/field.h"
-#include "model/label_costs.h"
-#include "model/stage.h"
+#include "base/base.h"
 
 /* Of bucket elimination: a few tenths of a second. */
 #define CELLS_MAX ((size_t)1 << 22)

@@ -1,14 +1,9 @@
 /* Models in memory, and decoding by them. */
 #include "cleave/model.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/infer.h"
-#include "model/attachment.h"
-#include "model/field.h"
-#include "model/label_costs.h"
-#include "model/record.h"
-#include "model/stage.h"
+#include "model/model.h"
 
 void clv_model_release(struct clv_model *model)
 {

@@ -1,24 +1,17 @@
 /* Model files. */
-#include "model/model_file.h"
-#include "infer/oracle/decoding.h"
+#include "infer/oracle/oracle.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "cleave/data.h"
-#include "data/labels_file.h"
-#include "data/safetensors.h"
-#include "feature/recipe/recipe_file.h"
-#include "image/formats.h"
-#include "model/attachment.h"
-#include "model/record.h"
-#include "model/stage.h"
+#include "data/data.h"
+#include "feature/recipe/recipe.h"
+#include "image/image.h"
 
 #define FORMAT        "cleave model "
 #define VERSION       "1"

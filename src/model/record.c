@@ -1,11 +1,10 @@
 /* Records of models: how they were made. */
-#include "model/record.h"
+#include "model/model.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/tensors.h"
+#include "base/base.h"
+#include "data/data.h"
 
 void record_release(struct clv_record *record)
 {

@@ -1,9 +1,7 @@
-#include "model/stage.h"
+#include "model/model.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/infer.h"
-#include "model/field.h"
 
 /* Enough for marginals that are to be looked at, not decided by. */
 enum { ITERATIONS = 20 };

@@ -1,8 +1,7 @@
 /* What kind of graph a problem's edges make. */
 #include <stdbool.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/problem.h"
 #include "mrf/problem.h"
 

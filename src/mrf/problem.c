@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
 #include "cleave/problem.h"
 #include "mrf/problem.h"

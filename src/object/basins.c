@@ -1,9 +1,8 @@
-#include "object/basins.h"
+#include "object/object.h"
 
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 struct pixel {
     float value;

@@ -1,15 +1,10 @@
-#include "object/border_features.h"
+#include "object/object.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "object/basins.h"
-#include "object/filters.h"
-#include "object/pixel_net.h"
+#include "base/base.h"
 
 #define MOST_GROUND  .55F /* a pixel of more is no object's */
 #define MAX_DISTANCE 24.F

@@ -1,12 +1,10 @@
-#include "object/filters.h"
+#include "object/object.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
-#include "base/maths.h"
 
 #define MAX_RADIUS 64
 

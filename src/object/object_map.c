@@ -1,12 +1,10 @@
-#include "object/object_map.h"
+#include "object/object.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "data/set.h"
-#include "image/integers.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "image/image.h"
 
 #define MOST_IN_PNG 65535
 

@@ -1,17 +1,12 @@
-#include "object/object_model.h"
+#include "object/object.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/working.h"
-#include "object/basins.h"
-#include "object/filters.h"
-#include "object/partition.h"
-#include "object/pixel_bank.h"
-#include "region/edge_problem.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
+#include "region/region.h"
 
 #define MAX_PIXELS 4194304.
 #define RIM        .45F /* of the innermost pixel's distance */

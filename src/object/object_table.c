@@ -2,9 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "object/object_map.h"
+#include "base/base.h"
+#include "object/object.h"
 
 /* One object's sums; moments are central. */
 struct sums {
@@ -139,7 +138,8 @@ static void edge_at(int64_t *a, int64_t *b, const struct measuring *self, int si
     *a = self->line[u][side] * *b + (int64_t)(at - u) * (self->line[v][side] - self->line[u][side]);
 }
 
-/* Columns where the convex hull's left (side 0) or right (1) border is in each row of n: first, or last column in it. */
+/* Columns where the convex hull's left (side 0) or right (1) border is in each row of n: first, or last column in it.
+ * */
 static void hull_side(int64_t *sum, struct measuring *self, int side, int32_t n_half)
 {
     int32_t n = 0, *chain = self->chain;

@@ -1,11 +1,9 @@
-#include "object/partition.h"
+#include "object/object.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "object/heap.h"
+#include "base/base.h"
 
 double partition_value(const int32_t *part, const struct signed_graph *graph)
 {
@@ -34,8 +32,8 @@ static enum clv_status number_parts(int32_t *part, int32_t *n_parts, int32_t n_n
     return CLV_OK;
 }
 
-/* Half-edge 2 e + k is edge e seen from its end k; every part has a list of its half-edges, in which those of edges that
- * are gone stay until they are met. */
+/* Half-edge 2 e + k is edge e seen from its end k; every part has a list of its half-edges, in which those of edges
+ * that are gone stay until they are met. */
 struct contraction {
     int32_t (*ends)[2];
     double *same;

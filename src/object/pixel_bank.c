@@ -1,11 +1,9 @@
-#include "object/pixel_bank.h"
+#include "object/object.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "object/filters.h"
+#include "base/base.h"
 
 #define N_BINS       256
 #define MAX_DISTANCE 15

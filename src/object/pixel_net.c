@@ -1,13 +1,10 @@
-#include "object/pixel_net.h"
+#include "object/object.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
-#include "base/maths.h"
-#include "base/rng.h"
 
 #define HIDDEN     PIXEL_NET_HIDDEN
 #define OUT        4 /* OBJECT_CLASSES and one that is not used, for the width of registers */

@@ -1,11 +1,8 @@
-#include "page/page_boxes.h"
+#include "page/page.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/base.h"
 
 #define MAX_BYTES   ((size_t)1 << 30)
 #define MAX_COLUMNS 64

@@ -1,10 +1,9 @@
-#include "page/page_document.h"
+#include "page/page.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/box_cut.h"
 #include "cleave/oracle.h"
 #include "cleave/refine.h"

@@ -7,11 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "page/page_labels.h"
-#include "page/training_export.h"
+#include "base/base.h"
 
 #define MAX_ANSWER   ((size_t)512 << 20)
 #define JPEG_QUALITY 92

@@ -1,10 +1,9 @@
-#include "page/page_history.h"
+#include "page/page.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 static const char *const kinds[] = {"figure", "ground", "erase", "box", "mask", "delete", "suggestion"};
 #define N_KINDS (sizeof kinds / sizeof *kinds)

@@ -1,11 +1,10 @@
-#include "page/page_import.h"
+#include "page/page.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "data/boxes/boxes.h"
-#include "data/shapes/outline.h"
+#include "data/shapes/shapes.h"
 
 void page_import_release(struct page_import *import)
 {

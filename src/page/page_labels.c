@@ -1,13 +1,10 @@
-#include "page/page_labels.h"
+#include "page/page.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/labels.h"
-#include "page/page_boxes.h"
+#include "base/base.h"
+#include "data/data.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
 

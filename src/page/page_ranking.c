@@ -1,11 +1,10 @@
-#include "page/page_ranking.h"
+#include "page/page.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/model.h"
 
 #define DRAWS 20

@@ -1,4 +1,4 @@
-#include "page/page_request.h"
+#include "page/page.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
-#include "page/page_runs.h"
+#include "page/page.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 void page_runs_release(struct page_runs *runs)
 {

@@ -1,4 +1,4 @@
-#include "page/page_session.h"
+#include "page/page.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,11 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/strokes.h"
-#include "page/page_boxes.h"
+#include "base/base.h"
+#include "data/data.h"
 
 #define MAX_STROKES_BYTES ((size_t)256 << 20)
 #define MAX_TABLE_HEAD    (1 << 16)

@@ -1,10 +1,8 @@
-#include "page/training_export.h"
+#include "page/page.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #define MAX_BYTES ((size_t)1 << 28)
 

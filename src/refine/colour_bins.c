@@ -1,4 +1,4 @@
-#include "refine/colour_bins.h"
+#include "refine/refine.h"
 
 #include <string.h>
 

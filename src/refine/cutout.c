@@ -1,10 +1,9 @@
-#include "refine/cutout.h"
+#include "refine/refine.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* What a pixel is: the band's pixels are within `band` of the other side. */
 enum { IS_OBJECT = 1, IS_BAND = 2 };

@@ -1,9 +1,6 @@
-#include "refine/fine_colours.h"
+#include "refine/refine.h"
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "refine/colour_bins.h"
+#include "base/base.h"
 
 enum { BINS = 24, COLOURS = BINS * BINS * BINS };
 

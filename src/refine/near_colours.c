@@ -1,12 +1,9 @@
-#include "refine/near_colours.h"
+#include "refine/refine.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "refine/colour_bins.h"
+#include "base/base.h"
 
 #define PLACES_ACROSS  15 /* cells along the side of a square of the image's area */
 #define LEAST_PLACE_PX 8

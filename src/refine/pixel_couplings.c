@@ -1,11 +1,9 @@
-#include "refine/pixel_couplings.h"
+#include "refine/refine.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 #define FLOOR          0.1   /* e: what a border along the strongest edge still costs */
 #define NO_CONTRAST    1e-4  /* contrasts that weigh less count as none */

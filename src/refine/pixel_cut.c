@@ -1,12 +1,11 @@
-#include "refine/pixel_cut.h"
+#include "refine/refine.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/grid/grid_rows.h"
+#include "base/base.h"
+#include "infer/grid/grid.h"
 
 #define MAX_SWEEPS 4
 

@@ -3,14 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/known_options.h"
-#include "base/maths.h"
-#include "feature/blocks/working.h"
-#include "refine/near_colours.h"
-#include "refine/pixel_couplings.h"
-#include "refine/pixel_cut.h"
+#include "feature/blocks/blocks.h"
 #include "refine/refine.h"
 
 #define PRIOR_CLIP 3.0

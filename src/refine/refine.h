@@ -2,7 +2,151 @@
 #ifndef REFINE_REFINE_H
 #define REFINE_REFINE_H
 
+#include <stdbool.h>
+
+#include "base/machine.h"
+#include "cleave/image.h"
 #include "cleave/refine.h"
+#include "cleave/status.h"
+
+/* Lab colours in bins, and counts smoothed over neighbouring bins. */
+
+/* Which of n_bins of each of lightness, a and b a colour is in, as one number below n_bins^3. */
+int32_t colour_bin(const float lab[3], int32_t n_bins);
+
+/* Binomial smoothing (1 2 1) / 4 along the middle index of values[n_outer][n][n_inner]; nothing comes from beyond the
+ * ends. */
+void colour_bins_smooth(float *values, size_t n_outer, size_t n, size_t n_inner);
+
+/* The same along all three of n_tables[n_bins][n_bins][n_bins]. */
+void colour_bins_smooth_all(float *tables, size_t n_tables, size_t n_bins);
+
+/* Cutting an object out of its image: colours with soft borders on transparency. */
+
+/* rgba[height][width][4], colours not multiplied by alpha. */
+struct cutout {
+    int32_t width, height;
+    uint8_t *rgba;
+};
+void cutout_release(struct cutout *self);
+
+/* The object is what is labelled so: is_object[labels[height][width]]. Pixels farther than a few from its border
+ * (2, and 1 more for every 1,000 pixels of the longer side) are opaque with their own colour, or transparent. In
+ * between alpha is the expected share of the object in the pixel, by a linear model: the pixel's colour is
+ *     alpha F + (1 - alpha) B + noise,
+ * F and B the mean colours of what is surely inside and outside nearby, the noise their spread; before its colour is
+ * seen, alpha has the mean a of the labels smoothed over the band, and the variance a (1 - a). The posterior mean
+ *     (a / v_a + t s) / (1 / v_a + s),   v_a = a (1 - a),  s = |F - B|^2 / noise,  t = (I - B)(F - B) / |F - B|^2
+ * follows the colours where they separate the sides, and the smoothed labels where they do not; it is stretched so
+ * that 0.1 becomes 0 and 0.9 becomes 1, since faint remains show as a halo. A pixel that is
+ * neither gets the most probable colour of its object's part (Chuang et al. 2001, "A Bayesian approach to digital
+ * matting", eq. 9 with spreads in place of covariances), so that nothing of the ground shines through on another one;
+ * transparent pixels next to the border carry F, for programs that scale the image.
+ *
+ * Image of 3 channels. One thread, whole numbers until the last step. O(pixels); 5 bytes a pixel. */
+enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, const uint8_t *labels,
+                            const bool is_object[256], struct clv_error *err) CLV_CHECK;
+
+/* Leaves the smallest rectangle around all that is not transparent; a cut-out of nothing stays as it is. */
+void cutout_crop(struct cutout *self);
+
+/* How much more often each pixel's colour occurs in all of a figure than in all of the ground: finer than near_colours,
+ * whose counts are of every place. */
+
+/* ratio[height][width] = log of the share of the pixel's colour in figure (labels 1) over that in ground (others); 0
+ * throughout where there is no figure or no ground. Image of 3 channels. O(pixels); 4 bytes a row's number besides. */
+enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, const uint8_t *labels,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* How often each colour occurs in figure and in ground, near each place of an image and in all of it: counts over a
+ * coarse grid of places and Lab colours, smoothed over neighbouring cells in all five directions. */
+
+#define NEAR_COLOURS_BINS 12 /* of lightness, a and b */
+#define NEAR_COLOURS_ALL  (NEAR_COLOURS_BINS * NEAR_COLOURS_BINS * NEAR_COLOURS_BINS)
+
+struct near_colours {
+    int32_t width, height;
+    int32_t n_columns, n_rows;   /* of places */
+    uint16_t *colour;            /* [height][width] */
+    int32_t *column_of, *row_of; /* [width], [height] the places' */
+    size_t n_cells;              /* places * colours */
+    float *counts;               /* [2][n_cells] ground, figure */
+    float *overall;              /* log-likelihood ratio of each colour */
+};
+void near_colours_release(struct near_colours *self);
+
+/* Assigns pixels to cells. O(pixels); 2 bytes a pixel. */
+enum clv_status near_colours_init(struct near_colours *self, const struct clv_image *image,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* Learns from labels[height][width], of which `figure` is one side and all others are the other; there are both.
+ * O(pixels + cells). */
+void near_colours_learn(struct near_colours *self, const uint8_t *labels, uint8_t figure);
+
+/* The cell of pixel (x, y). */
+INLINE size_t near_colours_cell(const struct near_colours *self, int32_t x, int32_t y)
+{
+    size_t place = (size_t)self->row_of[y] * (size_t)self->n_columns + (size_t)self->column_of[x];
+    return place * NEAR_COLOURS_ALL + self->colour[(size_t)y * (size_t)self->width + (size_t)x];
+}
+
+/* score[n_cells] = near log((figure + a) / (ground + a)) of a cell + overall times the ratio of its colour; of cells
+ * with a pixel. */
+void near_colours_score(float *score, const struct near_colours *self, double near, double overall);
+
+/* Couplings between the pixels of an image: borders are cheap along its edges. */
+
+/* strength (e + (1 - e) exp(-|I_p - I_q|^2 / (2 mean))) / |p - q| as clv_refine has it. */
+struct pixel_couplings {
+    const struct clv_image *image;
+    float *weight; /* of squared distances up to last, which stands for all above, too */
+    int32_t last;
+    float straight, slanting; /* strengths */
+};
+
+/* O(pixels), next to no memory. */
+enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct clv_image *image, double strength,
+                                     struct clv_error *err) CLV_CHECK;
+void pixel_couplings_release(struct pixel_couplings *self);
+
+/* coupling[4][n], the planes of clv_grid (right, below, below right, below left), of pixels (x, y) to (x + n - 1, y); 0
+ * across the image's border. */
+void pixel_couplings_row(float *const coupling[4], const struct pixel_couplings *self, int32_t x, int32_t y, int32_t n);
+
+/* A coupling, which is meant for an image of 256 x 256, in one of n_pixels: borders grow with the side, areas with its
+ * square. */
+double coupling_at(double coupling, size_t n_pixels);
+
+/* Minimum cuts of all pixels of an image, large ones in parts: the labels are those of one cut of everything. */
+
+/* Unary scores and couplings, the planes of clv_grid with 8 neighbours, of pixels (x, y) to (x + n - 1, y): finite,
+ * couplings not negative and 0 across the image's border. Asked for several times. */
+typedef void pixel_row(const void *context, float *unary, float *const coupling[4], int32_t x, int32_t y, int32_t n);
+
+struct pixel_energy {
+    int32_t width, height; /* at most 2^26 pixels */
+    pixel_row *row;
+    const void *context;
+};
+
+/* Larger images are cut in parts. */
+#define PIXEL_CUT_WHOLE ((int64_t)1 << 20)
+
+/* labels[height][width] = argmax with the fewest 1s, as clv_grid_map; of an image of more than `whole` pixels found by
+ * windows of at most a sixteenth of it. estimate[height][width] (NULL: all 0) is only an estimate, for speed; it may
+ * not be `labels`.
+ *
+ * A window with all unknown pixels around it fixed at 0 has label 1 only where the whole has, with 1 label 0 only where
+ * the whole has (labels of minimum cuts never fall when others rise). What both leave open, other windows decide, whose
+ * surroundings are known by then. *n_open counts pixels that no window decides: they have the best labels that windows
+ * find from the estimate, so that no change within a window would be better.
+ *
+ * Memory: about 76 bytes a pixel of a window, 1 a pixel of the image. */
+enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_energy *energy, const uint8_t *estimate,
+                          int64_t whole, struct clv_error *err) CLV_CHECK;
+
+/* The most pixels that a window has. */
+int64_t pixel_cut_window(int32_t width, int32_t height, int64_t whole);
 
 #define REFINE_MAX_PIXELS (1 << 26)
 

@@ -3,13 +3,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/known_options.h"
-#include "feature/example/patch_votes.h"
-#include "refine/near_colours.h"
-#include "refine/pixel_couplings.h"
-#include "refine/pixel_cut.h"
+#include "feature/example/example.h"
 #include "refine/refine.h"
 
 #define MAX_CYCLES 8

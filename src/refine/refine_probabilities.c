@@ -2,10 +2,8 @@
  * where that border is. */
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/known_options.h"
-#include "base/maths.h"
 #include "refine/refine.h"
 
 /* Chosen on the training images of the horses (make bench-maps with MAPS_SPLIT=train). */

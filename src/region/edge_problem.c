@@ -1,8 +1,6 @@
-#include "region/edge_problem.h"
+#include "region/region.h"
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 void edge_problem_release(struct edge_problem *self)
 {

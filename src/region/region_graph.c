@@ -1,11 +1,10 @@
-#include "region/region_graph.h"
+#include "region/region.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 void region_graph_init(struct region_graph *self, int32_t n_labels)
 {

@@ -1,12 +1,9 @@
-#include "report/item_images.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "report/probability.h"
-#include "report/report.h"
+#include "base/base.h"
 
 #define LONGEST_SIDE_PX 640
 #define JPEG_QUALITY    85

@@ -1,12 +1,10 @@
-#include "report/page.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/base64.h"
-#include "base/text.h"
-#include "report/probability.h"
-#include "report/report.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 

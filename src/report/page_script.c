@@ -1,5 +1,5 @@
 /* The page's script: sorting, filtering, keys, the large view. Of a long list only a part is in the page at a time. */
-#include "report/page.h"
+#include "report/report.h"
 
 const char page_script[] =
     "(() => {\n"

@@ -1,5 +1,5 @@
 /* The page's style sheet. Colours are roles (paper, ink, accent), once for light and once for dark. */
-#include "report/page.h"
+#include "report/report.h"
 
 const char page_style[] =
     ":root {\n"

@@ -1,11 +1,9 @@
-#include "report/probability.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 #define TINT_OPACITY 0.8
 

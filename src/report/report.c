@@ -1,6 +1,6 @@
-/* One HTML page. Items go to an unnamed temporary file in the report's folder as they come, since what stands above them
- * (totals, histogram) is known last; finishing joins head, items and tail into the page. Images of the first items are
- * in the page, those of later ones in files next to it. */
+/* One HTML page. Items go to an unnamed temporary file in the report's folder as they come, since what stands above
+ * them (totals, histogram) is known last; finishing joins head, items and tail into the page. Images of the first
+ * items are in the page, those of later ones in files next to it. */
 #include "report/report.h"
 
 #include <fcntl.h>
@@ -9,11 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "image/overlay_palette.h"
-#include "report/page.h"
+#include "base/base.h"
+#include "image/image.h"
 
 struct clv_report {
     char *folder, *path;

@@ -7,10 +7,18 @@
  *     clv_report_begin(&report, "report", "Horses", &labels, summary, n_summary, &error);
  *     clv_report_add(report, &item, &error);   .. once an image
  *     clv_report_finish(report, &error);       report/index.html is there */
+
+/* This folder writes the report: report.c takes items into a temporary file, item_images.c shrinks and encodes their
+ * images, page.c writes the markup, with the style of page_style.c and the script of page_script.c. Read report.c
+ * first. This header declares the parts of the page. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "cleave/data.h"
+#include "cleave/image.h"
 
 struct clv_report_item {
     const char *name;                  /* shown and searched */
@@ -40,5 +48,89 @@ enum clv_status clv_report_add_failure(struct clv_report *report, const char *na
  * nothing. */
 enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *err) CLV_CHECK;
 void clv_report_abandon(struct clv_report *report);
+
+/* The images of one report item, shrunk and encoded. */
+
+/* In the order of the page's columns and of its keys 1..5. */
+enum layer { LAYER_IMAGE, LAYER_OVERLAY, LAYER_MASK, LAYER_TRUTH, LAYER_DIFFERENCE, N_LAYERS };
+
+struct item_images {
+    int32_t width, height; /* as shown */
+    struct {
+        const char *type; /* "image/jpeg" or "image/png" */
+        uint8_t *bytes;   /* NULL where there is no truth */
+        size_t size;
+    } layer[N_LAYERS];
+};
+enum clv_status item_images_make(struct item_images *images, const struct clv_report_item *item,
+                                 const uint8_t (*palette)[3], struct clv_error *err) CLV_CHECK;
+void item_images_release(struct item_images *images);
+
+/* Colours of the difference image, distinguished by every kind of colour vision (Okabe and Ito 2008). */
+enum difference {
+    DIFFERENCE_GROUND,
+    DIFFERENCE_FIGURE,
+    DIFFERENCE_FALSE_ALARM,
+    DIFFERENCE_MISS,
+    DIFFERENCE_WRONG_LABEL,
+    DIFFERENCE_VOID,
+    N_DIFFERENCES
+};
+extern const uint8_t difference_palette[N_DIFFERENCES][3];
+
+extern const char page_style[], page_script[];
+
+/* Rows that are shown at a time, and items whose images the page holds; 2,000 would make it half a gigabyte. */
+#define PAGE_ROWS 100
+
+/* Weighted Hamming of the items in cells of 1/HISTOGRAM_CELLS; the last one holds 1. */
+#define HISTOGRAM_CELLS 200
+
+/* What is known once all items have come. */
+struct page_totals {
+    size_t n_images, n_segmented, n_failures, n_scored, n_with_iou, n_with_truth, n_probable;
+    double sum_weighted_hamming, sum_iou, highest_weighted_hamming;
+    size_t histogram[HISTOGRAM_CELLS + 1];
+};
+
+struct page_header {
+    char *title;
+    char **facts; /* [2 n_facts]: name, value, name, value .. */
+    size_t n_facts;
+    int32_t n_labels;
+    bool label_0_is_void;  /* nothing is ground then */
+    char (*names)[64];     /* [n_labels] */
+    uint8_t (*palette)[3]; /* [256] */
+};
+
+/* Everything before the first item, and everything after the last. Errors stay in the stream; -1 when out of memory. */
+int page_write_head(FILE *stream, const struct page_header *header, const struct page_totals *totals);
+void page_write_tail(FILE *stream, const struct page_totals *totals);
+
+/* Where an image of an item behind the first PAGE_ROWS is, seen from the page: "index-pictures/000101-2.jpg". `number`
+ * counts items, from 1. */
+#define IMAGE_FOLDER   "index-pictures"
+#define IMAGE_NAME_MAX 48
+void page_image_name(char name[IMAGE_NAME_MAX], size_t number, int layer, const char *type);
+
+/* One item or one failed file; the same. `place` counts both, from 1. */
+int page_write_item(FILE *stream, const struct clv_report_item *item, const struct item_images *images, size_t number,
+                    size_t place);
+int page_write_failure(FILE *stream, const char *name, const char *message, size_t place);
+
+/* Maps of probabilities over their images, as the report and `cleave marginals --overlay' show them. */
+
+extern const uint8_t uncertain_colour[3];
+
+/* H(p) of a label that is there or not, in bits. */
+double probability_entropy(double p);
+
+/* Over an image of 3 channels, in place: grey, tinted the more the less certain probability[height][width] / 255 is,
+ * with the outline of where the label is the more probable one. */
+enum clv_status probability_draw(struct clv_image *image, const uint8_t *probability, int32_t outline_px,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Mean probability and entropy of n pixels. */
+void probability_means(double *share, double *entropy, const uint8_t *probability, size_t n);
 
 #endif

@@ -1,7 +1,6 @@
-#include "score/band.h"
+#include "score/score.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* The lowest and the highest label of a row's pixels within the radius; void is 255 as the lowest, 0 as the highest. */
 static void span_row(uint8_t *low, uint8_t *high, const uint8_t *labels, int32_t width, int32_t radius)

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/score.h"
 
 static size_t n_columns(const struct clv_confusion *confusion)

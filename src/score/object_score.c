@@ -1,9 +1,8 @@
-#include "score/object_score.h"
+#include "score/score.h"
 
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* Pixels that both objects have. */
 struct overlap {

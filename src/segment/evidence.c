@@ -1,15 +1,11 @@
-#include "segment/evidence.h"
+#include "segment/segment.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "data/maps/map_sample.h"
-#include "feature/blocks/map_ready.h"
-#include "feature/blocks/working.h"
-#include "segment/map_margin.h"
+#include "base/base.h"
+#include "data/maps/maps.h"
+#include "feature/blocks/blocks.h"
 
 #define LEAST_VOTE 1e-6F /* of a pixel's own label, which must have one */
 

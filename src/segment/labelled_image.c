@@ -1,12 +1,10 @@
-#include "segment/labelled_image.h"
+#include "segment/segment.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/score.h"
-#include "data/set.h"
-#include "feature/recipe/item_maps.h"
+#include "data/data.h"
 #include "feature/recipe/recipe.h"
 
 #define MOST_BYTES (200 << 20) /* of examples that are looked at as a whole */

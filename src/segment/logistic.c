@@ -1,11 +1,9 @@
-#include "segment/logistic.h"
+#include "segment/segment.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 enum { MOST = LOGISTIC_MOST, STEPS = 50, HALVINGS = 30 };
 

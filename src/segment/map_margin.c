@@ -1,10 +1,8 @@
-#include "segment/map_margin.h"
+#include "segment/segment.h"
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/map_pool.h"
-#include "feature/blocks/map_ready.h"
-#include "feature/recipe/layout.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
+#include "feature/recipe/recipe.h"
 
 double map_margin_weight(const struct clv_model *model, int32_t map, size_t row, int32_t channel)
 {

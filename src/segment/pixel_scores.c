@@ -1,7 +1,6 @@
-#include "segment/pixel_scores.h"
+#include "segment/segment.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 struct sum {
     float *score;

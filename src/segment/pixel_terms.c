@@ -1,15 +1,11 @@
-#include "segment/pixel_terms.h"
+#include "segment/segment.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/refine.h"
-#include "data/maps/map_blur.h"
-#include "data/maps/map_sample.h"
-#include "refine/fine_colours.h"
-#include "refine/near_colours.h"
-#include "segment/map_margin.h"
+#include "data/maps/maps.h"
+#include "refine/refine.h"
 
 /* Spreads of a map's blurred terms, in pixels of an image of 256 x 256: as wide as what a network of low resolution
  * does not see, and as wide as its surroundings. */

@@ -1,10 +1,10 @@
-#include "segment/refining.h"
+#include "segment/segment.h"
 
 #include <string.h>
 
-#include "base/error.h"
-#include "data/tensors.h"
-#include "model/attachment.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "model/model.h"
 
 enum { N_OPTIONS = 5, N_FIXED = N_OPTIONS + 1, A_MAP = 3 };
 

@@ -1,4 +1,4 @@
-#include "segment/refining_learn.h"
+#include "segment/segment.h"
 
 enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source, struct clv_error *err)
 {

@@ -4,13 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "cleave/score.h"
-#include "segment/labelled_image.h"
-#include "segment/logistic.h"
-#include "segment/pixel_scores.h"
+#include "segment/segment.h"
 
 #define FIT_IMAGES    200
 #define FIT_PIXELS    2000 /* of an image */
@@ -238,8 +234,8 @@ static enum clv_status try_one(void *context, size_t index, int thread, struct c
     return labelled_loss(&sample->loss, &sample->truth, sample->refined, 2, self->source->iou_weight, err);
 }
 
-/* The best coupling stays, the smaller one of equals. The bias stays as it was fitted: chosen anew with the coupling, it
- * made images left out no better. */
+/* The best coupling stays, the smaller one of equals. The bias stays as it was fitted: chosen anew with the coupling,
+ * it made images left out no better. */
 static enum clv_status search_coupling(struct learning *self, struct clv_error *err)
 {
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};

@@ -3,11 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "segment/evidence.h"
-#include "segment/labelled_image.h"
+#include "base/base.h"
+#include "segment/segment.h"
 
 #define MOST_IMAGES 16
 

@@ -1,15 +1,10 @@
-#include "sequence/carry.h"
+#include "sequence/sequence.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "refine/pixel_couplings.h"
-#include "refine/pixel_cut.h"
-#include "sequence/evidence.h"
-#include "sequence/planes.h"
+#include "base/base.h"
+#include "refine/refine.h"
 
 #define PLACE_PX     20
 #define COUPLING     1.6  /* as clv_refine's: lost between two unlike labels on like pixels, in 256 x 256 */

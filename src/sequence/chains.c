@@ -1,10 +1,9 @@
-#include "sequence/chains.h"
+#include "sequence/sequence.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* Where an item stands: in which sequence, and there by its row, or of a bare folder by its name. */
 struct place {

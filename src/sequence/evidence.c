@@ -1,13 +1,10 @@
-#include "sequence/evidence.h"
+#include "sequence/sequence.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "refine/colour_bins.h"
-#include "sequence/planes.h"
+#include "base/base.h"
+#include "refine/refine.h"
 
 #define PLACE_PX     20 /* side of a place */
 #define COLOURS      (FRAME_BINS * FRAME_BINS * FRAME_BINS)
@@ -52,8 +49,8 @@ static int32_t place_within(float at, int32_t n)
     return at < 0 ? 0 : place < n ? place : n - 1;
 }
 
-/* terms[term] = log ratio of figure and ground among the pixels of an earlier frame with like colours that are near now:
- * place[height][width][2]. */
+/* terms[term] = log ratio of figure and ground among the pixels of an earlier frame with like colours that are near
+ * now: place[height][width][2]. */
 static void add_colours(struct carry *self, enum carry_term term, const struct frame *frame, const float *figure,
                         const float *place)
 {

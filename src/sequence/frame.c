@@ -1,8 +1,7 @@
-#include "sequence/frame.h"
+#include "sequence/sequence.h"
 
-#include "base/array.h"
-#include "base/error.h"
-#include "refine/colour_bins.h"
+#include "base/base.h"
+#include "refine/refine.h"
 
 int32_t frame_factor(int32_t width, int32_t height)
 {

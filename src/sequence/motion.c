@@ -1,10 +1,9 @@
-#include "sequence/motion.h"
+#include "sequence/sequence.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
 
 enum { SIDE = 8, STEP = 4, AREA = SIDE * SIDE, LEAST_SIDE = 2 * SIDE, ITERATIONS = 10 };

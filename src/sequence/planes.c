@@ -1,4 +1,4 @@
-#include "sequence/planes.h"
+#include "sequence/sequence.h"
 
 #include <math.h>
 #include <string.h>

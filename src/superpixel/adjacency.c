@@ -1,10 +1,9 @@
 /* Region adjacency by two counting sorts, so that the edges come out sorted in O(pixels + nodes). */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/superpixel.h"
-#include "superpixel/label_check.h"
+#include "superpixel/superpixel.h"
 
 void clv_adjacency_release(struct clv_adjacency *adjacency)
 {

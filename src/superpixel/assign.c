@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/machine.h"
-#include "superpixel/tiles.h"
+#include "superpixel/superpixel.h"
 
 #define CHUNK_BITS 6
 #define CHUNK      (1 << CHUNK_BITS) /* candidates prepared at a time */

@@ -1,12 +1,11 @@
 /* Connectivity in run space: a row of labels is a few runs of equal labels, so that after one pass over the pixels all
  * the work (union-find, borders, joining) is done on runs, some ten times fewer. */
-#include "superpixel/connectivity.h"
+#include "superpixel/superpixel.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 struct run {
     int32_t begin; /* first column; the run ends where the next one of its row begins */

@@ -1,6 +1,6 @@
-#include "superpixel/label_check.h"
+#include "superpixel/superpixel.h"
 
-#include "base/error.h"
+#include "base/base.h"
 
 enum clv_status labels_check(const struct clv_superpixels *superpixels, struct clv_error *err)
 {

@@ -2,10 +2,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/superpixel.h"
-#include "superpixel/label_check.h"
+#include "superpixel/superpixel.h"
 
 static size_t count_pixels(const struct clv_superpixels *superpixels)
 {

@@ -1,7 +1,6 @@
-#include "superpixel/patch_grid.h"
+#include "superpixel/superpixel.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* Patches along a side: all that fit, one that is clipped if none does. */
 static int32_t patches_along(int32_t side, int32_t size, int32_t step)

@@ -1,7 +1,6 @@
-#include "superpixel/places.h"
+#include "superpixel/superpixel.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 enum clv_status region_places(float *place, const int32_t *labels, int32_t width, int32_t height, int32_t n,
                               double unit, struct clv_error *err)

@@ -1,4 +1,4 @@
-#include "superpixel/region_sums.h"
+#include "superpixel/superpixel.h"
 
 #include <math.h>
 

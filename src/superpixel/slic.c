@@ -10,11 +10,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/superpixel.h"
-#include "superpixel/connectivity.h"
-#include "superpixel/tiles.h"
+#include "superpixel/superpixel.h"
 
 struct cluster {
     int64_t count, lab[3], x, y; /* sums over its pixels */

@@ -1,9 +1,8 @@
-#include "superpixel/tiles.h"
+#include "superpixel/superpixel.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
 
 void tiles_release(struct tiles *tiles)

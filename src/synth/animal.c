@@ -1,8 +1,8 @@
-#include "synth/animal.h"
+#include "synth/synth.h"
 
 #include <math.h>
 
-#include "base/maths.h"
+#include "base/base.h"
 
 #define DEGREE 0.017453293f
 

@@ -1,13 +1,8 @@
-#include "synth/animal_scene.h"
+#include "synth/synth.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "base/rng.h"
-#include "synth/animal.h"
-#include "synth/ground.h"
+#include "base/base.h"
 
 /* Where the animal stands and how large: its bounding box fills 35 to 78 % of the frame along the tighter side, and
  * is inside it, except for one image in four, where the frame may cut it. */

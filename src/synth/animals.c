@@ -8,12 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/parallel.h"
-#include "base/rng.h"
-#include "synth/animal_scene.h"
+#include "base/base.h"
 
 #define JPEG_QUALITY 92
 /* A stream of its own for the sizes, so that images need not be drawn to know them. */

@@ -1,9 +1,9 @@
-#include "synth/ground.h"
+#include "synth/synth.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#include "base/maths.h"
+#include "base/base.h"
 
 enum texture { TEXTURE_GRASS, TEXTURE_SAND, TEXTURE_EARTH, TEXTURE_SNOW };
 

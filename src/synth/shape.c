@@ -1,9 +1,8 @@
-#include "synth/shape.h"
+#include "synth/synth.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 #define FAR_AWAY 1e6f
 

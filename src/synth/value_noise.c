@@ -1,9 +1,9 @@
-#include "synth/value_noise.h"
+#include "synth/synth.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 
 float dice_between(struct dice *dice, float low, float high)
 {

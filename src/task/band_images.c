@@ -1,13 +1,10 @@
-#include "task/band_images.h"
+#include "task/task.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "image/raster/bands.h"
-#include "task/training_set.h"
+#include "base/base.h"
+#include "image/raster/raster.h"
 
 bool band_images_is_further(const char *path, const char *names)
 {

@@ -1,11 +1,9 @@
-#include "task/box_hints.h"
+#include "task/task.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "base/base.h"
 
 void box_hints_free(struct item_boxes *boxes, size_t n_items)
 {

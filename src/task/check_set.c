@@ -1,16 +1,14 @@
-#include "task/check_set.h"
+#include "task/task.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/team_for.h"
 #include "cleave/image.h"
-#include "data/mask.h"
-#include "data/set.h"
-#include "feature/recipe/memory_estimate.h"
-#include "image/codec.h"
+#include "data/data.h"
+#include "feature/recipe/recipe.h"
+#include "image/image.h"
 
 /* What came out for one image. */
 struct finding {

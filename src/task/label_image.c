@@ -1,17 +1,14 @@
-#include "task/label_image.h"
+#include "task/task.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/known_options.h"
-#include "feature/blocks/working.h"
+#include "feature/blocks/blocks.h"
 #include "feature/example/example.h"
 #include "refine/refine.h"
-#include "segment/evidence.h"
-#include "segment/labelled_image.h"
-#include "segment/pixel_scores.h"
+#include "segment/segment.h"
 
 void clv_segment_defaults_sized(struct clv_segment_options *options, size_t size)
 {

@@ -1,16 +1,12 @@
-#include "task/learned_objects.h"
+#include "task/task.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "data/export/export.h"
-#include "model/attachment.h"
-#include "object/object_map.h"
-#include "object/pixel_bank.h"
-#include "region/edge_problem.h"
-#include "task/train_objects.h"
+#include "model/model.h"
+#include "object/object.h"
+#include "region/region.h"
 
 enum { SHRINK, STANDARD, NETWORK, BORDER, N_TENSORS };
 static const char *const names[N_TENSORS] = {"objects.shrink", "objects.standard", "objects.network", "objects.border"};

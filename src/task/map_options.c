@@ -1,11 +1,9 @@
-#include "task/map_options.h"
+#include "task/task.h"
 
 #include <string.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/recipe/recipe.h"
-#include "feature/recipe/recipe_file.h"
-#include "task/band_images.h"
 
 enum clv_status map_options_add(struct clv_set *set, const struct clv_map_options *self, struct clv_error *err)
 {

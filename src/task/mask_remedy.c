@@ -1,11 +1,10 @@
-#include "task/mask_remedy.h"
+#include "task/task.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #define MAX_COLOURS 40 /* more are no labels */
 

@@ -1,11 +1,10 @@
-#include "task/options.h"
+#include "task/task.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "base/base.h"
 
 enum clv_status option_int(int32_t *value, const char *name, const char *typed, int32_t minimum, int32_t maximum,
                            struct clv_error *err)

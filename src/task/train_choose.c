@@ -2,13 +2,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "learn/common/checkpoint.h"
-#include "learn/common/parameters.h"
-#include "learn/select/folds.h"
-#include "task/train.h"
+#include "base/base.h"
+#include "learn/common/common.h"
+#include "learn/select/select.h"
+#include "task/task.h"
 
 /* Index of the learner's regularisation parameter, or -1. */
 static int regularisation_of(const struct clv_learner *learner)

@@ -1,26 +1,18 @@
-#include "task/band_images.h"
-#include "task/train.h"
+#include "task/task.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "box_cut/box_cut.h"
 #include "cleave/box_cut.h"
-#include "data/set.h"
-#include "feature/dataset/extract.h"
-#include "feature/dataset/feature_shards.h"
-#include "feature/recipe/memory_estimate.h"
+#include "data/data.h"
+#include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
 #include "learn/learners.h"
-#include "task/check_set.h"
-#include "task/map_options.h"
-#include "task/training_set.h"
 
 #define MAX_SCALE_IMAGES 12
 #define MAX_LOST         .1

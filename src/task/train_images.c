@@ -1,18 +1,11 @@
-#include "task/train_images.h"
+#include "task/task.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "feature/dataset/extract.h"
-#include "task/band_images.h"
-#include "task/box_hints.h"
-#include "task/train.h"
-#include "task/training_set.h"
+#include "base/base.h"
+#include "feature/dataset/dataset.h"
 
 #define NAMES_MAX_SIZE ((size_t)1 << 28) /* bytes of a list of names */
 

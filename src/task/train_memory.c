@@ -2,13 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
-#include "task/train.h"
-#include "task/training_set.h"
+#include "task/task.h"
 
 struct extraction {
     const struct clv_train_options *options;

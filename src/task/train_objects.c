@@ -1,16 +1,13 @@
-#include "task/train_objects.h"
+#include "task/task.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "base/rng.h"
-#include "feature/blocks/working.h"
-#include "object/pixel_bank.h"
-#include "region/edge_problem.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
+#include "object/object.h"
+#include "region/region.h"
 
 #define SAMPLES      16000  /* pixels of an image, at most */
 #define ALL_SAMPLES  650000 /* of all images */

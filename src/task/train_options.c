@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/infer.h"
 #include "cleave/segment.h"
-#include "feature/recipe/recipe_file.h"
-#include "task/options.h"
+#include "feature/recipe/recipe.h"
+#include "task/task.h"
 
 /* Values that are more than one word or number. */
 

@@ -6,20 +6,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "base/digest.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/path.h"
-#include "base/text.h"
-#include "data/tensors.h"
+#include "data/data.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/feature_list.h"
-#include "learn/common/checkpoint.h"
-#include "model/record.h"
-#include "task/train.h"
-#include "task/train_record.h"
+#include "learn/common/common.h"
+#include "model/model.h"
+#include "task/task.h"
 
 static enum clv_status record_curve(struct clv_model *model, const struct clv_training_result *result,
                                     struct clv_error *err)

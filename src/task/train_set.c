@@ -2,16 +2,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/known_options.h"
-#include "base/parallel.h"
-#include "data/tensors.h"
+#include "data/data.h"
 #include "learn/learners.h"
-#include "model/attachment.h"
-#include "model/stage.h"
-#include "task/learned_objects.h"
-#include "task/train.h"
+#include "model/model.h"
+#include "task/task.h"
 
 /* All that one run has, stage by stage. */
 struct run {

@@ -2,12 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
 #include "mrf/problem.h"
-#include "task/train.h"
-#include "task/training_set.h"
+#include "task/task.h"
 
 static const char *const form_names[] = {
     [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};

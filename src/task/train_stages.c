@@ -2,10 +2,10 @@
  * and say for --label-costs what an image has. */
 #include <stdio.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
-#include "model/stage.h"
-#include "task/train.h"
+#include "model/model.h"
+#include "task/task.h"
 
 enum clv_status train_stages_learn(struct stages_learned *learned, struct clv_training *training,
                                    const struct clv_train_options *options, struct train_data *data,

@@ -1,14 +1,8 @@
 #include <stdio.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/feature_cache.h"
-#include "feature/dataset/feature_shards.h"
-#include "feature/dataset/loaded_item.h"
-#include "task/band_images.h"
-#include "task/map_options.h"
-#include "task/train.h"
-#include "task/training_set.h"
+#include "task/task.h"
 
 /* A feature file made with the training's recipe, all with masks. */
 static enum clv_status open_features(struct clv_dataset **dataset, const struct clv_train_options *options,

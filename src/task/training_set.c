@@ -1,18 +1,14 @@
-#include "task/training_set.h"
+#include "task/task.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/labels.h"
-#include "data/set.h"
-#include "feature/dataset/feature_list.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "feature/dataset/dataset.h"
 #include "image/raster/raster.h"
-#include "task/mask_remedy.h"
 
 bool is_tensor_file(const char *path)
 {

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "annotate/annotate.h"
-#include "annotate/tags.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/support.h"
 
 enum { N = 60, D = 8, K = 5 };

@@ -6,10 +6,7 @@
 #include "annotate/annotate.h"
 #include "annotate/dual_coordinate.h"
 #include "annotate/small_tags.h"
-#include "annotate/tag_fit.h"
 #include "annotate/tag_folds.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
 
 static struct clv_tag_model train(const struct clv_tag_training *training, struct clv_tag_training_result *result)
 {

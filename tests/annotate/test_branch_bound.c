@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/belief_net.h"
-#include "base/rng.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
 #include "support/support.h"
 
 enum { MAX_TAGS = 16 };

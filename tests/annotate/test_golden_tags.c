@@ -1,5 +1,5 @@
-/* What every learner of tags makes of a small set, with every kernel, form and goal, compared with tests/golden/tags.tsv.
- * Whoever changes a result on purpose writes the file anew,
+/* What every learner of tags makes of a small set, with every kernel, form and goal, compared with
+ * tests/golden/tags.tsv. Whoever changes a result on purpose writes the file anew,
  *
  *     CLEAVE_GOLDEN=write CK_RUN_SUITE=golden_tags CLEAVE_BUILD=build build/run-tests
  *
@@ -8,12 +8,9 @@
 #include <string.h>
 
 #include "annotate/annotate.h"
-#include "annotate/belief_net.h"
 #include "annotate/small_tags.h"
 #include "annotate/tag_folds.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
-#include "base/hash.h"
+#include "base/base.h"
 #include "support/golden.h"
 
 static uint64_t digest_of_model(const struct clv_tag_model *model)

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/image_tags.h"
-#include "annotate/tags.h"
+#include "annotate/annotate.h"
 #include "feature/small_set.h"
 
 static void fill(struct clv_image *image, int32_t x0, int32_t x1, int32_t y0, int32_t y1, const uint8_t rgb[3])

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "annotate/tags.h"
+#include "annotate/annotate.h"
 #include "support/disk.h"
 #include "support/support.h"
 

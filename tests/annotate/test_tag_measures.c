@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "annotate/measures.h"
+#include "annotate/annotate.h"
 #include "support/support.h"
 
 TEST(measures_are_those_computed_by_hand)

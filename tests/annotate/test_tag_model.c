@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/belief_net.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
-#include "base/rng.h"
-#include "data/tensors.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "support/support.h"
 
 enum { K = 7, D = 4 };

@@ -4,11 +4,7 @@
 #include <string.h>
 
 #include "annotate/annotate.h"
-#include "annotate/belief_net.h"
 #include "annotate/small_tags.h"
-#include "annotate/tag_model.h"
-#include "annotate/tag_relax.h"
-#include "annotate/tags.h"
 
 enum { TAGS = 6, PAIRS = TAGS * (TAGS - 1) / 2, MANY = CLV_MAX_ENUMERATED + 2 };
 
@@ -83,8 +79,8 @@ static struct clv_tag_set many_tags(int n_sorts)
     return set;
 }
 
-/* The documented objective times lambda, its maxima over the relaxation, at the model's scores[N][MANY]; *n_halves labels
- * of these are none. */
+/* The documented objective times lambda, its maxima over the relaxation, at the model's scores[N][MANY]; *n_halves
+ * labels of these are none. */
 static double relaxed_objective(int *n_halves, const struct clv_tag_model *model,
                                 const struct clv_tag_training *training, const double *scores)
 {

@@ -7,13 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/memory.h"
-#include "base/parallel.h"
-#include "base/rng.h"
-#include "base/text.h"
 #include "support/support.h"
 
 TEST(allocation_refuses_overflowing_sizes)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "support/support.h"
 
 /* A folder with the locale de_DE.UTF-8; NULL, after skip(), without what it is made of (Debian: locales). */

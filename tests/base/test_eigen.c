@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "base/eigen.h"
-#include "base/rng.h"
 #include "support/support.h"
 
 TEST(eigenvectors_of_two_by_two_are_known)

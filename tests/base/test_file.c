@@ -7,10 +7,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "base/base64.h"
-#include "base/error.h"
-#include "base/file.h"
 #include "base/lines.h"
 #include "base/shard.h"
 #include "support/sample.h"

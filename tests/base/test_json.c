@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "base/json.h"
 #include "support/support.h"
 

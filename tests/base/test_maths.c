@@ -2,9 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/maths.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/support.h"
 
 enum { N_SAMPLES = 20000 };

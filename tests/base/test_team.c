@@ -1,7 +1,7 @@
 /* A team of one; teams of several are tools/check-team's. */
 #include "base/team.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "base/team_for.h"
 #include "support/support.h"
 

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "support/support.h"
 
 TEST(text_grows_to_its_maximum_and_stays_as_it_was_beyond)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "box_cut/box_affinity.h"
+#include "box_cut/box_cut.h"
 #include "support/support.h"
 
 /* A little noise of a given amplitude, the same everywhere. */
@@ -288,8 +288,8 @@ static struct scene draw_two(uint8_t *truth)
     return scene;
 }
 
-/* The object goes on beyond one edge of the box. All of it that is in the box is found, but where its outline leaves the
- * box: there a few pixels of the edge are cut off, since what is outside is ground. */
+/* The object goes on beyond one edge of the box. All of it that is in the box is found, but where its outline leaves
+ * the box: there a few pixels of the edge are cut off, since what is outside is ground. */
 TEST(an_object_that_leaves_the_box_is_cut_at_its_edge)
 {
     static const struct {

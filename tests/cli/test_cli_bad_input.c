@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/tensors.h"
+#include "data/data.h"
 #include "support/sample.h"
 #include "support/support.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "support/sample.h"
 #include "support/support.h"
 

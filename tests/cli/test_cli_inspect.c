@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cleave/model.h"
-#include "data/tensors.h"
-#include "model/attachment.h"
+#include "data/data.h"
+#include "model/model.h"
 #include "support/sample.h"
 #include "support/support.h"
 

@@ -7,8 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "base/path.h"
+#include "base/base.h"
 #include "cli/option_rows.h"
 #include "data/small_letters.h"
 #include "support/images.h"

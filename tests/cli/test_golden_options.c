@@ -13,9 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "cli/common/command.h"
-#include "cli/common/options.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/option_rows.h"
 #include "support/golden.h"
 #include "support/support.h"

@@ -5,8 +5,6 @@
 #include "cleave/click.h"
 #include "cleave/data.h"
 #include "click/click.h"
-#include "click/click_features.h"
-#include "click/click_scene.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -222,7 +220,8 @@ TEST(features_lean_to_the_nearer_stroke_and_barred_means_most_pixels)
     release(drawing);
 }
 
-/* Up to the nearest pixel that had the stroke's label before: here straight above and below, or to the left and right. */
+/* Up to the nearest pixel that had the stroke's label before: here straight above and below, or to the left and right.
+ * */
 TEST(a_stroke_reaches_as_far_as_all_was_wrong)
 {
     struct drawing *drawing = draw();

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "click/click_border.h"
+#include "base/base.h"
+#include "click/click.h"
 #include "support/support.h"
 
 enum { W = 150, H = 70, N = W * H, TILE = 64 };

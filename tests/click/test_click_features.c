@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "click/click_features.h"
+#include "base/base.h"
+#include "click/click.h"
 #include "support/support.h"
 
 enum { W = 60, H = 45, N = W * H };

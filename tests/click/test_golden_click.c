@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/base.h"
 #include "click/click.h"
 #include "support/golden.h"
 #include "support/images.h"

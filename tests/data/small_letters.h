@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
-#include "data/letters.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "support/support.h"
 
 /* n_words words of 1 to 6 letters in folds 0 .. n_folds - 1, word by word. A letter's image is that of its label,

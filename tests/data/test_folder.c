@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "data/set.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "support/support.h"
 
 /* Files of a given kind below the test's folder. */

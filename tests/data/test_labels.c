@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "data/labels.h"
+#include "data/data.h"
 #include "support/support.h"
 
 static const char *spilled(const char *text, size_t size)

@@ -3,7 +3,7 @@
 
 #include "base/lines.h"
 #include "data/small_letters.h"
-#include "feature/dataset/letters.h"
+#include "feature/dataset/dataset.h"
 
 #define MAX_FILE 200000
 

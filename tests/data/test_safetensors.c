@@ -1,8 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/safetensors.h"
-#include "data/tensors.h"
+#include "data/data.h"
 #include "support/support.h"
 
 /* A tensor file made by hand: header and data bytes, as an 8-byte aligned block to be freed. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "data/small_letters.h"
 #include "support/sample.h"
 #include "support/support.h"
@@ -30,7 +30,8 @@ static void setup(void)
 
 static size_t count_requests(const char *command)
 {
-    free(expect_success("cd %s && rm -rf made made.checkpoint && CLV_COUNT_ALLOCS=count \"$CLEAVE_FAULTS\" %s -t 1", folder, command));
+    free(expect_success("cd %s && rm -rf made made.checkpoint && CLV_COUNT_ALLOCS=count \"$CLEAVE_FAULTS\" %s -t 1",
+                        folder, command));
     char *text = slurp(formatted("%s/count", folder), NULL);
     size_t n = strtoul(text, NULL, 10);
     free(text);
@@ -57,8 +58,9 @@ static void fail_each_request(const char *command, size_t step)
         step = 1;
     for (size_t request = 1; request <= n; request += step) {
         char *output;
-        int code = run_command(&output, "cd %s && rm -rf made made.checkpoint && CLV_FAIL_ALLOC=%zu exec \"$CLEAVE_FAULTS\" %s -t 1",
-                               folder, request, command);
+        int code = run_command(
+            &output, "cd %s && rm -rf made made.checkpoint && CLV_FAIL_ALLOC=%zu exec \"$CLEAVE_FAULTS\" %s -t 1",
+            folder, request, command);
         const char *made = formatted("%s/made", folder);
         if (code == 0) {
             ck_assert_msg(same_bytes(made, formatted("%s/reference", folder)), "%s: request %zu changes the result",

@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/rng.h"
-#include "feature/words/mixture.h"
+#include "base/base.h"
+#include "feature/words/words.h"
 #include "support/support.h"
 #include "synth/synth.h"
 

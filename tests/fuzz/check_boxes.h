@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/array.h"
-#include "data/boxes/boxes_formats.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
 #include "fuzz/fuzz.h"
 
 static inline void check_placed(const struct clv_boxes *boxes, const struct clv_image_boxes *entry)

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/tensors.h"
+#include "data/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory_file.h"
 #include "fuzz/small_training.h"

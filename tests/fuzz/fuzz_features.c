@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "cleave/learn.h"
-#include "data/tensors.h"
-#include "feature/dataset/features_read.h"
+#include "data/data.h"
+#include "feature/dataset/dataset.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/tensor_file.h"
 

@@ -1,8 +1,7 @@
 #include <string.h>
 
-#include "base/array.h"
-#include "base/text.h"
-#include "data/letters.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "fuzz/fuzz.h"
 
 /* Any lines give whole words, or one line of error. */

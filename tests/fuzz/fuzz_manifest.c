@@ -1,9 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "data/labels.h"
-#include "data/manifest.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "fuzz/fuzz.h"
 
 static char *terminated(const uint8_t *data, size_t size)

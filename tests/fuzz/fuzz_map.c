@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/maps/map_reader.h"
+#include "data/maps/maps.h"
 #include "fuzz/fuzz.h"
 
 /* Any bytes give a map of finite values, or one line of error. */

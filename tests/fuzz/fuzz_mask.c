@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/mask.h"
+#include "data/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/repair.h"
 

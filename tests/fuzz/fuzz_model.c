@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cleave/segment.h"
-#include "data/tensors.h"
+#include "data/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/tensor_file.h"
-#include "model/model_file.h"
+#include "model/model.h"
 
 enum { WIDTH = 24, HEIGHT = 18 };
 

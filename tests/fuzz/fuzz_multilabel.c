@@ -1,8 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "annotate/svmlight.h"
-#include "annotate/tags.h"
+#include "annotate/annotate.h"
 #include "fuzz/fuzz.h"
 
 /* Any bytes give a set that keeps what its header promises, or one line of error. */

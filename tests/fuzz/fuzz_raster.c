@@ -4,7 +4,7 @@
 
 #include "fuzz/fuzz.h"
 #include "fuzz/memory_file.h"
-#include "image/raster/bands.h"
+#include "image/raster/raster.h"
 
 /* Any bytes are a raster, every window of which is values or nothing, and an image; or one line of error. */
 FUZZ_TARGET(raster)

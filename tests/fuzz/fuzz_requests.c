@@ -2,10 +2,9 @@
  * is the body. */
 #include <string.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "fuzz/fuzz.h"
-#include "page/page_history.h"
-#include "page/page_request.h"
+#include "page/page.h"
 
 enum { WIDTH = 5, HEIGHT = 4, N_LINES = 6 };
 

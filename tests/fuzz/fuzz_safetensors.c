@@ -1,8 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/safetensors.h"
-#include "data/tensors.h"
+#include "data/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/tensor_file.h"
 

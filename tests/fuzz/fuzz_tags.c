@@ -1,9 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/belief_net.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
+#include "annotate/annotate.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory_file.h"
 #include "fuzz/tensor_file.h"

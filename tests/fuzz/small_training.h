@@ -3,7 +3,7 @@
 #define TESTS_SMALL_TRAINING_H
 
 #include "cleave/learn.h"
-#include "learn/common/parameters.h"
+#include "learn/common/common.h"
 
 /* Four chains of three nodes, the last one without labels. NULL: out of memory. */
 static inline struct clv_dataset *small_dataset(void)

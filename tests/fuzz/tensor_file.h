@@ -1,4 +1,5 @@
-/* What the targets of tensor files share: bytes as they come and with their lengths repaired, where readers want them. */
+/* What the targets of tensor files share: bytes as they come and with their lengths repaired, where readers want them.
+ * */
 #ifndef TESTS_TENSOR_FILE_H
 #define TESTS_TENSOR_FILE_H
 

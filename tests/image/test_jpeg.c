@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/exif.h"
+#include "image/image.h"
 #include "support/images.h"
 #include "support/support.h"
 

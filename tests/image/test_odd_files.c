@@ -1,10 +1,10 @@
-/* Files that other programs write, or damage: rare kinds show what they should, wrong ones are refused for what is wrong
- * with them, and none is read when memory runs out. */
+/* Files that other programs write, or damage: rare kinds show what they should, wrong ones are refused for what is
+ * wrong with them, and none is read when memory runs out. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "image/codec.h"
+#include "base/base.h"
+#include "image/image.h"
 #include "support/requests.h"
 #include "support/support.h"
 

@@ -1,7 +1,7 @@
 /* Colours that colour-blind eyes distinguish. */
 #include <string.h>
 
-#include "image/overlay_palette.h"
+#include "image/image.h"
 #include "support/support.h"
 
 TEST(labels_that_colour_blind_eyes_confuse_get_other_shades)

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <tiffio.h>
 
-#include "image/raster/bands.h"
 #include "image/raster/raster.h"
-#include "image/raster/raster_write.h"
 #include "support/support.h"
 
 enum { WIDTH = 70, HEIGHT = 45 };

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/support.h"
 
 #define MAX_NODES  8

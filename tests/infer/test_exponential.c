@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "infer/exponential.h"
+#include "base/base.h"
+#include "infer/infer.h"
 #include "support/support.h"
 
 TEST(exponentials_are_the_library_s_within_two_units)

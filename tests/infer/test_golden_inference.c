@@ -1,6 +1,6 @@
 /* What every kind of inference makes of small random fields, and every step from an image to its outline of a small
- * image, at every setting, compared with tests/golden/inference.tsv and tests/golden/images.tsv. Whoever changes a result
- * on purpose writes the files anew,
+ * image, at every setting, compared with tests/golden/inference.tsv and tests/golden/images.tsv. Whoever changes a
+ * result on purpose writes the files anew,
  *
  *     CLEAVE_GOLDEN=write CK_RUN_SUITE=golden_inference CLEAVE_BUILD=build build/run-tests
  *
@@ -8,13 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/base.h"
 #include "box_cut/box_cut.h"
 #include "click/click.h"
-#include "feature/dataset/frame.h"
+#include "feature/dataset/dataset.h"
 #include "feature/small_set.h"
-#include "infer/bp/loopy.h"
-#include "infer/oracle/decoding.h"
+#include "infer/bp/bp.h"
+#include "infer/oracle/oracle.h"
 #include "infer/random_field.h"
 #include "support/golden.h"
 

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
-#include "feature/dataset/letters.h"
+#include "feature/dataset/dataset.h"
 #include "learn/chains.h"
-#include "learn/pmap/pmap_draw.h"
+#include "learn/pmap/pmap.h"
 
 static const struct clv_shape apart = {3, 4, 0, CLV_PAIRWISE_NONE};
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/base.h"
 #include "learn/chains.h"
 #include "support/golden.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "learn/chains.h"
-#include "learn/common/parameters.h"
+#include "learn/common/common.h"
 #include "learn/hidden/hidden_toy.h"
 
 /* What is learned from. */

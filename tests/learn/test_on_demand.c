@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "feature/dataset/feature_shards.h"
+#include "feature/dataset/dataset.h"
 #include "feature/small_set.h"
 #include "learn/chains.h"
 #include "learn/learners.h"

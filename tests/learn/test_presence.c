@@ -1,20 +1,17 @@
 /* Which labels an image has, learned from marginals; and what labels cost by it. */
 #include <math.h>
 
-#include "base/array.h"
-#include "base/rng.h"
-#include "feature/context/evidence.h"
-#include "learn/select/presence.h"
-#include "learn/select/rare_labels.h"
-#include "model/label_costs.h"
-#include "model/stage.h"
+#include "base/base.h"
+#include "feature/context/context.h"
+#include "learn/select/select.h"
+#include "model/model.h"
 #include "mrf/problem.h"
 #include "support/support.h"
 
 enum { K = 3, N = 60, N_NODES = 4 };
 
-/* Label 0 is always there, label 1 where marginals of some node say so, label 2 with label 1 but for every fifth, though
- * its own marginals are uninformative. */
+/* Label 0 is always there, label 1 where marginals of some node say so, label 2 with label 1 but for every fifth,
+ * though its own marginals are uninformative. */
 static void draw(double *evidence, uint8_t *is_there)
 {
     for (size_t i = 0; i < N; i++) {

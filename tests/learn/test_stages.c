@@ -2,11 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
-#include "learn/select/stages.h"
+#include "learn/select/select.h"
 #include "learn/toy.h"
-#include "model/stage.h"
+#include "model/model.h"
 #include "support/support.h"
 
 enum { SIDE = 10, N = SIDE * SIDE, N_IMAGES = 20 };
@@ -347,8 +347,8 @@ TEST(too_few_images_and_interruptions_leave_no_stage)
     clv_dataset_free(toy.dataset);
 }
 
-/* Two features every two images and their mirror images, of their own: who has seen one of them knows the others. Whether
- * any of them was held out without the others. */
+/* Two features every two images and their mirror images, of their own: who has seen one of them knows the others.
+ * Whether any of them was held out without the others. */
 static bool is_any_known(bool has_sequences)
 {
     enum { IMAGES = 10, SIZE = IMAGES };

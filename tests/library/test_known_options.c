@@ -1,5 +1,5 @@
-/* Programs that were built with an older header have shorter structs of options: nothing behind them is written or read, and
- * what they do not know has its default. Images and masks in memory are what is learned from. */
+/* Programs that were built with an older header have shorter structs of options: nothing behind them is written or
+ * read, and what they do not know has its default. Images and masks in memory are what is learned from. */
 #include <stddef.h>
 #include <stdlib.h>
 

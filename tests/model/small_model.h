@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "support/support.h"
 
 /* A model over a small recipe with codebooks, three attached things and a record. */

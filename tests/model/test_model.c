@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/file.h"
-#include "data/tensors.h"
-#include "model/attachment.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "model/model.h"
 #include "model/small_model.h"
 #include "support/support.h"
 

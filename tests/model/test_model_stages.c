@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "model/label_costs.h"
+#include "base/base.h"
+#include "model/model.h"
 #include "model/small_model.h"
-#include "model/stage.h"
 
 /* The same model as the second stage after a first one. */
 static struct clv_model staged_model(void)

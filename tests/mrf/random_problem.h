@@ -2,7 +2,7 @@
 #ifndef TESTS_MRF_RANDOM_PROBLEM_H
 #define TESTS_MRF_RANDOM_PROBLEM_H
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/support.h"
 
 #define RANDOM_MAX_NODES         64

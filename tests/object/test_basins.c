@@ -1,12 +1,10 @@
 /* Watershed of maps, distances and filters against plain definitions. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "object/basins.h"
-#include "object/filters.h"
+#include "base/base.h"
+#include "object/object.h"
 #include "support/support.h"
 
 enum { WIDTH = 23, HEIGHT = 17, N = WIDTH * HEIGHT };

@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "object/object_map.h"
+#include "base/base.h"
+#include "object/object.h"
 #include "support/support.h"
 
 static const char *path_of(const char *name)

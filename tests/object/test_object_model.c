@@ -1,15 +1,13 @@
 /* Objects that touch, learned from drawn images and found in others. */
-#include "object/object_model.h"
+#include "object/object.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/support.h"
-#include "task/train_objects.h"
+#include "task/task.h"
 
 enum { SIDE = 120, N = SIDE * SIDE, N_DISCS = 14 };
 

@@ -1,13 +1,12 @@
 /* Partitions by signed edges against all partitions of small graphs. */
-#include "object/partition.h"
+#include "object/object.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/support.h"
 
 #define MAX_NODES 8

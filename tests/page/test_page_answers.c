@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "page/small_page.h"
 
 /* What an answer that is a file has, to free(). */

@@ -1,7 +1,7 @@
 /* The table of boxes that the page keeps. */
 #include <unistd.h>
 
-#include "page/page_boxes.h"
+#include "page/page.h"
 #include "page/small_page.h"
 #include "support/requests.h"
 

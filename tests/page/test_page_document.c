@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/rng.h"
-#include "page/page_document.h"
+#include "base/base.h"
+#include "page/page.h"
 #include "support/requests.h"
 
 enum { WIDTH = 90, HEIGHT = 60 };

@@ -1,5 +1,5 @@
 /* What was drawn, in order. */
-#include "page/page_history.h"
+#include "page/page.h"
 #include "support/support.h"
 
 static void add(struct page_history *history, int32_t object)

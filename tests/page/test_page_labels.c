@@ -1,7 +1,7 @@
 /* Names of labels: added and renamed on the page. */
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "cleave/model.h"
 #include "page/small_page.h"
 #include "support/sample.h"

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "page/page_request.h"
+#include "page/page.h"
 #include "support/support.h"
 
 static const struct page_access access_of = {.token = "0123456789abcdef0123456789abcdef",

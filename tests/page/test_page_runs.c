@@ -1,7 +1,6 @@
 /* Masks as run lengths: of what is not the label and what is, in turns. */
-#include "base/array.h"
-#include "base/rng.h"
-#include "page/page_runs.h"
+#include "base/base.h"
+#include "page/page.h"
 #include "support/support.h"
 
 TEST(runs_begin_with_what_is_not_the_label)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "refine/bin_kernel.h"
-#include "refine/colour_bins.h"
+#include "refine/refine.h"
 #include "support/support.h"
 
 TEST(a_colour_s_number_is_of_its_bins_of_lightness_a_and_b)

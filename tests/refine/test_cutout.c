@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "refine/cutout.h"
+#include "refine/refine.h"
 #include "support/images.h"
 #include "support/support.h"
 

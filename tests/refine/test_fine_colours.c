@@ -1,10 +1,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "refine/bin_kernel.h"
-#include "refine/colour_bins.h"
-#include "refine/fine_colours.h"
+#include "refine/refine.h"
 #include "support/support.h"
 
 enum { W = 20, H = 10, N = W * H };

@@ -1,10 +1,9 @@
 /* Places and colours of pixels, and how often they occur, by their definitions. */
 #include <math.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "refine/bin_kernel.h"
-#include "refine/colour_bins.h"
-#include "refine/near_colours.h"
+#include "refine/refine.h"
 #include "support/support.h"
 
 TEST(places_cover_an_image_and_none_is_left_over)

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "refine/pixel_couplings.h"
+#include "base/base.h"
+#include "refine/refine.h"
 #include "support/support.h"
 
 enum { MAX_PIXELS = 200 };

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "refine/pixel_cut.h"
+#include "base/base.h"
 #include "refine/refine.h"
 #include "support/support.h"
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "refine/near_colours.h"
+#include "base/base.h"
+#include "refine/refine.h"
 #include "support/support.h"
 
 #define SIDE 48

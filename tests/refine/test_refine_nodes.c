@@ -1,7 +1,7 @@
 /* Refining by what an example's nodes say, against arrays of the same for every pixel. */
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "refine/refine.h"
 #include "support/support.h"
 

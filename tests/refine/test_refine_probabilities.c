@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/support.h"
 
 #define SIDE 64

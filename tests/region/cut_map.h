@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "region/region_graph.h"
+#include "region/region.h"
 #include "superpixel/partition.h"
 
 /* Labels of each tile alone, numbered by first pixel: tile[t] is [height][width] of patch t; of[node] is the label that

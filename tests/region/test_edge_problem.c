@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "cut_map.h"
-#include "region/edge_problem.h"
+#include "region/region.h"
 
 TEST(the_nodes_of_an_edge_problem_are_the_edges)
 {

@@ -1,7 +1,7 @@
 /* Region graphs against the whole that was cut: its edges, its contacts, its best labelling. */
-#include "base/array.h"
+#include "base/base.h"
 #include "cut_map.h"
-#include "region/edge_problem.h"
+#include "region/region.h"
 #include "support/exhaustive.h"
 
 /* The contact of a and b, a < b, of n regions: of edges whose ends are both in it. */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/item_images.h"
 #include "report/report.h"
 #include "support/images.h"
 #include "support/support.h"

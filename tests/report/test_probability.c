@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/probability.h"
+#include "report/report.h"
 #include "support/images.h"
 #include "support/support.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/base64.h"
-#include "base/file.h"
 #include "report/report.h"
 #include "support/support.h"
 

@@ -1,8 +1,8 @@
 /* The band around borders against its definition, pixel by pixel. */
 #include <string.h>
 
-#include "base/rng.h"
-#include "score/band.h"
+#include "base/base.h"
+#include "score/score.h"
 #include "support/support.h"
 
 enum { WIDTH = 11, HEIGHT = 9, N = WIDTH * HEIGHT };

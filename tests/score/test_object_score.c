@@ -1,7 +1,7 @@
 /* Objects that were found against true ones. */
 #include <math.h>
 
-#include "score/object_score.h"
+#include "score/score.h"
 #include "support/support.h"
 
 enum { WIDTH = 20, HEIGHT = 4, N = WIDTH * HEIGHT };

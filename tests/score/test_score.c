@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/support.h"
 
 static struct clv_image_score score_of(int32_t n_labels, const uint8_t *truth, const uint8_t *prediction, size_t n)

@@ -1,7 +1,7 @@
 /* Weighted logistic regression: against the optimality conditions, and what weights may not be. */
 #include <math.h>
 
-#include "segment/logistic.h"
+#include "segment/segment.h"
 #include "support/support.h"
 
 enum { N = 200, K = 3 };

@@ -6,14 +6,12 @@
 #include <string.h>
 
 #include "cleave.h"
-#include "data/tensors.h"
+#include "data/data.h"
 #include "feature/recipe/recipe.h"
-#include "learn/select/stages.h"
-#include "model/attachment.h"
-#include "refine/near_colours.h"
-#include "segment/evidence.h"
-#include "segment/labelled_image.h"
-#include "segment/pixel_scores.h"
+#include "learn/select/select.h"
+#include "model/model.h"
+#include "refine/refine.h"
+#include "segment/segment.h"
 #include "support/support.h"
 
 enum { N_IMAGES = 6 };

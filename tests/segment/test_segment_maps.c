@@ -1,13 +1,13 @@
-/* What a network's maps say of pixels, in images that show nothing themselves: grey all over, so that nodes are a coarse
- * grid, and only maps know where labels end. */
+/* What a network's maps say of pixels, in images that show nothing themselves: grey all over, so that nodes are a
+ * coarse grid, and only maps know where labels end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cleave/segment.h"
-#include "data/tensors.h"
-#include "model/attachment.h"
+#include "data/data.h"
+#include "model/model.h"
 #include "support/requests.h"
 #include "support/sample.h"
 #include "support/support.h"

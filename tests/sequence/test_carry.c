@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sequence/carry.h"
-#include "sequence/planes.h"
+#include "sequence/sequence.h"
 #include "support/support.h"
 
 enum { WIDTH = 120, HEIGHT = 90, SIDE = 30 };

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/set.h"
-#include "sequence/chains.h"
+#include "data/data.h"
+#include "sequence/sequence.h"
 #include "support/support.h"
 
 /* Rows "name,mask,split,sequence;..", empty: not there; a bare folder unless has_manifest. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/support.h"
 
 /* An image of some structure (smooth colours, a disc) under noise of the given strength 0..255; free() its pixels. */

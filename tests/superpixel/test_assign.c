@@ -1,5 +1,5 @@
 /* The inner loop of SLIC against a plain search, and against itself at another vector width. */
-#include "superpixel/tiles.h"
+#include "superpixel/superpixel.h"
 
 #include <math.h>
 

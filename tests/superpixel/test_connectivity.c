@@ -1,5 +1,5 @@
 /* Making regions 4-connected, against pieces found by flooding. */
-#include "superpixel/connectivity.h"
+#include "superpixel/superpixel.h"
 
 #include "superpixel/partition.h"
 

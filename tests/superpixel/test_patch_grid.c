@@ -1,6 +1,6 @@
 /* Patch grids: their numbers, their edges, labels painted by the nearest centre. */
 #include "superpixel/partition.h"
-#include "superpixel/patch_grid.h"
+#include "superpixel/superpixel.h"
 
 TEST(patches_are_inside_and_as_many_as_fit)
 {

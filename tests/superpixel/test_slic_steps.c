@@ -2,11 +2,8 @@
  * what is said of its regions. */
 #include <math.h>
 
-#include "superpixel/connectivity.h"
 #include "superpixel/partition.h"
-#include "superpixel/places.h"
-#include "superpixel/region_sums.h"
-#include "superpixel/tiles.h"
+#include "superpixel/superpixel.h"
 
 enum { MOST_CENTRES = 64 };
 

@@ -15,8 +15,8 @@ const char *browser_evaluate(struct browser *browser, const char *expression);
 /* Presses a key as a user would: "j", "Enter", "Escape", "ArrowDown", "?" .. */
 void browser_press(struct browser *browser, const char *key);
 
-/* What went wrong so far, a line each: console warnings and errors, uncaught exceptions, requests for anything but data:
- * URIs, the page itself and what is next to it. "" is what a test wants. */
+/* What went wrong so far, a line each: console warnings and errors, uncaught exceptions, requests for anything but
+ * data: URIs, the page itself and what is next to it. "" is what a test wants. */
 const char *browser_problems(struct browser *browser);
 
 #endif

@@ -29,8 +29,9 @@ static bool parse_line(struct line *line, const char *text)
     return line->number > 0;
 }
 
-/* The lines from which failed_at() was called, innermost first: those of tests/ in a row. Without debug information none.
- * The lines of this file itself are left out by their name: how many frames it has depends on what was inlined. */
+/* The lines from which failed_at() was called, innermost first: those of tests/ in a row. Without debug information
+ * none. The lines of this file itself are left out by their name: how many frames it has depends on what was inlined.
+ * */
 static int call_lines(struct line *lines, int capacity)
 {
     void *frames[MAX_FRAMES];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/base.h"
 #include "support/support.h"
 
 enum { MAX_ROWS = 16384, MAX_SHOWN = 10, MAX_STAGES = 12 };

@@ -1,9 +1,8 @@
 /* The one test runner: every tests/<area>/test_<name>.c is the suite <name>. CK_RUN_SUITE picks one.
  *
  * Suites run side by side in processes of their own, one a processor (CLEAVE_TEST_JOBS says otherwise), each taking the
- * next that nobody has. What a suite prints is shown as it ends, in one piece; Check's closing line counts all of them. A
- * suite that takes its process with it is named, and what it printed shown. */
-#include <check.h>
+ * next that nobody has. What a suite prints is shown as it ends, in one piece; Check's closing line counts all of
+ * them. A suite that takes its process with it is named, and what it printed shown. */
 #include <locale.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "base/base.h"
 #include "support/registry.h"
 #include "support/support.h"
 

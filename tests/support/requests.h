@@ -2,7 +2,7 @@
 #ifndef TESTS_REQUESTS_H
 #define TESTS_REQUESTS_H
 
-#include "base/array.h"
+#include "base/base.h"
 #include "support/support.h"
 
 /* Fails each allocation of `call` in turn: CLV_ERR_MEMORY every time, and `check` holds, until it makes no more. */

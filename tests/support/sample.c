@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "support/support.h"
 
 static char set_folder[256], model_path[256];

@@ -10,8 +10,8 @@
 
 #include "cleave.h"
 
-/* A test, which belongs to the suite NAME of its file test_NAME.c and registers itself; TESTS is run for _i from `begin`
- * to below `end`. */
+/* A test, which belongs to the suite NAME of its file test_NAME.c and registers itself; TESTS is run for _i from
+ * `begin` to below `end`. */
 #define TEST(name) TESTS(name, 0, 1)
 #define TESTS(name, begin, end)                                                                                        \
     static void name##_fn(int _i);                                                                                     \

@@ -3,8 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "support/support.h"
 #include "synth/synth.h"
 

@@ -1,15 +1,14 @@
 /* Objects that a model learned of, through its file. */
-#include "task/learned_objects.h"
+#include "task/task.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "model/attachment.h"
-#include "object/object_map.h"
+#include "model/model.h"
+#include "object/object.h"
 #include "support/support.h"
 
 enum { SIDE = 80, N = SIDE * SIDE, N_IMAGES = 6 };

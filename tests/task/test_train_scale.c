@@ -1,7 +1,6 @@
 /* Regions are made finer where masks show that they must be, and nowhere else. */
-#include "task/train.h"
+#include "task/task.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "cleave/image.h"
 #include "support/sample.h"
 #include "support/support.h"

@@ -5,8 +5,8 @@
 
 #include "../../tools/bench/box_objects.h"
 #include "../../tools/learn/network.h"
-#include "box_cut/box_weights.h"
-#include "click/click_features.h"
+#include "box_cut/box_cut.h"
+#include "click/click.h"
 #include "support/support.h"
 
 TEST(weights_too_small_to_count_are_written_as_zero)

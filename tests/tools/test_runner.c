@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/base.h"
 #include "support/golden.h"
 #include "support/support.h"
 

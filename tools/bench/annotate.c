@@ -4,9 +4,6 @@
 #include <string.h>
 
 #include "annotate/annotate.h"
-#include "annotate/belief_net.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
 #include "bench.h"
 #include "cleave.h"
 

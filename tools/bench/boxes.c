@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/parallel.h"
+#include "base/base.h"
 #include "box_objects.h"
 #include "cleave.h"
 #include "process.h"

@@ -1,15 +1,12 @@
 /* Branch and bound in belief networks: nodes and time against the number of tags K, for trained networks and for random
  * ones (Miao & Rao, Figure 3, upper), and how often a cut-off S is enough (lower), with Theorem 9's bound 1 - L / S. On
  * bibtex, which has 159 tags; the sources' RCV1-V2 is not to be had. With a folder as argument, the tables go there as
- * TSV: tags.tsv, cutoff.tsv. Builds WITH_LP=1 time the linear program that the sources compare with, too. One thread, CPU
- * times. */
+ * TSV: tags.tsv, cutoff.tsv. Builds WITH_LP=1 time the linear program that the sources compare with, too. One thread,
+ * CPU times. */
 #include <math.h>
 #include <string.h>
 
 #include "annotate/annotate.h"
-#include "annotate/belief_net.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
 #include "bench.h"
 #include "cleave.h"
 #if WITH_LP

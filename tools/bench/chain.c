@@ -2,7 +2,7 @@
  * sequence_labeler. Weights are random: the time does not depend on them. */
 #include <unistd.h>
 
-#include "data/letters.h"
+#include "data/data.h"
 #include "graphs.h"
 
 #define N_LABELS    26

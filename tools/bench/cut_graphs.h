@@ -83,8 +83,8 @@ static inline void regions_free(struct regions *regions)
     free(regions->colour);
 }
 
-/* Unaries: how far the colour is towards that of the image's middle, with noise; with `seeds` .2 % of the nodes have one
- * and no other. Couplings: the border's length in steps of a region's side, times how alike the colours are. */
+/* Unaries: how far the colour is towards that of the image's middle, with noise; with `seeds` .2 % of the nodes have
+ * one and no other. Couplings: the border's length in steps of a region's side, times how alike the colours are. */
 static inline struct cut_field field_of_regions(const struct regions *regions, double strength, bool seeds)
 {
     int32_t n = regions->adjacency.n_nodes, m = regions->adjacency.n_edges;

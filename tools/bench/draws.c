@@ -1,7 +1,7 @@
 /* Sixteen draws of noise on one graph: all solved in vector lanes, against libmaxflow solving one after the other.
  * Usage: draws [difficulty [superpixels]] */
 #include "graphs.h"
-#include "infer/cut/batch.h"
+#include "infer/cut/cut.h"
 #include "maxflow_shim.h"
 
 #define N_GRAPHS 12

@@ -3,7 +3,7 @@
  * next, changed nodes come from its list) and, for scale, against libmaxflow solving every clamp afresh. Usage: dynamic
  * [difficulty [superpixels]] */
 #include "graphs.h"
-#include "infer/cut/clamp.h"
+#include "infer/cut/cut.h"
 #include "maxflow_shim.h"
 
 #define N_GRAPHS 12

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "cleave.h"
-#include "infer/cut/maxflow.h"
+#include "infer/cut/cut.h"
 
 #define REPETITIONS 9
 

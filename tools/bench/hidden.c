@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "bench.h"
 #include "cleave.h"
 

@@ -8,11 +8,8 @@
  * EVERY 4 takes every 4th image, and trains after a 4th as many. Needs the command next to it: BUILD/cleave. */
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "page/page_document.h"
-#include "page/page_ranking.h"
+#include "base/base.h"
+#include "page/page.h"
 #include "process.h"
 #include "robot.h"
 

@@ -9,7 +9,7 @@
 
 #include "bench.h"
 #include "cleave.h"
-#include "feature/dataset/letters.h"
+#include "feature/dataset/dataset.h"
 
 #define N_ROUNDS 5
 #define C        0.1 /* of 1/2 |w|^2 + C sum H, H unnormalised */

@@ -6,7 +6,7 @@
 #include "bench.h"
 #include "cleave/boxes.h"
 #include "cleave/model.h"
-#include "feature/dataset/frame.h"
+#include "feature/dataset/dataset.h"
 
 enum { ROUNDS = 3, LABELS = 100000, BOXES = 5000, LINES = 60000, ENTRIES = 120000, WIDTH = 320, HEIGHT = 240 };
 

@@ -1,5 +1,5 @@
-/* Models with maps on the horses: each row trained, segmented with --refine and scored on the test split by the command,
- * for the seeds of MAPS_SEEDS (default 3). */
+/* Models with maps on the horses: each row trained, segmented with --refine and scored on the test split by the
+ * command, for the seeds of MAPS_SEEDS (default 3). */
 #ifndef MAPS_TABLE_H
 #define MAPS_TABLE_H
 

@@ -5,11 +5,11 @@
  * Usage: shards FOLDER IMAGES SHARDS; without arguments it does nothing. */
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "base/shard.h"
 #include "bench.h"
 #include "cleave.h"
-#include "data/tensors.h"
+#include "data/data.h"
 
 enum { SIDE = 8, NODES = SIDE * SIDE, EDGES = 2 * SIDE * (SIDE - 1), FEATURES = 128, INFORMATIVE = 8 };
 

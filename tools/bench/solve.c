@@ -1,7 +1,8 @@
-/* One solve, ours against libmaxflow's, labels compared. First fields of every kind and size through clv_oracle_map, by an
- * oracle that has the graph already and by a new one; then, of superpixels of horses, fresh noise on a kept graph: set all
- * capacities, solve, read all labels, and nothing else.
- * Usage: solve [largest number of nodes [ROW]]      default 38400, at most 614400; rows as they are printed; D1, D2, D3 are the last ones */
+/* One solve, ours against libmaxflow's, labels compared. First fields of every kind and size through clv_oracle_map,
+ * by an oracle that has the graph already and by a new one; then, of superpixels of horses, fresh noise on a kept
+ * graph: set all capacities, solve, read all labels, and nothing else.
+ * Usage: solve [largest number of nodes [ROW]]      default 38400, at most 614400; rows as they are printed; D1, D2,
+ * D3 are the last ones */
 #include "cut_graphs.h"
 #include "graphs.h"
 #include "maxflow_shim.h"

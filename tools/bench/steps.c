@@ -18,9 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "learn/common/ascent.h"
-#include "learn/pmap/pmap_targets.h"
+#include "base/base.h"
+#include "learn/common/common.h"
+#include "learn/pmap/pmap.h"
 #include "process.h"
 
 enum { BASIC, DC, GR, BOTH, BASIC_OURS, N_VARIANTS };

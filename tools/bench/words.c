@@ -3,11 +3,9 @@
 #include <string.h>
 #include <vl/kmeans.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "bench.h"
-#include "feature/words/codebook.h"
-#include "feature/words/nearest_centre.h"
-#include "feature/words/sift.h"
+#include "feature/words/words.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, N_IMAGES = 6, N_WORDS = 500, ROUNDS = 9, VLFEAT_SHARE = 16 };
 

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/file.h"
+#include "base/base.h"
 
 /* "NAME: MESSAGE" on standard error, and the end, without unfinished tables. */
 static inline void give_up(const char *name, enum clv_status status, const char *format, ...)

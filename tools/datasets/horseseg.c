@@ -4,7 +4,8 @@
  * 2014). The archive HDSeg.tar holds annotations; images come from ImageNet and PASCAL VOC 2012, as its README says:
  *
  *     HDSeg/images/HorseSeg/FOLDER/NAME.JPEG            FOLDER: voc12, an ImageNet synset (n02374451 ..), or test
- *     HDSeg/annotations/HorseSeg/FOLDER/NAME.gt.png     a mask by hand: split train (147), and test (241) in the folder test
+ *     HDSeg/annotations/HorseSeg/FOLDER/NAME.gt.png     a mask by hand: split train (147), and test (241) in the
+ * folder test
  *     HDSeg/annotations/HorseSeg/FOLDER/NAME.bb.png     a mask made automatically from a box: split weak (5974)
  *     HDSeg/annotations/HorseSeg/FOLDER/NAME.no.png     a mask made automatically from nothing: split bare (19317)
  *
@@ -13,7 +14,8 @@
  * of what a .bb.png has as foreground. ImageNet's own boxes are XML files, which `cleave train --boxes FOLDER` takes as
  * they are. Images that are not there are counted and left out. Then, as in the paper:
  *
- *     cleave train --learner wmpmap --data HDSEG/manifest.tsv --split train --boxes HDSEG/boxes.tsv --weak-split weak -o m.cleave */
+ *     cleave train --learner wmpmap --data HDSEG/manifest.tsv --split train --boxes HDSEG/boxes.tsv --weak-split weak
+ * -o m.cleave */
 #include <stdbool.h>
 
 #include "cleave/image.h"

@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "../bench/box_objects.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "box_cut/box_cut.h"
-#include "box_cut/box_score.h"
 #include "cleave.h"
 #include "network.h"
 

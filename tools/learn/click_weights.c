@@ -12,10 +12,10 @@
 #include "../bench/box_objects.h"
 #include "../bench/process.h"
 #include "../bench/robot.h"
-#include "base/parallel.h"
-#include "click/click_features.h"
+#include "base/base.h"
+#include "click/click.h"
 #include "network.h"
-#include "page/page_document.h"
+#include "page/page.h"
 
 enum { N_PASSES = 4, N_FOLDS = 2, N_SIZES = 4, N_DRAWS = 2, N_TRIED = 35, MAX_THINGS = 160 };
 enum { RECORDED = 12, EVERY = 4 /* clicks, and superpixels, that become examples */ };

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/maths.h"
-#include "base/rng.h"
+#include "base/base.h"
 
 enum { NETWORK_MAX_INPUTS = 64, NETWORK_MAX_HIDDEN = 32, NETWORK_BATCH = 512 };
 #define NETWORK_LEAST_WEIGHT 1e-30F

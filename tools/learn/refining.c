@@ -1,5 +1,5 @@
 /* How much IoU counts against the error when a model with maps learns to refine (REFINING_IOU_WEIGHT of
- * src/segment/refining_learn.h), by cross-validation over the training images of the horses with the maps of a small
+ * src/segment/refining_learn.c), by cross-validation over the training images of the horses with the maps of a small
  * network:
  *
  *     build/learn/refining     what `make reproduce-refining` runs; $CLEAVE_DATA has horses/ and maps-horses/
@@ -14,8 +14,8 @@
 #include "../bench/bench.h"
 #include "cleave.h"
 #include "feature/recipe/recipe.h"
-#include "segment/labelled_image.h"
-#include "task/label_image.h"
+#include "segment/segment.h"
+#include "task/task.h"
 
 enum { N_HALVES = 2, N_FOLDS = 5 };
 

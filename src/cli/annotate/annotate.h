@@ -7,12 +7,8 @@
 #define CLI_ANNOTATE_H
 
 #include "annotate/annotate.h"
-#include "annotate/belief_net.h"
-#include "annotate/image_tags.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
 #include "cleave/status.h"
-#include "cli/common/options.h"
+#include "cli/common/common.h"
 #include <stdbool.h>
 
 /* What the subcommands of `cleave annotate` share: where examples come from, and what a model says about them. */

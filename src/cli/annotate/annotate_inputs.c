@@ -2,17 +2,10 @@
 
 #include <stddef.h>
 
-#include "annotate/belief_net.h"
-#include "annotate/image_tags.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/parallel.h"
-#include "base/text.h"
-#include "cli/common/console.h"
-#include "task/training_set.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
+#include "cli/common/common.h"
+#include "task/task.h"
 
 const struct clv_option search_option_rows[] = {
     {"cutoff", 0, "S", SECTION_SEARCH, 0, CLV_OPTION_NUMBER, offsetof(struct clv_belief_search, s), .minimum = 1e-9,

@@ -5,17 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "annotate/belief_net.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
 #include "cli/annotate/annotate.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/print_values.h"
+#include "cli/common/common.h"
 #include "report/report.h"
 
 #define JSON_MAX ((size_t)1 << 32)

@@ -6,17 +6,11 @@
 #include <string.h>
 
 #include "annotate/annotate.h"
-#include "annotate/tag_model.h"
-#include "annotate/tags.h"
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cli/annotate/annotate.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/signals.h"
-#include "model/record.h"
-#include "task/options.h"
-#include "task/train_record.h"
+#include "cli/common/common.h"
+#include "model/model.h"
+#include "task/task.h"
 
 /* What `cleave annotate train' reports of a training: the model's record, a summary, and what an interruption left. */
 
@@ -303,7 +297,7 @@ static void print_grid(const struct annotate_training *self, const struct clv_ta
 }
 
 /* Chooses among the candidates; training->parameters receives the choice. */
-static enum clv_status cross_validate(struct annotate_training *self, struct clv_error *err)
+static enum clv_status choose_by_folds(struct annotate_training *self, struct clv_error *err)
 {
     static const double lambdas[] = {1e-4, 2e-4, 4e-4, 8e-4, 16e-4}, gammas[] = {0.4, 0.63, 1, 1.6, 2.5};
     struct clv_tag_training *training = &self->training;
@@ -367,7 +361,7 @@ static enum clv_status run(struct annotate_training *self, struct clv_error *err
     training->n_repeats = self->n_repeats;
     fprintf(self->summary, "examples  %zu of %d features, %d tags\n", set.n, set.n_features, set.n_tags);
     if (self->n_folds)
-        status = cross_validate(self, err);
+        status = choose_by_folds(self, err);
     TRY(clv_tag_train(&model, &result, training, err));
     if (status == CLV_OK && annotate_is_images(self->data)) {
         model.recipe = recipe;

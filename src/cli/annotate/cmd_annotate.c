@@ -2,10 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "cli/annotate/annotate.h"
-#include "cli/common/command.h"
+#include "cli/common/common.h"
 
 static const struct {
     const char *name;

@@ -1,4 +1,4 @@
-#include "cli/common/console.h"
+#include "cli/common/common.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/error.h"
-#include "base/parallel.h"
-#include "base/text.h"
-#include "cli/common/print_values.h"
-#include "cli/common/signals.h"
+#include "base/base.h"
 
 #define FIRST_SHOWN_S 1.0
 #define SHOWN_EVERY_S 0.1

@@ -1,4 +1,4 @@
-#include "cli/common/inputs.h"
+#include "cli/common/common.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -7,17 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "cli/common/console.h"
-#include "data/set.h"
-#include "image/codec.h"
-#include "image/formats.h"
-#include "image/pages.h"
-#include "task/check_set.h"
-#include "task/training_set.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "image/image.h"
+#include "task/task.h"
 
 #define STANDARD_INPUT "standard input"
 #define STREAM_BLOCK   ((size_t)1 << 20)

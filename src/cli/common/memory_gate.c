@@ -1,11 +1,11 @@
-#include "cli/common/memory_gate.h"
+#include "cli/common/common.h"
 
 #include <math.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "base/memory.h"
-#include "feature/blocks/working.h"
-#include "refine/pixel_cut.h"
+#include "feature/blocks/blocks.h"
+#include "refine/refine.h"
 
 #define MEGABYTE 1e6
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "cli/common/options.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 
 /* Prints words from `column` on, in lines of at most WIDTH that begin at `indent`. */
 enum { WIDTH = 100, COLUMN = 29 };

@@ -1,4 +1,4 @@
-#include "cli/common/options.h"
+#include "cli/common/common.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -7,12 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/path.h"
-#include "base/text.h"
-#include "cli/common/console.h"
-#include "task/options.h"
+#include "base/base.h"
+#include "task/task.h"
 
 #define CANONICAL_MAX 65536
 
@@ -169,8 +165,8 @@ static error_t parse(int key, char *typed, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-/* The row of a long option that is there in full or by its beginning, or *is_own: one of every command's. Of a short one
- * that is alone or the last of several. */
+/* The row of a long option that is there in full or by its beginning, or *is_own: one of every command's. Of a short
+ * one that is alone or the last of several. */
 static const struct clv_option *look_up(bool *is_own, const struct option_table *table, const char *word)
 {
     static const char *const own[] = {"help", "usage", "version", "list-options"};

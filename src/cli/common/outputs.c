@@ -1,4 +1,4 @@
-#include "cli/common/outputs.h"
+#include "cli/common/common.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,11 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "base/text.h"
+#include "base/base.h"
 
 void outputs_release(struct outputs *self)
 {

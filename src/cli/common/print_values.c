@@ -1,4 +1,4 @@
-#include "cli/common/print_values.h"
+#include "cli/common/common.h"
 
 void json_put_key(struct text *text, const char *key)
 {

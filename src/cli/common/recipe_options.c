@@ -1,9 +1,9 @@
-#include "cli/common/recipe_options.h"
+#include "cli/common/common.h"
 
 #include <string.h>
 
-#include "base/error.h"
-#include "task/options.h"
+#include "base/base.h"
+#include "task/task.h"
 
 static void use_defaults_of_patches(struct clv_recipe *recipe, const struct common_options *common)
 {

@@ -1,4 +1,4 @@
-#include "cli/common/signals.h"
+#include "cli/common/common.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -6,9 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "base/team.h"
-#include "base/text.h"
 #include "cleave/status.h"
 
 static volatile int stop, stop_of_all; /* of a team: what its members agreed on */

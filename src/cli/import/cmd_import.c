@@ -5,18 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "cli/common/command.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/import/import.h"
 #include "data/boxes/boxes.h"
+#include "data/data.h"
 #include "data/export/export.h"
-#include "data/labels.h"
-#include "data/shapes/outline.h"
+#include "data/shapes/shapes.h"
 
 #define LARGEST_NOTE ((size_t)1 << 20)
 

@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-#include "base/text.h"
+#include "base/base.h"
 #include "cleave/boxes.h"
-#include "cli/common/options.h"
-#include "data/letters.h"
+#include "cli/common/common.h"
+#include "data/data.h"
 
 struct import_options {
     const char *form;        /* as typed */

@@ -1,10 +1,10 @@
 /* Handwritten words as a feature file of chains. */
 #include <string.h>
 
-#include "base/error.h"
-#include "cli/common/console.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/import/import.h"
-#include "feature/dataset/letters.h"
+#include "feature/dataset/dataset.h"
 
 /* A fold's number at *cursor, which moves behind it; -1 if there is none or it is out of range. */
 static int32_t take_fold(const char **cursor)

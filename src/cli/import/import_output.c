@@ -7,9 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/path.h"
+#include "base/base.h"
 #include "cli/import/import.h"
 
 /* The output's own path: links resolved where it is there, no slash at its end; its parents are made. */

@@ -4,11 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "cli/common/console.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/import/import.h"
 
 #define LARGEST_LIST ((size_t)1 << 26)

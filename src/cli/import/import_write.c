@@ -3,15 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/path.h"
-#include "base/rng.h"
-#include "cli/common/console.h"
-#include "cli/common/outputs.h"
-#include "cli/common/signals.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/import/import.h"
 
 /* Splits that keep together what belongs together. */

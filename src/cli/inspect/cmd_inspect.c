@@ -6,21 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "cleave/model.h"
-#include "cli/common/command.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/print_values.h"
+#include "cli/common/common.h"
 #include "cli/inspect/inspect.h"
-#include "data/tensors.h"
+#include "data/data.h"
 #include "feature/context/context.h"
 #include "feature/recipe/recipe.h"
-#include "model/attachment.h"
-#include "model/record.h"
-#include "task/options.h"
+#include "model/model.h"
+#include "task/task.h"
 
 /* How many of a model's weights count, and what is known of their posterior. */
 

@@ -3,15 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "annotate/belief_net.h"
-#include "annotate/tag_model.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "cli/common/console.h"
-#include "cli/common/print_values.h"
+#include "annotate/annotate.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/inspect/inspect.h"
-#include "data/tensors.h"
-#include "model/record.h"
+#include "data/data.h"
+#include "model/model.h"
 
 bool inspect_is_tags(const char *path)
 {

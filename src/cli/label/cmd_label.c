@@ -9,13 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "cli/common/command.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/signals.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/label/label.h"
 
 /* assets/page within the binary. The paths are those of the folder that `make` runs in. */

@@ -1,8 +1,9 @@
 /* HTTP for the page, over libmicrohttpd: one thread, bounded connections, headers, bodies and waiting.
  *
- * Until a connection has sent the headers of a request that is allowed, it is a stranger's: there are at most MAX_STRANGERS
- * of them, of which a new one takes the place of the oldest, and each has HEADERS_S seconds, however it spends them. No body
- * is taken from them. Limits by address would not help: on this machine the owner's is everybody's. */
+ * Until a connection has sent the headers of a request that is allowed, it is a stranger's: there are at most
+ * MAX_STRANGERS of them, of which a new one takes the place of the oldest, and each has HEADERS_S seconds, however it
+ * spends them. No body is taken from them. Limits by address would not help: on this machine the owner's is
+ * everybody's. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -15,9 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "cli/label/label.h"
 
 #define MAX_CONNECTIONS 300

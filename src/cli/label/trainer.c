@@ -10,11 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "cli/common/print_values.h"
+#include "cli/common/common.h"
 #include "cli/label/label.h"
 
 #define NICENESS 5

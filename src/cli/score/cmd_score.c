@@ -4,25 +4,17 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/parallel.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "cleave/learn.h"
 #include "cleave/model.h"
 #include "cleave/score.h"
 #include "cleave/status.h"
-#include "cli/common/command.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/print_values.h"
+#include "cli/common/common.h"
 #include "cli/score/score_set.h"
-#include "feature/dataset/feature_shards.h"
-#include "model/likelihood.h"
-#include "score/band.h"
-#include "task/options.h"
-#include "task/training_set.h"
+#include "feature/dataset/dataset.h"
+#include "model/model.h"
+#include "score/score.h"
+#include "task/task.h"
 
 /* cleave score of a feature file: nodes, not pixels. */
 

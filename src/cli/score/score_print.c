@@ -2,10 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/text.h"
-#include "cli/common/console.h"
-#include "cli/common/print_values.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/score/score_set.h"
 
 #define JSON_MAX ((size_t)1 << 30)

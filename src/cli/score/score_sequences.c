@@ -2,12 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "cli/score/score_set.h"
-#include "sequence/frame.h"
-#include "sequence/planes.h"
+#include "sequence/sequence.h"
 
 #define RETURNS 1.0F /* pixels that motion there and back may miss, else a pixel is not followed */
 

@@ -7,14 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/parallel.h"
-#include "base/text.h"
-#include "cli/common/console.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "feature/recipe/recipe.h"
-#include "score/band.h"
+#include "score/score.h"
 
 struct job {
     const struct score_task *task;
@@ -104,7 +100,8 @@ static enum clv_status check_all_there(const struct score_task *task, struct clv
     return status;
 }
 
-/* Of an image that has true objects: those found are folder/objects/STEM.png, or .tif where they were too many for it. */
+/* Of an image that has true objects: those found are folder/objects/STEM.png, or .tif where they were too many for it.
+ * */
 static enum clv_status score_objects(struct scored_image *scored, const struct job *job, size_t index, int32_t width,
                                      int32_t height, struct clv_error *err)
 {

@@ -10,8 +10,8 @@
 
 #include "cleave/model.h"
 #include "cleave/score.h"
-#include "cli/common/inputs.h"
-#include "score/object_score.h"
+#include "cli/common/common.h"
+#include "score/score.h"
 
 struct scored_image {
     struct clv_image_score pixel; /* of the written mask */
@@ -59,7 +59,7 @@ struct score_task {
     const struct clv_labels *labels;
     const char *folder;                 /* prediction i: folder/<inputs->items[i].output>.png; objects below objects/ */
     const struct clv_labels *predicted; /* of the predictions' values, matched by name; NULL: labels */
-    int32_t band_px;                    /* only so near to borders of the truth (score/band.h); 0: everywhere */
+    int32_t band_px;                    /* only so near to borders of the truth (score/band.c); 0: everywhere */
     const struct clv_model *model;      /* its recipe makes the superpixels; NULL: per pixel only */
     bool keeps_counts;                  /* every image's, for a table of a shard */
     int n_threads;

@@ -1,12 +1,10 @@
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "cli/common/console.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/score/score_set.h"
-#include "data/tsv.h"
+#include "data/data.h"
 
 static const char *const columns[] = {"number", "image", "pixels"};
 static const char *const kinds[] = {"superpixels", "patches"};

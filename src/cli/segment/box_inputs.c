@@ -1,16 +1,14 @@
-#include "cli/segment/box_inputs.h"
+#include "cli/segment/segment.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "cleave/box_cut.h"
-#include "cli/common/console.h"
+#include "cli/common/common.h"
 #include "data/boxes/boxes.h"
-#include "task/training_set.h"
+#include "task/task.h"
 
 /* Which values boxes' labels have in masks. */
 

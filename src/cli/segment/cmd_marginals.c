@@ -2,10 +2,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "cli/common/command.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "cli/segment/segment.h"
-#include "cli/segment/segment_files.h"
 
 #define DEFAULT_SIDE 128
 #define MAX_SIDE     1024 /* of maps of 128 labels, which are the largest that are read */

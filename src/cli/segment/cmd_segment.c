@@ -5,23 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "cli/common/command.h"
-#include "cli/common/console.h"
-#include "cli/segment/box_inputs.h"
-#include "cli/segment/exporting.h"
-#include "cli/segment/marginals.h"
-#include "cli/segment/object_files.h"
-#include "cli/segment/segment_files.h"
-#include "cli/segment/segment_work.h"
-#include "cli/segment/sequence.h"
-#include "feature/dataset/feature_shards.h"
+#include "base/base.h"
+#include "cli/common/common.h"
+#include "cli/segment/segment.h"
+#include "feature/dataset/dataset.h"
 #include "report/report.h"
-#include "task/band_images.h"
-#include "task/map_options.h"
-#include "task/training_set.h"
+#include "task/task.h"
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
 

@@ -1,14 +1,11 @@
-#include "cli/segment/exporting.h"
+#include "cli/segment/segment.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "cli/segment/segment_files.h"
+#include "base/base.h"
 #include "data/export/export.h"
 #include "image/raster/raster.h"
 

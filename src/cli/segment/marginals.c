@@ -1,13 +1,12 @@
-#include "cli/segment/marginals.h"
+#include "cli/segment/segment.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "cli/common/print_values.h"
-#include "report/probability.h"
+#include "base/base.h"
+#include "cli/common/common.h"
+#include "report/report.h"
 
 #define LARGEST_VALUE 65535 /* of a map of all labels */
 

@@ -1,12 +1,11 @@
-#include "cli/segment/object_files.h"
+#include "cli/segment/segment.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "cli/common/console.h"
-#include "object/object_map.h"
+#include "base/base.h"
+#include "cli/common/common.h"
+#include "object/object.h"
 
 #define TABLE_HEAD                                                                                                     \
     "image\tobject\tlabel\tarea\tcentroid_x\tcentroid_y\tleft\ttop\tright\tbottom\tperimeter\tmean_red\tmean_green\t"  \

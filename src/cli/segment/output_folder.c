@@ -8,10 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "base/digest.h"
-#include "base/error.h"
-#include "base/file.h"
 #include "cli/segment/segment.h"
 #include "data/export/export.h"
 

@@ -6,13 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "cli/common/console.h"
-#include "cli/segment/exporting.h"
-#include "cli/segment/object_files.h"
+#include "base/base.h"
+#include "cli/common/common.h"
 #include "image/raster/raster.h"
 
 #define PROBLEM_MAX_SIZE ((size_t)1 << 17)
@@ -235,7 +230,7 @@ static void cut_to_shard(struct output_list *list, const struct shard *shard)
     list->n = kept;
 }
 
-/* The rule for outputs (cli/common/outputs.h). */
+/* The rule for outputs (cli/common/outputs.c). */
 
 static enum clv_status add_outputs(struct outputs *outputs, const struct output_list *list, struct clv_error *err)
 {
@@ -304,12 +299,12 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
     return status;
 }
 
-/* folder/<output><ending> (ending NULL: .tif of images with a place, else .png), and what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose
- * output's name is too long for a file, or would be another input's output, too, get a problem. Errors, before
- * anything is written: CLV_ERR_USAGE if a mask would be in a folder of the inputs, where it would be an image the next
- * time (but not one that -o names); folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks;
- * CLV_ERR_CREATE each. Adds the outputs to `outputs`. Of a shard the list has its block only, which others of the
- * inputs are still compared with. */
+/* folder/<output><ending> (ending NULL: .tif of images with a place, else .png), and what is wanted at
+ * places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose output's name is too long for a file, or would
+ * be another input's output, too, get a problem. Errors, before anything is written: CLV_ERR_USAGE if a mask would be
+ * in a folder of the inputs, where it would be an image the next time (but not one that -o names); folder is a file,
+ * an output exists (EXISTING_REFUSE), or is one of the inputs or their masks; CLV_ERR_CREATE each. Adds the outputs to
+ * `outputs`. Of a shard the list has its block only, which others of the inputs are still compared with. */
 static enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
                                    const char *folder, const char *ending, const struct output_place *places,
                                    enum existing existing, const struct shard *shard, bool is_file,
@@ -369,7 +364,7 @@ static enum clv_status claim_export(struct segment *self, enum export_form form,
     return status;
 }
 
-/* The files next to masks and overlays, and all inputs that options name: the rule of cli/common/outputs.h. */
+/* The files next to masks and overlays, and all inputs that options name: the rule of cli/common/outputs.c. */
 static enum clv_status claim_files(struct segment *self, const char *page, struct clv_error *err)
 {
     static const char *const table_head[] = {STATUS_HEAD, "\tdone\t", "\tfailed\t", "\tfinished before\t"};

@@ -1,20 +1,51 @@
 /* `cleave segment` and `cleave marginals`: from images to masks, or to maps of probabilities.
  *
  * Both parse into struct segment (segment_options.c has what they share) and end in segment_images (cmd_segment.c): it
- * reads the model, finds the inputs (cli/common/inputs.h; with --boxes box_inputs.h), plans all outputs before any work
+ * reads the model, finds the inputs (cli/common/inputs.c; with --boxes box_inputs.c), plans all outputs before any work
  * (output_plan.c) and calls segment_all (segment_run.c), which works on images in parallel and reports
- * results in input order (memory_gate.h). marginals.h has what marginals adds. */
-#ifndef CLI_SEGMENT_H
-#define CLI_SEGMENT_H
+ * results in input order (memory_gate.c). marginals.c has what marginals adds. */
+#ifndef CLI_SEGMENT_SEGMENT_H
+#define CLI_SEGMENT_SEGMENT_H
 
 #include <stdbool.h>
 
+#include "base/base.h"
+#include "base/team.h"
+#include "cleave/boxes.h"
 #include "cleave/model.h"
+#include "cleave/objects.h"
 #include "cleave/segment.h"
-#include "cli/common/inputs.h"
-#include "cli/common/options.h"
-#include "cli/common/outputs.h"
+#include "cli/common/common.h"
+#include "data/shapes/shapes.h"
+#include "feature/recipe/recipe.h"
 #include "report/report.h"
+#include "sequence/sequence.h"
+
+/* `cleave segment --boxes`: which boxes each output is cut from. */
+
+/* Replaces the inputs by objects, views into `boxes`. An input whose own mask some boxes of its image name is cut from
+ * these; otherwise its boxes are grouped by the masks they name, each group an object, and those that name none make
+ * one together, under the image's name. Outputs of the others go by their masks, without the folder that all masks
+ * share. Images without a box are left out, which a note reports; if none has one, CLV_ERR_NO_INPUT. A box that was
+ * typed is each image's; CLV_ERR_DATA if it reaches out of one of several images. */
+enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
+                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* Reads the boxes, or takes the one that `path` is if it is no file but four numbers ("x,y,width,height"); names the
+ * labels of the masks, and gives each label of the boxes its value: (*values)[boxes->n_labels], array_free them. Boxes
+ * of one label are figure, 1; labels->names[1] is theirs. Several labels are values of their own: those of the
+ * labels.tsv of the set at `data` (or NULL) if it names them all, else boxes_label_values. */
+enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labels, uint8_t **values, const char *path,
+                                const char *data, struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width] = values[label] on what is figure in a box of the object, the smaller boxes' in front. Notes
+ * boxes that reach out of the image. */
+enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const struct clv_boxes *boxes,
+                               const uint8_t *values, const struct clv_image *image, struct clv_error *err) CLV_CHECK;
+
+/* Draws the object's boxes into the image. */
+enum clv_status box_inputs_draw(struct clv_image *image, const struct input *input, const struct clv_boxes *boxes,
+                                struct clv_error *err) CLV_CHECK;
 
 /* Where a run's masks, overlays and the like go, checked as a whole before any image is read: what is written of an
  * image next to its mask. */
@@ -123,7 +154,7 @@ bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t he
 #define MARGINALS_TITLE "cleave: probabilities"
 
 /* Before any work: takes the output folder and the report's, as far as they are there, for this run or its shard
- * (outputs.h); the files next to masks and overlays must be new, or may be replaced (outputs.h). */
+ * (outputs.c); the files next to masks and overlays must be new, or may be replaced (outputs.c). */
 enum clv_status segment_lock(struct segment *self, struct clv_error *err) CLV_CHECK;
 enum clv_status segment_claim(struct segment *self, struct clv_error *err) CLV_CHECK;
 
@@ -132,8 +163,9 @@ enum clv_status segment_claim(struct segment *self, struct clv_error *err) CLV_C
 enum clv_status segment_plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
                              struct clv_error *err) CLV_CHECK;
 
-/* -o FILE.png or FILE.tif for one image: the file is its mask, and what goes next to it is in the file's folder. Nothing is done if
- * the output is a folder, a new name without that ending, or standard output. CLV_ERR_USAGE: several images. */
+/* -o FILE.png or FILE.tif for one image: the file is its mask, and what goes next to it is in the file's folder.
+ * Nothing is done if the output is a folder, a new name without that ending, or standard output. CLV_ERR_USAGE:
+ * several images. */
 enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, struct clv_error *err) CLV_CHECK;
 
 /* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (EXPORT_NOTE): with
@@ -173,9 +205,266 @@ struct segment_counts {
     enum clv_status first_failure; /* in input order */
 };
 
-/* Segments all inputs in parallel: each thread has one image at a time, results are reported in input order. Failures of
- * an input are printed and counted and the rest goes on, unless options->fail_fast. What makes going on useless (an
+/* Segments all inputs in parallel: each thread has one image at a time, results are reported in input order. Failures
+ * of an input are printed and counted and the rest goes on, unless options->fail_fast. What makes going on useless (an
  * output that cannot be written, an interruption) ends the run and is the status. */
 enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err) CLV_CHECK;
+
+/* --export: a run's objects in the form of another program. An image's own file is written when its mask is; COCO's
+ * one document and VOC's list of names grow image by image, in input order, and appear at the end. */
+
+/* Where an image's own files go, below the output folder: those of places[N_OUTPUTS] that the forms have. */
+void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms);
+
+/* The run's one file of a form, array_free it: a shard's is next to the others'. *path is NULL if the form has none, or
+ * is not wanted. */
+enum clv_status exporting_path(char **path, const struct segment *options, enum export_form form,
+                               struct clv_error *err) CLV_CHECK;
+
+/* Whether the file at that path begins as an earlier run's does. */
+bool exporting_is_own(const char *path, enum export_form form);
+
+/* Makes folders, and writes the labels' names (segment_files.c). `run` must outlive it. */
+struct exporting;
+enum clv_status exporting_begin(struct exporting **self, struct segment *options, const struct segment_run *run,
+                                struct clv_error *err) CLV_CHECK;
+
+/* The objects of labels[height][width], simplified. */
+enum clv_status exporting_trace(struct contours *contours, const struct segment_run *run, const uint8_t *labels,
+                                int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
+
+/* Writes the image's own files, if the forms have any; from any thread. */
+enum clv_status exporting_write(const struct segment_run *run, const struct input *input, const struct output *output,
+                                const struct contours *contours, const uint8_t *labels,
+                                struct clv_error *err) CLV_CHECK;
+
+/* Adds the image of that index to the run's files; one at a time. */
+enum clv_status exporting_add(struct exporting *self, size_t index, const struct contours *contours,
+                              struct clv_error *err) CLV_CHECK;
+
+/* Writes the run's files and frees all; NULL is fine. After a status other than CLV_OK and CLV_ERR_INTERRUPTED nothing
+ * is written. Returns that status, or else what went wrong now. */
+enum clv_status exporting_end(struct exporting *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
+
+/* What `cleave marginals` adds to the run that it shares with `cleave segment`. */
+
+#define JSON_MAX_SIZE ((size_t)1 << 30)
+
+/* Of one image. */
+struct marginals_summary {
+    double share;                 /* expected share of the label's pixels */
+    double entropy;               /* mean over pixels of H(p) in bits: 0 certain, 1 a coin */
+    double bound, standard_error; /* upper bound A_G of the log-partition */
+};
+
+/* The label that options->label means, by number or by name; label 1 without one. Refused by name: one the model
+ * lacks. */
+enum clv_status marginals_find_label(int32_t *label, const struct segment *options, const struct clv_labels *labels,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* value[n_nodes] = the label's probability at each node times 255, rounded. */
+enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *summary, const struct segment_run *run,
+                                   const struct clv_problem *problem, struct clv_oracle *oracle,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* Probabilities of all labels on a grid over the image. */
+struct marginals_map {
+    int32_t width, height;
+    uint16_t *values; /* [n_labels][height][width], 65535 times the mean probability; NULL: none was made */
+};
+void marginals_map_release(struct marginals_map *map);
+
+/* Bytes that making one takes, at most. */
+double marginals_map_bytes(const struct segment *options, int32_t n_labels);
+
+/* The sides are those of the example's superpixels, or of that shape with the longer one options->side long. */
+enum clv_status marginals_map_make(struct marginals_map *map, const struct segment_run *run,
+                                   const struct clv_example *example, struct clv_oracle *oracle,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* Appends an image's object to run->json; prints the document. */
+enum clv_status marginals_add_json(struct segment_run *run, const char *image, const char *map,
+                                   const struct marginals_summary *summary, struct clv_error *err) CLV_CHECK;
+enum clv_status marginals_print_json(const struct segment_run *run, const struct segment_counts *counts,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* One image of a run: worked on in parallel, reported one after the other in input order. */
+
+/* The line a minute that a run prints where standard error is no terminal. */
+#define HEARTBEAT_S 60
+struct heartbeat {
+    double started_s, said_s;
+};
+
+/* Whether a line is due: what it says of `done` of `total` images, n_failed of which failed and n_skipped were finished
+ * before. */
+bool heartbeat_line(char line[128], struct heartbeat *self, double now_s, size_t done, size_t total, size_t n_failed,
+                    size_t n_skipped);
+
+struct job {
+    struct segment_run *run;
+    struct segment_counts *counts;
+    struct clv_oracle **oracles; /* one per thread, made on first use */
+    struct memory_gate gate;
+    struct map_drift maps;
+    struct heartbeat heartbeat;
+    size_t n_watched; /* images whose shares of unmet features are summed up */
+    double unmet;
+    bool is_unmet_reported;
+    int n_threads;
+};
+
+/* One input in work. */
+struct work {
+    const struct input *input;
+    const struct output *output;
+    struct clv_image image; /* empty when nothing needs it any more */
+    int32_t width, height;
+    struct map_reader *maps; /* that the recipe wants; or NULL */
+    float *map_means;        /* [map_drift_size] of them; NULL: not known */
+    uint8_t *labels;         /* [height][width]; of marginals 255 times the probability */
+    struct marginals_map map;
+    struct marginals_summary marginals;
+    struct clv_mask truth;
+    struct clv_object_map objects;
+    struct clv_object *object_rows; /* [objects.n_objects] */
+    struct contours contours;       /* of the objects that are exported */
+    double unmet;                   /* label_unmet_share */
+    double bytes;                   /* that the gate has let in */
+};
+
+void work_release(struct work *work);
+
+/* Everything up to the written outputs of input `index`; `number` counts those that this process takes. In any case
+ * memory_gate_leave(&job->gate, work->bytes) and work_release follow. */
+enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,
+                        struct clv_error *err) CLV_CHECK;
+
+/* Of work that is done: reads and draws what a report shows next to it. */
+enum clv_status work_illustrate(struct work *work, const struct job *job, struct clv_error *err) CLV_CHECK;
+
+/* Returns the status; a failure's message names the image from then on. */
+enum clv_status work_name(const struct work *work, enum clv_status status, struct clv_error *err);
+
+/* One at a time and in input order. Returns a failure that ends the run. */
+enum clv_status work_report(struct job *job, struct work *work, size_t index, enum clv_status status,
+                            struct clv_error *err) CLV_CHECK;
+
+/* memory: bytes that all work at once may take, 0: half of what is free. */
+enum clv_status job_init(struct job *job, struct segment_counts *counts, struct segment_run *run, double memory,
+                         struct clv_error *err) CLV_CHECK;
+void job_release(struct job *job);
+
+/* A run whose images several processes share, which mpirun started (base/team.h). */
+/* What a team cannot do: standard input and output belong to its leader (CLV_ERR_USAGE). */
+enum clv_status segment_team_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
+
+/* Each process takes an image when it is free and writes what belongs to it. The leader reports all of them in input
+ * order, as one process does: what a report or a table of objects needs of the others' images comes to it. */
+enum clv_status segment_team(struct job *job, struct clv_error *err) CLV_CHECK;
+
+/* --objects: the label images of objects, and the table of all of them. */
+
+#define OBJECTS_BYTES         24  /* a pixel that is looked at */
+#define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
+
+/* The table's path, array_free it: a shard's is next to the others'. NULL if none is wanted. */
+enum clv_status object_table_path(char **path, const struct segment *options, struct clv_error *err) CLV_CHECK;
+
+/* Creates the table with its head, which a later shard's has not. */
+enum clv_status object_table_begin(struct file_writer *table, const struct segment *options,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
+enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
+
+/* Their polygons, for exports: objects that touch are told apart, and pieces of one object are polygons of their own.
+ * */
+enum clv_status object_files_trace(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
+
+/* Writes the label image. The first TIFF of the run is said. */
+enum clv_status object_files_write(const struct work *work, struct clv_error *err) CLV_CHECK;
+
+/* The image's lines of the table. */
+void object_table_add(FILE *table, const struct work *work, const struct clv_labels *labels);
+
+/* Outlines of objects on an image, where objects of one label touch. */
+enum clv_status object_files_outline(struct clv_image *image, const struct clv_object_map *map, int32_t outline_px,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* Files that a run writes: masks, overlays with their legend, cut-outs, and the names of labels. */
+
+/* MASKS_AUTO is MASKS_PALETTE; MASKS_GREY has label numbers as grey values; MASKS_BINARY 0 and 255. */
+enum mask_form { MASKS_AUTO, MASKS_GREY, MASKS_BINARY, MASKS_PALETTE };
+
+/* CLV_ERR_USAGE: 0 and 255 of labels that they cannot distinguish. */
+enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
+
+/* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the place of the file `image` (NULL:
+ * none) if the path ends with .tif. In a palette two labels that no table names are black and
+ * white, so that any viewer shows them; others have their own colours. */
+enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
+                                const uint8_t *label_of, enum mask_form form, const struct clv_labels *labels,
+                                struct clv_error *err) CLV_CHECK;
+
+/* Back to labels[n] what an earlier run wrote as 0 and 255. */
+void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
+                           const struct clv_indexed_image *image);
+
+/* Overlays: an image with its regions tinted and outlined, or with how uncertain its pixels are. */
+/* Writes the overlay of labels[height][width] (of a run of marginals 255 times the probability), with
+ * outlines of objects unless NULL, all or nothing. */
+enum clv_status overlay_file_write(const char *path, const struct clv_image *image, const uint8_t *labels,
+                                   const struct clv_object_map *objects, const struct segment_run *run,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* The legend of a folder of overlays: which colour is which label. */
+/* Writes folder/overlays/legend.svg, all or nothing: a line for every label with a name. One that is there and says
+ * something else stays as it is, which a note reports, unless `overwrite`. */
+enum clv_status overlay_legend_write(const char *folder, const struct clv_labels *labels, bool overwrite,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* Files that have the names of labels, next to what a run writes. */
+/* The output folder's file <below> is `text` afterwards, which is released. What says the same already stays: other
+ * shards write it, too; another one is CLV_ERR_CREATE unless outputs are overwritten, and one of the run's own inputs
+ * always. */
+enum clv_status names_file_write(struct segment *options, const char *below, struct text *text,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Where labels have names of their own: labels.tsv next to the masks of boxes, and the legend of overlays. */
+enum clv_status names_file_labels(struct segment *options, const struct clv_labels *labels,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* Cut-outs: the object alone, on transparency. */
+/* Which labels are the object: those of `names`, comma-separated names or numbers; NULL: all but label 0.
+ * CLV_ERR_USAGE for one that the model lacks. */
+enum clv_status cutout_choose(bool is_object[256], const char *names, const struct clv_labels *labels,
+                              struct clv_error *err) CLV_CHECK;
+
+/* Writes the object of labels[height][width] as RGBA PNG, all or nothing; cropped to it with `crop`. "-" is standard
+ * output. */
+enum clv_status cutout_write(const char *path, const struct clv_image *image, const uint8_t *labels,
+                             const bool is_object[256], bool crop, struct clv_error *err) CLV_CHECK;
+
+/* `cleave segment --sequence`: masks of some frames are given, those of the others are carried from them. */
+
+struct sequence {
+    struct clv_set set; /* whole: frames that are not wanted may lie between */
+    struct chains chains;
+    size_t *input_of; /* [set.n_items] of those that are wanted */
+};
+void sequence_release(struct sequence *self);
+
+/* What does not go with it (CLV_ERR_USAGE). */
+enum clv_status sequence_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
+
+/* Reads the set, adds the wanted frames to the inputs, and takes its labels, which are two. */
+enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, struct clv_labels *labels,
+                              struct segment *options, struct clv_error *err) CLV_CHECK;
+
+/* Chains on threads, the frames of each one after the other; a chain ends with its first failure. Outputs that are
+ * there stay, but frames on the way to others are computed again. */
+enum clv_status sequence_run(struct segment_counts *counts, const struct segment_run *run,
+                             struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,22 +1,14 @@
-#include "cli/segment/segment_files.h"
+#include "cli/segment/segment.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "cli/common/console.h"
-#include "cli/common/outputs.h"
-#include "cli/segment/marginals.h"
-#include "cli/segment/object_files.h"
-#include "data/labels.h"
-#include "image/codec.h"
-#include "image/overlay_palette.h"
+#include "base/base.h"
+#include "cli/common/common.h"
+#include "data/data.h"
+#include "image/image.h"
 #include "image/raster/raster.h"
-#include "image/raster/raster_write.h"
-#include "refine/cutout.h"
-#include "report/probability.h"
+#include "refine/refine.h"
+#include "report/report.h"
 
 int path_of_compare(const void *a, const void *b)
 {

@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/base.h"
 #include "cli/segment/segment.h"
-#include "task/label_image.h"
-#include "task/options.h"
-#include "task/training_set.h"
+#include "task/task.h"
 
 #define AT(member) offsetof(struct segment, member)
 #define BASIC      CLV_OPTION_BASIC

@@ -1,12 +1,9 @@
 /* All images of a run, on threads. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "cli/common/memory_gate.h"
-#include "cli/segment/exporting.h"
-#include "cli/segment/segment_work.h"
+#include "base/base.h"
+#include "cli/common/common.h"
+#include "cli/segment/segment.h"
 
 struct threads {
     struct job *job;

@@ -1,5 +1,5 @@
 /* An image from file to outputs, and what is reported of it. */
-#include "cli/segment/segment_work.h"
+#include "cli/segment/segment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,23 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "cleave/score.h"
-#include "cli/common/console.h"
-#include "cli/segment/box_inputs.h"
-#include "cli/segment/exporting.h"
-#include "cli/segment/object_files.h"
-#include "cli/segment/segment_files.h"
-#include "data/maps/map_array.h"
+#include "cli/common/common.h"
+#include "data/maps/maps.h"
 #include "feature/example/example.h"
-#include "feature/recipe/item_maps.h"
-#include "report/probability.h"
+#include "feature/recipe/recipe.h"
 #include "report/report.h"
-#include "task/band_images.h"
-#include "task/label_image.h"
-#include "task/learned_objects.h"
+#include "task/task.h"
 
 /* The maps of an input: those of --maps, else those of the set's columns. */
 
@@ -109,8 +100,8 @@ static void input_maps_watch(struct job *job, const struct work *work)
                      recipe->maps[m].name, job->maps.n, job->maps.n == 1 ? "" : "s", deviations);
 }
 
-/* The same of features: after 1, 2, 4, .. images, as few say little. Models of 8 and of 147 photos of horses reach at most
- * two thirds of the threshold on 60 others, and pass it on nuclei by the eighth image. */
+/* The same of features: after 1, 2, 4, .. images, as few say little. Models of 8 and of 147 photos of horses reach at
+ * most two thirds of the threshold on 60 others, and pass it on nuclei by the eighth image. */
 static void features_watch(struct job *job, const struct work *work)
 {
     size_t n = ++job->n_watched;

@@ -1,15 +1,11 @@
-#include "cli/segment/sequence.h"
+#include "cli/segment/segment.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "cli/common/console.h"
-#include "cli/common/memory_gate.h"
-#include "cli/segment/segment_files.h"
-#include "sequence/carry.h"
-#include "task/training_set.h"
+#include "base/base.h"
+#include "cli/common/common.h"
+#include "sequence/sequence.h"
+#include "task/task.h"
 
 #define BYTES_PER_PIXEL  96  /* of a frame: two images and their file's bytes, labels, a cut */
 #define BYTES_PER_WORKED 512 /* of the working size */

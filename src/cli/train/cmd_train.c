@@ -4,13 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/path.h"
+#include "base/base.h"
 #include "base/team.h"
-#include "cli/common/command.h"
-#include "cli/common/console.h"
-#include "cli/common/signals.h"
+#include "cli/common/common.h"
 #include "cli/train/train_options.h"
 
 static enum clv_status write_model(const struct clv_model *model, const struct train_options *options,
@@ -37,7 +33,8 @@ static enum clv_status write_model(const struct clv_model *model, const struct t
     return status;
 }
 
-/* Refuses to learn for hours what the disk then does not take: a file of about the model's size, which does not stay. */
+/* Refuses to learn for hours what the disk then does not take: a file of about the model's size, which does not stay.
+ * */
 static enum clv_status probe_space(const struct train_options *options, struct clv_error *err)
 {
     struct file_writer probe = {0};

@@ -7,16 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/team.h"
 #include "cleave/segment.h"
-#include "cli/common/console.h"
-#include "cli/common/options.h"
-#include "cli/common/recipe_options.h"
-#include "task/options.h"
-#include "task/training_set.h"
+#include "cli/common/common.h"
+#include "task/task.h"
 
 /* Whether another file, m.cleave.checkpoint, may be next to the model: not next to standard output or /dev/null. */
 static bool train_output_is_file(const struct train_options *options)

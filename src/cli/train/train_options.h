@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "cleave/segment.h"
-#include "cli/common/options.h"
+#include "cli/common/common.h"
 
 /* --learner and what was typed for parameters, which are the learner's own. */
 #define MAX_GIVEN_PARAMETERS 64

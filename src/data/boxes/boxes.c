@@ -6,13 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/text.h"
-#include "data/boxes/boxes_find.h"
-#include "data/shapes/outline.h"
+#include "base/base.h"
+#include "data/shapes/shapes.h"
 
 #define LARGEST_COORDINATE 1e9
 

@@ -1,13 +1,15 @@
 /* This folder reads boxes in many formats. boxes_read.c finds the format and walks folders; boxes_tsv.c,
  * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_json.c (boxes_coco.c, boxes_labelme.c, boxes_tasks.c) and
- * boxes_yolo.c (boxes_yaml.c) parse one file each (boxes_formats.h) and add to a builder, which this header declares;
+ * boxes_yolo.c (boxes_yaml.c) parse one file each and add to a builder, which this header declares;
  * boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then boxes_tsv.c. */
-#ifndef DATA_BOXES_H
-#define DATA_BOXES_H
+#ifndef DATA_BOXES_BOXES_H
+#define DATA_BOXES_BOXES_H
 
 #include <stdbool.h>
 
+#include "base/json.h"
 #include "cleave/boxes.h"
+#include "cleave/status.h"
 
 /* Boxes as they are read: images in any order, and one image perhaps several times. */
 struct boxes_builder {
@@ -65,5 +67,94 @@ void boxes_builder_release(struct boxes_builder *builder);
 /* Names the image added last as its file does, unless that says nothing: a bare file name is where the annotation
  * is, absolute paths count by their file name alone, and "../" at the beginning falls away. */
 enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name, struct clv_error *err) CLV_CHECK;
+
+/* Finding an image's boxes, and saying where one stands in its file. */
+
+/* Fills by_stem. O(n log n). */
+enum clv_status boxes_index(struct clv_boxes *boxes, struct clv_error *err) CLV_CHECK;
+
+/* "line", "object" ..: what clv_box.place counts. */
+const char *boxes_place_word(enum clv_boxes_form form);
+
+/* Bytes of the "1a2b3c4d-" that Label Studio puts before the names of files; 0: there is none. */
+size_t boxes_upload_prefix(const char *name);
+
+/* The readers of the formats of boxes: boxes_tsv.c, boxes_voc.c, boxes_cvat.c, boxes_json.c, boxes_yolo.c, and
+ * boxes_read.c to choose. */
+
+/* For the messages about files of another format. */
+#define BOXES_FORMATS                                                                                                  \
+    "boxes are read as tables separated by tabs, Pascal VOC, COCO, labelme, YOLO, CVAT and Label Studio"
+
+/* Readers: they add what `bytes` say; bytes[size] is a writable zero. `source` names the file in messages; `image`
+ * is the path without extension of an annotation of one image, which is the image's name if the file has no other. */
+enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *source, char *bytes, size_t size,
+                                struct clv_error *err) CLV_CHECK; /* takes bytes */
+enum clv_status boxes_parse_voc(struct boxes_builder *builder, const char *source, const char *image, const char *bytes,
+                                size_t size, struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_parse_cvat(struct boxes_builder *builder, const char *source, const char *bytes, size_t size,
+                                 struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *source, const char *image,
+                                 const char *bytes, size_t size, struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
+                                 size_t size, struct clv_error *err) CLV_CHECK;
+
+/* Adds the lines of classes.txt as labels 0, 1 ..; the same name twice is an error. */
+enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Adds the entry `names` of a data.yaml likewise; without one, nothing. */
+enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* The reader that fits: by content, then by the name of `source`. Sets the form; one file of another form than those
+ * before is an error. Takes bytes (array_alloc'd). */
+enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
+                            size_t size, struct clv_error *err) CLV_CHECK;
+
+/* The readers of JSON, boxes_coco.c, boxes_labelme.c and boxes_tasks.c, of which boxes_json.c chooses. */
+
+enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct json_value *root, const char *source,
+                                 struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct json_value *root, const char *source,
+                                    const char *image, struct clv_error *err) CLV_CHECK;
+/* Label Studio's array of tasks. Sets the form. */
+enum clv_status boxes_parse_tasks(struct boxes_builder *builder, const struct json_value *root, const char *source,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* Members of JSON objects that the readers of annotations share. */
+
+/* A member that has to be text that is not empty; messages call the object "WHAT NUMBER". */
+enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key, const char *source,
+                               const char *what, size_t number, struct clv_error *err) CLV_CHECK;
+
+/* An image's side, 0 where the file has none. */
+enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key, const char *source,
+                               const char *what, size_t number, struct clv_error *err) CLV_CHECK;
+
+/* An array of two numbers. */
+bool json_get_point(double point[2], const struct json_value *value);
+
+/* Reading XML element by element, safely: a document type is refused, and with it entities: nothing of another file is
+ * ever read, nothing grows; depth, names and text are bounded. */
+
+/* Where the parser stands. */
+struct xml_place {
+    const char *source; /* the file, for messages */
+    const char *path;   /* of the open elements: "/annotation/object/name" */
+    unsigned long line;
+};
+
+/* Called where an element begins (attributes: name, value, .. NULL) and before it ends, with the text before its end
+ * tag, white space around it cut off. A failure ends the parsing. */
+struct xml_handler {
+    enum clv_status (*begin)(void *context, const struct xml_place *place, const char *const *attributes,
+                             struct clv_error *err);
+    enum clv_status (*end)(void *context, const struct xml_place *place, const char *text, struct clv_error *err);
+};
+
+enum clv_status xml_parse(const struct xml_handler *handler, void *context, const char *source, const char *bytes,
+                          size_t size, struct clv_error *err) CLV_CHECK;
+
+/* The attribute's value, or NULL. */
+const char *xml_attribute(const char *const *attributes, const char *name);
 
 #endif

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/boxes/boxes_json.h"
-#include "data/boxes/boxes_members.h"
-#include "data/shapes/outline.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
+#include "data/shapes/shapes.h"
 
 struct coco_name {
     int64_t id;

@@ -4,12 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "data/boxes/boxes_formats.h"
-#include "data/boxes/boxes_xml.h"
-#include "data/shapes/outline.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
+#include "data/shapes/shapes.h"
 
 #define IMAGE_PATH "/annotations/image"
 

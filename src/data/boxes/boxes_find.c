@@ -1,15 +1,13 @@
 /* From an image of a set to its boxes, and from boxes to pixels. */
-#include "data/boxes/boxes_find.h"
+#include "data/boxes/boxes.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/shapes/outline.h"
+#include "base/base.h"
+#include "data/shapes/shapes.h"
 
 const char *boxes_place_word(enum clv_boxes_form form)
 {

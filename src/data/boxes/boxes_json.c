@@ -1,10 +1,9 @@
 /* Boxes in JSON: finds the program's format. */
-#include "data/boxes/boxes_json.h"
+#include "data/boxes/boxes.h"
 
 #include <string.h>
 
-#include "base/error.h"
-#include "data/boxes/boxes_formats.h"
+#include "base/base.h"
 
 enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *source, const char *image,
                                  const char *bytes, size_t size, struct clv_error *err)

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/boxes/boxes_json.h"
-#include "data/boxes/boxes_members.h"
-#include "data/shapes/outline.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
+#include "data/shapes/shapes.h"
 
 /* The bounding box of points[n] of a rectangle; of a circle by its centre and a point on it. */
 static enum clv_status bound_points(struct clv_box *box, const struct json_value *points, size_t n, bool is_circle,

@@ -1,6 +1,6 @@
-#include "data/boxes/boxes_members.h"
+#include "data/boxes/boxes.h"
 
-#include "base/error.h"
+#include "base/base.h"
 
 /* A member that has to be text that is not empty. */
 enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key, const char *source,

@@ -2,12 +2,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "data/boxes/boxes_formats.h"
-#include "data/tsv.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
+#include "data/data.h"
 
 #define CLASSES_NAME  "classes.txt"
 #define CLASSES_ABOVE "../classes.txt"

@@ -1,16 +1,11 @@
-/* Objects in Label Studio's exports (JSON and JSON-MIN): an array of one element an image. Coordinates are shares of the
- * image's sides in percent. */
+/* Objects in Label Studio's exports (JSON and JSON-MIN): an array of one element an image. Coordinates are shares of
+ * the image's sides in percent. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "data/boxes/boxes_find.h"
-#include "data/boxes/boxes_formats.h"
-#include "data/boxes/boxes_json.h"
-#include "data/boxes/boxes_members.h"
-#include "data/shapes/outline.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
+#include "data/shapes/shapes.h"
 
 /* The label, whatever its control is called: rectanglelabels, polygonlabels, labels .. */
 static const char *region_label(const struct json_value *value)

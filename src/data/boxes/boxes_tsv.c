@@ -2,12 +2,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "data/boxes/boxes_formats.h"
-#include "data/tsv.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
+#include "data/data.h"
 
 enum column { IMAGE, LABEL, X, Y, WIDTH, HEIGHT, X_MIN, Y_MIN, X_MAX, Y_MAX, N_COLUMNS };
 

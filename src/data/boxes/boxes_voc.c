@@ -2,11 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "data/boxes/boxes_formats.h"
-#include "data/boxes/boxes_xml.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
 
 static const char *const corner_names[] = {"xmin", "ymin", "xmax", "ymax"};
 

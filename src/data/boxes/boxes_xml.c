@@ -1,13 +1,11 @@
 /* XML over expat, which only this file knows. */
-#include "data/boxes/boxes_xml.h"
+#include "data/boxes/boxes.h"
 
 #include <expat.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "base/base.h"
 
 #define DEEPEST     32
 #define LONGEST     4096 /* bytes of names and of a text */

@@ -3,11 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "data/boxes/boxes_formats.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
 
 #define LARGEST_YAML ((size_t)1 << 24)
 #define LONGEST_NAME 1024

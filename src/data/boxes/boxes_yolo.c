@@ -3,12 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
-#include "data/boxes/boxes_formats.h"
-#include "data/shapes/outline.h"
+#include "base/base.h"
+#include "data/boxes/boxes.h"
+#include "data/shapes/shapes.h"
 
 #define MAX_CLASSES     100000
 #define LARGEST_CLASSES ((size_t)1 << 24)

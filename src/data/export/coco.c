@@ -1,8 +1,7 @@
 /* COCO's JSON. */
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "data/export/export.h"
-#include "data/shapes/rle.h"
+#include "data/shapes/shapes.h"
 
 void coco_begin(struct text *text)
 {

@@ -1,16 +1,16 @@
 /* This folder writes objects as other programs read them: COCO (coco.c), labelme (labelme.c), Pascal VOC (voc.c),
- * YOLO (yolo.c) and GeoJSON (geojson.c). Each adds to a text; who calls it makes the file. Objects are contours (data/shapes/contour.h), and so
- * are polygons and their tolerance.
+ * YOLO (yolo.c) and GeoJSON (geojson.c). Each adds to a text; who calls it makes the file. Objects are contours
+ * (data/shapes/contour.c), and so are polygons and their tolerance.
  *
  * `cleave import` reads all of it again (data/boxes). The folder that has coco.json, labelme/, voc/ and yolo/ has a
  * hidden note, too, whose first line is the folder of the images; empty: they have none in common. */
 #ifndef DATA_EXPORT_H
 #define DATA_EXPORT_H
 
-#include "base/text.h"
+#include "base/base.h"
 #include "cleave/data.h"
-#include "data/shapes/contour.h"
-#include "image/raster/raster_place.h"
+#include "data/shapes/shapes.h"
+#include "image/raster/raster.h"
 
 #define EXPORT_NOTE ".cleave-run"
 

@@ -1,5 +1,5 @@
 /* GeoJSON, one file an image (RFC 7946). */
-#include "base/array.h"
+#include "base/base.h"
 #include "data/export/export.h"
 
 #define WGS84 4326

@@ -1,6 +1,5 @@
 /* labelme's JSON, one file an image. */
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "data/export/export.h"
 
 enum clv_status labelme_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,

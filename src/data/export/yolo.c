@@ -1,6 +1,5 @@
 /* YOLO's text, one file an image, and the names of its classes. */
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "data/export/export.h"
 
 enum clv_status yolo_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,

@@ -1,9 +1,8 @@
-#include "data/maps/bands_map.h"
+#include "data/maps/maps.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "image/raster/raster.h"
 
 #define MOST_VALUES 16777216.0

@@ -1,12 +1,11 @@
-#include "data/maps/map_array.h"
+#include "data/maps/maps.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "image/codec.h"
+#include "base/base.h"
+#include "image/image.h"
 
 #define MAX_VALUES ((size_t)1 << 27)
 

@@ -1,7 +1,6 @@
-#include "data/maps/map_blur.h"
+#include "data/maps/maps.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 enum { BOXES = 3 };
 

@@ -1,9 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "cleave/maps.h"
 
 /* .npz is found so that reading it reports what is wrong with it. */

@@ -1,15 +1,11 @@
-#include "data/maps/map_reader.h"
+#include "data/maps/maps.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/maps/bands_map.h"
-#include "data/safetensors.h"
-#include "data/tensors.h"
-#include "image/codec.h"
-#include "image/formats.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "image/image.h"
 
 #define ZIP "PK\x03\x04"
 

@@ -1,9 +1,8 @@
-#include "data/maps/map_sample.h"
+#include "data/maps/maps.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 void map_grid_release(struct map_grid *grid)
 {

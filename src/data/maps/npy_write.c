@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/file_write.h"
-#include "data/maps/map_array.h"
+#include "base/base.h"
+#include "data/maps/maps.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".npy files are written as little-endian, as numbers are");
 

@@ -1,8 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/data.h"
 
 /* The place of a name among the set's, n_maps where it is new. */

@@ -1,9 +1,8 @@
-#include "data/shapes/contour.h"
+#include "data/shapes/shapes.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 #define VISITED (1 << 30) /* added to an object's number: the pixel's upper edge is in a ring */
 

@@ -1,9 +1,8 @@
 /* Objects with holes as one ring each, for formats that know no holes. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/shapes/contour.h"
+#include "base/base.h"
+#include "data/shapes/shapes.h"
 
 static int64_t squared_distance(const int32_t a[2], const int32_t b[2])
 {

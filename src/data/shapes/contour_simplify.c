@@ -1,9 +1,8 @@
 /* Simpler polygons within a tolerance. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/shapes/contour.h"
+#include "base/base.h"
+#include "data/shapes/shapes.h"
 
 /* Of a ring that loses more than this share of its area all points stay. */
 #define LARGEST_CHANGE 0.1

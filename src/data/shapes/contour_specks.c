@@ -2,9 +2,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/shapes/contour.h"
+#include "base/base.h"
+#include "data/shapes/shapes.h"
 
 /* Whether region a is the larger one; of equal ones the first; none, -1, is the smallest. */
 static bool is_larger(const struct contours *regions, int32_t a, int32_t b)

@@ -1,10 +1,8 @@
-#include "data/shapes/outline.h"
+#include "data/shapes/shapes.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/shapes/polygon.h"
+#include "base/base.h"
 
 #define MAX_POINTS   ((size_t)1 << 22)
 #define MAX_POLYGONS ((size_t)1 << 16)

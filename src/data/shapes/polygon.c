@@ -1,12 +1,11 @@
-#include "data/shapes/polygon.h"
+#include "data/shapes/shapes.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 struct edge {
     const double *upper, *lower; /* its ends, so that it crosses the same columns in whichever direction it runs */

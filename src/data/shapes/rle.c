@@ -1,11 +1,10 @@
-#include "data/shapes/rle.h"
+#include "data/shapes/shapes.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* One count of COCO's; *text moves behind it. */
 static bool take_count(int64_t *count, const char **text)

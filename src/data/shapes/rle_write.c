@@ -1,9 +1,8 @@
 /* Run lengths of masks. */
 #include <stdbool.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/shapes/rle.h"
+#include "base/base.h"
+#include "data/shapes/shapes.h"
 
 /* A run ends before pixel `at`, by columns. */
 static enum clv_status end_run(uint32_t **counts, size_t *capacity, size_t *n, uint64_t *from, uint64_t at,

@@ -1,12 +1,9 @@
-#include "feature/blocks/contrast.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/pairs.h"
-#include "feature/blocks/zones.h"
+#include "base/base.h"
 
 enum { BINS = 10, MAX_SWEEPS = 100, FIGURE_ROUNDS = 3 };
 

@@ -1,9 +1,8 @@
-#include "feature/blocks/edges.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 
-#include "base/maths.h"
-#include "feature/blocks/map_pool.h"
+#include "base/base.h"
 
 enum { CONSTANT, LENGTH, CONTRAST, LENGTH_CONTRAST, TEXTURE = EDGE_TEXTURE, N_EDGE_FEATURES };
 

@@ -1,11 +1,10 @@
-#include "feature/blocks/fisher.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/words/sift_image.h"
+#include "base/base.h"
+#include "feature/words/words.h"
 
 enum { D = MIXTURE_DIMENSIONS, K = MIXTURE_COMPONENTS };
 

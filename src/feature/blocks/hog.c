@@ -1,10 +1,9 @@
-#include "feature/blocks/hog.h"
+#include "feature/blocks/blocks.h"
 
 #include <stdio.h>
 #include <vl/hog.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 void hog_release(struct hog *hog)
 {

@@ -1,13 +1,13 @@
 /* VLFeat's homogeneous kernel map of order 1: the kernel's spectrum sampled at 0 and at one frequency, so three numbers
  * a share, read from a table. Its 0.9.21 clears only two of the three for shares too small for the table. */
-#include "feature/blocks/kernel_map.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <vl/homkermap.h>
 
-#include "base/error.h"
+#include "base/base.h"
 
 enum { ORDER = 1, MAPPED_SIZE = 2 * ORDER + 1 };
 

@@ -1,13 +1,11 @@
-#include "feature/blocks/map_pool.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "data/maps/map_sample.h"
+#include "base/base.h"
+#include "data/maps/maps.h"
 
 enum { BINS = 9 };
 

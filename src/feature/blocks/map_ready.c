@@ -1,11 +1,9 @@
-#include "feature/blocks/map_ready.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 static float clipped(double value)
 {

@@ -1,10 +1,9 @@
-#include "feature/blocks/pairs.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
 
 enum { MAX_REFERENCES = 1024, COORDINATES = 5 };

@@ -1,9 +1,8 @@
-#include "feature/blocks/scene.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 void grey_from_rgb(float *grey, const uint8_t *rgb, size_t n)
 {

@@ -1,9 +1,8 @@
 /* An image's pixels by overlapping windows instead of by superpixel. */
 #include <limits.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/scene.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
 
 /* The pixels first..end-1 of one window along an axis. */
 struct span {

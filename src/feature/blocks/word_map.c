@@ -1,9 +1,8 @@
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/blocks/blocks.h"
-#include "feature/words/nearest_centre.h"
+#include "feature/words/words.h"
 
 void word_map_release(struct word_map *map)
 {

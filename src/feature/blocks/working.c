@@ -1,8 +1,8 @@
-#include "feature/blocks/working.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 
-#include "base/error.h"
+#include "base/base.h"
 
 enum clv_status working_image(struct clv_image *working, const struct clv_image *image, int32_t max_pixels,
                               struct clv_error *err)

@@ -1,9 +1,8 @@
-#include "feature/blocks/zones.h"
+#include "feature/blocks/blocks.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 static const float CENTRE_RADIUS = 0.35f; /* in widths and heights of the image */
 static const double STRIP = 0.06;         /* the strip's depth, in sides of a square of as many pixels */

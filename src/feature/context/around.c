@@ -1,12 +1,10 @@
-#include "feature/context/around.h"
+#include "feature/context/context.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "base/base.h"
 
 #define CELL     0.04 /* side, in the unit of places */
 #define MAX_SIDE 32   /* cells */

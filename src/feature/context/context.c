@@ -5,10 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "feature/context/around.h"
+#include "base/base.h"
 
 enum { BINS = 9, MEANS = 3, FRAME = 8, N_EDGE_FEATURES = 2 };
 

@@ -5,10 +5,34 @@
  * node has its own value (and soft bins of its log-odds), means over its neighbours in the graph once, twice and four
  * times, means over the sectors of rings around it, and the mean of the image. Of two labels it has its place in the
  * figure's own coordinates, too. Means of sectors and places need the nodes' places, and stay 0 without. */
-#ifndef FEATURE_CONTEXT_H
-#define FEATURE_CONTEXT_H
+#ifndef FEATURE_CONTEXT_CONTEXT_H
+#define FEATURE_CONTEXT_CONTEXT_H
 
 #include "cleave/problem.h"
+#include "cleave/status.h"
+
+/* Means of what nodes say over the sectors of rings around a place. */
+
+enum { AROUND_SECTORS = 8, AROUND_RINGS = 3, AROUND_SIZE = AROUND_SECTORS * AROUND_RINGS };
+
+void around_name(char *name, size_t size, int32_t index);
+
+/* Nodes pooled in the cells of a grid, so that many of them cost no more. */
+struct around {
+    int32_t n_channels, n_cells;
+    int32_t *cell;          /* [n_nodes] */
+    double *count, *x, *y;  /* [n_cells] nodes, and their mean place */
+    float *sum;             /* [n_cells][n_channels] */
+    const float *place;     /* [n_nodes][2], a view */
+    double *weight, *total; /* [AROUND_SIZE], [AROUND_SIZE][n_channels], scratch */
+    float *means;           /* [AROUND_SIZE][n_channels] of the node filled last; 0 where nothing is */
+};
+void around_release(struct around *self);
+enum clv_status around_init(struct around *self, const float *value, int32_t n_channels, const float *place,
+                            int32_t n_nodes, struct clv_error *err) CLV_CHECK;
+
+/* O(cells x channels). The node's own cell does not count. */
+void around_fill(struct around *self, size_t node);
 
 int32_t context_size(int32_t n_labels);
 void context_name(char *name, size_t size, int32_t n_labels, int32_t index);
@@ -31,5 +55,15 @@ void context_release(struct context *self);
  * cells being at most 1024 of a grid over the image, and O(size of the problem). */
 enum clv_status context_init(struct context *self, const struct clv_problem *problem, const double *marginals,
                              int32_t n_labels, int32_t n_edge_features, struct clv_error *err) CLV_CHECK;
+
+/* What a first stage's marginals say about which labels an image has at all: evidence that label costs are made of. */
+
+/* evidence[2][n_labels]: each label's mean marginal over the nodes, and its largest one. O(n_nodes n_labels). */
+void evidence_measure(double *evidence, const double *marginals, int32_t n_nodes, int32_t n_labels);
+
+/* What the log-odds of a label's presence are linear in, row[evidence_size]: 1, the log-odds of the label's mean and of
+ * its largest marginal, and the roots of all labels' means, which say with what else it occurs. */
+int32_t evidence_size(int32_t n_labels);
+void evidence_row(double *row, const double *evidence, int32_t n_labels, int32_t label);
 
 #endif

@@ -1,8 +1,8 @@
-#include "feature/context/evidence.h"
+#include "feature/context/context.h"
 
 #include <math.h>
 
-#include "base/maths.h"
+#include "base/base.h"
 
 enum { N_OWN = 3 };
 

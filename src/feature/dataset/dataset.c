@@ -2,11 +2,8 @@
 
 #include <stdbool.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/safetensors.h"
-#include "data/tensors.h"
-#include "feature/dataset/feature_cache.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "mrf/problem.h"
 
 void dataset_item_release(struct dataset_item *item)

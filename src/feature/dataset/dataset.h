@@ -3,14 +3,17 @@
  * (features_read.c over features_arrays.c, loaded_item.c for more than memory holds). Feature files are written by
  * features_write.c, image by image, and dataset_write.c, from memory. This header declares what those share. Read
  * extract.c first. */
-#ifndef FEATURE_DATASET_H
-#define FEATURE_DATASET_H
+#ifndef FEATURE_DATASET_DATASET_H
+#define FEATURE_DATASET_DATASET_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
+#include "base/base.h"
 #include "cleave/features.h"
-#include "data/tensors.h"
+#include "cleave/status.h"
+#include "data/data.h"
 
 /* problem points into the item's own arrays, or into the dataset's file and the arrays derived from it (the own ones
  * are then NULL). */
@@ -41,7 +44,7 @@ struct features_arrays {
 struct dataset_file {
     struct clv_tensors *tensors;
     struct features_arrays arrays;
-    bool is_apart;                   /* features and superpixels are not in memory (loaded_item.h) */
+    bool is_apart;                   /* features and superpixels are not in memory (loaded_item.c) */
     enum clv_graph graph;            /* the loosest of a file that is apart */
     const int32_t (*size)[4];        /* [n] original and working width and height, or NULL */
     const int32_t *superpixels;      /* the working label maps of all items, or NULL */
@@ -68,7 +71,7 @@ struct clv_dataset {
     struct dataset_file file;
     struct clv_dataset **parts; /* [n_parts] of shards, which own the items; NULL: none */
     size_t n_parts;
-    struct feature_cache *cache; /* NULL: all features are in memory or mapped, see loaded_item.h */
+    struct feature_cache *cache; /* NULL: all features are in memory or mapped, see loaded_item.c */
 };
 
 /* The file that item *index comes from, and its number there. */
@@ -83,9 +86,9 @@ void dataset_looked_at(const struct clv_dataset *dataset, const struct clv_probl
 /* The item must be complete and fit those before; it is the dataset's from here on. */
 enum clv_status dataset_append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err) CLV_CHECK;
 
-/* Gives an item other features, of arrays that become its own: `problem` has their sizes and points to them, to the rest
- * of what the item has already. Those of an item in memory are freed. Items may be changed at the same time; all must
- * have the same sizes in the end, which the dataset's are at once. */
+/* Gives an item other features, of arrays that become its own: `problem` has their sizes and points to them, to the
+ * rest of what the item has already. Those of an item in memory are freed. Items may be changed at the same time; all
+ * must have the same sizes in the end, which the dataset's are at once. */
 void dataset_replace_features(struct clv_dataset *dataset, size_t index, const struct clv_problem *problem,
                               int64_t *row, int32_t *indices, float *value, float *edge_features);
 
@@ -112,5 +115,248 @@ enum clv_status dataset_weigh_labels(struct clv_dataset *dataset, double exponen
 /* The loosest kind of graph among its problems. */
 enum clv_status dataset_graph(enum clv_graph *graph, const struct clv_dataset *dataset,
                               struct clv_error *err) CLV_CHECK;
+
+/* Where nodes are within their image's boxes: features that follow from a box, so known in training only. */
+
+/* The boxes of an item. */
+struct item_boxes {
+    struct clv_pixel_box *boxes; /* of the original image; NULL: nothing is known of the item */
+    size_t n_boxes;              /* with boxes not NULL, 0 says that there is no object */
+};
+
+/* Estimates how likely each pixel is figure, from one image and its boxes alone: figure[height][width] in 0..1.
+ * Called on any thread. */
+typedef enum clv_status figure_estimate(float *figure, const struct clv_image *image, const struct item_boxes *boxes,
+                                        struct clv_error *err);
+
+/* Adds the example's frame to a dataset of frames: a problem with the same nodes and no edges. Features: soft bins
+ * of an 8 x 8 grid over the box, and the share of pixels outside of all boxes. Of several boxes a pixel is in that
+ * whose centre is nearest in box sizes. An item without known boxes has no features. theta is the estimate[n_nodes]
+ * of what is figure, if there is one, NULL else. O(pixels x boxes). */
+enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *example, const struct item_boxes *boxes,
+                          const float *estimate, const char *name, struct clv_error *err) CLV_CHECK;
+
+/* Images of a set as examples, in parallel and in order, with bounded memory. */
+
+/* Receives the examples one by one in the set's order, on the calling thread. What it leaves in the example is
+ * released. */
+typedef enum clv_status take_example(void *context, struct clv_example *example, const struct clv_item *item,
+                                     const float *estimate, struct clv_error *err);
+
+/* boxes[n_items]; `take` gets the estimate of the nodes of those that have some, [n_nodes], else NULL. */
+struct box_source {
+    const struct item_boxes *boxes;
+    figure_estimate *estimate; /* or NULL */
+};
+
+/* Whose examples a member of a team (base/team.h) takes. */
+enum extract_share {
+    EXTRACT_TO_ALL,    /* those of all images, which all members extracted */
+    EXTRACT_TO_LEADER, /* the same, the leader alone */
+};
+
+/* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no
+ * truth. `boxed` may be NULL. Memory: a fixed number of examples a thread. Fails as the first failing item in the
+ * set's order would. */
+enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
+                            int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
+                            enum extract_share share, take_example *take, void *context,
+                            struct clv_error *err) CLV_CHECK;
+
+/* Adds the mirror image of each of the set's images, with the mirrored mask, to the dataset that was extracted from the
+ * set and nothing else: item n + i mirrors item i. Patches are placed as in any image, not mirrored. */
+enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
+                                     const struct clv_recipe *recipe, int n_threads,
+                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* clv_dataset_extract with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are
+ * some for it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and
+ * nodes, without edges, whose features say where a node is within its image's boxes, and whose theta[n_nodes][2] is
+ * the estimate (may be NULL) of its pixels; so that places are comparable, items with masks need boxes, too. Two
+ * labels. */
+enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
+                                      const struct clv_set *set, const struct item_boxes *boxes,
+                                      figure_estimate *estimate, const struct clv_recipe *recipe, int n_threads,
+                                      const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                      struct clv_error *err) CLV_CHECK;
+
+/* Examples that a team's members extracted, from one to all others, or to the leader alone. */
+
+/* What is known of an example before its arrays are there. */
+struct example_sizes {
+    int32_t n_nodes, n_edges, n_features, n_edge_features;
+    int32_t width, height, working_width, working_height;
+    struct clv_patch_grid grid;
+    int64_t n_entries;
+    bool has_label, has_counts, has_estimate;
+};
+
+struct example_sharing {
+    int32_t n_labels;
+    struct clv_example *examples; /* [n], of which each member has those that team_for gave it */
+    float **estimates;            /* [n] */
+    struct example_sizes *sizes;  /* [n] */
+};
+
+void example_measure(struct example_sizes *sizes, const struct clv_example *example, const float *estimate);
+
+/* As team_slot: the sizes of an example, to be shared first, by team_for itself. */
+struct team_piece;
+bool example_sizes_slot(struct team_piece *piece, struct example_sharing *self, size_t index, size_t k);
+
+/* Shares examples[n] and their estimates. */
+enum clv_status examples_share(struct example_sharing *self, size_t n, bool to_all, struct clv_error *err) CLV_CHECK;
+
+/* Features that stay in memory of those that are read when they are needed (loaded_item.c): a block of bytes an item,
+ * as long as all fit. Nothing is evicted: for passes in turn or at random no other rule would find more. */
+
+/* Of n items, `memory` bytes. NULL is fine to free. */
+struct feature_cache;
+enum clv_status feature_cache_new(struct feature_cache **cache, size_t n, double memory,
+                                  struct clv_error *err) CLV_CHECK;
+void feature_cache_free(struct feature_cache *cache);
+
+/* An item's block, NULL if it is not cached. Safe in parallel, as is feature_cache_keep. */
+void *feature_cache_find(const struct feature_cache *cache, size_t index);
+
+/* Whether the block stays, and is freed with the cache: it fits, and no other thread has added the item. */
+bool feature_cache_keep(struct feature_cache *self, size_t index, void *block, size_t size);
+
+/* Which files a path of features stands for: an index, a folder of shards (feature_shards.c) or a single file. */
+
+#define FEATURES_INDEX_HEAD     "{\"metadata\":{\"format\":\"cleave features index 1\""
+#define FEATURES_INDEX_MAX_SIZE ((size_t)64 << 20)
+
+/* Whether a file begins as an index does, or a folder has shards and nothing else but indices: one shard at least. */
+bool features_is_sharded(const char *path);
+
+/* The paths of the shards that an index lists, or of those in a folder by their names. */
+enum clv_status features_list_shards(struct path_list *shards, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* The files that those of a list stand for, one after the other. */
+enum clv_status features_list_files(struct path_list *files, const struct path_list *paths,
+                                    struct clv_error *err) CLV_CHECK;
+
+/* Feature files in shards: x-00003-of-00016.safetensors, and x.safetensors.index.json, which lists them.
+ *
+ * A shard is a feature file of its own whose metadata say "shard": "3/16 of 200", so many images in all; it has a
+ * contiguous block of them. The index is {"metadata": {"format": .., "images": ..}, "shards":
+ * ["x-00001-of-00016.safetensors", ..]}, files next to it. (The convention's weight_map says which file has a tensor;
+ * here every file has all of them, for its images.) */
+
+/* Opens a feature file, or the index of shards of one, as clv_features_open does, but without mapping it
+ * (loaded_item.c): features of `memory` bytes stay in memory, besides those that are loaded. All of it is checked,
+ * item by item. */
+enum clv_status features_open_on_demand(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                        double memory, struct clv_error *err) CLV_CHECK;
+
+/* Opens several feature files as one, in their order, each a single file, an index or a folder of shards: with `memory`
+ * on demand, with 0 mapped. Single files are whole, or all shards of a set one after the other. CLV_ERR_DATA names a
+ * file that is not, comes twice, or is of other labels or another recipe than the first. One alone is opened as it
+ * always is. */
+enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_recipe *recipe,
+                                   const struct path_list *paths, double memory, struct clv_error *err) CLV_CHECK;
+
+/* Writes the index of shards next to them, in their order, all or nothing. CLV_ERR_DATA names a shard that is missing,
+ * comes twice, or is of another set or recipe, as clv_features_open does. */
+enum clv_status features_index_write(const char *path, const struct path_list *shards, struct clv_error *err) CLV_CHECK;
+
+/* The arrays of a feature file that is being opened: found, and checked against each other, before any image of them
+ * is looked at. */
+
+struct features_reading {
+    const char *path;
+    struct clv_dataset *dataset;
+    struct features_arrays arrays;
+    struct clv_recipe recipe;
+    bool has_recipe;
+    int64_t n, n_nodes, n_edges; /* images, and nodes and edges of all of them */
+};
+
+/* Finds the tensors, checks their types, shapes and offsets, and sets the dataset's sizes and what its file derives
+ * from them once. dataset->file.tensors and n_labels must be set. O(images + nodes). */
+enum clv_status features_arrays_read(struct features_reading *self, struct clv_error *err) CLV_CHECK;
+
+/* [n + 1] the first node of each image. */
+const int64_t *features_node_offsets(const struct features_reading *self);
+
+/* What the writer and the reader of feature files share. */
+
+#define FEATURES_FORMAT  "cleave features "
+#define FEATURES_VERSION "1"
+#define FEATURES_SHARD   "shard" /* metadata of shards */
+
+/* Names stand one a line in a JSON text: UTF-8 without line breaks, else CLV_ERR_DATA. */
+enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;
+
+/* *number = a whole number low..high of the metadata; unchanged where it is absent and not required. */
+enum clv_status features_number(int32_t *number, const struct clv_tensors *tensors, const char *path, const char *key,
+                                int32_t low, int32_t high, bool required, struct clv_error *err) CLV_CHECK;
+
+/* clv_features_write for shard `number` of `count`, 1 <= number <= count <= 100000 and <= the set's items: a contiguous
+ * block of them, whose file says which it is. An index of all shards opens as one dataset. */
+enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
+                                     int32_t number, int32_t count, int n_threads,
+                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* Opening feature files. */
+
+/* A dataset of an open file, which it owns from here on whatever the outcome; `path` names it in messages. is_apart:
+ * its features were left in the file. */
+enum clv_status features_parse(struct clv_dataset **dataset, struct clv_recipe *recipe, struct clv_tensors *tensors,
+                               const char *path, bool is_apart, struct clv_error *err) CLV_CHECK;
+
+/* A feature file, not an index. is_apart: features and superpixels stay in it (loaded_item.c). */
+enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
+                                   bool is_apart, struct clv_error *err) CLV_CHECK;
+
+/* Words as a dataset of chains. */
+
+#define LETTER_FEATURES 131 /* the pixels, a bias of 1, first of its word, last of its word */
+
+/* The words of some folds (folds[LETTER_MAX_FOLDS], 1 if it is wanted; NULL: all words) as a dataset of chain problems,
+ * in the file's order: node i is a letter with LETTER_FEATURES features 0 or 1, edge e joins letters e and e + 1 and
+ * has one feature, 1. theta is 1 for the true label and 0 for others, so that the loss of a word is the number of its
+ * wrong letters. Labels are named a to z, items "word N", N the word's place in the file from 1. CLV_ERR_USAGE if a
+ * fold has no words or there is none at all. */
+enum clv_status letters_dataset(struct clv_dataset **dataset, const struct letters *letters, const uint8_t *folds,
+                                struct clv_error *err) CLV_CHECK;
+
+/* Features that stay in their files and are read when they are needed: datasets larger than memory. Of every item the
+ * sizes, labels, theta, volumes, places and row ends (problem.row) are in memory; index, value, edges and edge_features
+ * of its problem are NULL unless the item is loaded:
+ *
+ *     struct loaded_item loaded = {0};
+ *     status = loaded_item_load(&loaded, dataset, index, true, err);   // loaded.problem is complete
+ *     ..
+ *     loaded_item_release(&loaded);
+ *
+ * Features that were read once stay as long as they fit (feature_cache.c), the others are read each time. Of datasets
+ * whose features are all in memory nothing is read. feature_shards.c opens both kinds. */
+
+/* Whether features are read when they are needed. */
+bool dataset_is_on_demand(const struct clv_dataset *dataset);
+
+/* One thread's, starts as zeros. */
+struct loaded_item {
+    const struct clv_dataset *dataset; /* NULL: nothing is loaded */
+    size_t index;
+    struct clv_problem problem;
+    void *own; /* its features, unless they are cached */
+};
+
+/* Loads an item in place of the one before. Not `keeps`: for passes that look at each once, whose features need not be
+ * cached. Errors name file and item: CLV_ERR_DATA if the file has changed since it was opened. Different threads may
+ * load the same item. Nothing is loaded after a failure. */
+enum clv_status loaded_item_load(struct loaded_item *self, const struct clv_dataset *dataset, size_t index, bool keeps,
+                                 struct clv_error *err) CLV_CHECK;
+void loaded_item_release(struct loaded_item *self);
+
+/* Reads the features of an item of a file that is not mapped: *block (array_free it), and pointers into it into
+ * *problem. */
+enum clv_status loaded_item_read(void **block, size_t *size, struct clv_problem *problem,
+                                 const struct clv_dataset *dataset, size_t index, struct clv_error *err) CLV_CHECK;
 
 #endif

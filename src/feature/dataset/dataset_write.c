@@ -2,14 +2,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "data/labels_file.h"
-#include "data/tensors.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/features_format.h"
-#include "feature/dataset/loaded_item.h"
 
 #define N_TENSORS  10 /* nine and the palette */
 #define N_METADATA 7  /* labels last */

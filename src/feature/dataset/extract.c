@@ -1,20 +1,13 @@
-#include "feature/dataset/extract.h"
+#include "feature/dataset/dataset.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/hash.h"
+#include "base/base.h"
 #include "base/team.h"
 #include "base/team_for.h"
-#include "data/set.h"
-#include "feature/dataset/dataset.h"
-#include "feature/dataset/extract_share.h"
-#include "feature/dataset/frame.h"
+#include "data/data.h"
 #include "feature/example/example.h"
-#include "feature/example/truth.h"
-#include "feature/recipe/item_maps.h"
-#include "feature/recipe/memory_estimate.h"
+#include "feature/recipe/recipe.h"
 
 /* Items in flight for each thread: enough that threads seldom wait for the slowest image, few enough to bound memory
  * (an example takes about 2 MB at the default working size). */

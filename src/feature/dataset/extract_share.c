@@ -1,7 +1,6 @@
-#include "feature/dataset/extract_share.h"
+#include "feature/dataset/dataset.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/team.h"
 #include "base/team_for.h"
 

@@ -1,10 +1,9 @@
-#include "feature/dataset/feature_cache.h"
+#include "feature/dataset/dataset.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 struct feature_cache {
     double limit, used;      /* bytes */

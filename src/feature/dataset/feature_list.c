@@ -1,16 +1,13 @@
-#include "feature/dataset/feature_list.h"
+#include "feature/dataset/dataset.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/json.h"
 #include "base/shard.h"
-#include "base/text.h"
 
 static bool is_index(const char *path)
 {

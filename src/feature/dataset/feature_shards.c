@@ -1,22 +1,13 @@
-#include "feature/dataset/feature_shards.h"
+#include "feature/dataset/dataset.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/shard.h"
-#include "base/text.h"
-#include "data/safetensors.h"
-#include "data/tensors.h"
-#include "feature/dataset/dataset.h"
-#include "feature/dataset/feature_cache.h"
-#include "feature/dataset/feature_list.h"
-#include "feature/dataset/features_format.h"
-#include "feature/dataset/features_read.h"
-#include "feature/recipe/recipe_file.h"
+#include "data/data.h"
+#include "feature/recipe/recipe.h"
 
 /* The whole number at *text, digits alone and at most `maximum`; *text stands behind it. False: there is none. */
 static bool take_number(size_t *value, const char **text, size_t maximum)

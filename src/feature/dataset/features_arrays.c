@@ -1,13 +1,11 @@
-#include "feature/dataset/features_arrays.h"
+#include "feature/dataset/dataset.h"
 
 #include <limits.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/tensors.h"
-#include "feature/dataset/features_format.h"
-#include "feature/recipe/recipe_file.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "feature/recipe/recipe.h"
 
 const int64_t *features_node_offsets(const struct features_reading *self)
 {

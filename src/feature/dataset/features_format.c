@@ -1,10 +1,9 @@
-#include "feature/dataset/features_format.h"
+#include "feature/dataset/dataset.h"
 
 #include <string.h>
 
-#include "base/error.h"
-#include "base/text.h"
-#include "data/tensors.h"
+#include "base/base.h"
+#include "data/data.h"
 
 enum clv_status features_check_name(const char *name, struct clv_error *err)
 {

@@ -1,27 +1,19 @@
 /* Opening feature files as datasets of views. What a file says is checked once, in one pass, before any of it is handed
  * out. */
-#include "feature/dataset/features_read.h"
+#include "feature/dataset/dataset.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "data/labels_file.h"
-#include "data/safetensors.h"
-#include "data/tensors.h"
-#include "feature/blocks/working.h"
-#include "feature/dataset/features_arrays.h"
-#include "feature/dataset/features_format.h"
-#include "feature/dataset/loaded_item.h"
-#include "feature/example/truth.h"
-#include "feature/recipe/recipe_file.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "feature/blocks/blocks.h"
+#include "feature/example/example.h"
+#include "feature/recipe/recipe.h"
 #include "mrf/problem.h"
-#include "superpixel/patch_grid.h"
-#include "superpixel/places.h"
+#include "superpixel/superpixel.h"
 
 static enum clv_status check_format(struct features_reading *self, struct clv_error *err)
 {

@@ -6,19 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/shard.h"
 #include "base/team.h"
-#include "base/text.h"
-#include "data/labels_file.h"
-#include "data/safetensors.h"
-#include "data/tensors.h"
-#include "feature/dataset/extract.h"
-#include "feature/dataset/feature_shards.h"
-#include "feature/dataset/features_format.h"
-#include "feature/recipe/recipe_file.h"
+#include "data/data.h"
+#include "feature/dataset/dataset.h"
+#include "feature/recipe/recipe.h"
 
 #define COPY_SIZE ((size_t)1 << 20)
 

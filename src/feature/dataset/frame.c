@@ -1,9 +1,8 @@
-#include "feature/dataset/frame.h"
+#include "feature/dataset/dataset.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 enum { GRID = 8, OUTSIDE = GRID * GRID, N_FEATURES };
 

@@ -2,10 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/letters.h"
 
 enum { BIAS = LETTER_PIXELS, FIRST, LAST };
 

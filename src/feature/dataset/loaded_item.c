@@ -1,11 +1,7 @@
-#include "feature/dataset/loaded_item.h"
-
-#include "base/array.h"
-#include "base/error.h"
-#include "data/safetensors.h"
-#include "data/tensors.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/feature_cache.h"
+
+#include "base/base.h"
+#include "data/data.h"
 
 bool dataset_is_on_demand(const struct clv_dataset *dataset)
 {

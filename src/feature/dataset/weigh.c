@@ -1,11 +1,9 @@
 /* How the loss weighs nodes: theta from the pixels of each true label. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
-#include "feature/example/truth.h"
+#include "feature/example/example.h"
 #include "mrf/problem.h"
 
 /* An item's truth, to be written; theta NULL: it has none. */

@@ -1,16 +1,10 @@
 /* One image as a structured problem, its truth, and its labels as a mask. */
 #include "feature/example/example.h"
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/edges.h"
-#include "feature/blocks/working.h"
-#include "feature/example/rows.h"
-#include "feature/example/tiles.h"
-#include "feature/example/views.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
-#include "superpixel/patch_grid.h"
-#include "superpixel/places.h"
+#include "superpixel/superpixel.h"
 
 void clv_example_release(struct clv_example *example)
 {

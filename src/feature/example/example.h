@@ -1,13 +1,128 @@
 /* Features of an image whose maps need not be in memory. */
-#ifndef FEATURE_EXAMPLE_H
-#define FEATURE_EXAMPLE_H
 
+/* This folder makes one image a problem: example.c runs SLIC or lays the patches and lets every block fill its columns
+ * from what views.c has made of the image; truth.c brings masks and boxes to the nodes and labels back to the
+ * pixels, patch_votes.c the labels of patches. Read clv_example_extract in example.c first. This header declares
+ * what truth.c shares with the readers of feature files. */
+#ifndef FEATURE_EXAMPLE_EXAMPLE_H
+#define FEATURE_EXAMPLE_EXAMPLE_H
+
+#include "base/machine.h"
 #include "cleave/features.h"
-#include "data/maps/map_reader.h"
+#include "data/maps/maps.h"
+#include "feature/blocks/blocks.h"
+#include "feature/recipe/recipe.h"
+#include "region/region.h"
 
 /* clv_example_extract_maps of maps[recipe->n_maps]. */
 enum clv_status example_extract(struct clv_example *example, const struct clv_image *image,
                                 const struct map_reader *maps, const struct clv_recipe *recipe,
                                 struct clv_error *err) CLV_CHECK;
+
+/* The votes of patches on a pixel's label. */
+
+/* Along one axis: the two patches around a pixel's centre and the share of the second; both the same past the outer
+ * centres. */
+struct patches_between {
+    int32_t low, high;
+    float share;
+};
+
+struct patch_votes {
+    const int32_t *y; /* labels of the example's nodes */
+    int32_t n_columns;
+    struct patches_between *columns, *rows; /* [width], [height] of the image */
+};
+
+/* Zeroed at first; released whatever the status. */
+enum clv_status patch_votes_init(struct patch_votes *self, const struct clv_example *example, const int32_t *y,
+                                 struct clv_error *err) CLV_CHECK;
+void patch_votes_release(struct patch_votes *self);
+
+/* Who votes on pixel (x, y), and with which share. */
+INLINE void patch_votes_at(int32_t voter[4], float share[4], const struct patch_votes *self, int32_t x, int32_t y)
+{
+    struct patches_between column = self->columns[x], row = self->rows[y];
+    const int32_t *above = self->y + row.low * self->n_columns, *below = self->y + row.high * self->n_columns;
+    voter[0] = above[column.low];
+    voter[1] = above[column.high];
+    voter[2] = below[column.low];
+    voter[3] = below[column.high];
+    share[0] = (1 - row.share) * (1 - column.share);
+    share[1] = (1 - row.share) * column.share;
+    share[2] = row.share * (1 - column.share);
+    share[3] = row.share * column.share;
+}
+
+/* What the feature blocks look at, made of one image. */
+
+/* Each node's own pixels, for patches more of the image around them, and what blocks share between nodes. */
+struct views {
+    struct scene image;                   /* pixels by the partition */
+    struct scene windows;                 /* by patch; zeros for superpixels */
+    struct scene surround, whole;         /* by wider windows, where a block wants them */
+    struct word_map maps[CLV_MAX_SCALES]; /* zeros where no block looks at a scale */
+    struct kernel_map kernel_map;
+    struct hog hog;         /* zeros without the block */
+    struct fisher fisher;   /* zeros without the block */
+    struct map_pool pooled; /* of maps of networks; zeros without them */
+    float *measures;        /* [n_nodes][n_measures] of contrast.c; NULL without the block */
+    float *of_whole;        /* the scene block, the same for all nodes; NULL without it */
+    int32_t n_measures;
+};
+void views_release(struct views *views);
+
+/* Nodes and grid of `example` are there; working image and example outlive the views. maps[recipe->n_maps] and their
+ * window, or NULL. O(pixels x scales). */
+enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
+                           const struct clv_adjacency *adjacency, const struct map_reader *maps,
+                           const struct map_window *window, const struct clv_recipe *recipe, const struct layout *at,
+                           struct clv_error *err) CLV_CHECK;
+
+/* What a node's own pixels are. */
+const struct scene *views_own(const struct views *views);
+
+/* The feature rows of an example's nodes, every block in its columns. */
+
+/* Row, index and value of the example's first n_nodes nodes. O(pixels + entries). */
+enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct views *views,
+                          const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err) CLV_CHECK;
+
+/* An image at a fixed scale: tile by tile, each with a halo that its features may look at, joined along their seams. */
+
+/* The regions of one tile; nothing of it depends on what is beyond the pixels that were seen. */
+struct tile {
+    struct clv_superpixels map;     /* of all that was seen: regions 0..n-1 are the tile's, the others the halo's */
+    struct clv_adjacency adjacency; /* of 0..n-1 alone */
+    struct clv_problem problem;     /* of 0..n-1: rows, and edges without features */
+    struct region *regions;         /* [n], as far as colours go */
+    float *map_means;               /* [n][channels of all maps]; NULL without maps */
+    int32_t n, n_channels;
+    struct clv_example rows; /* of which row, index and value are the tile's own */
+};
+void tile_release(struct tile *tile);
+
+/* seen: the working pixels of a tile and its halo, of which core (x and y from the corner of seen) is the tile. A core
+ * that is all of it has no halo. window: where seen is in what maps[recipe->n_maps] are spread over. O(pixels x
+ * scales). */
+enum clv_status tile_extract(struct tile *tile, const struct clv_image *seen, const struct patch *core,
+                             const struct map_reader *maps, const struct map_window *window,
+                             const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err) CLV_CHECK;
+
+/* The working image's tiles as one example: superpixels, rows, edges and their features; *n_edges of them. Memory of
+ * one tile besides. */
+enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, const struct clv_image *working,
+                              const struct map_reader *maps, const struct clv_recipe *recipe, const struct layout *at,
+                              struct clv_error *err) CLV_CHECK;
+
+/* label[i] = argmax_b theta[i][b], the lowest on ties; CLV_UNKNOWN for a row of zeros. */
+void majority_labels(int32_t *label, const float *theta, int32_t n_nodes, int32_t n_labels);
+
+/* mean[n_nodes] = the mean of values[height][width], at the original size, over each node's pixels. */
+enum clv_status example_mean(float *mean, const struct clv_example *example, const float *values,
+                             struct clv_error *err) CLV_CHECK;
+
+/* theta as clv_example_set_truth says, of the pixels counted. */
+void balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
 
 #endif

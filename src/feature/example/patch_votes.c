@@ -1,10 +1,9 @@
 /* From patches back to pixels: every pixel asks the patches whose centres are around it. */
-#include "feature/example/patch_votes.h"
+#include "feature/example/example.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* around[side] of the original image's columns (or rows), which are `working` pixels at working size. */
 static struct patches_between *patches_around(int32_t side, int32_t working, int32_t size_px, int32_t step_px,

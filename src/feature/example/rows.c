@@ -1,9 +1,8 @@
-#include "feature/example/rows.h"
+#include "feature/example/example.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* Moves the non-zero entries of dense[n] to the end of the sparse matrix, and clears them. */
 static enum clv_status append_row(struct clv_example *example, size_t *capacity, size_t *n_entries, float *dense,

@@ -1,13 +1,10 @@
-#include "feature/example/tiles.h"
+#include "feature/example/example.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/edges.h"
-#include "feature/blocks/working.h"
-#include "feature/example/rows.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
 
 void tile_release(struct tile *tile)
 {

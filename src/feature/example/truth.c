@@ -1,11 +1,10 @@
 /* Between superpixels and the original image's pixels: true labels in, mask out. */
-#include "feature/example/truth.h"
+#include "feature/example/example.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/working.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
 
 void balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels)
 {

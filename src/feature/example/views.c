@@ -1,8 +1,7 @@
-#include "feature/example/views.h"
+#include "feature/example/example.h"
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/contrast.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
 
 void views_release(struct views *views)
 {

@@ -1,11 +1,9 @@
 /* The maps of an item of a set, in the order of a recipe. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/map_ready.h"
-#include "feature/recipe/item_maps.h"
-#include "feature/recipe/map_learning.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
+#include "feature/recipe/recipe.h"
 
 const char *map_path(const struct clv_set *set, const struct clv_item *item, const char *name)
 {

@@ -1,11 +1,8 @@
-#include "feature/recipe/layout.h"
+#include "feature/recipe/recipe.h"
 
 #include <stdbool.h>
 
 #include "feature/blocks/blocks.h"
-#include "feature/blocks/fisher.h"
-#include "feature/blocks/hog.h"
-#include "feature/blocks/map_pool.h"
 
 void layout_init(struct layout *layout, const struct clv_recipe *recipe)
 {

@@ -1,11 +1,9 @@
 /* Principal components of a map's channels. */
 #include <math.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "base/eigen.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "feature/recipe/map_learning.h"
+#include "feature/recipe/recipe.h"
 
 #define MAX_PLACES 256 /* of an image that are looked at; a pixel's neighbours say much the same */
 

@@ -1,10 +1,9 @@
-#include "feature/recipe/map_drift.h"
+#include "feature/recipe/recipe.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/blocks/map_pool.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
 
 size_t map_drift_size(const struct clv_recipe *recipe)
 {

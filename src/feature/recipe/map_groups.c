@@ -1,13 +1,12 @@
 /* Groups of directions: spherical k-means, judged by its silhouette (Rousseeuw 1987). Maps of several networks make
- * groups that are far clearer than any that images make: on 147 photos of horses, the last layers of three networks have
- * a silhouette of .99 and cosines from 0 to .26 between the groups, of each network alone .79 and more between groups of
- * any number; colours, gradients and places as maps have silhouettes of .88 and less. */
+ * groups that are far clearer than any that images make: on 147 photos of horses, the last layers of three networks
+ * have a silhouette of .99 and cosines from 0 to .26 between the groups, of each network alone .79 and more between
+ * groups of any number; colours, gradients and places as maps have silhouettes of .88 and less. */
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/recipe/map_learning.h"
+#include "base/base.h"
+#include "feature/recipe/recipe.h"
 
 enum { MAX_GROUPS = 10, MAX_ROUNDS = 50, LEAST_MEMBERS = 3 };
 #define LEAST_SILHOUETTE 0.9

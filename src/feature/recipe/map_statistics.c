@@ -2,12 +2,10 @@
  * separate figure from ground in the same way in all training images. */
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "data/set.h"
-#include "feature/blocks/map_ready.h"
-#include "feature/recipe/map_learning.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "feature/blocks/blocks.h"
+#include "feature/recipe/recipe.h"
 
 #define MAX_LOOKED_AT 512
 

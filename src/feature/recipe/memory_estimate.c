@@ -1,21 +1,11 @@
-#include "feature/recipe/memory_estimate.h"
+#include "feature/recipe/recipe.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "feature/blocks/blocks.h"
-#include "feature/blocks/contrast.h"
-#include "feature/blocks/fisher.h"
-#include "feature/blocks/hog.h"
-#include "feature/blocks/map_pool.h"
-#include "feature/blocks/working.h"
-#include "feature/recipe/item_maps.h"
-#include "feature/recipe/layout.h"
-#include "feature/recipe/recipe.h"
 
 #define GIGABYTE 1e9
 

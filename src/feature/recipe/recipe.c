@@ -3,14 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/blocks/blocks.h"
-#include "feature/blocks/edges.h"
-#include "feature/blocks/fisher.h"
-#include "feature/blocks/hog.h"
-#include "feature/blocks/map_pool.h"
-#include "feature/recipe/layout.h"
 
 void clv_recipe_init(struct clv_recipe *recipe)
 {

@@ -1,18 +1,15 @@
-#include "feature/recipe/recipe_file.h"
+#include "feature/recipe/recipe.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/json.h"
-#include "data/tensors.h"
+#include "data/data.h"
 #include "feature/blocks/blocks.h"
-#include "feature/blocks/map_pool.h"
-#include "feature/recipe/recipe.h"
-#include "feature/words/mixture.h"
+#include "feature/words/words.h"
 
 /* Every plain value of a recipe, in the order of the file. */
 static const struct {

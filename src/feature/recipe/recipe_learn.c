@@ -1,15 +1,10 @@
-/* Learning the codebooks of a recipe: descriptors sampled evenly from all images, one codebook a scale. At a fixed scale
- * also which differences of colours count as strong. */
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
+/* Learning the codebooks of a recipe: descriptors sampled evenly from all images, one codebook a scale. At a fixed
+ * scale also which differences of colours count as strong. */
+#include "base/base.h"
 #include "base/team_for.h"
 #include "feature/blocks/blocks.h"
-#include "feature/blocks/edges.h"
-#include "feature/blocks/working.h"
 #include "feature/recipe/recipe.h"
-#include "feature/words/codebook.h"
-#include "feature/words/mixture.h"
+#include "feature/words/words.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, KMEANS_ITERATIONS = 20 };
 

@@ -1,12 +1,9 @@
-/* What a recipe learns of maps. Maps are read a batch at a time and forgotten: memory is that of the sums of a batch and
- * of one channel a thread. */
+/* What a recipe learns of maps. Maps are read a batch at a time and forgotten: memory is that of the sums of a batch
+ * and of one channel a thread. */
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
-#include "feature/recipe/map_learning.h"
+#include "base/base.h"
 #include "feature/recipe/recipe.h"
 
 #define BATCH 64

@@ -1,16 +1,12 @@
 /* Works on the bytes that the words are assigned with: their sums are exact, so the centres do not depend on the order
  * of summation, threads or instruction set, and the assignment is the fast one of nearest_centre.c. VLFeat's k-means
  * (codebook_vlfeat.c) is the reference. */
-#include "feature/words/codebook.h"
+#include "feature/words/words.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "feature/words/codebook_vlfeat.h"
-#include "feature/words/nearest_centre.h"
+#include "base/base.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
 

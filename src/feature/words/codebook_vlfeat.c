@@ -2,13 +2,11 @@
  * that; it takes random numbers from a state of the thread's, which is seeded here and put back; it starts OpenMP's
  * threads, which end the process where one is refused, so it is limited to the calling one; it cannot be stopped, so it
  * runs a few rounds at a time. */
-#include "feature/words/codebook_vlfeat.h"
+#include "feature/words/words.h"
 
 #include <vl/kmeans.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/base.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, ROUNDS = 5 /* between looks at whether to stop */ };
 

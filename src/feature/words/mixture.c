@@ -1,14 +1,10 @@
-#include "feature/words/mixture.h"
+#include "feature/words/words.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "base/eigen.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "base/parallel.h"
-#include "base/rng.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE, D = MIXTURE_DIMENSIONS, K = MIXTURE_COMPONENTS, MEANS_ROUNDS = 10, ROUNDS = 25 };
 

@@ -5,12 +5,11 @@
  * The vector kernels are small matrix products: a tile of descriptors against a block of centres whose coordinates
  * are interleaved, so that each lane of a vector accumulates one centre's score and a descriptor's coordinates are
  * broadcast. */
-#include "feature/words/nearest_centre.h"
+#include "feature/words/words.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 #if defined(__x86_64__)
 #define HAVE_X86 1

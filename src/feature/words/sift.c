@@ -10,13 +10,12 @@
  *
  * along x and along y. All is done in unsigned 32-bit arithmetic: running sums wrap around, their differences are
  * exact as long as the window's own sum fits, and the result is the same on every machine. */
-#include "feature/words/sift.h"
+#include "feature/words/words.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
 
 enum { N = SIFT_ORIENTATIONS, BINS = 4, LUMA_ONE = SIFT_LUMA_ONE };

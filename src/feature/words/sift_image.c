@@ -1,8 +1,6 @@
-#include "feature/words/sift_image.h"
+#include "feature/words/words.h"
 
-#include "base/array.h"
-#include "base/error.h"
-#include "feature/words/sift_vlfeat.h"
+#include "base/base.h"
 
 void sift_image_release(struct sift_image *image)
 {

@@ -2,13 +2,12 @@
  * of bounds in an image of one row or column: the image is continued past its border, far enough for every cell to have
  * a frame. Its exact Gaussian window is some ten times as slow as its flat one: the flat one is used, which weighs
  * whole bins, as sift.c does. It counts pixels in 32 bits: larger images are refused. */
-#include "feature/words/sift_vlfeat.h"
+#include "feature/words/words.h"
 
 #include <string.h>
 #include <vl/dsift.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
 

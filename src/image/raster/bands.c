@@ -1,12 +1,11 @@
-#include "image/raster/bands.h"
+#include "image/raster/raster.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "base/eigen.h"
-#include "base/error.h"
 
 #define MOST_SAMPLES ((size_t)1 << 20) /* pixels, of all files */
 #define OF_A_FILE    4096

@@ -1,12 +1,10 @@
-#include "image/raster/geo_tags.h"
+#include "image/raster/raster.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
+#include "base/base.h"
 
 #define TAG_SCALE          33550
 #define TAG_TIE_POINTS     33922

@@ -1,12 +1,12 @@
 /* NumPy's .npy files, versions 1 to 3: a magic number, the length of a header, the header, which is a Python
  * dictionary, and the array. The format is numpy.lib.format's. */
-#include "image/raster/npy.h"
+#include "image/raster/raster.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/base.h"
 
 #define MAGIC      "\x93NUMPY"
 #define MAGIC_SIZE 6

@@ -3,12 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "image/codec.h"
-#include "image/formats.h"
-#include "image/raster/raster_tiff.h"
+#include "base/base.h"
+#include "image/image.h"
 
 static void close_part(struct raster_part *part)
 {

@@ -5,15 +5,84 @@
  * with further bands; 1 to 16, or 32 bits of whole numbers, 8, 16 or 32 of signed ones, 16, 32 or 64 of floating
  * point), a .npy array of [height][width] or [height][width][bands], or any image that clv_image_read knows: three
  * bands of 0..255. */
-#ifndef IMAGE_RASTER_H
-#define IMAGE_RASTER_H
+#ifndef IMAGE_RASTER_RASTER_H
+#define IMAGE_RASTER_RASTER_H
 
 #include <stdbool.h>
+#include <tiffio.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "cleave/image.h"
-#include "image/raster/npy.h"
-#include "image/raster/raster_place.h"
+#include "cleave/status.h"
+
+/* Arrays of numbers as they stand in files, and where a .npy file has its one. */
+
+enum number_type {
+    NUMBER_U8,
+    NUMBER_U16,
+    NUMBER_F16,
+    NUMBER_F32,
+    NUMBER_F64,
+    NUMBER_I8,
+    NUMBER_I16,
+    NUMBER_U32,
+    NUMBER_I32
+};
+size_t number_type_size(enum number_type type);
+
+/* A number at any address. */
+double number_load(const unsigned char *bytes, enum number_type type, bool big_endian);
+
+/* IEEE 754 half precision; every value of it is one of single precision. */
+float number_from_half(uint16_t bits);
+
+enum { NUMBER_MAX_DIMENSIONS = 6 };
+
+/* Numbers at any address, in either byte order. */
+struct number_array {
+    const unsigned char *bytes; /* all of them are there */
+    enum number_type type;
+    bool big_endian, is_fortran; /* is_fortran: the first dimension runs fastest */
+    int32_t n_dimensions;
+    int64_t shape[NUMBER_MAX_DIMENSIONS];
+};
+
+/* "16 x 32 x 32" */
+void number_shape_name(char *name, size_t size, const struct number_array *array);
+
+/* The number of bytes that a shape takes; false if a dimension is negative or the product overflows. */
+bool number_array_bytes(size_t *bytes, const struct number_array *array);
+
+/* Numbers from one place of a dimension to the next. */
+size_t number_stride(const struct number_array *array, int32_t dimension);
+
+/* The array of a .npy file, a view of its bytes; types are those that `readable` names, which ends the message about
+ * others. */
+#define NPY_OF_MAPS    "maps are u1, u2, f2, f4 or f8"
+#define NPY_OF_RASTERS "rasters are u1, i1, u2, i2, u4, i4, f2, f4 or f8"
+bool npy_recognised(const unsigned char *bytes, size_t size);
+enum clv_status npy_parse(struct number_array *array, const unsigned char *bytes, size_t size, const char *readable,
+                          struct clv_error *err) CLV_CHECK;
+
+/* Where a raster lies on Earth: GeoTIFF's tags as they stand in the file (OGC 19-008r4), and what follows from them. */
+
+/* Zeros: no place. Its arrays are its own. */
+struct raster_place {
+    double *scale, *tie_points, *transformation, *doubles; /* tags 33550, 33922, 34264 and 34736 */
+    uint16_t *keys;                                        /* tag 34735: four numbers a key, after four of a head */
+    char *texts;                                           /* tag 34737 */
+    uint16_t n_scale, n_tie_points, n_transformation, n_doubles, n_keys;
+};
+void raster_place_release(struct raster_place *place);
+bool raster_has_place(const struct raster_place *place);
+
+/* Coordinates of a corner of pixels, (0, 0) the upper left one's: by the transformation, or by the first tie point and
+ * the scale. False, and the corner itself, where the raster has neither. Where the keys say that coordinates are those
+ * of pixels' centres, the corner is half a pixel before them. */
+bool raster_place_at(double at[2], const struct raster_place *place, double x, double y);
+
+/* The coordinate system's EPSG code, 0 where the keys name none; *is_geographic: degrees of longitude and latitude. */
+int raster_place_epsg(bool *is_geographic, const struct raster_place *place);
 
 /* A file. */
 struct raster_part {
@@ -35,11 +104,11 @@ struct raster {
     size_t n_parts;
 };
 
-/* Opens a file or a page of one ("a.tif#2"). With limits->band_files, "red.tif,nir.tif", a file whose path ends with the
- * first of the names is one of several: the others stand next to it, and their bands follow. Sizes are checked against
- * the limits (NULL: 2^31 - 1 a side). Errors name file and reason: CLV_ERR_NO_INPUT; CLV_ERR_DATA for kinds that are
- * not read, files of different sizes, more than CLV_MAX_BANDS bands, and what is truncated or corrupt as far as heads
- * show it. Of large files only what is looked at is in memory. */
+/* Opens a file or a page of one ("a.tif#2"). With limits->band_files, "red.tif,nir.tif", a file whose path ends with
+ * the first of the names is one of several: the others stand next to it, and their bands follow. Sizes are checked
+ * against the limits (NULL: 2^31 - 1 a side). Errors name file and reason: CLV_ERR_NO_INPUT; CLV_ERR_DATA for kinds
+ * that are not read, files of different sizes, more than CLV_MAX_BANDS bands, and what is truncated or corrupt as far
+ * as heads show it. Of large files only what is looked at is in memory. */
 enum clv_status raster_open(struct raster *self, const char *path, const struct clv_image_limits *limits,
                             struct clv_error *err) CLV_CHECK;
 void raster_close(struct raster *self);
@@ -56,5 +125,75 @@ void raster_find_place(struct raster_place *place, const char *path);
 /* Whether the file is to be read by its bands: a TIFF or .npy file of other than grey or colours of up to 8 bits. What
  * cannot be opened is not. Looks at the head alone. */
 bool raster_is_deep(const char *path, const struct clv_image_limits *limits);
+
+/* Ordinary images of rasters' bands, and what a training learns for it (struct clv_bands). */
+
+/* From n files: percentiles of pixels spread evenly over each, and the colours' weights: red, green and blue as they
+ * are where all files have them, one band as grey, else the leading three principal components (Pearson 1901; of
+ * standardised bands), of the lengths of their deviations. CLV_ERR_DATA names a file of another number of bands than
+ * the first, and a band without any value. O(files x looked at). */
+enum clv_status bands_learn(struct clv_bands *bands, const char *const *paths, size_t n,
+                            const struct clv_image_limits *limits, const struct clv_progress *progress,
+                            struct clv_error *err) CLV_CHECK;
+
+/* *image is a new one. bands NULL: by the raster's own values. CLV_ERR_DATA for another number of bands. O(pixels). */
+enum clv_status bands_show(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
+                           struct clv_error *err) CLV_CHECK;
+
+/* GeoTIFF's tags and GDAL's no-data value in TIFFs that libtiff has open. */
+
+/* Of the directory that was read; *place is only written to. A no-data value that is no number counts as none. */
+enum clv_status geo_tags_read(struct raster_place *place, bool *has_no_data, double *no_data, TIFF *tiff,
+                              struct clv_error *err) CLV_CHECK;
+
+/* Into the directory that is being written; false: libtiff refuses. */
+bool geo_tags_write(TIFF *tiff, const struct raster_place *place);
+
+/* Before a directory is written: what kinds these tags are, for this file alone. */
+void geo_tags_declare(TIFF *tiff);
+
+/* Windows of TIFFs. */
+
+struct raster_tiff;
+
+/* *tiff is NULL where the page is one that its colours are all of (palette, YCbCr, ..), which clv_image_decode reads;
+ * else it, and what the raster says of it, are filled in; the place is in both cases. bytes must stay. */
+enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const uint8_t *bytes, size_t size,
+                                 uint32_t page, const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+void raster_tiff_close(struct raster_tiff *self);
+
+/* As raster_read, values `step` from pixel to pixel. */
+enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, int32_t left, int32_t top,
+                                 int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
+
+/* Masks as tiled GeoTIFFs. */
+
+#define RASTER_TILE 256 /* pixels a side */
+
+/* A file that is being written, all or nothing: labels of 8 bits in tiles, deflated. */
+struct raster_writer {
+    struct file_writer file;
+    struct tiff *tiff; /* libtiff's */
+    int32_t width, height;
+    uint32_t n_written; /* tiles */
+    char message[200];
+};
+
+/* Begins a file of that size, a BigTIFF from 4 GB of pixels on, with the place's tags (NULL or zeros: none) and
+ * palette[palette_size <= 256] (NULL: grey). *self must not move. Release it with commit or abort, once. */
+enum clv_status raster_writer_open(struct raster_writer *self, const char *path, int32_t width, int32_t height,
+                                   const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* The next tile, row after row of them: labels of its pixels that are in the image, rows `stride` apart. */
+enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *labels, size_t stride,
+                                  struct clv_error *err) CLV_CHECK;
+enum clv_status raster_writer_commit(struct raster_writer *self, struct clv_error *err) CLV_CHECK;
+void raster_writer_abort(struct raster_writer *self);
+
+/* labels[height][width] at once. */
+enum clv_status raster_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
+                                    const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
+                                    struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -1,6 +1,6 @@
-#include "image/raster/raster_place.h"
+#include "image/raster/raster.h"
 
-#include "base/array.h"
+#include "base/base.h"
 
 /* Keys and their values. */
 #define MODEL_TYPE      1024

@@ -1,14 +1,10 @@
-#include "image/raster/raster_tiff.h"
+#include "image/raster/raster.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "image/codec.h"
-#include "image/raster/geo_tags.h"
-#include "image/tiff_file.h"
+#include "base/base.h"
+#include "image/image.h"
 
 #define BLOCK_MOST ((size_t)1 << 30) /* bytes of a strip or tile */
 

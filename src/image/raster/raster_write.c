@@ -1,9 +1,8 @@
-#include "image/raster/raster_write.h"
+#include "image/raster/raster.h"
 
 #include <string.h>
 
-#include "base/error.h"
-#include "image/raster/geo_tags.h"
+#include "base/base.h"
 
 #define SMALL_MOST INT64_C(4000000000) /* bytes of pixels; beyond offsets of 32 bits may not do */
 

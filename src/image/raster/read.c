@@ -1,9 +1,7 @@
 /* Reading images from files: as bands, or by the decoders below. */
-#include "base/error.h"
-#include "base/path.h"
-#include "base/text.h"
-#include "image/codec.h"
-#include "image/raster/bands.h"
+#include "base/base.h"
+#include "image/image.h"
+#include "image/raster/raster.h"
 
 /* Whether a file may be a raster that the ordinary reader does not show, by its name. */
 static bool may_have_bands(const char *path, const struct clv_image_limits *limits)

@@ -5,11 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "infer/bp/bp_linear.h"
-#include "infer/log_domain.h"
+#include "base/base.h"
+#include "infer/bp/bp.h"
+#include "infer/infer.h"
 
 void clv_bp_defaults(struct clv_bp_options *options)
 {
@@ -97,8 +95,8 @@ static void pass(struct changes *changes, struct clv_bp *bp, const struct bp_pas
         send_from(changes, bp, which->nodes[which->is_backward ? bp->n_nodes - 1 - r : r], which->receivers, damping);
 }
 
-/* Every message once; returns the largest change of a message's logarithm, or, unless this is the last sweep in any case,
- * one that is too large to have converged. */
+/* Every message once; returns the largest change of a message's logarithm, or, unless this is the last sweep in any
+ * case, one that is too large to have converged. */
 static double sweep(struct clv_bp *bp, const struct clv_bp_options *options, bool is_last)
 {
     struct changes changes = {0};

@@ -2,10 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/bp/bp_state.h"
-#include "infer/field_check.h"
+#include "base/base.h"
+#include "infer/bp/bp.h"
+#include "infer/infer.h"
 
 void bp_init(struct clv_bp *bp)
 {

@@ -2,12 +2,9 @@
  * made from. A table that edges share is exponentiated once. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "infer/bp/bp_linear.h"
-#include "infer/exponential.h"
-#include "infer/log_domain.h"
+#include "base/base.h"
+#include "infer/bp/bp.h"
+#include "infer/infer.h"
 
 void bp_linear_release(struct bp_linear *linear)
 {

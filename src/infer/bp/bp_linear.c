@@ -1,12 +1,11 @@
 /* Sum-, max- and mixed-product on the messages themselves instead of their logarithms: no exp and no log, for as long
  * as no number gets so small that precision could be lost. */
-#include "infer/bp/bp_linear.h"
+#include "infer/bp/bp.h"
 
 #include <string.h>
 
-#include "base/maths.h"
-#include "infer/exponential.h"
-#include "infer/log_domain.h"
+#include "base/base.h"
+#include "infer/infer.h"
 
 static void take_messages(struct clv_bp *bp)
 {

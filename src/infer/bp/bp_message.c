@@ -2,11 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/maths.h"
+#include "base/base.h"
+#include "infer/bp/bp.h"
 #include "infer/bp/bp_lanes.h"
-#include "infer/bp/bp_state.h"
-#include "infer/exponential.h"
-#include "infer/log_domain.h"
+#include "infer/infer.h"
 
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
 #define SAFE_SUM 1e-200
@@ -91,8 +90,8 @@ static double potts_sum(double *out, const struct clv_bp *bp, size_t edge, const
     return highest;
 }
 
-/* out = the largest of cavity[a] + table[a][..] over a, for `part` vectors from number `first` on; the last one of a row
- * may overlap with the one before. */
+/* out = the largest of cavity[a] + table[a][..] over a, for `part` vectors from number `first` on; the last one of a
+ * row may overlap with the one before. */
 INLINE void highest_part(double *restrict out, const double *restrict table, const double *restrict cavity, size_t k,
                          size_t first, const size_t part)
 {

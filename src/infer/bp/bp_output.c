@@ -3,11 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/maths.h"
+#include "base/base.h"
+#include "infer/bp/bp.h"
 #include "infer/bp/bp_lanes.h"
-#include "infer/bp/bp_state.h"
-#include "infer/exponential.h"
-#include "infer/log_domain.h"
+#include "infer/infer.h"
 
 /* Products that add up to this have lost nothing that matters to underflow. */
 #define SAFE_TOTAL 1e-200

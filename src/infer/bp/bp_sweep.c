@@ -4,8 +4,8 @@
 #include <float.h>
 #include <string.h>
 
+#include "infer/bp/bp.h"
 #include "infer/bp/bp_lanes.h"
-#include "infer/bp/bp_linear.h"
 
 #define CHANGED (1 + 4 * DBL_EPSILON) /* what rounding makes of 1 is no change */
 

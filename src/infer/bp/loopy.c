@@ -1,10 +1,9 @@
-#include "infer/bp/loopy.h"
+#include "infer/bp/bp.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* On loops messages may oscillate: damping ends most of that, the limit the rest. */
 #define TOLERANCE      1e-4

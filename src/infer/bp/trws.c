@@ -3,10 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/bp/bp_state.h"
-#include "infer/log_domain.h"
+#include "base/base.h"
+#include "infer/bp/bp.h"
+#include "infer/infer.h"
 
 struct passing {
     struct clv_bp *bp;

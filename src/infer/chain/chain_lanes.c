@@ -1,10 +1,9 @@
-#include "infer/chain/chain_lanes.h"
+#include "infer/chain/chain.h"
 
 #include <string.h>
 
-#include "base/maths.h"
-#include "infer/chain/lanes.h"
-#include "infer/exponential.h"
+#include "base/base.h"
+#include "infer/infer.h"
 
 INLINE double sum_of(const lanes *v)
 {

@@ -1,11 +1,10 @@
 /* Viterbi for the MAP oracle. Only values are kept on the way; which label they came from is found again along the one
  * path that is asked for, so that the inner loop is a sum and a maximum on whole rows of the table. */
-#include "infer/chain/chain_map.h"
+#include "infer/chain/chain.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "infer/chain/viterbi.h"
+#include "base/base.h"
 
 void chain_map_release(struct chain_map *self)
 {

@@ -4,12 +4,9 @@
  * everything. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "infer/chain/viterbi.h"
-#include "infer/exponential.h"
-#include "infer/log_domain.h"
+#include "base/base.h"
+#include "infer/chain/chain.h"
+#include "infer/infer.h"
 
 /* Sums below this may have lost terms to underflow and are taken again with a maximum of their own. */
 #define SAFE_SUM 1e-200

@@ -3,9 +3,8 @@
  * one sweep a direction. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/chain/viterbi.h"
+#include "base/base.h"
+#include "infer/chain/chain.h"
 
 struct tracing {
     double *forward, *backward; /* [n][k] the best score up to a node, with it, and behind it, without it */

@@ -1,13 +1,12 @@
 /* Chains, maximised: dynamic programming over labels, O(n K^2). The table is the same at every link or one a link. */
-#include "infer/chain/viterbi.h"
+#include "infer/chain/chain.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
-#include "infer/field_check.h"
+#include "infer/infer.h"
 
 enum clv_status chain_check(const struct clv_chain *chain, struct clv_error *err)
 {

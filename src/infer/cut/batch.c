@@ -1,9 +1,9 @@
 /* Memory, the graph, and which machine's solver is called; the algorithm is in batch_kernel.h. */
-#include "infer/cut/batch.h"
+#include "infer/cut/cut.h"
 
 #include <string.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "infer/cut/batch_solve.h"
 
 void batch_init(struct batch *batch)

@@ -2,7 +2,7 @@
 #ifndef INFER_BATCH_SOLVE_H
 #define INFER_BATCH_SOLVE_H
 
-#include "infer/cut/batch.h"
+#include "infer/cut/cut.h"
 
 void batch_solve_plain(struct batch *batch, const int32_t *capacity);
 #if defined(__x86_64__)

@@ -9,13 +9,12 @@
  * flipped, comes next. All that supplied j came through i, so the C units that i has sent are a deficit of i now, and
  * the flow that j can send there is the cost of j. The rest of i's flow may stay where it is: taking it back would
  * open no way for j, since a way from j to a node on that flow's path leads on to i. */
-#include "infer/cut/clamp.h"
+#include "infer/cut/cut.h"
 
 #include <string.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "infer/cut/row_scan.h"
-#include "infer/cut/settle.h"
 
 #define LAST_PASS (INT32_MAX / 2)
 
@@ -275,8 +274,8 @@ static inline void check_supply(struct maxflow *graph, int32_t v, int has_avx2)
 }
 
 /* Nodes of label 1 that neither excess reaches any more nor can reach the clamped node could have either label at the
- * same cost; the canonical one is 0. What has cut them off is flow to the clamped node, against which arcs lead back from
- * there to them: through nodes that have lost their supply as well, or these would supply them. */
+ * same cost; the canonical one is 0. What has cut them off is flow to the clamped node, against which arcs lead back
+ * from there to them: through nodes that have lost their supply as well, or these would supply them. */
 static inline void flip_unsupplied(struct maxflow *graph, int has_avx2)
 {
     struct maxflow_clamps *c = graph->clamps;

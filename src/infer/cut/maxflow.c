@@ -1,15 +1,11 @@
 /* The graph, its capacities, and the solver's outline. */
-#include "infer/cut/maxflow.h"
+#include "infer/cut/cut.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/cut/clamp.h"
-#include "infer/cut/maxflow_core.h"
-#include "infer/field_check.h"
-#include "infer/unary_limit.h"
+#include "base/base.h"
+#include "infer/infer.h"
 
 #define FEW_TERMINALS 8
 #define SMALL_CORE    1024
@@ -117,8 +113,9 @@ void maxflow_read_leaves(struct maxflow *graph)
     }
 }
 
-/* Pushing wins where it works by vectors on what fits into the nearest cache, and elimination has taken out some nodes but
- * not most; or where hardly any node has excess or a deficit, and all flow goes far. `make bench-solve` shows it. */
+/* Pushing wins where it works by vectors on what fits into the nearest cache, and elimination has taken out some nodes
+ * but not most; or where hardly any node has excess or a deficit, and all flow goes far. `make bench-solve` shows it.
+ * */
 static bool suits_pushing(const struct maxflow *graph)
 {
     int32_t n_roots = 0;

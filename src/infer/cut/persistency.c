@@ -3,13 +3,13 @@
  * one addition: the neighbour's slack towards the same label grows by both capacities of their edge, the other
  * stays.
  *
- * Nodes with one undecided neighbour, leaves first. All that a leaf can do is to give its excess to that neighbour, or to
- * draw its deficit from there, as far as the arc goes; what is then left stays, and the leaf is done. So paths and trees
- * are solved in linear time, and other graphs lose what hangs on them. The flow is part of the pseudoflow: the leaf's
- * label is read off the residual graph like any other. */
+ * Nodes with one undecided neighbour, leaves first. All that a leaf can do is to give its excess to that neighbour, or
+ * to draw its deficit from there, as far as the arc goes; what is then left stays, and the leaf is done. So paths and
+ * trees are solved in linear time, and other graphs lose what hangs on them. The flow is part of the pseudoflow: the
+ * leaf's label is read off the residual graph like any other. */
 #include <string.h>
 
-#include "infer/cut/maxflow_core.h"
+#include "infer/cut/cut.h"
 
 /* Nodes that their own scores decide are first in the queue, then what follows from them. */
 static void propagate(struct maxflow *graph)

@@ -2,7 +2,7 @@
  * cut needs the preflow, not the flow. Terminals are no nodes: distances count the arcs to the nearest node with a
  * deficit (excess below 0). Gap rule (Cherkassky & Goldberg 1997): once no node is left at a distance, no node farther
  * than that can reach a deficit. */
-#include "infer/cut/maxflow_core.h"
+#include "infer/cut/cut.h"
 #include "infer/cut/row_scan.h"
 
 /* Exact distances again after this many scans a core node, for the long-lived cases. */

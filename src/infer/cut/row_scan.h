@@ -3,7 +3,7 @@
 #ifndef INFER_ROWS_H
 #define INFER_ROWS_H
 
-#include "infer/cut/maxflow.h"
+#include "infer/cut/cut.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -3,11 +3,9 @@
  * decided like it before it was. That is downhill flow: nodes decided for 1 stand highest, the earlier the higher;
  * nodes decided for 0 stand lowest, the earlier the lower. A row needs only the heights of its heads, so it waits
  * until a search gets there: few searches see the whole graph. */
-#include "infer/cut/settle.h"
+#include "infer/cut/cut.h"
 
 #include <string.h>
-
-#include "infer/cut/clamp.h"
 
 void settle_start(struct maxflow *graph)
 {

@@ -6,7 +6,7 @@
  * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 are the source trees. */
 #include <limits.h>
 
-#include "infer/cut/trees.h"
+#include "infer/cut/cut.h"
 
 /* With fewer roots than this part of the nodes, ways are long from the start. */
 #define FEW_ROOTS 16
@@ -218,8 +218,8 @@ static void start(struct trees *self)
     }
 }
 
-/* Both sides grow alike; when one has no node left to scan, nothing of it reaches the other. Then the source trees go on
- * to all that they reach, which is the minimal source set. */
+/* Both sides grow alike; when one has no node left to scan, nothing of it reaches the other. Then the source trees go
+ * on to all that they reach, which is the minimal source set. */
 void maxflow_grow_trees(struct maxflow *graph, int64_t most_sinks)
 {
     int32_t *queue = graph->queue + graph->n_decided;

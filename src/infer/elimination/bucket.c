@@ -1,12 +1,9 @@
-#include "infer/elimination/bucket.h"
+#include "infer/elimination/elimination.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "infer/exponential.h"
-#include "infer/field_check.h"
+#include "base/base.h"
+#include "infer/infer.h"
 
 #define MAX_USED 64 /* factors that a step walks through at a time */
 

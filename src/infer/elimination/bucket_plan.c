@@ -2,9 +2,8 @@
  * hidden ones before visible ones if the temperatures differ. */
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/elimination/bucket.h"
+#include "base/base.h"
+#include "infer/elimination/elimination.h"
 
 #define WORD_BITS 64
 

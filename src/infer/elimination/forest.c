@@ -1,14 +1,13 @@
 /* Exact inference in forests: nodes are eliminated from the leaves inwards, hidden ones before visible ones, and the
  * derivatives of the value come back in reverse. One routine for sums, maxima and what is between (Ping, Liu & Ihler
  * 2014, equations 5 and 8). */
-#include "infer/elimination/forest_state.h"
+#include "infer/elimination/elimination.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/field_check.h"
+#include "base/base.h"
+#include "infer/infer.h"
 
 enum clv_status clv_forest_new(struct clv_forest **forest, struct clv_error *err)
 {

@@ -1,7 +1,6 @@
 /* In which order the nodes of a forest are eliminated. */
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/elimination/forest_state.h"
+#include "base/base.h"
+#include "infer/elimination/elimination.h"
 
 static int32_t root_of(int32_t *parent, int32_t node)
 {

@@ -2,11 +2,10 @@
  * of that, which are softmax(score / T), or 1 at the lowest best label. Applied backwards, last node first, they give
  * the marginals. */
 
-#include "base/maths.h"
-#include "infer/chain/viterbi.h"
-#include "infer/elimination/forest_state.h"
-#include "infer/exponential.h"
-#include "infer/log_domain.h"
+#include "base/base.h"
+#include "infer/chain/chain.h"
+#include "infer/elimination/elimination.h"
+#include "infer/infer.h"
 
 static double *table_of(const struct clv_forest *forest, double *tables, int32_t table)
 {

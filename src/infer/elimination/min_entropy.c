@@ -1,11 +1,9 @@
-#include "infer/elimination/min_entropy.h"
+#include "infer/elimination/elimination.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 
 #define SHANNON 1e-6 /* orders this near to 1 are taken as 1 */
 

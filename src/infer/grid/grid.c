@@ -4,10 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/grid/grid_cut.h"
-#include "infer/unary_limit.h"
+#include "base/base.h"
+#include "infer/grid/grid.h"
+#include "infer/infer.h"
 
 #define MAX_PIXELS (1 << 26)
 
@@ -126,8 +125,8 @@ INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
     return (uint8_t)(GRID_UNDECIDED - (excess > sum) - 2 * (excess <= -sum));
 }
 
-/* Row y of the records. Pixels decided by their own scores alone, and those whose labels are fixed, go to the end of the
- * queue. */
+/* Row y of the records. Pixels decided by their own scores alone, and those whose labels are fixed, go to the end of
+ * the queue. */
 INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, const struct rows *rows, const float *unary,
                         const uint8_t *fixed, int32_t y, double scale, double limit, int n_arcs)
 {

@@ -1,7 +1,6 @@
-#include "infer/grid/grid_cut.h"
+#include "infer/grid/grid.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t height, int32_t n_arcs,
                               struct clv_error *err)

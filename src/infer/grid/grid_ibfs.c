@@ -6,9 +6,8 @@
  * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 are the source trees. */
 #include <limits.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/grid/grid_cut.h"
+#include "base/base.h"
+#include "infer/grid/grid.h"
 
 #define FAR (1 << 28) /* beyond any level */
 

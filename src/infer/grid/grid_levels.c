@@ -4,9 +4,8 @@
  * far to go has gone most of its way then, at a quarter of the cost, and since any flow that keeps to the capacities
  * leaves the same minimum cuts, the result stays exact. Where the coarse cut was saturated, so are the arcs below it:
  * excess that is cut off stays so. */
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/grid/grid_cut.h"
+#include "base/base.h"
+#include "infer/grid/grid.h"
 
 #define LEAST_SIDE  16
 #define MAX_OUTWARD 4

@@ -1,7 +1,7 @@
 /* Alpha-expansion: each move lets every node keep its label or take label alpha. */
-#include "base/error.h"
-#include "infer/field_check.h"
-#include "infer/oracle/moves.h"
+#include "base/base.h"
+#include "infer/infer.h"
+#include "infer/oracle/oracle.h"
 
 /* 1 is "take alpha". */
 static void make_expansion(struct moves *self, int32_t alpha)

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/oracle/moves.h"
+#include "base/base.h"
+#include "infer/oracle/oracle.h"
 
 enum { MAX_LABELS = 256 };
 

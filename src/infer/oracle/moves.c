@@ -1,9 +1,8 @@
-#include "infer/oracle/moves.h"
+#include "infer/oracle/oracle.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* The best label of each node by itself, the lowest at ties. */
 static void start_apart(int32_t *y, const struct clv_field *field)

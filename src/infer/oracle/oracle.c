@@ -2,11 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/chain/viterbi.h"
-#include "infer/field_check.h"
-#include "infer/oracle/decoding.h"
+#include "base/base.h"
+#include "infer/chain/chain.h"
+#include "infer/infer.h"
+#include "infer/oracle/oracle.h"
 #include "infer/oracle/oracle_state.h"
 
 enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engine, struct clv_error *err)

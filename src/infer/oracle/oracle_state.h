@@ -1,7 +1,7 @@
 /* oracle/: one interface to the engines below. What a MAP oracle holds: the engine, its buffers, the field solved last.
  *
  * Read oracle.c first: which engine takes which field. witness.c asks about clamped optima of the solution, perturb.c
- * draws, decoding.h goes by other rules than MAP, moves.h is what expansion.c and swap.c share. */
+ * draws, infer/oracle/oracle.h goes by other rules than MAP, moves.c is what expansion.c and swap.c share. */
 #ifndef INFER_ORACLE_H
 #define INFER_ORACLE_H
 
@@ -9,10 +9,9 @@
 
 #include "cleave/infer.h"
 #include "cleave/oracle.h"
-#include "infer/chain/chain_map.h"
-#include "infer/cut/batch.h"
-#include "infer/cut/maxflow.h"
-#include "infer/oracle/decoding.h"
+#include "infer/chain/chain.h"
+#include "infer/cut/cut.h"
+#include "infer/oracle/oracle.h"
 #if WITH_BK
 #include "maxflow_shim.h"
 #endif

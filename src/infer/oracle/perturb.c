@@ -2,11 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/base.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle_state.h"
-#include "infer/unary_limit.h"
 
 /* The variable of one label of one node. */
 static double gumbel(uint64_t seed, uint32_t draw, size_t node, size_t n_labels, size_t label)

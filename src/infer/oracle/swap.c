@@ -1,9 +1,9 @@
 /* Alpha-beta swap: each move lets the nodes labelled alpha or beta take either. */
 #include <math.h>
 
-#include "base/error.h"
-#include "infer/field_check.h"
-#include "infer/oracle/moves.h"
+#include "base/base.h"
+#include "infer/infer.h"
+#include "infer/oracle/oracle.h"
 
 static enum clv_status check_tables(const struct clv_field *field, struct clv_error *err)
 {

@@ -1,9 +1,8 @@
 /* Clamped optima through the oracle: what forcing one node to its other label costs, and which labelling does it. */
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/cut/clamp.h"
+#include "base/base.h"
+#include "infer/cut/cut.h"
 #include "infer/oracle/oracle_state.h"
 
 struct forwarding {

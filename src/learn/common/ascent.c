@@ -1,13 +1,10 @@
-#include "learn/common/ascent.h"
+#include "learn/common/common.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/machine.h"
-#include "learn/common/examples.h"
-#include "learn/common/vectors.h"
 
 enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, enum step_rule rule, double lambda,
                             double rate, int averaging, struct clv_error *err)

@@ -1,17 +1,13 @@
-#include "learn/common/checkpoint.h"
+#include "learn/common/common.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "base/team.h"
-#include "base/text.h"
-#include "data/tensors.h"
+#include "data/data.h"
 
 #define MAX_PAIRS (4 + CLV_MAX_PARAMETERS + CLV_MAX_FACTS)
 

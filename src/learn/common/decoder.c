@@ -1,10 +1,9 @@
-#include "learn/common/decoder.h"
+#include "learn/common/common.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
 
 enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err)

@@ -1,10 +1,7 @@
-#include "learn/common/evaluate.h"
+#include "learn/common/common.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/team_for.h"
-#include "learn/common/decoder.h"
-#include "learn/common/vectors.h"
 
 struct evaluation {
     const struct clv_dataset *dataset;

@@ -1,14 +1,11 @@
-#include "learn/common/examples.h"
+#include "learn/common/common.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/team_for.h"
 #include "feature/dataset/dataset.h"
 #include "infer/oracle/oracle_state.h"
-#include "learn/common/evaluate.h"
-#include "learn/common/vectors.h"
 
 struct survey {
     struct examples *examples;

@@ -6,7 +6,8 @@
  *
  * Write H_i as a maximum over distributions alpha_i of labellings, and give c >= 0 multipliers mu >= 0. With
  *
- *     v(alpha) = sum_i v_i,   v_i = 1/(lambda n) sum_y alpha_i(y) psi_i(y),   l(alpha) = 1/n sum_i sum_y alpha_i(y) L_i(y)
+ *     v(alpha) = sum_i v_i,   v_i = 1/(lambda n) sum_y alpha_i(y) psi_i(y),   l(alpha) = 1/n sum_i sum_y alpha_i(y)
+ * L_i(y)
  *
  * the Lagrangian is least at w = v + (0, mu)/lambda, where it is -lambda/2 |v + (0, mu)/lambda|^2 + l. The best mu sets
  * each negative coupling of v to zero and leaves the others: w = Pi(v), the projection onto c >= 0. So mu can be
@@ -27,10 +28,9 @@
  * Along v + t delta, D'(t) = dl - lambda <Pi(v + t delta), delta> falls, and is linear between the t where a coupling
  * changes sign. There are at most as many of those as couplings: bisecting over them finds the linear piece with the
  * root. */
-#include "learn/common/frank_wolfe.h"
+#include "learn/common/common.h"
 
 #include "base/machine.h"
-#include "learn/common/vectors.h"
 
 static double positive_part(double x)
 {

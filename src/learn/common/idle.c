@@ -1,4 +1,4 @@
-#include "learn/common/idle.h"
+#include "learn/common/common.h"
 
 #include "feature/dataset/dataset.h"
 

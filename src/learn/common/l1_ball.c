@@ -11,12 +11,12 @@
  *
  * which ends where the same entries are left as before (Michelot 1986). That can take as many passes as there are
  * entries; after some, partitioning as quickselect does settles the question for half of what is left at a time. */
-#include "learn/common/l1_ball.h"
+#include "learn/common/common.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#include "infer/chain/lanes.h"
+#include "infer/chain/chain.h"
 
 #define MOST_PASSES 30 /* from below */
 

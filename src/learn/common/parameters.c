@@ -1,5 +1,5 @@
 /* What a learner's table says of it: parameters, their values, when they matter, the forms that it trains. */
-#include "learn/common/parameters.h"
+#include "learn/common/common.h"
 
 #include <string.h>
 

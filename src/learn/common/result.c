@@ -1,9 +1,8 @@
-#include "learn/common/result.h"
+#include "learn/common/common.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 void clv_training_result_release(struct clv_training_result *result)
 {

@@ -1,11 +1,10 @@
-#include "learn/common/state.h"
+#include "learn/common/common.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/tensors.h"
+#include "base/base.h"
+#include "data/data.h"
 
 #define N_CURVE 5 /* numbers of a point: those of struct clv_curve_point, and the validation loss */
 

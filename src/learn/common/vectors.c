@@ -1,4 +1,4 @@
-#include "learn/common/vectors.h"
+#include "learn/common/common.h"
 
 #include <string.h>
 

@@ -13,12 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "learn/common/l1_ball.h"
-#include "learn/common/result.h"
-#include "learn/common/vectors.h"
-#include "learn/constraint_generation/lp.h"
+#include "base/base.h"
+#include "learn/common/common.h"
 
 struct generation {
     struct arena arena; /* of the arrays below */

@@ -1,12 +1,11 @@
-#include "learn/constraint_generation/lp.h"
+#include "learn/constraint_generation/constraint_generation.h"
 
 #if WITH_LP
 #include <coin/Clp_C_Interface.h>
 #include <float.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* Rows wait until the next optimum is asked for: the solver copies its matrix whenever some are added. */
 struct lp {

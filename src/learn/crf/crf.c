@@ -3,21 +3,16 @@
  *
  *     min_w  F(w) = NLL(w) + R(w),    R(w) = 0, lambda |w|^2 or lambda sum_k |w_k|
  *
- * with the likelihood of crf_objective.h, by L-BFGS, or OWL-QN where R has corners (lbfgs.h). F is convex. With the
+ * with the likelihood of crf_objective.c, by L-BFGS, or OWL-QN where R has corners (lbfgs.c). F is convex. With the
  * square, F - lambda |w|^2 is convex too, so that F* >= F(w) - |dF/dw|^2 / (4 lambda): a bound from below at no
  * cost. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "learn/common/idle.h"
-#include "learn/common/result.h"
-#include "learn/common/vectors.h"
+#include "base/base.h"
+#include "learn/common/common.h"
 #include "learn/crf/crf.h"
-#include "learn/crf/crf_objective.h"
-#include "learn/crf/crf_state.h"
-#include "learn/crf/lbfgs.h"
 #include "mrf/problem.h"
 
 enum { PENALTY, LAMBDA, PASSES, TOLERANCE, MEMORY, EDGES };

@@ -3,11 +3,178 @@
  * Read crf.c first, the learner. lbfgs.c minimises what it says, along lines by line_search.c. crf_objective.c has the
  * likelihood and its gradient over all examples, crf_worker.c those of one example (chain, forest or no edges),
  * crf_rows.c the sparse products with W. */
-#ifndef LEARN_CRF_H
-#define LEARN_CRF_H
+#ifndef LEARN_CRF_CRF_H
+#define LEARN_CRF_CRF_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
 #include "cleave/learn.h"
+#include "cleave/status.h"
+#include "infer/chain/chain.h"
+#include "learn/common/common.h"
 
 extern const struct clv_learner crf_learner;
+
+/* The negative log-likelihood of a conditional random field and its gradient, exact in forests:
+ *
+ *     NLL(w) = sum_i log sum_y exp f_i(y) - f_i(y_i),      dNLL / dw = sum_i E[Psi(x_i, y)] - Psi(x_i, y_i)
+ *
+ * over labellings of the known nodes (Lafferty, McCallum, Pereira 2001). */
+
+struct crf_worker; /* of one thread */
+
+struct crf_objective {
+    struct examples *examples;
+    size_t k, width, n_rows, d, p, size, unary_size; /* labels, lanes, rows of W, features, edge features, weights */
+    bool has_pairs, is_shared;                       /* one table for all edges: their only feature is 1 */
+    const double *w;
+    double *unary;              /* [d][width] W of the evaluation, a label a lane */
+    const double *table;        /* [k][k][p] of it */
+    struct chain_kernel kernel; /* of a shared table */
+    double *kernel_memory;
+    bool kernel_fits;
+    double *empirical;   /* [size] sum_i Psi(x_i, y_i) */
+    size_t n_chunks;     /* of examples, which threads take in turn; their number depends on the data alone */
+    size_t *chunk_first; /* [n_chunks + 1] */
+    /* [n_chunks][chunk_size]: E[Psi], [d][width], [k][k][p], and of a shared table [k][width]; then, first of width,
+     * the negative log-likelihood */
+    double *chunk_sums;
+    size_t chunk_size;
+    struct crf_worker *workers; /* [n_threads] */
+    int n_threads;
+};
+
+/* The examples must stay. CLV_ERR_DATA, naming image and edge, for a graph with a loop comes from the first evaluation.
+ */
+enum clv_status crf_objective_open(struct crf_objective *self, struct examples *examples,
+                                   struct clv_error *err) CLV_CHECK;
+void crf_objective_release(struct crf_objective *self);
+
+/* *nll and gradient[size] at w[size]. The same bytes at any thread count. O(non-zeros x rows + edges x labels^2).
+ * CLV_ERR_INTERRUPTED when asked to stop. */
+enum clv_status crf_objective_at(double *nll, double *gradient, struct crf_objective *self, const double *w,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Bytes that crf_objective_open asks for, at most. */
+double crf_objective_bytes(const struct clv_training *training);
+
+/* Sparse feature rows against weights whose labels stand in vector lanes. `width` is chain_lanes_width(labels). */
+
+/* score[width] = sum_c value[c] weights[index[c]][..], weights[features][width]. */
+void crf_rows_score(double *score, const double *weights, const int32_t *index, const float *value, size_t n,
+                    size_t width);
+
+/* gradient[index[c]][..] += value[c] marginal[..], gradient[features][width]. */
+void crf_rows_scatter(double *gradient, const double *marginal, const int32_t *index, const float *value, size_t n,
+                      size_t width);
+
+/* Minimisation of F(x) = f(x) + l1 |x|_1, f smooth: by limited-memory BFGS where l1 is 0 (Nocedal & Wright, Numerical
+ * optimization, second edition 2006, Algorithms 7.4 and 7.5), else by OWL-QN (Andrew & Gao, Scalable training of
+ * l1-regularized log-linear models, ICML 2007).
+ *
+ * All sums have one order, on every machine. What the steps to come depend on is marked "state": whoever puts it back
+ * goes on with the same bytes. */
+
+struct lbfgs_function {
+    /* *value = f(x), which may be infinite or NaN where x is too far off, and gradient[size]. */
+    enum clv_status (*evaluate)(double *value, double *gradient, void *context, const double *x, struct clv_error *err);
+    void *context;
+    double l1; /* >= 0 */
+};
+
+struct lbfgs {
+    struct arena arena; /* of the arrays below */
+    struct lbfgs_function function;
+    size_t size, memory;
+    double *x;               /* [size] state */
+    double *gradient;        /* [size] of f at x; state */
+    double value;            /* F(x); state */
+    double *moves, *changes; /* [memory][size] by which x and the gradient changed, the oldest replaced first; state */
+    double *curvature;       /* [memory] <move, change> > 0 */
+    size_t n_kept, next;     /* how many of them there are, and where the next one goes; state */
+    double *share;           /* [memory] alpha of Algorithm 7.4 */
+    double *slope;           /* [size] the gradient of F, or its shortest subgradient */
+    double *direction;       /* [size] */
+    double *trial, *trial_gradient; /* [size] */
+};
+
+/* At x = 0, which may be changed before lbfgs_start; `memory` >= 1 steps are remembered. Release also after a failure.
+ * 2 memory + 6 vectors. */
+enum clv_status lbfgs_open(struct lbfgs *self, const struct lbfgs_function *function, size_t size, size_t memory,
+                           struct clv_error *err) CLV_CHECK;
+void lbfgs_release(struct lbfgs *self);
+
+/* The first evaluation, at x. Not if a state was put back: see lbfgs_resume. */
+enum clv_status lbfgs_start(struct lbfgs *self, struct clv_error *err) CLV_CHECK;
+
+/* After a state was put into the fields: the rest follows from it. False if it is none: a move along which the gradient
+ * did not rise, or numbers out of range. */
+bool lbfgs_resume(struct lbfgs *self);
+
+/* One step, to a lower F. *n_evaluations is how many it took; 0 times lower: *moved is false, x is where it was, and
+ * no step downhill lowers F by more than rounding hides. A failed evaluation leaves the state as it was. */
+enum clv_status lbfgs_step(bool *moved, int *n_evaluations, struct lbfgs *self, struct clv_error *err) CLV_CHECK;
+
+/* Length of the gradient of F, or of its shortest subgradient: 0 at the minimum. */
+double lbfgs_slope(const struct lbfgs *self);
+
+/* What a training of a conditional random field is resumed from. */
+
+struct crf_state {
+    struct lbfgs *lbfgs;                /* its state */
+    size_t n_evaluations;               /* that led to its x; 0: none yet */
+    double first_objective;             /* before any step */
+    struct clv_training_result *result; /* its curve has a point for each step */
+};
+
+enum clv_status crf_state_write(struct checkpoints *checkpoints, const struct crf_state *state,
+                                struct clv_error *err) CLV_CHECK;
+
+/* Fills the state, whose lbfgs is open, if there is a checkpoint to go on from. */
+enum clv_status crf_state_read(struct crf_state *state, const struct checkpoints *checkpoints,
+                               struct clv_error *err) CLV_CHECK;
+
+/* One thread's part of a CRF's objective: log-partition and expected features of one example. */
+
+enum clv_status crf_workers_new(struct crf_worker **workers, const struct crf_objective *objective,
+                                struct clv_error *err) CLV_CHECK;
+void crf_workers_free(struct crf_worker *workers, int n);
+struct crf_worker *crf_worker_at(struct crf_worker *workers, int thread);
+
+/* *nll += its negative log-likelihood, sums[chunk_size] += its E[Psi]. Chains, and pieces of chains between nodes of
+ * unknown label, by chain_sums_run, or in the log domain where scores differ too much; other forests by clv_forest_run.
+ */
+enum clv_status crf_worker_add(double *nll, double *sums, struct crf_worker *self,
+                               const struct crf_objective *objective, size_t example, struct clv_error *err) CLV_CHECK;
+
+/* How far to go along a direction: a step that fulfils the strong Wolfe conditions (Nocedal & Wright, Numerical
+ * optimization, second edition 2006, Algorithms 3.5 and 3.6). */
+
+/* A function along a line. */
+struct line_point {
+    double step, value, slope; /* value may be infinite or NaN: too far */
+};
+
+struct line {
+    enum clv_status (*evaluate)(struct line_point *point, void *context, struct clv_error *err); /* at point->step */
+    void *context;
+};
+
+#define LINE_TRIALS 40 /* at most */
+
+/* Whether steps below `step` change a value of which the first slope promises less than rounding errors. */
+bool line_is_lost(const struct line_point *start, double step);
+
+/* Whether a value is below the start's, and by 1e-4 of what a slope promised (< 0) at least. */
+bool line_lies_low(double value, const struct line_point *start, double promise);
+
+/* *found = a step whose value is low in that sense and whose slope is at most 0.9 of the start's, or after 40 trials
+ * the lowest that has the first; its step is 0 if there is none, else it is what was evaluated last. start->step is 0;
+ * `step` > 0 is tried first. *n_tried evaluations. */
+enum clv_status line_search(struct line_point *found, int *n_tried, const struct line *line,
+                            const struct line_point *start, double step, struct clv_error *err) CLV_CHECK;
 
 #endif

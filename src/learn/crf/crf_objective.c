@@ -1,15 +1,11 @@
-#include "learn/crf/crf_objective.h"
+#include "learn/crf/crf.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "base/team_for.h"
 #include "feature/dataset/dataset.h"
-#include "learn/crf/crf_rows.h"
-#include "learn/crf/crf_worker.h"
 
 #define FEW_CHUNKS       16
 #define MOST_CHUNKS      1024

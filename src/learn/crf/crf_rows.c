@@ -1,6 +1,6 @@
-#include "learn/crf/crf_rows.h"
+#include "learn/crf/crf.h"
 
-#include "infer/chain/lanes.h"
+#include "infer/chain/chain.h"
 
 INLINE void score_part(double *restrict score, const double *restrict weights, const int32_t *index, const float *value,
                        size_t n, size_t width, const size_t n_vectors)

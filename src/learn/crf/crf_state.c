@@ -1,8 +1,8 @@
-#include "learn/crf/crf_state.h"
+#include "learn/crf/crf.h"
 
-#include "base/error.h"
-#include "data/tensors.h"
-#include "learn/common/state.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "learn/common/common.h"
 
 #define N_PLACE 3 /* moves kept, the next one's place, evaluations */
 

@@ -1,12 +1,9 @@
-#include "learn/crf/crf_worker.h"
+#include "learn/crf/crf.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
-#include "learn/crf/crf_rows.h"
 
 struct crf_worker {
     struct chain_sums sums;

@@ -1,13 +1,11 @@
-#include "learn/crf/lbfgs.h"
+#include "learn/crf/crf.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "learn/common/vectors.h"
-#include "learn/crf/line_search.h"
+#include "base/base.h"
+#include "learn/common/common.h"
 
 enum clv_status lbfgs_open(struct lbfgs *self, const struct lbfgs_function *function, size_t size, size_t memory,
                            struct clv_error *err)

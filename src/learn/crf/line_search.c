@@ -1,9 +1,9 @@
-#include "learn/crf/line_search.h"
+#include "learn/crf/crf.h"
 
 #include <float.h>
 #include <math.h>
 
-#include "base/error.h"
+#include "base/base.h"
 
 #define LINE_DECREASE 1e-4 /* of the promise that has to come true */
 #define CURVATURE     0.9  /* of the first slope that may be left */

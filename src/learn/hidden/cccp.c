@@ -8,20 +8,17 @@
  * is therefore convex, above J up to a constant, and equal to it at v. So a w that lowers P below P(v) lowers J as
  * well. The procedure alternates: find such a w, move v there, take the next plane.
  *
- * The published way lowers P by plain gradient steps. Ours takes steps on its dual (cccp_dual.h): the lower bounds of
+ * The published way lowers P by plain gradient steps. Ours takes steps on its dual (cccp_dual.c): the lower bounds of
  * the free terms that the dual is made of hold for every plane, so the next problem starts from them. */
-#include "learn/hidden/cccp.h"
+#include "learn/hidden/hidden.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "data/tensors.h"
-#include "learn/common/examples.h"
-#include "learn/common/vectors.h"
-#include "learn/hidden/cccp_dual.h"
-#include "learn/hidden/hidden_state.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "learn/common/common.h"
 
 /* The plane at v = self->best. */
 static enum clv_status linearise(struct hidden_descent *self, struct clv_error *err)

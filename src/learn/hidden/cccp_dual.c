@@ -10,14 +10,12 @@
  * tangent, towards which D does not rise. The plane is in D alone: the bounds serve the next problem as well.
  *
  * HIDDEN_PARTS tangents are laid side by side at one w, then the steps are taken one by one. */
-#include "learn/hidden/cccp_dual.h"
+#include "learn/hidden/hidden.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "learn/common/vectors.h"
+#include "base/base.h"
+#include "learn/common/common.h"
 
 static double *slope_of(const struct hidden_dual *self, int32_t i)
 {

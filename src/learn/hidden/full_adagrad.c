@@ -1,11 +1,10 @@
-#include "learn/hidden/full_adagrad.h"
+#include "learn/hidden/hidden.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 #define DAMPING    0.05
 #define MAX_ROUNDS 30

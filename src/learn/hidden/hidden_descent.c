@@ -1,16 +1,12 @@
-#include "learn/hidden/hidden_descent.h"
+#include "learn/hidden/hidden.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "data/tensors.h"
-#include "learn/common/result.h"
-#include "learn/common/vectors.h"
-#include "learn/hidden/hidden_state.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "learn/common/common.h"
 
 #define SHARP_STEPS 8 /* how much shorter steps are after smooth passes */
 

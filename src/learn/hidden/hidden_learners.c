@@ -1,4 +1,4 @@
-/* Learners with hidden variables: one objective (objective.h), the methods are temperatures (Ping, Liu & Ihler 2014,
+/* Learners with hidden variables: one objective (objective.c), the methods are temperatures (Ping, Liu & Ihler 2014,
  * Table 1).
  *
  *     J(w) = lambda'/2 |w|^2 + mean_i U_i(w),    lambda' = 1 / (n C), or lambda mean_i N_i mean |x|^2 of known nodes
@@ -9,15 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "learn/common/idle.h"
-#include "learn/common/result.h"
-#include "learn/hidden/cccp.h"
-#include "learn/hidden/hidden_descent.h"
-#include "learn/hidden/hidden_learners.h"
-#include "learn/hidden/inference.h"
+#include "base/base.h"
+#include "learn/common/common.h"
+#include "learn/hidden/hidden.h"
 
 enum {
     SOLVER,

@@ -1,16 +1,15 @@
-#include "learn/hidden/hidden_state.h"
+#include "learn/hidden/hidden.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/tensors.h"
-#include "learn/hidden/messages.h"
+#include "base/base.h"
+#include "data/data.h"
 
 enum { PLACE_DONE, PLACE_TAKEN, PLACE_SHARP, PLACE_STEPS, PLACE_STAGE, PLACE_INNER, PLACE_NEXT_LOOK, N_PLACE };
 enum { OF_LOWEST, OF_LOSS, OF_STEPS, N_NUMBERS };
 
-/* Runs and sweeps of belief propagation for one example; more than any training lives to take, and far from overflow. */
+/* Runs and sweeps of belief propagation for one example; more than any training lives to take, and far from overflow.
+ * */
 #define MOST_RUNS ((int64_t)1 << 53)
 
 /* State that is not in one array of the descent. */

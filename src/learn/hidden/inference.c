@@ -1,13 +1,12 @@
-#include "learn/hidden/inference.h"
+#include "learn/hidden/hidden.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
-#include "infer/bp/bp_state.h"
+#include "infer/bp/bp.h"
 
 /* Messages are as good as those of the step before: what is left changes gradients by less than the step itself. */
 #define TOLERANCE 1e-3

@@ -1,9 +1,8 @@
-#include "learn/hidden/messages.h"
+#include "learn/hidden/hidden.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* Messages of all examples together that are kept at most; beyond, every run starts from nothing. */
 #define MESSAGE_BYTES_MAX ((size_t)1 << 30)

@@ -2,13 +2,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "base/team_for.h"
-#include "learn/common/result.h"
-#include "learn/hidden/inference.h"
-#include "learn/hidden/messages.h"
+#include "learn/common/common.h"
+#include "learn/hidden/hidden.h"
 #include "mrf/problem.h"
 
 enum { MOST_PARTS = 256, EXAMPLES_A_PART = 64 }; /* of more than HIDDEN_PARTS parts */

@@ -2,11 +2,9 @@
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "base/team_for.h"
-#include "learn/common/vectors.h"
+#include "learn/common/common.h"
 #include "mrf/problem.h"
 
 void latent_release(struct latent *self)

@@ -5,11 +5,12 @@
  *
  * with a weight free[node][label], and clamped likewise, for every label of a node; a pair of labels weighs the product
  * of its ends' weights. Graphs are chains of visible and hidden nodes in turn, and trees like them. */
-#ifndef LEARN_LATENT_H
-#define LEARN_LATENT_H
+#ifndef LEARN_LATENT_LATENT_H
+#define LEARN_LATENT_LATENT_H
 
-#include "base/array.h"
-#include "learn/common/examples.h"
+#include "base/base.h"
+#include "cleave/learn.h"
+#include "learn/common/common.h"
 
 struct latent {
     struct arena arena; /* of the arrays below */
@@ -38,5 +39,12 @@ enum clv_status latent_step(double *objective, struct latent *self, double *w, d
 /* w[size] = the training's init, or normal variables of this deviation: at 0 the states of hidden nodes would stay
  * alike for ever. */
 void latent_init(double *w, const struct latent *self, double deviation);
+
+/* Two baselines with latent variables, for chains of visible and hidden nodes in turn and trees like them: max-margin
+ * min-entropy models (m3e.c) and ModLat (modlat.c). They stand apart: both descend by latent.c, and nothing else uses
+ * that. The learners with hidden variables for any graph are those of learn/hidden. */
+
+extern const struct clv_learner m3e_learner;
+extern const struct clv_learner modlat_learner;
 
 #endif

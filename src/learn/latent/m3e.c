@@ -1,5 +1,5 @@
 /* Max-margin min-entropy models (Miller, Kumar, Packer, Goodman, Koller, AISTATS 2012): labels are those of the least
- * Renyi entropy H(y) of p(y, h) over h (infer/min_entropy.h), and
+ * Renyi entropy H(y) of p(y, h) over h (infer/min_entropy.c), and
  *
  *     1/2 |w|^2 + C sum_i max_y { D(y) + H(y_i) - H(y) },     H(y) = log Z - s(y)
  *
@@ -8,13 +8,10 @@
  * (grad s(y*) - grad s(y_i)), with the order 1 / T of the entropy a parameter. */
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "infer/elimination/min_entropy.h"
-#include "learn/common/idle.h"
-#include "learn/common/result.h"
+#include "base/base.h"
+#include "infer/elimination/elimination.h"
+#include "learn/common/common.h"
 #include "learn/latent/latent.h"
-#include "learn/latent/latent_learners.h"
 
 enum { C, STEPS, RATE, ORDER, DEVIATION };
 

@@ -16,12 +16,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "learn/common/idle.h"
-#include "learn/common/result.h"
+#include "base/base.h"
+#include "learn/common/common.h"
 #include "learn/latent/latent.h"
-#include "learn/latent/latent_learners.h"
 
 enum { C, BETA, ROUNDS, STEPS, RATE, DEVIATION };
 

@@ -5,21 +5,16 @@
  * labelling: the share m of each node's label and the pairwise part of E[Psi]. So a block is stored as N_i marginals
  * and a few numbers, a few per cent of the example's features, instead of a dense v_i; <w, v_i> and the block's gap
  * follow from the unary scores that the oracle needs anyway. */
-#include "learn/margin/bcfw.h"
+#include "learn/margin/margin.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "base/team_for.h"
 #include "infer/oracle/oracle_state.h"
-#include "learn/common/result.h"
-#include "learn/common/vectors.h"
-#include "learn/margin/bcfw_block.h"
-#include "learn/margin/bcfw_state.h"
+#include "learn/common/common.h"
 #include "mrf/problem.h"
 
 #define CHECK_EVERY 10 /* passes between looks at all gaps */

@@ -1,8 +1,6 @@
-#include "learn/margin/bcfw_block.h"
+#include "learn/margin/margin.h"
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/hash.h"
+#include "base/base.h"
 #include "mrf/problem.h"
 
 #define NO_SHARE     1e-6 /* a labelling of less dual weight is forgotten */

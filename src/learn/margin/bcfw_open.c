@@ -1,10 +1,9 @@
 /* The memory of bcfw.c. */
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "learn/common/vectors.h"
-#include "learn/margin/bcfw_block.h"
+#include "base/base.h"
+#include "learn/common/common.h"
+#include "learn/margin/margin.h"
 
 static enum clv_status allocate_blocks(struct bcfw *self, struct clv_error *err)
 {

@@ -1,12 +1,10 @@
-#include "learn/margin/bcfw_state.h"
+#include "learn/margin/margin.h"
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/tensors.h"
-#include "learn/common/state.h"
-#include "learn/margin/bcfw_block.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "learn/common/common.h"
 
 enum { PLACE_PASS, PLACE_DRAW, PLACE_CHECKED, PLACE_PASSES, PLACE_STEPS, N_PLACE };
 enum { OF_LOSS, OF_OBJECTIVE, OF_HINGE, OF_DUAL, N_NUMBERS };

@@ -5,18 +5,14 @@
  * then w is projected onto couplings >= 0 and onto the ball. (One after the other is the projection onto both: scaling
  * keeps a cone, and so does moving all magnitudes towards 0 alike.) The average weighs step t by t, which makes the
  * error O(1/t) without a logarithm for Pegasos's steps (Lacoste-Julien, Schmidt, Bach 2012). */
-#include "learn/margin/descent.h"
+#include "learn/margin/margin.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "learn/common/l1_ball.h"
-#include "learn/common/result.h"
-#include "learn/common/vectors.h"
+#include "base/base.h"
+#include "learn/common/common.h"
 
 #define CHECK_EVERY 5 /* passes between points of the curve */
 

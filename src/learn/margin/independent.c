@@ -13,12 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
-#include "learn/common/examples.h"
-#include "learn/common/result.h"
-#include "learn/margin/margin_learners.h"
+#include "base/base.h"
+#include "learn/common/common.h"
+#include "learn/margin/margin.h"
 
 enum { LAMBDA, PASSES, GAP };
 

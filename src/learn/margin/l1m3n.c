@@ -7,12 +7,10 @@
  * (constraint_generation.c), exact, for small sets. */
 #include <math.h>
 
-#include "base/error.h"
-#include "learn/common/idle.h"
+#include "base/base.h"
+#include "learn/common/common.h"
 #include "learn/constraint_generation/constraint_generation.h"
-#include "learn/margin/descent.h"
-#include "learn/margin/m3n.h"
-#include "learn/margin/margin_learners.h"
+#include "learn/margin/margin.h"
 
 enum { RADIUS, SOLVER, RATE, PASSES, GAP, AVERAGING, EDGES, UNITS };
 enum { SUBGRADIENT, LP };

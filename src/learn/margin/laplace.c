@@ -1,8 +1,8 @@
-#include "learn/margin/laplace.h"
+#include "learn/margin/margin.h"
 
 #include <math.h>
 
-#include "base/maths.h"
+#include "base/base.h"
 
 #define PI 3.14159265358979323846
 

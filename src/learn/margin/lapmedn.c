@@ -7,7 +7,7 @@
  * the next. Prediction is by the averaged model h1 (2), whose scores are linear in w: by mu.
  *
  * What the rounds minimise. L(p, q) at its best variances is, in every weight, KL(2 mu_k) / 2 up to a constant
- * (laplace.h): convex, so that the bound of the rounds has one minimum, with the dual
+ * (laplace.c): convex, so that the bound of the rounds has one minimum, with the dual
  *
  *     max_alpha  sum_i sum_y alpha_i(y) L_i(y) - 1/2 sum_k log(lambda / (lambda - eta_k^2))
  *
@@ -17,16 +17,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "data/tensors.h"
-#include "learn/common/idle.h"
-#include "learn/common/result.h"
-#include "learn/common/vectors.h"
-#include "learn/margin/bcfw_state.h"
-#include "learn/margin/laplace.h"
-#include "learn/margin/m3n.h"
-#include "learn/margin/margin_learners.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "learn/common/common.h"
+#include "learn/margin/margin.h"
 
 enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS, BATCH };
 enum { VARIATIONAL, EXACT };

@@ -5,14 +5,10 @@
  * Divided by C n that is the problem of bcfw.c with lambda = 1 / (C n), or of descent.c. The paper's subgradient steps
  * are 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007). It is also the
  * Gaussian maximum entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
-#include "learn/margin/m3n.h"
-#include "learn/common/idle.h"
+#include "learn/common/common.h"
+#include "learn/margin/margin.h"
 
-#include "base/error.h"
-#include "learn/common/result.h"
-#include "learn/margin/bcfw.h"
-#include "learn/margin/descent.h"
-#include "learn/margin/margin_learners.h"
+#include "base/base.h"
 
 const char *const m3n_units[] = {[M3N_RELATIVE] = "relative", [M3N_RAW] = "raw", NULL};
 

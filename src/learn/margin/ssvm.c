@@ -2,17 +2,14 @@
  *
  *     min_w  lambda/2 <w, S^-1 w> + (1/n) sum_i H_i(w),  couplings >= 0,   H_i(w) = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
- * with S = I but for full tables (examples.h).
+ * with S = I but for full tables (examples.c).
  *
  * Lacoste-Julien, Jaggi, Schmidt, Pletscher: Block-coordinate Frank-Wolfe optimization for structural SVMs (ICML 2013),
  * Algorithm 4 with exact line search and weighted averaging; Osokin, Alayrac, Lukasewitz, Dokania, Lacoste-Julien:
  * Minding the gaps for block Frank-Wolfe optimization of structured SVMs (ICML 2016), gap sampling. */
-#include "base/array.h"
-#include "base/error.h"
-#include "learn/common/idle.h"
-#include "learn/common/result.h"
-#include "learn/margin/bcfw_state.h"
-#include "learn/margin/margin_learners.h"
+#include "base/base.h"
+#include "learn/common/common.h"
+#include "learn/margin/margin.h"
 
 enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE, BATCH };
 
@@ -28,7 +25,7 @@ static const struct clv_parameter parameters[] = {
     {0},
 };
 
-/* *variance = S of bcfw.h, to be freed; NULL: the identity. */
+/* *variance = S of bcfw.c, to be freed; NULL: the identity. */
 static enum clv_status set_variance(double **variance, struct bcfw *self, double wanted, struct clv_error *err)
 {
     double tables = examples_table_variance(&self->examples, wanted);

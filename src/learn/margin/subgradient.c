@@ -2,10 +2,9 @@
  * the loss: the hinge with a margin of 1 as the chapter on structured prediction writes it, [max_y f(y) - f(y_i) + 1]_+
  * over all y, y_i among them, is 1 at least and has that at w = 0, so that nothing is learned at its minimum. Its
  * update is the perceptron's. */
-#include "base/error.h"
-#include "learn/common/idle.h"
-#include "learn/margin/descent.h"
-#include "learn/margin/margin_learners.h"
+#include "base/base.h"
+#include "learn/common/common.h"
+#include "learn/margin/margin.h"
 
 enum { LAMBDA, PASSES, AVERAGING, EDGES };
 

@@ -1,13 +1,15 @@
 /* Perturb-and-MAP learning by doubly stochastic gradient ascent.
  *
- *     max_w  (1/N) sum_n l(w, x_n, y_n) - lambda/2 <w, S^-1 w>,   couplings >= 0,   S = I but for full tables (examples.h)
+ *     max_w  (1/N) sum_n l(w, x_n, y_n) - lambda/2 <w, S^-1 w>,   couplings >= 0,   S = I but for full tables
+ * (examples.c)
  *
  * Shpakova, Bach, Osokin: Marginal weighted maximum log-likelihood for efficient learning of perturb-and-MAP models
  * (UAI 2018).
  *
  *     pmap    l = log P(y|x)                          Algorithm 1
  *     mpmap   l = sum_i log P(y_i|x)                  Algorithm 2, (5)
- *     wmpmap  l = sum_i sum_b theta_i(b) log P(b|x)   Algorithm 2, (6); theta_i has both labels' pixels where a node holds both
+ *     wmpmap  l = sum_i sum_b theta_i(b) log P(b|x)   Algorithm 2, (6); theta_i has both labels' pixels where a node
+ * holds both
  *
  * The first two are divided by the mean number of known nodes, so that all three weigh one image's nodes 1 in all and
  * one lambda and one rate suit them. A step takes the next `batch` images of a random order and one draw of Gumbel
@@ -23,15 +25,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "base/team_for.h"
-#include "learn/common/examples.h"
-#include "learn/common/result.h"
-#include "learn/common/vectors.h"
-#include "learn/pmap/pmap_state.h"
-#include "learn/pmap/pmap_targets.h"
+#include "learn/common/common.h"
 
 #define CHECK_EVERY 5 /* passes between points of the curve */
 

@@ -1,9 +1,112 @@
 /* Perturb-and-MAP learning: pmap.c states the objectives and the algorithm. */
-#ifndef LEARN_PMAP_H
-#define LEARN_PMAP_H
 
+/* Perturb-and-MAP learners (Shpakova et al. 2018): likelihoods estimated from the maxima of randomly perturbed scores.
+ *
+ * Read pmap.c first. A training: pmap_targets.c says what each example asks for, its labels or the marginals of an
+ * image without a mask; each step of pmap.c draws perturbed labellings of a batch (pmap_draw.c, for chains with
+ * pmap_tables.c), adds up their gradients and goes up (common/ascent.c); pmap_state.c writes and reads the checkpoints
+ * between two steps. */
+#ifndef LEARN_PMAP_PMAP_H
+#define LEARN_PMAP_PMAP_H
+
+#include <stdbool.h>
+
+#include "base/base.h"
 #include "cleave/learn.h"
-#include "learn/pmap/pmap_targets.h"
+#include "learn/common/common.h"
+#include "learn/weak/weak.h"
+
+/* One draw of the perturb-and-MAP objectives: their estimates from one set of Gumbel variables z, and the gradients of
+ * those.
+ *
+ *     joint (Algorithm 1)             log P(y|x)     ~ (f + z)(y) - max_y' (f + z)(y')
+ *     marginal (5), (6), Algorithm 4  log P(y_i=b|x) ~ max_{y': y'_i = b} (f + z)(y') - max_y' (f + z)(y')
+ *
+ * with the same z in both terms. Joint, z(y) has mean zero; so has z_i(b), which the paper leaves out of the marginal's
+ * first term. It stays in here, so that all estimates are at most 0 and vary less. What matters to the gradient is y_A,
+ * the second maximiser, and y_B, the first, if y_A has not label b at node i; else the estimate is 0: the paper's
+ * acceleration trick. */
+
+/* What an example asks for. Nodes of unknown label are left out, with their edges. */
+struct pmap_example {
+    struct clv_problem problem;
+    const float *weight; /* [n_nodes][n_labels] of log P(y_i = b | x), or NULL: joint */
+    const int32_t
+        *given;   /* [n_nodes] labels, or CLV_UNKNOWN: all P are given these, whose nodes count no more; or NULL:
+                             none are. For Potts form, and without edges */
+    double scale; /* of the whole */
+};
+
+/* Two labels with Potts form, chains with full tables, or any number of labels without edges. */
+struct pmap_draws {
+    struct clv_shape shape;
+    bool reduction; /* y_B only where y_A has not all the weight; else for all known nodes */
+    bool dynamic;   /* y_B from the clamped optima of the solved problem; else each by solving anew */
+    uint64_t seed;
+};
+
+/* Memory of one thread, which grows and is kept; starts as zeros. The fields are pmap_draw's own. */
+struct pmap_workspace {
+    int32_t *first;    /* [n_nodes + 1] places in incident */
+    int32_t *incident; /* [2 n_edges] the edges of each node */
+    int32_t *wanted;   /* [n_nodes] to be clamped */
+    int32_t *y;        /* [n_nodes] y_A */
+    int32_t *flipped;  /* [n_nodes] where a y_B differs */
+    int32_t *mark;     /* [n_nodes] the last visit that flipped the node */
+    int32_t visit;
+    double *node_weight; /* [n_nodes][rows] of the gradient, in Psi */
+    double *edge_weight; /* [n_edges] of the gradient, in [y_a != y_b] */
+    size_t node_capacity, edge_capacity;
+};
+void pmap_workspace_release(struct pmap_workspace *self);
+
+/* *value = the example's estimate at w from draw number `draw`, times its scale; gradient[clv_shape_size] (may be NULL)
+ * is overwritten by its gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
+enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_draws *self,
+                          const struct pmap_example *example, uint32_t draw, const double *w,
+                          struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err) CLV_CHECK;
+
+/* What each example of a perturb-and-MAP training asks for: labelled ones once and for all, weak ones as a model
+ * pseudo-labels. */
+
+enum pmap_objective {
+    PMAP_JOINT,    /* log P(y|x) */
+    PMAP_MARGINAL, /* sum_i log P(y_i|x), (5) */
+    PMAP_WEIGHTED, /* sum_i sum_b theta_i(b) log P(y_i = b|x), (6) */
+};
+
+struct pmap_targets {
+    struct arena arena; /* of the arrays below */
+    const struct examples *examples;
+    enum pmap_objective objective;
+    bool conditional;          /* weak examples: of labels that are not given, given those that are */
+    struct pmap_example *list; /* [n_labelled + n_weak], see pmap_target; weak ones after their first pseudo-labels */
+    size_t n_labelled, n_weak;
+    double unit;    /* a labelled example's scale as long as there is no weak one */
+    float *weights; /* of all examples that need their own */
+    int32_t *labels;
+    struct pmap_pseudo_label {
+        float *weight;
+        int32_t *label;
+    } * pseudo_labels; /* [n_weak] */
+};
+
+/* The labelled examples', of scale 1 for PMAP_WEIGHTED, else 1 / mean number of known nodes. Release also after a
+ * failure. */
+enum clv_status pmap_targets_open(struct pmap_targets *self, const struct examples *examples,
+                                  enum pmap_objective objective, bool conditional, struct clv_error *err) CLV_CHECK;
+void pmap_targets_release(struct pmap_targets *self);
+
+/* A target with its features, as examples_at. */
+enum clv_status pmap_target(struct pmap_example *target, const struct pmap_targets *self, size_t index, int thread,
+                            struct clv_error *err) CLV_CHECK;
+
+/* The weak examples', as `pseudo_labels` say or, if that is NULL, as w sees them: from conditional draws, or by MAP for
+ * PMAP_JOINT, which takes no options. A weak example weighs kappa times a labelled one; scales are such that their mean
+ * over all examples stays what it was. In parallel. */
+enum clv_status pmap_targets_label(struct pmap_targets *self, const double *w, double kappa,
+                                   const struct partial_options *options, const struct clv_pseudo_labels *pseudo_labels,
+                                   uint64_t seed, struct clv_error *err) CLV_CHECK;
 
 /* Indices into clv_training's parameters. PMAP_JOINT's learner has none from PMAP_DRAWS on. */
 enum pmap_parameter {
@@ -28,5 +131,50 @@ enum pmap_parameter {
 enum clv_status pmap_train(struct clv_training_result *result, const struct clv_training *training,
                            const struct clv_learner *learner, enum pmap_objective objective,
                            struct clv_error *err) CLV_CHECK;
+
+extern const struct clv_learner pmap_learner;
+extern const struct clv_learner mpmap_learner;
+extern const struct clv_learner wmpmap_learner;
+
+/* What a perturb-and-MAP training is resumed from. */
+
+/* The place in a training between two steps. */
+struct pmap_place {
+    int64_t round;     /* 0: over examples with masks alone */
+    int64_t pass;      /* of the round, from 1 */
+    int64_t n_taken;   /* examples of the pass that steps have taken */
+    int64_t next_draw; /* number of the next step's first draw */
+};
+
+struct pmap_state {
+    struct pmap_place place;
+    struct ascent *ascent;
+    double *start;                      /* [size] where the round began: weak examples are pseudo-labelled from it */
+    struct clv_training_result *result; /* its curve */
+};
+
+enum clv_status pmap_state_write(struct checkpoints *checkpoints, const struct pmap_state *state,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its place is any:
+ * the caller knows which ones there are. */
+enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const struct checkpoints *checkpoints,
+                                struct clv_error *err) CLV_CHECK;
+
+/* The estimates of pmap_draw.c for fields with full tables, which are chains. */
+
+/* What a draw has found so far: the decoder holds the perturbed field, solved, the workspace's y is y_A and its weights
+ * are 0. */
+struct table_drawing {
+    const struct pmap_draws *draws;
+    const struct pmap_example *example;
+    struct pmap_workspace *space;
+    struct decoder *decoder;
+    double *pairwise; /* the pairwise part of the gradient, or NULL: not wanted */
+    double value;
+};
+
+/* Adds to value, to node_weight and to pairwise. Without dynamic clamps every y_B is a Viterbi run of its own. */
+enum clv_status pmap_tables(struct table_drawing *self, struct clv_error *err) CLV_CHECK;
 
 #endif

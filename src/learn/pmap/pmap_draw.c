@@ -1,12 +1,10 @@
-#include "learn/pmap/pmap_draw.h"
+#include "learn/pmap/pmap.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "learn/pmap/pmap_tables.h"
-#include "learn/weak/partial.h"
+#include "base/base.h"
+#include "learn/weak/weak.h"
 #include "mrf/problem.h"
 
 void pmap_workspace_release(struct pmap_workspace *self)

@@ -1,11 +1,9 @@
 /* The learners of this folder: what they are called, their parameters, which objective each maximises. */
-#include "learn/pmap/pmap_learners.h"
+#include "learn/pmap/pmap.h"
 
 #include <math.h>
 
-#include "learn/common/examples.h"
-#include "learn/common/idle.h"
-#include "learn/pmap/pmap.h"
+#include "learn/common/common.h"
 
 #define SHARED_PARAMETERS                                                                                              \
     [PMAP_LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},             \

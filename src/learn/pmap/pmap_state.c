@@ -1,8 +1,8 @@
-#include "learn/pmap/pmap_state.h"
+#include "learn/pmap/pmap.h"
 
-#include "base/error.h"
-#include "data/tensors.h"
-#include "learn/common/state.h"
+#include "base/base.h"
+#include "data/data.h"
+#include "learn/common/common.h"
 
 #define N_PLACE 5 /* numbers of struct pmap_place, and the steps made */
 

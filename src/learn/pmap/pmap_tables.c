@@ -1,4 +1,4 @@
-#include "learn/pmap/pmap_tables.h"
+#include "learn/pmap/pmap.h"
 
 #include <math.h>
 

@@ -1,9 +1,8 @@
-#include "learn/pmap/pmap_targets.h"
+#include "learn/pmap/pmap.h"
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "base/team_for.h"
-#include "learn/weak/pseudo_labels.h"
+#include "learn/weak/weak.h"
 
 /* Each weak example's draws are its own, and not those of any step. */
 #define PSEUDO_LABEL_SEED(seed, index) ((seed) ^ (0x6775657373ULL + ((uint64_t)(index) << 40)))

@@ -1,12 +1,10 @@
 /* The choice of a parameter by cross-validation. */
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "base/team_for.h"
-#include "learn/common/vectors.h"
-#include "learn/select/folds.h"
+#include "learn/common/common.h"
+#include "learn/select/select.h"
 
 static enum clv_status validate_task(void *context, size_t index, int thread, struct clv_error *err)
 {

@@ -1,13 +1,11 @@
-#include "learn/select/folds.h"
+#include "learn/select/select.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "cleave/model.h"
-#include "learn/common/evaluate.h"
+#include "learn/common/common.h"
 #include "learn/learners.h"
 
 void folds_release(struct folds *folds)

@@ -1,13 +1,10 @@
-#include "learn/select/presence.h"
+#include "learn/select/select.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "base/parallel.h"
-#include "feature/context/evidence.h"
+#include "base/base.h"
+#include "feature/context/context.h"
 
 /* The ridge was chosen of 0.0003, 0.001 and 0.003 by the likelihood in 5-fold cross-validation among MSRC-21's training
  * images. */

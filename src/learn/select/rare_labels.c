@@ -1,8 +1,8 @@
-#include "learn/select/rare_labels.h"
+#include "learn/select/select.h"
 
 #include <string.h>
 
-#include "base/maths.h"
+#include "base/base.h"
 #include "cleave/data.h"
 
 static double exponent_of(int k)

@@ -1,21 +1,15 @@
-#include "learn/select/stages.h"
+#include "learn/select/select.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 #include "base/memory.h"
-#include "base/parallel.h"
-#include "base/rng.h"
 #include "base/team_for.h"
-#include "feature/context/evidence.h"
+#include "feature/context/context.h"
 #include "feature/dataset/dataset.h"
 #include "learn/learners.h"
-#include "learn/select/presence.h"
-#include "learn/select/rare_labels.h"
-#include "model/stage.h"
+#include "model/model.h"
 #include "mrf/problem.h"
 
 /* How the temperature is chosen: of the mean size of unary scores times these, what makes held-out truths most likely

@@ -1,7 +1,7 @@
 /* What labels cost a model of two stages by being in an image at all. */
-#include "base/error.h"
-#include "learn/select/stages.h"
-#include "model/label_costs.h"
+#include "base/base.h"
+#include "learn/select/select.h"
+#include "model/model.h"
 
 enum clv_status stages_check_costs(const struct clv_training *training, const char *option, struct clv_error *err)
 {

@@ -1,9 +1,8 @@
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "cleave/segment.h"
 #include "learn/learners.h"
-#include "learn/select/stages.h"
-#include "segment/refining_learn.h"
+#include "learn/select/select.h"
+#include "segment/segment.h"
 
 enum { N_HALVES = 2 };
 

@@ -1,13 +1,11 @@
-#include "learn/weak/partial.h"
+#include "learn/weak/weak.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 #include "cleave/features.h"
-#include "feature/example/truth.h"
+#include "feature/example/example.h"
 
 /* No difference of Gumbel variables comes near: P(> 60) = e^-60. */
 #define BEYOND_NOISE 60

@@ -1,9 +1,8 @@
-#include "learn/weak/pseudo_labelled.h"
+#include "learn/weak/weak.h"
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 
 /* Chosen by the errors of pseudo-labels: teachers learned from five random 14s of the horses' masks and labelled the
  * others. */

@@ -1,15 +1,11 @@
-#include "learn/weak/pseudo_labels.h"
+#include "learn/weak/weak.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "base/team_for.h"
 #include "feature/dataset/dataset.h"
-#include "learn/weak/pseudo_labelled.h"
 
 /* Of teachers that no mask has taught: how often they are taught, the share of figure among what boxes do not rule out,
  * and that of the learner's passes. */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "data/tensors.h"
+#include "data/data.h"
 #include "support/exhaustive.h"
 #include "support/sample.h"
 #include "support/support.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <tiffio.h>
 
-#include "image/raster/geo_tags.h"
 #include "image/raster/raster.h"
 #include "support/sample.h"
 #include "support/support.h"

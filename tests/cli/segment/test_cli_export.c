@@ -6,10 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/file.h"
-#include "data/shapes/contour.h"
-#include "image/codec.h"
+#include "base/base.h"
+#include "data/shapes/shapes.h"
+#include "image/image.h"
 #include "support/sample.h"
 #include "support/support.h"
 

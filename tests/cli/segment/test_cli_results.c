@@ -7,10 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "base/path.h"
+#include "base/base.h"
 #include "cleave/image.h"
-#include "cli/segment/segment_work.h"
+#include "cli/segment/segment.h"
 #include "support/sample.h"
 #include "support/support.h"
 

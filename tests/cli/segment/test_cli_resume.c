@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "support/sample.h"
 #include "support/support.h"
 

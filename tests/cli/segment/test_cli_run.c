@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/base.h"
 #include "support/sample.h"
 #include "support/support.h"
 

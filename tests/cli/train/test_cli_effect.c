@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/tensors.h"
+#include "data/data.h"
 #include "support/sample.h"
 #include "support/support.h"
 

@@ -80,8 +80,8 @@ static uint8_t *photograph(size_t *size, int width, int height, int i)
     return make_png(size, &(struct png_recipe){width, height, 8, PNG_RGB, .samples = samples});
 }
 
-/* Two lines: the fault, and how many images have it. Runs what is in the first from `command` on (Pillow permitting), and
- * then trains on `remedied`. */
+/* Two lines: the fault, and how many images have it. Runs what is in the first from `command` on (Pillow permitting),
+ * and then trains on `remedied`. */
 static void expect_remedy_in(const char *folder, const char *part, const char *command, const char *remedied)
 {
     char *output;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "base/base.h"
 #include "data/export/export.h"
 #include "support/support.h"
 

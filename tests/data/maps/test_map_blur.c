@@ -1,7 +1,6 @@
 #include <math.h>
 
-#include "data/maps/map_blur.h"
-#include "data/maps/map_sample.h"
+#include "data/maps/maps.h"
 #include "support/support.h"
 
 enum { W = 101, H = 61 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/maps/map_reader.h"
+#include "data/maps/maps.h"
 #include "support/support.h"
 
 /* More values than are read at once of channels that stand side by side; no two of its sides are the same. */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/maps/map_reader.h"
-#include "data/tensors.h"
+#include "data/data.h"
+#include "data/maps/maps.h"
 #include "support/images.h"
 #include "support/support.h"
 

@@ -3,10 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "data/shapes/contour.h"
-#include "data/shapes/polygon.h"
-#include "data/shapes/rle.h"
+#include "base/base.h"
+#include "data/shapes/shapes.h"
 #include "support/images.h"
 #include "support/support.h"
 

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "data/shapes/outline.h"
-#include "data/shapes/polygon.h"
+#include "base/base.h"
+#include "data/shapes/shapes.h"
 #include "support/support.h"
 
 #undef fail

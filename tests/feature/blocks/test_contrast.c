@@ -2,11 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "feature/blocks/blocks.h"
-#include "feature/blocks/contrast.h"
-#include "feature/blocks/pairs.h"
-#include "feature/blocks/zones.h"
 #include "support/support.h"
 
 /* An image, its superpixels and the measures of each. */

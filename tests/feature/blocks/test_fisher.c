@@ -3,11 +3,10 @@
 #include <string.h>
 #include <vl/fisher.h>
 
-#include "base/array.h"
-#include "base/rng.h"
-#include "feature/blocks/fisher.h"
-#include "feature/words/sift_image.h"
-#include "superpixel/patch_grid.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
+#include "feature/words/words.h"
+#include "superpixel/superpixel.h"
 #include "support/requests.h"
 #include "support/support.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "feature/blocks/hog.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
 #include "support/support.h"
 
 enum { CELL = HOG_CELL_PX, N = HOG_ORIENTATIONS };

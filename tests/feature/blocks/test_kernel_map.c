@@ -1,7 +1,7 @@
 #include <math.h>
 
-#include "base/rng.h"
-#include "feature/blocks/kernel_map.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
 #include "support/support.h"
 
 enum { MOST = 3 };
@@ -37,7 +37,7 @@ static double mapped_product(const struct kernel_map *map, float h, float g)
     return sum;
 }
 
-static const double bounds[] = {1e-6, 0.06, 0.16}; /* by enum clv_kernel_map, as kernel_map.h states them */
+static const double bounds[] = {1e-6, 0.06, 0.16}; /* by enum clv_kernel_map, as kernel_map.c states them */
 
 /* The error of two histograms' kernel is at most the largest of |error| / ((h + g) / 2) over their bins. */
 TESTS(products_of_mapped_shares_approximate_the_kernel, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION + 1)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feature/blocks/map_pool.h"
+#include "feature/blocks/blocks.h"
 #include "support/support.h"
 
 enum { WIDTH = 4, HEIGHT = 3, N = WIDTH * HEIGHT, REGIONS = 3, CHANNELS = 3, BINS = 9 };

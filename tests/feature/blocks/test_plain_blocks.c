@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "feature/blocks/blocks.h"
-#include "feature/blocks/edges.h"
-#include "feature/blocks/zones.h"
 #include "support/support.h"
 
 enum { WIDTH = 20, HEIGHT = 14, N = WIDTH * HEIGHT, REGIONS = 3, MOST = 1024 };

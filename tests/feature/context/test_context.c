@@ -2,10 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "feature/context/around.h"
 #include "feature/context/context.h"
-#include "feature/context/evidence.h"
-#include "superpixel/places.h"
+#include "superpixel/superpixel.h"
 #include "support/support.h"
 
 enum { SIDE = 3, N = SIDE * SIDE, N_EDGES = 2 * SIDE * (SIDE - 1), OWN_FEATURES = 2 };

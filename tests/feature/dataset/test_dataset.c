@@ -3,11 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/file.h"
-#include "data/tensors.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "feature/dataset/dataset.h"
-#include "feature/recipe/memory_estimate.h"
+#include "feature/recipe/recipe.h"
 #include "feature/small_set.h"
 #include "support/support.h"
 

@@ -6,13 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "data/tensors.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/feature_cache.h"
-#include "feature/dataset/feature_shards.h"
-#include "feature/dataset/features_format.h"
-#include "feature/dataset/loaded_item.h"
 #include "feature/small_set.h"
 #include "support/requests.h"
 

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
 #include "feature/small_set.h"
 #include "support/sample.h"

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/tensors.h"
+#include "data/data.h"
 #include "feature/dataset/dataset.h"
-#include "feature/dataset/feature_shards.h"
 #include "support/support.h"
 
 struct elsewhere {

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "feature/blocks/working.h"
-#include "feature/dataset/extract.h"
-#include "feature/dataset/frame.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
+#include "feature/dataset/dataset.h"
 #include "support/support.h"
 
 /* An image of 60 x 40 as one item. */

@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/rng.h"
-#include "feature/example/truth.h"
+#include "base/base.h"
+#include "feature/example/example.h"
 #include "feature/recipe/recipe.h"
 #include "feature/small_set.h"
 

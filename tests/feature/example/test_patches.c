@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "feature/blocks/blocks.h"
 #include "feature/small_set.h"
-#include "superpixel/patch_grid.h"
+#include "superpixel/superpixel.h"
 
 static struct clv_recipe patch_recipe(int32_t blocks)
 {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "feature/example/views.h"
-#include "feature/recipe/recipe_file.h"
+#include "base/base.h"
+#include "feature/example/example.h"
+#include "feature/recipe/recipe.h"
 #include "feature/small_set.h"
 
 enum { N_WORDS = 12 };

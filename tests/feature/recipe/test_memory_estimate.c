@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feature/recipe/item_maps.h"
-#include "feature/recipe/memory_estimate.h"
+#include "feature/recipe/recipe.h"
 #include "support/sample.h"
 #include "support/support.h"
 

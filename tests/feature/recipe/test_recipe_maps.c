@@ -4,11 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "feature/blocks/map_pool.h"
-#include "feature/recipe/item_maps.h"
-#include "feature/recipe/map_drift.h"
-#include "feature/recipe/map_learning.h"
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
 #include "feature/recipe/recipe.h"
 #include "support/sample.h"
 #include "support/support.h"

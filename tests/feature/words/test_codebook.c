@@ -3,10 +3,8 @@
 #include <string.h>
 #include <vl/kmeans.h>
 
-#include "base/array.h"
-#include "base/rng.h"
-#include "feature/words/codebook.h"
-#include "feature/words/nearest_centre.h"
+#include "base/base.h"
+#include "feature/words/words.h"
 #include "support/support.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };

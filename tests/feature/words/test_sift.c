@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "feature/words/sift_image.h"
+#include "base/base.h"
+#include "feature/words/words.h"
 #include "support/support.h"
 
 enum { SIZE = CLV_DESCRIPTOR_SIZE };
@@ -100,7 +100,7 @@ static struct agreement compare(const uint8_t *rgb, int32_t width, int32_t heigh
     return of;
 }
 
-/* The tolerance that sift_vlfeat.h states. */
+/* The tolerance that sift_vlfeat.c states. */
 static void expect_agreement(const struct agreement *of)
 {
     ck_assert_int_le(of->worst, 10);

@@ -1,5 +1,5 @@
 /* Decoding by candidates, on loops small enough for enumeration. */
-#include "infer/bp/loopy.h"
+#include "infer/bp/bp.h"
 #include "infer/merit.h"
 #include "support/exhaustive.h"
 #include "support/requests.h"

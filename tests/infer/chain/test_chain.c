@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/exhaustive.h"
 #include "support/support.h"
 

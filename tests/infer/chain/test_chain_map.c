@@ -1,8 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "infer/chain/chain_map.h"
+#include "base/base.h"
+#include "infer/chain/chain.h"
 #include "support/support.h"
 
 #define MAX_NODES  6

@@ -1,10 +1,10 @@
-/* Every way to a maximum flow gives the same labels: pushing, search trees kept breadth-first, given up early, or not kept
- * so at all; with leaves stripped and without. Small graphs against enumeration. */
+/* Every way to a maximum flow gives the same labels: pushing, search trees kept breadth-first, given up early, or not
+ * kept so at all; with leaves stripped and without. Small graphs against enumeration. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "infer/cut/maxflow_core.h"
+#include "base/base.h"
+#include "infer/cut/cut.h"
 #include "support/support.h"
 
 enum { MOST_NODES = 900, MOST_EDGES = 4000, N_METHODS = 4 };

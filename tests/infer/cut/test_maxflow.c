@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "infer/cut/batch.h"
-#include "infer/cut/clamp.h"
-#include "infer/cut/maxflow.h"
+#include "base/base.h"
+#include "infer/cut/cut.h"
 #include "support/support.h"
 #if WITH_BK
 #include "maxflow_shim.h"

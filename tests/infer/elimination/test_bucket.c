@@ -1,5 +1,5 @@
 #include "infer/bp/two_temperatures.h"
-#include "infer/elimination/bucket.h"
+#include "infer/elimination/elimination.h"
 #include "support/requests.h"
 
 #define CELLS_MAX ((size_t)1 << 20)

@@ -1,5 +1,5 @@
 /* Minimum-entropy decoding against enumeration, and the slopes of its scores by finite differences. */
-#include "infer/elimination/min_entropy.h"
+#include "infer/elimination/elimination.h"
 #include "infer/random_field.h"
 #include "support/requests.h"
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_RANDOM_FIELD_H
 #define TESTS_RANDOM_FIELD_H
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "cleave/infer.h"
 
 #define MAX_NODES 12

@@ -1,5 +1,5 @@
 #include "infer/merit.h"
-#include "infer/oracle/decoding.h"
+#include "infer/oracle/oracle.h"
 #include "support/exhaustive.h"
 
 static void assert_most_probable(const struct clv_field *field, const int32_t *y)

@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/exhaustive.h"
 #include "support/support.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/base.h"
 #include "support/requests.h"
 #include "support/support.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/base.h"
 #include "infer/oracle/random_field.h"
 #include "support/exhaustive.h"
 #include "support/support.h"

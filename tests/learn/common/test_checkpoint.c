@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "data/tensors.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "learn/toy.h"
 #include "support/disk.h"
 

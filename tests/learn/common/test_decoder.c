@@ -1,5 +1,5 @@
 /* What learners ask of one problem, some of whose labels are unknown. */
-#include "learn/common/decoder.h"
+#include "learn/common/common.h"
 #include "learn/toy.h"
 
 /* Two joined nodes, the second one's label unknown: of all labellings 1 0 and 1 1 score .6, 0 0 scores 1 and 0 1 -5. */

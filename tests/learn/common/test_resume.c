@@ -1,14 +1,15 @@
-/* Every learner that keeps checkpoints, killed or stopped anywhere: the rest makes what an undisturbed training makes. */
+/* Every learner that keeps checkpoints, killed or stopped anywhere: the rest makes what an undisturbed training makes.
+ * */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/file.h"
-#include "data/tensors.h"
+#include "base/base.h"
+#include "data/data.h"
 #include "learn/chains.h"
-#include "learn/common/examples.h"
+#include "learn/common/common.h"
 #include "support/disk.h"
 
 enum { MOST_SETTINGS = 6 };
@@ -111,8 +112,8 @@ static void must_be_same(const struct clv_training_result *a, const struct clv_t
     ck_assert_int_eq(a->decoding.rule, b->decoding.rule);
 }
 
-/* The checkpoint is there as the k-th write left it, as if the process had been killed at the next one; k 0: none. False
- * if the training is over before. */
+/* The checkpoint is there as the k-th write left it, as if the process had been killed at the next one; k 0: none.
+ * False if the training is over before. */
 static bool kill_at(struct case_of *self, const struct clv_learner *learner, int k)
 {
     struct clv_training_result result = {0};

@@ -1,9 +1,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "feature/dataset/letters.h"
+#include "feature/dataset/dataset.h"
 #include "learn/chains.h"
-#include "learn/crf/crf_objective.h"
+#include "learn/crf/crf.h"
 #include "support/requests.h"
 
 enum { PENALTY_NONE, PENALTY_L2, PENALTY_L1 };

@@ -1,10 +1,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "base/rng.h"
-#include "learn/crf/lbfgs.h"
-#include "learn/crf/line_search.h"
+#include "base/base.h"
+#include "learn/crf/crf.h"
 #include "support/support.h"
 
 enum { MOST = 40 };
@@ -301,7 +299,8 @@ TEST(an_evaluation_that_fails_leaves_the_state_alone)
         }
 }
 
-/* The first two functions of Moré and Thuente (1994) that searches are tested by: their minima are sqrt(2) and 1.596. */
+/* The first two functions of Moré and Thuente (1994) that searches are tested by: their minima are sqrt(2) and 1.596.
+ * */
 static enum clv_status more_thuente(struct line_point *point, void *context, struct clv_error *err)
 {
     (void)err;

@@ -4,7 +4,7 @@
 #define TESTS_LEARN_DISCRIMINATION_H
 
 #include "learn/chains.h"
-#include "learn/margin/laplace.h"
+#include "learn/margin/margin.h"
 
 #define MOST_LABELLINGS 243
 

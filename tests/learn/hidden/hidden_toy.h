@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "learn/hidden/objective.h"
+#include "learn/hidden/hidden.h"
 #include "learn/toy.h"
 
 #define NODES 5

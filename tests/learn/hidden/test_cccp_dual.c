@@ -1,5 +1,5 @@
 /* The bounds that the dual of the concave-convex procedure stands on. */
-#include "learn/hidden/cccp_dual.h"
+#include "learn/hidden/hidden.h"
 #include "learn/hidden/hidden_toy.h"
 
 enum { SIZE = 3 * 2 + 9 * 2, EXAMPLES = 4 };

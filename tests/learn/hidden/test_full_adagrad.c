@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
-#include "learn/hidden/full_adagrad.h"
+#include "base/base.h"
+#include "learn/hidden/hidden.h"
 #include "support/support.h"
 
 enum { N = 12 };

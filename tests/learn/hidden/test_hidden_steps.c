@@ -154,7 +154,8 @@ static bool next(int32_t *y)
     return false;
 }
 
-/* The hinge of the min-entropy model: max_y L + G(y) - G(y_i), G = (T log sum_h e^(f/T) - T log sum_h e^f) / (1 - T). */
+/* The hinge of the min-entropy model: max_y L + G(y) - G(y_i), G = (T log sum_h e^(f/T) - T log sum_h e^f) / (1 - T).
+ * */
 static double entropy_hinge(const struct clv_problem *p, const double *w, double temperature)
 {
     double one[27] = {0}, sharp[27] = {0}, loss[27] = {0}, best = -INFINITY, value;

@@ -1,7 +1,6 @@
 /* Training with hidden nodes: solvers, their bounds, what they are given and what they report. */
-#include "base/array.h"
-#include "learn/hidden/cccp_dual.h"
-#include "learn/hidden/full_adagrad.h"
+#include "base/base.h"
+#include "learn/hidden/hidden.h"
 #include "learn/hidden/hidden_toy.h"
 
 static const char *const learners[] = {"mssvm", "lssvm", "hcrf", "eps"};

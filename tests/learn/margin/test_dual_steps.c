@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "learn/margin/bcfw_block.h"
+#include "base/base.h"
+#include "learn/margin/margin.h"
 #include "learn/slow_steps.h"
 
 /* Block-coordinate Frank-Wolfe. */

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "learn/chains.h"
-#include "learn/common/frank_wolfe.h"
-#include "learn/common/l1_ball.h"
+#include "learn/common/common.h"
 #include "learn/hidden/discrimination.h"
 
 /* Projection onto the L1 ball. */

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/common/frank_wolfe.h"
-#include "learn/margin/bcfw.h"
+#include "learn/common/common.h"
+#include "learn/margin/margin.h"
 #include "learn/toy.h"
 
 static const struct clv_shape tiny = {2, 6, 2, CLV_PAIRWISE_POTTS};
@@ -281,8 +281,8 @@ TEST(without_edges_it_is_the_sum_of_per_node_svms)
     toy_release(&nodes);
 }
 
-/* Lacoste-Julien et al. 2013, Algorithm 4: rho = 2 / (k + 2) weighs the k-th iterate by k. One example, so that a pass is
- * a step. */
+/* Lacoste-Julien et al. 2013, Algorithm 4: rho = 2 / (k + 2) weighs the k-th iterate by k. One example, so that a pass
+ * is a step. */
 TEST(the_average_weighs_the_kth_iterate_by_k)
 {
     struct toy toy;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "learn/chains.h"
-#include "learn/common/ascent.h"
+#include "learn/common/common.h"
 #include "learn/learners.h"
-#include "learn/pmap/pmap_draw.h"
+#include "learn/pmap/pmap.h"
 
 #define SIZE 8 /* 6 features, 2 couplings */
 

@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "learn/chains.h"
-#include "learn/pmap/pmap_draw.h"
+#include "learn/pmap/pmap.h"
 #include "learn/slow_steps.h"
-#include "learn/weak/partial.h"
-#include "learn/weak/pseudo_labels.h"
+#include "learn/weak/weak.h"
 
 enum { MASKS = 3, WEAK = 2, NODES = 8 };
 

@@ -1,9 +1,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "feature/example/truth.h"
+#include "feature/example/example.h"
 #include "learn/toy.h"
-#include "learn/weak/partial.h"
+#include "learn/weak/weak.h"
 
 static const struct partial_options plain = {false, 100, 1}, weighted = {true, 100, 1};
 static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "learn/toy.h"
-#include "learn/weak/pseudo_labelled.h"
-#include "learn/weak/pseudo_labels.h"
+#include "learn/weak/weak.h"
 
 static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 

@@ -1,10 +1,7 @@
 /* Labelled chains from a conditional random field with few relevant features. */
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "problem_buffer.h"
 #include "simulate.h"
 #include "streams.h"

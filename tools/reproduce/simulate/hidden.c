@@ -4,9 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/parallel.h"
+#include "base/base.h"
 #include "hidden_sample.h"
 #include "problem_buffer.h"
 #include "streams.h"

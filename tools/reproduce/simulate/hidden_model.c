@@ -3,9 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
+#include "base/base.h"
 #include "streams.h"
 
 void hidden_model_release(struct hidden_model *model)

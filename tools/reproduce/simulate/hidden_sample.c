@@ -10,10 +10,7 @@
 
 #include <math.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/maths.h"
-#include "base/rng.h"
+#include "base/base.h"
 
 void hidden_sampler_release(struct hidden_sampler *sampler)
 {

@@ -1,20 +1,18 @@
-/* Draws the simulated problems of the papers as feature files that `cleave train --data` and `cleave score --data` take:
+/* Draws the simulated problems of the papers as feature files that `cleave train --data` and `cleave score --data`
+ * take:
  *
  *     build/reproduce/simulate KIND [--OPTION VALUE ..] FOLDER
  *
- * writes FOLDER/train.safetensors and FOLDER/test.safetensors, for chain-crf also the field itself, FOLDER/model.cleave;
- * files of these names are replaced. The options of a kind are the fields of its struct in simulate.h, in the tables
- * below. Same seed, same bytes. tools/reproduce/hidden and medn call it. */
+ * writes FOLDER/train.safetensors and FOLDER/test.safetensors, for chain-crf also the field itself,
+ * FOLDER/model.cleave; files of these names are replaced. The options of a kind are the fields of its struct in
+ * simulate.h, in the tables below. Same seed, same bytes. tools/reproduce/hidden and medn call it. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/error.h"
-#include "base/file.h"
-#include "base/text.h"
+#include "base/base.h"
 #include "cleave/model.h"
 #include "simulate.h"
 

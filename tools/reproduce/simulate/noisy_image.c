@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "problem_buffer.h"
 #include "simulate.h"
 #include "streams.h"

@@ -3,8 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "feature/dataset/dataset.h"
 
 void problem_buffer_release(struct problem_buffer *buffer)

@@ -3,7 +3,7 @@
 #ifndef SYNTH_STREAMS_H
 #define SYNTH_STREAMS_H
 
-#include "base/rng.h"
+#include "base/base.h"
 
 #define SIMULATE_MAX_PROBLEMS 1000000000 /* of a set */
 

@@ -1,0 +1,461 @@
+/* This folder is what every other one stands on. Read first: error.c (how a failure is reported), array.c (memory),
+ * file.c (files are read whole, and written all or nothing). Then what the task takes: parallel.c runs loops on
+ * threads, rng.c draws numbers by seed and place, maths.c has exp and log with the same bits everywhere, machine.h
+ * makes kernels for several vector widths, text.c, lines.c and json.c write and read text, memory.c and control_group.c
+ * know how much memory and how many processors there are. */
+#ifndef BASE_BASE_H
+#define BASE_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "cleave/status.h"
+
+/* Overflow-checked allocation: the only place where cleave asks for memory, so the only place where tests make it fail.
+ *
+ * In test builds (-DCLV_TEST_FAULTS) the environment variable CLV_FAIL_ALLOC=N makes the N-th request (1-based) and
+ * only that one return NULL; N = 0 counts only. array_request_count() returns how many were made; so does the
+ * file that CLV_COUNT_ALLOCS names, when the process exits. */
+
+/* count x size bytes, uninitialised / zeroed; NULL when the product overflows or memory is out. A request of zero bytes
+ * yields a valid pointer. Free with array_free (NULL is fine). */
+void *array_alloc(size_t count, size_t size);
+void *array_zalloc(size_t count, size_t size);
+
+/* Resizes to count x size bytes; on NULL the old block is untouched. */
+void *array_realloc(void *array, size_t count, size_t size);
+
+/* 64-byte aligned, zeroed; for SIMD rows. Free with array_free. */
+void *array_zalloc_aligned(size_t count, size_t size);
+
+/* A copy of count x size bytes, or NULL. */
+void *array_copy(const void *array, size_t count, size_t size);
+char *string_copy(const char *text);
+
+void array_free(void *array);
+
+/* Gives a growing array a capacity of at least `needed` elements. The capacity doubles, so that adding one at a time
+ * takes linear time. Returns 0, or -1 with both unchanged. */
+int array_reserve(void **array, size_t *capacity, size_t needed, size_t size);
+
+/* Arrays that grow together: they have one capacity between them.
+ *
+ *     const struct array_part by_node[] = {{&self->first, sizeof *self->first}, {&self->label, sizeof *self->label}};
+ *     if (array_reserve_all(by_node, 2, &self->node_capacity, n_nodes + 1))
+ *         return fail_memory(err);
+ */
+struct array_part {
+    void *array; /* address of the pointer to the array; that pointer is NULL before the first call */
+    size_t size; /* bytes of an element */
+};
+
+/* Gives each array at least `needed` elements: exactly so many at first, later at least half as many again as before.
+ * What the arrays hold is kept; elements past the old capacity are 0; every array is 64-byte aligned, for SIMD rows.
+ * Returns 0, or -1 with the capacity and what the arrays hold unchanged. Free each with array_free. O(bytes) where
+ * they grow, else O(1). */
+int array_reserve_all(const struct array_part *parts, size_t n_parts, size_t *capacity, size_t needed);
+
+/* Arrays of one owner, that end together: each may be asked for without a look at what came of the one before.
+ *
+ *     self->w = arena_zalloc(&self->arena, size, sizeof *self->w);
+ *     self->order = arena_alloc(&self->arena, n, sizeof *self->order);
+ *     if (self->arena.failed)
+ *         return fail_memory(err);
+ */
+struct arena {
+    struct arena_link *last;
+    bool failed; /* some array could not be had: what was asked for since is NULL */
+};               /* zeros: empty */
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size);
+void *arena_zalloc(struct arena *arena, size_t count, size_t size);
+void arena_release(struct arena *arena); /* leaves it empty */
+
+size_t array_request_count(void);
+
+/* Test builds only: the request-th request from now on fails (1: the next one); 0: none does. */
+void array_fail_request(size_t request);
+
+/* Records status and message and returns status, so that callers write `return fail(err, CLV_ERR_DATA, "...")`. */
+enum clv_status fail(struct clv_error *err, enum clv_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* CLV_ERR_DATA of a fault that has a remedy. */
+enum clv_status fail_fault(struct clv_error *err, enum clv_fault fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* As fail, with errno's text appended: "m.cleave: cannot open: No such file or directory". */
+enum clv_status fail_errno(struct clv_error *err, enum clv_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "out of memory"; the one message for a failed allocation. */
+enum clv_status fail_memory(struct clv_error *err);
+
+/* Puts "prefix: " before the message of an error that already happened (a file's name before a parser's complaint). */
+enum clv_status fail_within(struct clv_error *err, enum clv_status status, const char *prefix);
+
+/* The next step, unless one before it failed: `status` is a variable of the function that calls. Steps follow each
+ * other like this up to what is released whatever the status. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        if (status == CLV_OK)                                                                                          \
+            status = (call);                                                                                           \
+    } while (0)
+
+/* The same for a step that is only taken if something holds, or a failure that follows from it. */
+#define TRY_IF(condition, call)                                                                                        \
+    do {                                                                                                               \
+        if (status == CLV_OK && (condition))                                                                           \
+            status = (call);                                                                                           \
+    } while (0)
+
+/* A step of a function that has nothing to release: where it fails, the function returns its status. */
+#define MUST(call)                                                                                                     \
+    do {                                                                                                               \
+        enum clv_status must_status = (call);                                                                          \
+        if (must_status != CLV_OK)                                                                                     \
+            return must_status;                                                                                        \
+    } while (0)
+
+/* Whether the caller asked to stop. */
+int stop_requested(const struct clv_progress *progress);
+
+/* Reports progress if anybody listens. */
+void report_progress(const struct clv_progress *progress, const char *what, size_t done, size_t total,
+                     const char *note);
+
+/* Says something in words if anybody listens. */
+void report_message(const struct clv_progress *progress, enum clv_message kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "PATH: 1 ONE: FIRST", "PATH: 7 MANY, the first is FIRST", a note; none of 0. path and first may be NULL. */
+void report_count(const struct clv_progress *progress, const char *path, size_t n, const char *one, const char *many,
+                  const char *first);
+
+/* Writing files all or not at all. */
+
+/* Files larger than this are mapped by huge pages where kernel and file system have them for files (Linux 6.16 on
+ * ext4, say): most of the time of random reads goes into mapping small ones anew. Only what comes from the disk then
+ * is in huge pages, so that a file that was written as large leaves memory when it is committed. */
+#define FILE_LARGE     ((size_t)256 << 20)
+#define FILE_HUGE_PAGE ((size_t)2 << 20)
+
+/* Writes a file all or nothing: a file without a name in the target's folder receives the bytes (where the file system
+ * has none, a temporary whose name nobody can foresee); commit flushes, fsyncs, checks the close, puts it in the
+ * target's place and fsyncs the folder; abort drops it. A file that is replaced hands on its mode, and its owner and
+ * group where this user may set them; a new one gets what the umask leaves. An existing target that is not a regular
+ * file (/dev/stdout, /dev/full, a FIFO) is written directly, its close checked. "-" is standard output. Release with
+ * commit or abort, once. */
+struct file_writer {
+    FILE *stream; /* fwrite and fprintf to this; its errors surface in file_commit */
+    char *path, *folder, *temporary;
+    bool unnamed;
+};
+enum clv_status file_create(struct file_writer *writer, const char *path, struct clv_error *err) CLV_CHECK;
+enum clv_status file_commit(struct file_writer *writer, struct clv_error *err) CLV_CHECK;
+void file_abort(struct file_writer *writer);
+
+/* create + write + commit in one. */
+enum clv_status file_write(const char *path, const void *bytes, size_t size, struct clv_error *err) CLV_CHECK;
+
+/* Removes this process's unfinished temporaries, and what else was registered; safe in a signal handler. */
+void file_remove_temporaries(void);
+
+/* Has file_remove_temporaries remove a file, too, or a folder that is empty by then, until it is forgotten. The path is
+ * not copied. */
+void file_remember_temporary(const char *path);
+void file_forget_temporary(const char *path);
+
+/* Taking paths apart, making and walking folders. */
+
+/* Makes a folder and its missing parents; an existing folder is fine. */
+enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Removes a folder and all that is in it, but not what links in it lead to; nothing there is fine. */
+enum clv_status folder_remove(const char *path, struct clv_error *err) CLV_CHECK;
+
+bool path_exists(const char *path); /* for what may be overlooked; path_look reports errors */
+bool path_is_folder(const char *path);
+
+/* What a path leads to, links followed. Only what is surely not there is absent; where that is unknown (an I/O
+ * error, a folder that may not be searched) it is an error, CLV_ERR_NO_INPUT. A link that leads nowhere is a file that
+ * cannot be opened. */
+enum path_kind { PATH_ABSENT, PATH_FOLDER, PATH_FILE };
+enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* A page of a TIFF goes by path and number, from 1: "a/stack.tif#2". Whether a path is one; *length is that of the
+ * file's own path, all of it where there is no page. A file whose own name ends so, as no program writes, cannot be
+ * named. */
+bool path_page(size_t *length, uint32_t *page, const char *path);
+
+/* New strings (array_free); NULL when out of memory. A page's extension becomes part of its stem: "a/stack.tif#2" ->
+ * "a/stack-2". */
+char *path_join(const char *folder, const char *name); /* name alone if it is absolute or folder is "" */
+char *path_folder(const char *path);                   /* "a/b.png" -> "a", "b.png" -> "." */
+char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar" */
+char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
+const char *path_name(const char *path);                               /* "a/b.png" -> "b.png", into the argument */
+
+/* What is made of a file goes by its stem: "a/b" for a/b.jpg. Where a/b.png is another one of paths[n], is_shared[i] is
+ * true for both, and what is made of them goes by their whole names, a/b.jpg and a/b.png. The same path twice shares
+ * nothing. */
+enum clv_status path_find_shared_stems(bool *is_shared, const char *const *paths, size_t n,
+                                       struct clv_error *err) CLV_CHECK;
+char *path_output(const char *path, bool is_shared); /* new, without the output's extension; NULL: out of memory */
+
+/* Checks that `relative` is a relative path without ".." that, symbolic links resolved, stays inside `folder`. A path
+ * that does not exist passes (opening it will say so). */
+enum clv_status path_check_inside(const char *folder, const char *relative, struct clv_error *err) CLV_CHECK;
+
+/* Takes "./" and repeated slashes out of a path, in place, so that one file has one name. */
+void path_simplify(char *path);
+
+/* A sorted list of paths. */
+struct path_list {
+    char **paths;
+    size_t n, capacity;
+    size_t n_unreadable;    /* by folder_walk: folders below that may not be read */
+    char *first_unreadable; /* NULL: none */
+    size_t n_links;         /* by folder_walk: links to folders that were followed */
+    char *first_link;       /* NULL: none */
+};
+void path_list_release(struct path_list *list);
+enum clv_status path_list_add(struct path_list *list, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Every file below `folder`, subfolders included (names that begin with a dot are skipped), as paths relative to it,
+ * sorted by bytes. Links to folders are followed after all else, in the order of their paths, and counted, but no
+ * folder is walked twice. Subfolders that this user may not read (lost+found) are counted and passed over; whatever
+ * else goes wrong is an error. */
+enum clv_status folder_walk(struct path_list *list, const char *folder, struct clv_error *err) CLV_CHECK;
+
+/* Reading files whole or mapped. With it come writing them all or not at all (file_write.c), taking paths apart and
+ * walking folders (path.c). */
+
+/* Reads a regular file whole into *bytes (array_free it), with a zero byte behind the end that does not count in *size.
+ * Folders, FIFOs, devices and files larger than max_size are refused by name. */
+enum clv_status file_read(char **bytes, size_t *size, const char *path, size_t max_size,
+                          struct clv_error *err) CLV_CHECK;
+
+/* The same for a file's beginning: at most `wanted` bytes, however long the file is. */
+enum clv_status file_read_head(char **bytes, size_t *size, const char *path, size_t wanted,
+                               struct clv_error *err) CLV_CHECK;
+
+/* A regular file that stays open, to be read in parts. Zeros: closed. */
+struct file_source {
+    char *path;
+    int fd;
+    size_t size;
+    struct timespec changed; /* as it was opened */
+};
+enum clv_status file_source_open(struct file_source *source, const char *path, struct clv_error *err) CLV_CHECK;
+void file_source_close(struct file_source *source);
+/* bytes[size] = the file's from `begin` on, which it has. CLV_ERR_DATA if the file has changed since it was opened.
+ * Safe in parallel. */
+enum clv_status file_source_read(void *bytes, const struct file_source *source, size_t begin, size_t size,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* A read-only memory map of a regular file (zero bytes long is allowed: bytes is then NULL), by huge pages if it is
+ * larger than FILE_LARGE. */
+struct file_map {
+    const unsigned char *bytes;
+    size_t size;
+    char *path;
+    int slot; /* own use of file_map_at */
+};
+enum clv_status file_map_open(struct file_map *map, const char *path, struct clv_error *err) CLV_CHECK;
+void file_map_close(struct file_map *map);
+/* Gives the pages looked at so far back: they count as memory of the process until then, and are read again when
+ * needed. For files that may be larger than memory. Safe while others read. */
+void file_map_forget(const struct file_map *map);
+
+/* The path of the mapped file that the address is in, or NULL; safe in a signal handler. Reading a map of a file that
+ * was cut short meanwhile, or whose disk fails, is a SIGBUS at such an address. */
+const char *file_map_at(const void *address);
+
+/* Fowler-Noll-Vo 1a, 64 bits: distinguishes data, not for adversaries. */
+
+#define HASH_START 0xcbf29ce484222325u
+#define HASH_PRIME 0x100000001b3u
+
+/* Goes on from `hash` over size bytes. */
+static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * HASH_PRIME;
+    return hash;
+}
+
+static inline uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    unsigned char bytes[8];
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(number >> (8 * i));
+    return hash_bytes(hash, bytes, sizeof bytes);
+}
+
+/* Elementary functions that give the same bits on every machine and with every compiler. Those of the C library do not:
+ * they are not rounded correctly, and which variant runs depends on the processor. Here are sums, products, quotients
+ * and square roots only, in a fixed order, without fused multiply-add (the Makefile's -ffp-contract=off).
+ *
+ * Results are within one unit in the last place unless a comment says otherwise. Infinities, NaNs and zeros are treated
+ * as by the C library; neither errno nor floating-point flags are promised. */
+
+double portable_exp(double x);
+double portable_expm1(double x); /* within 2 units in the last place */
+double portable_log(double x);
+double portable_log1p(double x); /* within 2 units */
+double portable_log2(double x);  /* within 2 units */
+double portable_cbrt(double x);  /* within 2 units */
+double portable_tanh(double x);  /* within 4 units */
+
+/* out[c] = portable_log(x[c]), the same bits, several at a time; out may be x. */
+void portable_logs(double *out, const double *x, size_t n);
+
+/* x^y for x >= 0, NaN for x < 0: within 2 units in the last place. */
+double portable_pow(double x, double y);
+
+/* |x| <= 2^20, else NaN. */
+double portable_sin(double x);
+double portable_cos(double x);
+
+/* The same functions, rounded to single precision. */
+static inline float portable_expf(float x)
+{
+    return (float)portable_exp((double)x);
+}
+
+static inline float portable_sinf(float x)
+{
+    return (float)portable_sin((double)x);
+}
+
+static inline float portable_cosf(float x)
+{
+    return (float)portable_cos((double)x);
+}
+
+/* Deterministic data parallelism: tasks write to slots of their own; callers reduce in index order. Threads are kept
+ * from one loop to the next and wait without using the processor, so that they cost others nothing, in a container with
+ * a quota either. */
+
+/* Task `index` of a loop, run by `thread` in 0..n_threads-1 (for per-thread workspaces). */
+typedef enum clv_status parallel_task(void *context, size_t index, int thread, struct clv_error *err);
+
+/* Runs task(0) .. task(n-1), handed out one by one in index order. After a failure no further task starts; the failure
+ * of the lowest index is returned, as a sequential run would. n_threads <= 0: parallel_threads(0). Where the system
+ * grants fewer threads, those that there are do the work. A loop within a task runs in that task's thread, as thread 0.
+ * Loops of different calling threads run side by side. */
+enum clv_status parallel_for(size_t n, int n_threads, parallel_task *task, void *context,
+                             struct clv_error *err) CLV_CHECK;
+
+/* What n_threads means here: itself if positive, else the processors that this process may use: the machine's, as far
+ * as its affinity and the quota of its control groups allow (rounded up). */
+int parallel_threads(int n_threads);
+
+/* Whether the calling thread is in a task. */
+bool parallel_is_within_task(void);
+
+/* From within tasks: counts one more of *done, of `total`, and reports progress if anybody listens; one caller at a
+ * time. */
+void parallel_progress(const struct clv_progress *progress, const char *what, size_t *done, size_t total,
+                       const char *note);
+
+/* Seconds that only ever go on, from some time on. */
+double seconds_now(void);
+
+/* Counter-based random numbers (Random123's Philox4x32-10, Salmon et al. 2011): every value is a pure function of
+ * (seed, stream, index), so results do not depend on the order of calls or on threads. */
+
+/* Streams keep independent uses apart. One per purpose, here, so that no two collide; the low 32 bits of a stream are
+ * free for an example or epoch number: RNG_STREAM(RNG_GUMBEL, draw). */
+enum rng_purpose {
+    RNG_TEST,
+    RNG_SYNTH,
+    RNG_CODEBOOK,
+    RNG_ORDER,
+    RNG_GUMBEL,
+    RNG_FOLD,
+    RNG_INIT,
+    RNG_SIMULATE,
+    RNG_MISSING,
+    RNG_MIXTURE,
+};
+#define RNG_STREAM(purpose, number) (((uint64_t)(purpose) << 32) | (uint32_t)(number))
+
+struct rng_block {
+    uint32_t word[4];
+};
+
+struct rng_block rng_at(uint64_t seed, uint64_t stream, uint64_t index);
+
+double rng_uniform(uint64_t seed, uint64_t stream, uint64_t index); /* in (0, 1), never 0 or 1; 53 bits */
+double rng_normal(uint64_t seed, uint64_t stream, uint64_t index);  /* N(0, 1), Box-Muller */
+double rng_gumbel(uint64_t seed, uint64_t stream, uint64_t index);  /* zero mean: -log(-log u) - 0.5772.. */
+/* In 0..n-1, n >= 1, unbiased to 2^-32. */
+uint32_t rng_below(uint64_t seed, uint64_t stream, uint64_t index, uint32_t n);
+
+/* Fills perm[n] with a uniform permutation of 0..n-1 (Fisher-Yates). */
+void rng_permutation(int32_t *perm, size_t n, uint64_t seed, uint64_t stream);
+
+/* Growable text with a maximum, strict number parsing, and tab-separated lines. */
+
+/* As in <stdio.h> and <stdlib.h>, but with a decimal point, whatever locale the program that links the library chose.
+ * Safe in parallel. */
+int point_snprintf(char *buffer, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int point_vsnprintf(char *buffer, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+double point_strtod(const char *string, char **end);
+
+/* A growable, always terminated string. After a failed append (out of memory, or past `max`) it stays as it was and
+ * `failed` is set, so that a writer checks once at the end. Zero-initialise, then text_init. */
+struct text {
+    char *bytes;
+    size_t size, capacity, max;
+    bool failed;
+};
+
+void text_init(struct text *text, size_t max);
+void text_release(struct text *text);
+void text_append(struct text *text, const void *bytes, size_t size);
+void text_put(struct text *text, const char *string);
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "..." with JSON escapes / with HTML entities for <>&"'. Bytes that are not UTF-8 become U+FFFD. */
+void text_put_json(struct text *text, const char *string);
+void text_put_html(struct text *text, const char *string);
+
+/* A word of a shell's command, in quotes where it needs them. */
+void text_put_word(struct text *text, const char *word);
+
+/* A number JSON accepts, shortest form that reads back the same; null when not finite. */
+void text_put_json_number(struct text *text, double value);
+
+/* Strict: the whole string must be the number, no blanks, in range; finite for doubles. Locale-independent. */
+bool parse_int64(const char *string, int64_t *value);
+bool parse_uint64(const char *string, uint64_t *value);
+bool parse_int32(const char *string, int32_t *value);
+bool parse_double(const char *string, double *value);
+
+/* Cuts the next line off *cursor (up to `end`): terminates it in place, drops "\n" or "\r\n", advances. NULL at the
+ * end. The buffer must have one writable byte at `end`. */
+char *line_next(char **cursor, char *end);
+
+/* Splits a line at tabs in place; returns the number of fields, of which at most `max` are stored. */
+size_t split_tabs(char *line, char **fields, size_t max);
+
+/* Puts "?" in place of every control character that a terminal may obey: below 32, 127, and c2 80 to c2 9f in UTF-8.
+ * May be called by a handler of signals. */
+void text_hide_controls(char *line);
+
+bool text_is_utf8(const char *bytes, size_t size); /* valid throughout (RFC 3629); a zero byte is a valid character */
+bool text_ends_with(const char *string, const char *suffix); /* ASCII case-insensitive */
+
+/* "Did you mean": the choice that few typing errors (insert, delete, replace, swap neighbours) turn into `typed`, or
+ * NULL when none is near. choices[n]. */
+const char *text_nearest(const char *typed, const char *const *choices, size_t n);
+
+#endif

@@ -1,0 +1,107 @@
+/* This folder reads maps. map_reader.c opens a file and finds out its kind; map_array.c makes planes of an array;
+ * map_find.c finds the map of an image. npy_write.c writes some. Read map_array.c first: an array as it stands in a
+ * file, and what becomes of it. */
+#ifndef DATA_MAPS_MAPS_H
+#define DATA_MAPS_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "cleave/maps.h"
+#include "cleave/status.h"
+#include "image/raster/raster.h"
+
+/* An image's bands as a map. */
+
+/* Channels of the map of so many bands: themselves, and the normalised differences (a - b) / (|a| + |b|) of all pairs
+ * of them, or of 8 that are spread evenly over more (Tucker 1979, of two). */
+int32_t bands_map_channels(int32_t n_bands);
+
+/* *map of the raster at `path` by limits->bands, whose middles take the place of missing values; squares of pixels are
+ * averaged so that it has no more than some 16 million values. CLV_ERR_USAGE without limits->bands, errors of
+ * raster_open, CLV_ERR_DATA for another number of bands. O(pixels x channels). */
+enum clv_status bands_map_read(struct clv_map *map, const char *path, const struct clv_image_limits *limits,
+                               struct clv_error *err) CLV_CHECK;
+
+/* Bytes of memory that it takes, 0 for what cannot be opened. */
+double bands_map_memory(const char *path, const struct clv_image_limits *limits);
+
+/* An array whose dimensions are known: planes of channels. */
+struct map_planes {
+    struct number_array array;
+    size_t n_channels, height, width;
+    size_t deep, down, across; /* values from one channel, row, column to the next */
+};
+/* Messages carry no file name. */
+enum clv_status map_planes_init(struct map_planes *planes, const struct number_array *array, enum clv_map_layout layout,
+                                const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* About so many bytes of a file are in memory at a time while a channel is read. */
+#define MAP_PAGES ((size_t)8 << 20)
+/* planes[n][height][width] of channels first to first + n. The bytes are those of `file` (zeros: of memory), whose
+ * pages are given back. */
+enum clv_status map_planes_load(float *planes, const struct map_planes *self, size_t first, size_t n,
+                                const struct file_map *file, struct clv_error *err) CLV_CHECK;
+
+/* Channels stand side by side at each pixel: whoever reads one passes all. */
+bool map_planes_interleaved(const struct map_planes *self);
+
+/* Writes values[n_channels][height][width] as one, whole or not at all. */
+enum clv_status npy_write_planes(const char *path, const uint16_t *values, int32_t n_channels, int32_t height,
+                                 int32_t width, struct clv_error *err) CLV_CHECK;
+
+/* Maps made smoother. */
+
+/* Blurs all channels in place, nearly by a Gaussian of so many of the map's pixels across and down (three boxes each,
+ * Wells, PAMI 1986); beyond the border values stay the border's. Spreads below half a pixel change nothing. O(values),
+ * whatever the spread. */
+enum clv_status map_blur(struct clv_map *map, double across, double down, struct clv_error *err) CLV_CHECK;
+
+/* A map's channels, one after the other: of a large file only those pages are in memory that are being read. */
+
+struct map_reader {
+    struct clv_map map; /* values NULL: they are in the file */
+    struct map_planes planes;
+    struct file_map file;    /* zeros: none */
+    struct map_block *block; /* where channels stand side by side: those read last; or NULL */
+};
+/* views[] of at most CLV_MAX_MAPS maps in memory, which are not closed; NULL of NULL. */
+const struct map_reader *map_readers_of(struct map_reader *views, const struct clv_map *maps, int32_t n_maps);
+
+/* What clv_map_read reads, with its errors. A small map, which may be used more than once, is read into memory; what
+ * is in the channels of a large one is looked at as they are read. */
+enum clv_status map_reader_open(struct map_reader *self, const char *path, enum clv_map_layout layout,
+                                const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+void map_reader_close(struct map_reader *self);
+
+/* *values[height][width] of a channel, until the next one: the map's own, or the scratch filled with them. */
+enum clv_status map_reader_channel(const float **values, float *scratch, const struct map_reader *self, int32_t channel,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* Bytes of memory that the map of a file takes while it is used, 0 for what cannot be read. Looks at its head alone. */
+double map_file_memory(const char *path, enum clv_map_layout layout, const struct clv_image_limits *limits);
+
+/* What clv_map_read does with the bytes of a file. */
+enum clv_status map_parse(struct clv_map *map, const unsigned char *bytes, size_t size, enum clv_map_layout layout,
+                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* Values of a map between its pixels. */
+
+/* Which of the map's columns, and of its rows, each pixel of an image of some size is between. */
+struct map_grid {
+    int32_t width, height, map_width; /* of the image, and of the map */
+    struct map_between {
+        int32_t low, high;
+        float share; /* of `high` */
+    } * columns, *rows;
+};
+void map_grid_release(struct map_grid *grid);
+enum clv_status map_grid_init(struct map_grid *grid, int32_t map_width, int32_t map_height, int32_t width,
+                              int32_t height, struct clv_error *err) CLV_CHECK;
+
+/* plane[height][width]: a channel at the centres of the image's pixels. O(pixels). */
+void map_sample(float *plane, const struct map_grid *grid, const float *channel);
+
+#endif

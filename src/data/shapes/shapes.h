@@ -1,0 +1,152 @@
+#ifndef DATA_SHAPES_SHAPES_H
+#define DATA_SHAPES_SHAPES_H
+
+#include <stdbool.h>
+
+#include "base/base.h"
+#include "cleave/boxes.h"
+#include "cleave/status.h"
+
+/* Contours of labelled regions: where the pixels' edges run, with holes, and simpler polygons near them. */
+
+/* A region of one label whose pixels touch by sides or corners. Its rings end before ring `end_ring` and begin where
+ * those of the object before it end: the outer one first, then its holes. */
+struct contour_object {
+    uint8_t label;
+    size_t end_ring;
+    int64_t n_pixels;
+    int32_t left, top, width, height; /* of the pixels */
+};
+
+/* The objects of an image, in the order of their first pixels, row after row. Points are corners of pixels, x in
+ * 0..width: pixel (0, 0) is between corners (0, 0) and (1, 1). Rings have the object on their right (y points down):
+ * outer ones run clockwise, holes the other way round. A ring may touch itself at corners. */
+struct contours {
+    int32_t width, height;
+    struct contour_object *objects;
+    size_t n_objects, objects_capacity;
+    int32_t (*points)[2]; /* x, y */
+    size_t n_points, points_capacity;
+    size_t *ring_ends; /* ring k ends before point ring_ends[k] */
+    size_t n_rings, rings_capacity;
+    int32_t *object_of; /* [height][width] the object's index + 1, or 0 */
+};
+void contours_release(struct contours *self);
+
+/* Of labels[height][width] with is_traced[label]. O(pixels); 4 bytes a pixel, and the points. */
+enum clv_status contours_trace(struct contours *self, const uint8_t *labels, int32_t width, int32_t height,
+                               const bool is_traced[256], struct clv_error *err) CLV_CHECK;
+
+/* The rings of object k: *first to *end. */
+void contours_rings(const struct contours *self, size_t k, size_t *first, size_t *end);
+
+/* Whether object k has holes. */
+bool contours_has_holes(const struct contours *self, size_t k);
+
+/* *points[*n], array_free them: all rings of object k as one, each hole joined to the outer ring by a line that runs
+ * there and back. Filled by the even-odd rule or by the non-zero one it is the object. */
+enum clv_status contours_keyhole(int32_t (**points)[2], size_t *n, const struct contours *self, size_t k,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Whether more than two regions of labels[height][width], or two crosswise, meet at corner (x, y) of pixels; what is
+ * outside counts as one. */
+bool contour_is_junction(const uint8_t *labels, int32_t width, int32_t height, int32_t x, int32_t y);
+
+/* Leaves out points (Douglas and Peucker 1973) so that no point of a ring is farther than `tolerance` pixels from the
+ * ring that replaces it, and the other way round. `labels` are those that were traced. What two regions share stays
+ * shared: both sides are broken where three or more regions meet and simplified alike in between. Two borders closer
+ * than the tolerance may come to cross. A ring whose area would change by more than a tenth keeps all its points; so do
+ * all with a tolerance of 0. O(points log points) mostly, O(points^2) at worst. */
+enum clv_status contours_simplify(struct contours *contours, const uint8_t *labels, double tolerance,
+                                  struct clv_error *err) CLV_CHECK;
+
+/* In rounds, each region of labels[height][width] with less than min_pixels pixels takes the label of the largest
+ * region that it touches (of equal ones the one with the first pixel) if that is larger than itself, until none is
+ * left. The regions at least halve: O(pixels log pixels). Bytes a pixel where they are not all single pixels: */
+#define SPECKS_BYTES 24
+enum clv_status contours_merge_specks(uint8_t *labels, int32_t width, int32_t height, int32_t min_pixels,
+                                      struct clv_error *err) CLV_CHECK;
+
+/* Masks as run lengths: pixels outside, inside, outside .. in turn, the first run outside (and perhaps empty). */
+
+enum rle_order { RLE_BY_COLUMNS, RLE_BY_ROWS }; /* COCO; CVAT */
+
+/* Reads COCO's compressed counts: digits of 5 bits in the characters '0' to 'o', the lowest first, a sixth bit for
+ * "more follows"; from the third count on each is the difference to the one before the last. *counts[*n], array_free
+ * it. Errors: other characters, counts below 0 or beyond 2^31, an end within a count. O(length). */
+enum clv_status rle_parse_compressed(uint32_t **counts, size_t *n, const char *text, struct clv_error *err) CLV_CHECK;
+
+/* Whole numbers separated by commas and blanks, as CVAT writes them. */
+enum clv_status rle_parse_numbers(uint32_t **counts, size_t *n, const char *text, struct clv_error *err) CLV_CHECK;
+
+#define RLE_MAX_PIXELS ((uint64_t)1 << 28) /* of a frame */
+
+/* A rectangle of an image, in pixels. */
+struct rle_frame {
+    int32_t left, top, width, height;
+};
+
+/* Writes `value` where the runs say inside, of those pixels of `frame` that are in mask[height][width]. CLV_ERR_DATA,
+ * and nothing is written, unless the counts are as many pixels as the frame has. O(n + pixels written). */
+enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
+                         const uint32_t *counts, size_t n, enum rle_order order, uint8_t value,
+                         struct clv_error *err) CLV_CHECK;
+
+/* The smallest frame around what is inside, relative to `frame`'s own image; width 0: nothing is. The same errors. */
+enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *frame, const uint32_t *counts, size_t n,
+                          enum rle_order order, struct clv_error *err) CLV_CHECK;
+
+/* *counts[*n], by columns, array_free them: of the pixels with object_of[height][width] = object, all within `bounds`,
+ * in an image of at most RLE_MAX_PIXELS. O(pixels of the bounds). */
+enum clv_status rle_of_object(uint32_t **counts, size_t *n, const int32_t *object_of, int32_t width, int32_t height,
+                              int32_t object, const struct rle_frame *bounds, struct clv_error *err) CLV_CHECK;
+
+/* What rle_parse_compressed reads. */
+void rle_put_compressed(struct text *text, const uint32_t *counts, size_t n);
+
+/* This folder has the shapes of objects: polygons (polygon.c) and run lengths (rle.c), and either as one thing, an
+ * outline. */
+
+/* Polygons, each filled by itself (polygon.c) and joined; or runs. */
+struct clv_outline {
+    double (*points)[2]; /* x, y */
+    size_t n_points, points_capacity;
+    size_t *polygon_ends; /* [n_polygons] */
+    size_t n_polygons, ends_capacity;
+    uint32_t *counts; /* [n_counts], or NULL: polygons */
+    size_t n_counts;
+    struct rle_frame frame;
+    enum rle_order order;
+};
+void outline_free(struct clv_outline *outline);
+struct clv_outline *outline_new(void); /* NULL: out of memory */
+
+/* A point of the polygon in work, and the polygon's end. */
+enum clv_status outline_add_point(struct clv_outline *outline, double x, double y, struct clv_error *err) CLV_CHECK;
+enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_error *err) CLV_CHECK;
+
+/* box->x, y, width, height around all of it; sizes 0 if there is nothing. */
+enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *outline, struct clv_error *err) CLV_CHECK;
+
+/* Whether runs by columns, COCO's, have the image's size; width 0 or height 0: it is not known yet. */
+bool outline_suits(const struct clv_outline *outline, int32_t width, int32_t height);
+
+/* Writes `value` to mask[height][width] inside of it; points are shares of the sides if is_relative. */
+enum clv_status outline_fill(uint8_t *mask, int32_t width, int32_t height, const struct clv_outline *outline,
+                             bool is_relative, uint8_t value, struct clv_error *err) CLV_CHECK;
+
+/* Filling polygons.
+ *
+ * The rule: a pixel belongs to a polygon if its centre (x + 1/2, y + 1/2) is inside by the even-odd rule over all
+ * rings, so that a ring inside another is a hole. A centre on a left or upper edge is inside, one on a right or lower
+ * edge is not: polygons that share an edge share no pixel and leave no gap. */
+
+#define POLYGON_MAX_CROSSINGS ((size_t)1 << 24) /* of edges and rows of pixels, for one polygon */
+
+/* Writes `value` to mask[height][width] inside of points[ring_ends[n_rings - 1]]; ring k ends before point ring_ends[k]
+ * and is closed of itself. Points may be outside. CLV_ERR_DATA: coordinates that are not finite, or more crossings
+ * than allowed. O(crossings log(crossings of a row) + pixels inside). */
+enum clv_status polygon_fill(uint8_t *mask, int32_t width, int32_t height, const double (*points)[2],
+                             const size_t *ring_ends, size_t n_rings, uint8_t value, struct clv_error *err) CLV_CHECK;
+
+#endif

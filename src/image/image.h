@@ -1,0 +1,229 @@
+#ifndef IMAGE_IMAGE_H
+#define IMAGE_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tiffio.h>
+
+#include "base/base.h"
+#include "cleave/image.h"
+#include "cleave/status.h"
+
+/* What decode.c asks of the files that know a format each, and the little that they share. Messages carry no file name:
+ * the caller that knows one puts it in front. */
+
+/* A copy with every default filled in; limits may be NULL. */
+struct clv_image_limits limits_resolved(const struct clv_image_limits *limits);
+
+/* Refuses sizes that are zero or over the (resolved) limits, naming value and limit. */
+enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_image_limits *limits,
+                             struct clv_error *err) CLV_CHECK;
+
+/* Header only; *orientation is the EXIF tag, 1..8, still to be applied. */
+enum clv_status png_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
+                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status jpeg_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
+                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+enum clv_status webp_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
+                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status tiff_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
+                          uint32_t page, const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status bmp_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
+                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status pnm_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
+                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* Whole images, 3 channels. */
+enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
+                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
+                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+enum clv_status webp_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
+                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status tiff_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size, uint32_t page,
+                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status bmp_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
+                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
+                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* Label values as they are stored; what shows the darker of two inks has the smaller one. */
+enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
+                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size, uint32_t page,
+                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
+                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
+                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* The samples of a PNG that is neither palette nor grey of up to 8 bits, for masks: grey16[height][width] of 16-bit
+ * grey, or rgba[height][width][4] with 8 bits each; array_free the one that is not NULL. */
+struct wide_samples {
+    int32_t width, height;
+    uint16_t *grey16;
+    uint8_t *rgba;
+};
+enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *bytes, size_t size,
+                                const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* Grey values of 1 to 16 bits, unscaled: values[height][width] in 0..largest, array_free them. Other PNGs are
+ * refused. */
+struct png_grey {
+    int32_t width, height, largest;
+    uint16_t *values;
+};
+enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, size_t size,
+                                const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+
+/* Whole numbers of 8, 16 or 32 bits as they are stored, the orientation applied: values[height][width], array_free
+ * them. */
+enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const uint8_t *bytes,
+                                     size_t size, uint32_t page, const struct clv_image_limits *limits,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* samples[height][width][2], the most significant byte first; all or nothing. */
+enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height, const uint8_t *samples,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* rgba[height][width][4], colours not multiplied by alpha, all or nothing. */
+enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
+                               struct clv_error *err) CLV_CHECK;
+
+/* What a writer can take: at least 1x1 pixels, 1 or 3 channels. */
+enum clv_status writable_check(const struct clv_image *image, struct clv_error *err) CLV_CHECK;
+
+/* clv_image_read and clv_image_read_size of what is no raster of bands, limits->bands or not. */
+enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *path,
+                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status image_read_plain(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Whether an image read without --range is 16-bit grey of values below 4096, and not black. */
+bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits);
+
+/* EXIF orientation: reading the tag, turning the pixels. */
+
+/* The orientation tag (1..8) of an APP1 segment's payload ("Exif\0\0", then a TIFF header in either byte order).
+ * Anything malformed, missing or out of range is 1: upright. EXIF 2.32, sections 4.5 and 4.6.4 A. */
+int exif_orientation(const uint8_t *segment, size_t size);
+
+/* The same without "Exif\0\0" in front, as WebP has it. */
+int tiff_orientation(const uint8_t *bytes, size_t size);
+
+bool exif_is_segment(const uint8_t *segment, size_t size);
+
+/* Whether the orientation exchanges width and height. */
+bool orientation_transposes(int orientation);
+
+/* Turns the pixels so that the image is upright. 1 leaves it alone. */
+enum clv_status image_orient(struct clv_image *image, int orientation, struct clv_error *err) CLV_CHECK;
+
+/* Which format a file has by its first bytes; those that cleave does not read are known by name as well. */
+
+enum image_format {
+    FORMAT_UNKNOWN,
+    FORMAT_FOREIGN, /* an image, in a format that is not read */
+    FORMAT_PNG,
+    FORMAT_JPEG,
+    FORMAT_WEBP,
+    FORMAT_TIFF,
+    FORMAT_BMP,
+    FORMAT_PNM,
+};
+
+#define FORMAT_HEAD_BYTES 32
+
+/* *name is "PNG", "HEIC", ..; NULL for FORMAT_UNKNOWN. */
+enum image_format image_format(const char **name, const uint8_t *bytes, size_t size);
+
+/* Whether the file is an image, or means to be one: by its name's extension, whatever it holds, or by its first bytes.
+ * Images of foreign formats are, too: whoever has a folder of them gets a message. */
+bool path_is_image(const char *path);
+
+/* Images of whole numbers, one a pixel: the numbers of objects. */
+
+struct integer_image {
+    int32_t width, height;
+    int32_t *values; /* [height][width], 0 or more */
+};
+void integer_image_release(struct integer_image *image);
+
+/* Reads them as they are stored: PNG of one grey value of up to 16 bits a pixel, or of palette indices, and TIFF (or a
+ * page of one) of a number of up to 32 bits. Orientation is applied. Errors (CLV_ERR_DATA) name the file: other
+ * formats, negative numbers. O(pixels). */
+enum clv_status integer_image_read(struct integer_image *image, const char *path, const struct clv_image_limits *limits,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* Writes all or nothing: grey PNG of 16 bits (values up to 65,535), or an uncompressed TIFF of 32 bits. */
+enum clv_status integer_image_write_png(const char *path, const struct integer_image *image,
+                                        struct clv_error *err) CLV_CHECK;
+enum clv_status integer_image_write_tiff(const char *path, const struct integer_image *image,
+                                         struct clv_error *err) CLV_CHECK;
+
+/* Colours of labels that every kind of colour vision distinguishes. */
+
+/* The palette for tints and legends: of the labels from 1 on, one whose colour is too near that of an earlier label, as
+ * a common, a protan or a deutan eye sees them, is made lighter or darker until it is not, or as far from all as any
+ * of the shades tried. Label 0, which is not tinted, and all from n_labels on keep theirs. O(n_labels^2). */
+void overlay_palette(uint8_t made[256][3], const uint8_t (*palette)[3], int32_t n_labels);
+
+/* How far apart two colours are to the eye that distinguishes them worst, about 0..255. */
+double overlay_palette_distance(const uint8_t a[3], const uint8_t b[3]);
+
+/* The pages of a file as paths of their own. */
+
+/* Adds the file at folder/path to the list, as `path`, or each page of a TIFF that has several: path#1, path#2, .. */
+enum clv_status path_list_add_pages(struct path_list *list, const char *folder, const char *path,
+                                    struct clv_error *err) CLV_CHECK;
+
+/* How samples of other depths become 8 bits: one rule for every format. */
+
+/* Over white, in 8 bits, rounded to nearest: (c a + 255 (255 - a)) / 255. */
+static inline uint8_t over_white(uint32_t value, uint32_t alpha)
+{
+    return (uint8_t)((value * alpha + 255 * (255 - alpha) + 127) / 255);
+}
+
+/* low..high to 0..255, rounded to nearest; what is outside is clipped. low < high < 2^16. */
+static inline uint8_t sample_scaled(uint32_t value, uint32_t low, uint32_t high)
+{
+    if (value <= low || value >= high)
+        return value <= low ? 0 : 255;
+    return (uint8_t)((255 * (value - low) + (high - low) / 2) / (high - low));
+}
+
+/* A page of a TIFF, opened by libtiff; tiff.c (images), raster_tiff.c (windows of bands) and raster_write.c alone know
+ * that library. */
+
+struct tiff_file {
+    TIFF *tiff;
+    const uint8_t *bytes;
+    size_t size, position;
+    char message[200]; /* libtiff's first error */
+    uint32_t width, height;
+    uint16_t bits, n_samples, photometric, orientation, format;
+};
+
+/* Page `page`, from 1, of a file in memory, which is not copied: *self must not move until tiff_close, which ends it
+ * whatever comes back. CLV_ERR_DATA, naming what: no such page, no size, sizes over the (resolved) limits. */
+enum clv_status tiff_open(struct tiff_file *self, const uint8_t *bytes, size_t size, uint32_t page,
+                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+void tiff_close(struct tiff_file *self);
+
+/* CLV_ERR_DATA with libtiff's first words, one line whatever the file put into them. */
+enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err);
+
+/* Where the pages of a TIFF are. libtiff would walk to a page anew for each one, and remembers all on its way. */
+
+/* *offset of the directory of page `page`, from 1; of no page if that is 0. *n_pages (may be NULL) counts all.
+ * Directories marked as reduced copies or as masks are no pages. A file of more than 65,535 directories is refused, and
+ * so is one whose directories are outside of it. TIFF 6.0, section 2; BigTIFF. */
+enum clv_status tiff_find_page(uint64_t *offset, uint32_t *n_pages, const uint8_t *bytes, size_t size, uint32_t page,
+                               struct clv_error *err) CLV_CHECK;
+
+#endif

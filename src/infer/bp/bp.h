@@ -1,0 +1,221 @@
+/* bp/: belief propagation on any graph. What a run holds: the graph in the order of sending, scores, messages.
+ *
+ * Read bp.c first: schedules, and how a message is sent. bp_field.c takes over a field and checks options;
+ * bp_kernel.c exponentiates its couplings and tables; bp_message.c eliminates one end of an edge in the log domain,
+ * bp_sweep.c sends outside it, which is faster (bp_linear.c leads there and back); bp_output.c turns messages into
+ * beliefs, labels and values. trws.c passes messages of its own over the same arrays. loopy.c
+ * decodes with all of them. */
+#ifndef INFER_BP_BP_H
+#define INFER_BP_BP_H
+
+#include "cleave/infer.h"
+#include "cleave/oracle.h"
+#include "infer/bp/bp_lanes.h"
+
+/* What becomes of a node: summed out, maximised over, or summed at a temperature of its own. */
+enum bp_role { BP_SUMMED, BP_MAXIMISED, BP_SOFTENED };
+
+enum bp_receivers { TO_EARLIER, TO_LATER, TO_ALL };
+
+/* A message that a node sends: where it and the one back are, and the edge's table or coupling. */
+struct bp_sent {
+    int32_t out, back, table, target;
+    bool is_back; /* from edges[e][1] to edges[e][0] */
+};
+
+/* Messages outside the log domain, in rows of whole vectors; allocated when first needed. */
+struct bp_linear {
+    int32_t *slot;          /* [2 n_edges] where an arc's message is */
+    struct bp_sent *sent;   /* [2 n_edges] of each node, those to earlier nodes first */
+    int32_t *split;         /* [n_nodes] the first of them to a later node */
+    bool *is_due;           /* [2 n_edges] of `sent`: what a message is made of has changed since it was sent */
+    bool is_lazy;           /* nodes send only what is due; all of them are maximised */
+    double *message;        /* [2 n_edges][row] maximum 1 */
+    double *behind;         /* [largest degree][row] products of one node's messages */
+    double *prior;          /* [n_nodes][row] exp(unary - its maximum) */
+    double *belief, *shift; /* [n_nodes][row] exp(log belief - shift[n_nodes]), of bp_gather_linear */
+    double *kernel;         /* [n_tables][row][row] of full tables: exp(table - top) */
+    size_t node_capacity, edge_capacity, kernel_capacity, degree_capacity;
+};
+
+/* Of a Potts coupling c: what neighbours that differ count, and 1 less that. */
+struct bp_potts {
+    double differ, rest; /* exp(-c), 1 - exp(-c) */
+};
+
+/* Arc 2 e goes from edges[e][0] to edges[e][1], arc 2 e + 1 back, so that arc ^ 1 is its reverse. All scores are
+ * divided by the temperature and all messages are logarithms whose maximum is 0. */
+struct clv_bp {
+    int32_t n_nodes, n_edges, n_labels; /* of the field that the arrays are for; n_nodes < 0: none */
+    enum clv_pairwise form;
+    bool is_shared; /* one table for all edges, and one of zeros for those of given labels */
+    int32_t (*edges)[2];
+    int32_t *first;  /* [n_nodes + 1] into arc */
+    int32_t *arc;    /* [2 n_edges] those that leave each node */
+    int32_t *order;  /* [n_nodes] breadth first from the lowest node of each component */
+    int32_t *rank;   /* [n_nodes] place in that order */
+    int32_t *colour; /* [n_nodes] no two neighbours have the same; two colours if two are enough */
+    int32_t n_colours;
+    int32_t *by_colour;   /* [n_nodes] colour by colour */
+    uint8_t *role;        /* [n_nodes] enum bp_role */
+    int32_t *label;       /* [n_nodes] given, or CLV_UNKNOWN */
+    int32_t *decoded;     /* [n_nodes] */
+    double ratio;         /* temperature of softened nodes in units of the others' */
+    int32_t n_iterations; /* of the last run */
+    bool is_converged;    /* it was */
+    bool has_kernels;     /* of the scores at hand */
+    bool is_linear;       /* the messages are those of `linear` now */
+    struct bp_linear linear;
+    double *message;        /* [2 n_edges][n_labels] */
+    double *unary;          /* [n_nodes][n_labels] */
+    double *belief;         /* [n_nodes][n_labels] log of the unnormalised beliefs */
+    int32_t *table;         /* [n_edges] which of the tables, or couplings, is an edge's */
+    double *pairwise;       /* [n_edges] couplings, or [n_tables][n_labels][n_labels] */
+    double *top;            /* [n_tables] the largest entry */
+    struct bp_potts *potts; /* [n_edges] */
+    double *pair;           /* [n_labels][n_labels] of the edge at hand */
+    double cavity[CLV_BP_MAX_LABELS], fresh[CLV_BP_MAX_LABELS]; /* of the message being sent */
+};
+
+static inline int32_t arc_source(const struct clv_bp *bp, int32_t arc)
+{
+    return bp->edges[arc >> 1][arc & 1];
+}
+
+static inline int32_t arc_target(const struct clv_bp *bp, int32_t arc)
+{
+    return bp->edges[arc >> 1][!(arc & 1)];
+}
+
+/* Of an edge with a full table. */
+static inline const double *bp_table(const struct clv_bp *bp, size_t edge)
+{
+    return &bp->pairwise[(size_t)bp->table[edge] * (size_t)bp->n_labels * (size_t)bp->n_labels];
+}
+
+void bp_init(struct clv_bp *bp);
+void bp_release(struct clv_bp *bp);
+
+/* Whether an end has a given label: the table is 0 then, and its messages stay 0. */
+static inline int bp_is_settled(const struct clv_bp *bp, int32_t edge)
+{
+    return bp->label[bp->edges[edge][0]] != CLV_UNKNOWN || bp->label[bp->edges[edge][1]] != CLV_UNKNOWN;
+}
+
+/* Refuses what clv_bp_run refuses. */
+enum clv_status bp_check(const struct clv_field *field, const struct clv_bp_options *options,
+                         struct clv_error *err) CLV_CHECK;
+
+/* Takes over a field's scores, and its graph if that is another one than before; messages start from 0 then, or if not
+ * warm. What the labels given (or NULL) score with their neighbours goes into those' unary scores, and the edges
+ * between score 0. */
+enum clv_status bp_load(struct clv_bp *bp, const struct clv_field *field, double temperature, const int32_t *label,
+                        bool is_warm, struct clv_error *err) CLV_CHECK;
+
+/* For callers that run many fields in turn: makes the next run on this field start (is_warm) from messages[2
+ * n_edges][n_labels] that bp_keep_messages wrote after an earlier one. */
+enum clv_status bp_resume(struct clv_bp *bp, const struct clv_field *field, const float *messages,
+                          struct clv_error *err) CLV_CHECK;
+void bp_keep_messages(float *messages, struct clv_bp *bp);
+
+/* belief[n_labels] = the node's unary scores + the messages that come in. */
+void bp_gather(double *belief, const struct clv_bp *bp, int32_t node);
+
+enum bp_rule { BP_SUM_OUT, BP_MAX_OUT };
+
+/* out[n_labels] + the number returned = log sum or max over the source's labels a of exp(cavity[a] + pairwise[a][.]).
+ * Labels with cavity -inf do not take part; one at least must. */
+double bp_eliminate(double *out, struct clv_bp *bp, int32_t arc, enum bp_rule rule, const double *cavity);
+
+/* out[b] = ratio log sum_a exp((cavity[a] + pairwise[a][b]) / ratio), the arc's source first. */
+void bp_soften(double *out, const struct clv_bp *bp, int32_t arc, const double *cavity);
+
+static inline int bp_receives(const struct clv_bp *bp, int32_t arc, enum bp_receivers receivers)
+{
+    bool is_later = bp->rank[arc_target(bp, arc)] > bp->rank[arc_source(bp, arc)];
+    return receivers == TO_ALL || is_later == (receivers == TO_LATER);
+}
+
+/* Exponentials of the couplings or tables, which only sums and messages outside the log domain need. */
+enum clv_status bp_make_kernels(struct clv_bp *bp, struct clv_error *err) CLV_CHECK;
+
+/* Messages without logarithms, of nodes that are not softened. Entering, with kernels made, does nothing if messages
+ * are too small for that; a run of sums that ends here may leave its messages here. */
+void bp_linear_release(struct bp_linear *linear);
+void bp_enter_linear(struct clv_bp *bp);
+void bp_take_priors(struct clv_bp *bp); /* new unary scores: all messages are due. Nothing in the log domain */
+void bp_leave_linear(struct clv_bp *bp);
+
+/* All beliefs, as logarithms in bp->belief, too; 0 if precision could be lost. Then their Bethe value, as bp_bethe. */
+int bp_gather_linear(struct clv_bp *bp);
+double bp_bethe_linear(const struct clv_bp *bp);
+
+/* What the arc's edge adds when its source has label a and its target label b. */
+double bp_pair_score(const struct clv_bp *bp, int32_t arc, size_t a, size_t b);
+
+/* bp->decoded: nodes that are not summed out one after the other, each given those decided before; a summed one's most
+ * probable. */
+void bp_decode(struct clv_bp *bp);
+
+/* As clv_bp_run returns them, from bp->belief; of the value what is divided by the temperature. */
+void bp_write_beliefs(double *beliefs, const struct clv_bp *bp, double temperature);
+double bp_bethe(struct clv_bp *bp);
+double bp_mixed_value(struct clv_bp *bp);
+
+/* Messages outside the log domain: what bp_sweep.c works on. */
+
+/* With messages at least SMALLEST_MESSAGE (their maximum is 1) and sums at least SMALLEST_SUM, what underflowed below
+ * 1e-308 counts for less than 1e-16 of any sum; with beliefs at least that, quotients of them are exact as well. */
+#define SMALLEST_MESSAGE 1e-30
+#define SMALLEST_SUM     1e-200
+
+static inline double *bp_message(const struct clv_bp *bp, int32_t arc)
+{
+    return &bp->linear.message[(size_t)bp->linear.slot[arc] * row_length(bp->n_labels)];
+}
+
+/* All nodes send once, in the order given or backward. */
+struct bp_pass {
+    const int32_t *nodes; /* [n_nodes] */
+    bool is_backward;
+    enum bp_receivers receivers;
+    double enough; /* of changes beyond it, as of *factor below, one is as good as another */
+};
+
+/* *factor rises to the largest factor of any change, minus 1. Returns how many nodes are done: less than all if
+ * precision could be lost at the next one, with some of its messages sent; then it is time to leave. */
+int32_t bp_pass_linear(double *factor, struct clv_bp *bp, const struct bp_pass *which);
+
+/* total[count] = sum over both ends of an edge of cavity cavity' exp(pairwise), of edges from `first` on, from
+ * linear.belief; up to what beliefs and kernels were scaled by. */
+void bp_edge_sums(double *total, const struct clv_bp *bp, int32_t first, size_t count);
+
+/* A node's row of linear.belief; false if precision could be lost. */
+bool bp_gather_row(double *belief, const struct clv_bp *bp, int32_t node);
+
+/* Decoding on graphs that are too wide for elimination. Belief propagation need not converge there, and where it does,
+ * its fixed point depends on where it started. So several candidates are computed, some of them started near the best
+ * labelling known so far, and the one of the highest value is taken:
+ *
+ *   rule          candidates                                             value
+ *   MAP           the labellings of TRW-S and of max-product near it     f(y); TRW-S alone if its bound proves it
+ *   marginals     sum-product from zero messages and near the MAP        Bethe's value of log Z
+ *   marginal MAP  the labels of both rules above, then of mixed-product  Bethe's value of T log sum_h exp(f(y, h) / T)
+ *                 near the better one
+ *
+ * Each run is tried with more and more damping until its messages converge. */
+
+/* Buffers; all zeros at first, not for two threads at once. */
+struct loopy {
+    struct clv_bp *bp;
+    int32_t *labels; /* [3][n_nodes] */
+    size_t capacity;
+};
+void loopy_release(struct loopy *self);
+
+/* y[n_nodes] by CLV_DECODE_MAP, CLV_DECODE_MARGINAL_MAP or CLV_DECODE_MARGINALS; is_visible as for clv_oracle_decode.
+ * Refused: as clv_bp_run. Cost: at most a few hundred sweeps for each candidate. */
+enum clv_status loopy_decode(struct loopy *self, int32_t *y, const struct clv_field *field, const uint8_t *is_visible,
+                             const struct clv_decoding *decoding, struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,154 @@
+/* elimination/: exact inference with hidden nodes, by eliminating nodes one by one. What forests hold.
+ *
+ * Read forest.c first: checks, scores, outputs. forest_plan.c finds the order of elimination; forest_step.c eliminates
+ * one node, and takes the derivative of that. bucket.c does the same on graphs with loops that are narrow.
+ * min_entropy.c scores labellings by the entropy of what is hidden. */
+#ifndef INFER_ELIMINATION_ELIMINATION_H
+#define INFER_ELIMINATION_ELIMINATION_H
+
+#include "cleave/infer.h"
+
+/* Bucket elimination (Dechter 1999) on graphs that are narrow: as clv_forest_run, but nodes may leave tables over
+ * several others behind, whose cells are what it costs. bucket_plan.c finds the order, bucket.c goes through it and
+ * back. */
+
+/* Of nodes that one step joins, its own among them; and of the graph. */
+#define BUCKET_MAX_SCOPE 24
+#define BUCKET_MAX_NODES 4096
+
+/* A table over some nodes, the last of which runs fastest: a node's scores, an edge's, or what a step left behind. */
+struct bucket_factor {
+    int32_t n_nodes;
+    int32_t nodes[BUCKET_MAX_SCOPE];
+    size_t first; /* cell in `table` and `share` */
+};
+
+/* One node's elimination: factors that have it join in a table over `scope` and the node, of which a factor over
+ * `scope` is left. */
+struct bucket_step {
+    int32_t node, n_scope;
+    int32_t scope[BUCKET_MAX_SCOPE];
+    int32_t first_used, n_used; /* into `used` */
+    int32_t made;               /* factor */
+    size_t n_cells;             /* n_labels^n_scope */
+    size_t first_chance;        /* in `chance` */
+};
+
+struct bucket {
+    /* What the plan is for; n_nodes < 0: none. */
+    int32_t n_nodes, n_edges, n_labels;
+    int32_t (*edges)[2];
+    uint8_t *kind; /* [n_nodes] 0: given a label, 1: first, 2: later */
+    size_t cells_max;
+    bool fits;
+    /* The plan. */
+    uint64_t *neighbours;          /* [n_nodes][words] bits */
+    uint8_t *is_left;              /* [n_nodes] */
+    struct bucket_factor *factors; /* nodes, edges, what steps make */
+    int32_t *used;                 /* factors that steps take in */
+    struct bucket_step *steps;
+    int32_t n_factors, n_used, n_steps;
+    size_t n_cells, n_chances;
+    size_t node_capacity, edge_capacity, word_capacity, factor_capacity, cell_capacity, chance_capacity;
+    /* Numbers of a run. */
+    double *table, *share; /* [n_cells] */
+    double *chance;        /* [n_chances] of a step's node given its scope; the node runs fastest */
+};
+
+void bucket_release(struct bucket *self); /* of zeros, too */
+
+/* *fits = 1 if a plan was found whose steps have at most cells_max cells in all. Labels, visible nodes and
+ * temperatures as for clv_forest_run, which must accept the options. Plans are kept: the same graph again costs a
+ * comparison. */
+enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_field *field,
+                            const struct clv_forest_options *options, size_t cells_max,
+                            struct clv_error *err) CLV_CHECK;
+
+/* As clv_forest_run, after bucket_fits said yes for this graph and these options. O(cells x factors of a step). */
+enum clv_status bucket_run(struct bucket *self, double *value, double *marginals, double *pair_marginals, int32_t *y,
+                           const struct clv_field *field, const struct clv_forest_options *options,
+                           struct clv_error *err) CLV_CHECK;
+
+/* Nodes are eliminated one by one; each one's scores go into its only neighbour left, or, of two, into a new table
+ * between them. */
+struct elimination {
+    int32_t node, n_links; /* links that are left, 0 to 2; of a node with a fixed label any number, not listed here */
+    int32_t link[2];       /* tables */
+    int32_t made;          /* the new table, or -1 */
+};
+
+/* Tables 0 .. n_edges - 1 are the field's edges, those behind were made on the way. */
+struct clv_forest {
+    int32_t n_nodes, n_edges, n_labels, n_tables;
+    size_t node_capacity, end_capacity, slot_capacity, unary_capacity, pair_capacity, label_capacity;
+    int32_t (*ends)[2];        /* [n_tables] the node of its rows, and of its columns */
+    int32_t *first, *slot;     /* [n_nodes + 1] into slot: the tables at each node */
+    int32_t *degree;           /* [n_nodes] tables to nodes not yet eliminated; -1 once eliminated */
+    int32_t *queue;            /* [n_nodes] */
+    uint8_t *is_first;         /* [n_nodes] of hidden nodes that must come before the others */
+    struct elimination *steps; /* [n_nodes] in order */
+    int32_t n_steps;
+    double *unary;               /* [n_nodes][n_labels] scores, with those of the nodes eliminated before */
+    double *unary_share;         /* the same shape: the value's derivative by them, which is the marginal */
+    double *message;             /* the same shape: what a node with one link passed on, with none the value in [0] */
+    double *table, *table_share; /* [n_tables][n_labels][n_labels] and derivatives */
+    double *oriented[2], *row;   /* [n_labels][n_labels] twice, [n_labels]: of the step at hand */
+};
+
+/* Finds the order: nodes with labels first, then hidden ones if the temperatures differ, then the rest.
+ * `is_first`[n_nodes] or NULL says which ones must come before the others. CLV_ERR_DATA, naming the edge, unless
+ * the graph of the nodes without labels is a forest; CLV_ERR_USAGE, naming the node, if one of the first would leave
+ * more than a table behind. */
+enum clv_status forest_plan(struct clv_forest *forest, const uint8_t *is_first, const int32_t *label,
+                            struct clv_error *err) CLV_CHECK;
+
+/* The table's other end. */
+static inline int32_t forest_other(const struct clv_forest *forest, int32_t table, int32_t node)
+{
+    return forest->ends[table][forest->ends[table][0] == node];
+}
+
+/* Returns what a node without links adds to the value, otherwise 0. */
+double forest_eliminate(struct clv_forest *forest, const struct elimination *step, double temperature);
+double forest_eliminate_fixed(struct clv_forest *forest, const struct elimination *step, const int32_t *label);
+
+/* Derivatives, in reverse order. */
+void forest_return(struct clv_forest *forest, const struct elimination *step, double temperature);
+void forest_return_fixed(struct clv_forest *forest, const struct elimination *step, const int32_t *label);
+
+/* Minimum-entropy scores of labellings with hidden nodes (Miller, Kumar, Packer, Goodman, Koller: Max-margin
+ * min-entropy models, AISTATS 2012): the Renyi entropy, of order 1/T, of the generalised distribution P(y, h) over h
+ * at a fixed y is
+ *
+ *     H(y) = 1 / (1 - 1/T) log( sum_h P(y, h)^(1/T) / sum_h P(y, h) ) = log Z - s(y)
+ *     s(y) = (V_T(y) - T V_1(y)) / (1 - T),      V_T(y) = T log sum_h exp(f(y, h) / T)
+ *
+ * T -> 0 gives max_h f(y, h), T -> 1 Shannon's entropy: s(y) = sum_h p(h | y) f(y, h). Both V and so s are sums over
+ * hidden nodes when these touch visible ones only. */
+
+/* Buffers; all zeros at first, not for two threads at once. */
+struct min_entropy {
+    struct clv_forest *forest;
+    struct clv_field reduced; /* over visible nodes, hidden ones taken up into tables */
+    int32_t (*edges)[2];      /* [reduced.n_edges] */
+    int32_t *number;          /* [n_nodes] of a visible node among them */
+    int32_t (*incident)[2];   /* [n_nodes] the edges of a hidden node, or -1 */
+    int32_t *y;               /* [reduced.n_nodes] */
+    size_t node_capacity, edge_capacity, unary_capacity, table_capacity;
+};
+void min_entropy_release(struct min_entropy *self);
+
+/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. is_visible[n_nodes];
+ * NULL: all are. 0 <= T <= 1. Exact where hidden nodes have no hidden neighbour and at most two visible ones, and what
+ * is left when those are joined is a forest; otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run.
+ * O(n_nodes n_labels^3). */
+enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct clv_field *field,
+                                const uint8_t *is_visible, double temperature, struct clv_error *err) CLV_CHECK;
+
+/* *score = s(y) of y's visible nodes; slope[n_nodes][n_labels]: the derivative of s by the unary scores, 1 at y_i for
+ * visible nodes; it may be negative at hidden ones, sums to 1, and that by the score of a pair of labels is the product
+ * of its ends'. After min_entropy_map with the same graph and is_visible. */
+void min_entropy_slope(double *score, double *slope, const struct min_entropy *self, const struct clv_field *field,
+                       const uint8_t *is_visible, double temperature, const int32_t *y);
+
+#endif

@@ -1,0 +1,87 @@
+#ifndef INFER_GRID_GRID_H
+#define INFER_GRID_GRID_H
+
+#include <stddef.h>
+
+#include "base/machine.h"
+#include "cleave/infer.h"
+
+/* Minimum cuts of pixel grids that are given row by row: of large ones, or of windows into them, nothing but the cut is
+ * in memory. */
+
+/* What a pixel's label is on entry and on exit. */
+enum { GRID_ZERO, GRID_ONE, GRID_UNDECIDED };
+
+/* Row y's scores and couplings as struct clv_grid has them, checked already: pointers at `width` values each that stay
+ * until the next call. Couplings across the border are not looked at. */
+typedef void grid_row(void *context, const float **unary, const float *coupling[4], int32_t y);
+
+struct grid_rows {
+    int32_t width, height;                  /* at most 2^26 pixels */
+    int32_t n_neighbours;                   /* 4 or 8 */
+    double largest_unary, largest_coupling; /* sizes; of a window: the whole grid's, for like rounding */
+    grid_row *row;                          /* asked for once each, from the top */
+    void *context;
+};
+
+/* labels[height][width]: as clv_grid_map, but that labels which are not GRID_UNDECIDED on entry are fixed. */
+enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err) CLV_CHECK;
+
+/* grid/: minimum cuts of pixel grids; read grid.c first. A cut in the making: what grid.c fills, grid_levels.c starts
+ * with flow from coarser grids, grid_ibfs.c solves. Neighbours are offsets, so nothing is built: the arc opposite to
+ * arc k of pixel p is arc k ^ 1 of its neighbour. A frame of pixels without capacity saves looking for borders. */
+
+/* What follows a pixel's residual capacities. */
+struct grid_state {
+    int32_t excess;    /* what the source can still send into the pixel; below 0: a deficit, for the sink */
+    int32_t distance;  /* level in a source tree; below 0: in a sink tree; 0: in none */
+    int32_t next;      /* orphan of the same level */
+    uint8_t parent;    /* the arc that leads there, GRID_ROOT or GRID_NONE */
+    uint8_t is_listed; /* 1: in a list of source trees, 2: of sink trees */
+    uint8_t label;
+};
+enum { GRID_ROOT = 8, GRID_NONE = 9 };
+
+/* A record: the residual capacities right, left, below, above and, with 8 arcs, below right, above left, below left,
+ * above right; then the state. */
+#define GRID_STATE_WORDS 4
+
+struct grid_cut {
+    int32_t width, height, n_arcs;
+    int32_t stride, n_pixels; /* with the frame */
+    int32_t offset[8];
+    int32_t *records; /* [n_pixels][n_arcs + GRID_STATE_WORDS] */
+    int32_t n_core;   /* undecided pixels */
+};
+
+/* n_arcs is a constant wherever speed matters, so that loops over arcs unroll. */
+INLINE int32_t *arcs_of(const struct grid_cut *cut, int32_t p, int n_arcs)
+{
+    return &cut->records[(size_t)p * ((size_t)n_arcs + GRID_STATE_WORDS)];
+}
+
+INLINE struct grid_state *state_of(const struct grid_cut *cut, int32_t p, int n_arcs)
+{
+    return (struct grid_state *)(arcs_of(cut, p, n_arcs) + n_arcs);
+}
+
+/* Pixel (x, y). */
+INLINE int32_t place_of(const struct grid_cut *cut, int32_t x, int32_t y)
+{
+    return (y + 1) * cut->stride + x + 1;
+}
+
+/* Zeroed. */
+enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t height, int32_t n_arcs,
+                              struct clv_error *err) CLV_CHECK;
+void grid_cut_release(struct grid_cut *cut);
+
+/* Flow that leaves little to do: solves a grid of half the sides, blocks of 2 x 2 pixels as its pixels, and takes its
+ * flow over. */
+enum clv_status grid_warm(struct grid_cut *cut, struct clv_error *err) CLV_CHECK;
+
+/* From any flow to a maximum one. Afterwards the undecided pixels that excess still reaches are those of distance > 0,
+ * and none of them has a deficit. */
+enum clv_status grid_grow(struct grid_cut *cut, struct clv_error *err) CLV_CHECK;
+
+#endif

@@ -1,0 +1,62 @@
+#ifndef INFER_INFER_H
+#define INFER_INFER_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cleave/problem.h"
+
+/* Exponentials of whole arrays. */
+
+/* out[c] = exp(value[c] - shift) for values from -inf to shift + 700: within 2 units in the last place, 0 below
+ * exp(-708); the same bits on every machine and whatever n is. out may be value. */
+void exponentials(double *out, const double *value, double shift, size_t n);
+
+/* What every engine asks of a field before it trusts it. */
+
+/* Refuses, naming node or edge: sizes and edge ends out of range, values that are not finite, sums that could
+ * overflow. For any number of labels and any form. O(n_nodes n_labels + the size of the tables). */
+enum clv_status field_check(const struct clv_field *field, struct clv_error *err) CLV_CHECK;
+
+/* field_check, and what belief propagation and elimination refuse besides: scores beyond 1e100 once divided by the
+ * temperature, negative Potts couplings, more than 256 labels. */
+enum clv_status field_check_scores(const struct clv_field *field, double temperature, struct clv_error *err) CLV_CHECK;
+
+/* Adds times |value| to *total until one is not finite or the total is so large that adding scores up might overflow.
+ * Returns where, or n; *total is 0 before the first call and stays 0 where nothing can go wrong. */
+size_t scores_find_unsound(double *total, const double *value, size_t n, double times);
+/* What to say of the score found, after its value. */
+const char *scores_complaint(double value);
+
+/* Full tables whose edge e joins nodes e and e + 1, and no others. */
+bool field_is_chain(const struct clv_field *field);
+
+/* Sums of exponentials, whose logarithms are what is kept. */
+
+/* Of n >= 1 values. */
+double maximum(const double *value, size_t n);
+double log_sum_exp(const double *value, size_t n);
+
+/* out[b] = sum_a weight[a] kernel[a][b], or kernel[b][a] if transposed. */
+void apply_kernel(double *out, const double *weight, const double *kernel, size_t n_labels, bool is_transposed);
+
+/* What keeps one large unary from leaving all others without digits when scores become whole numbers. */
+
+#define UNARY_LARGE 1024 /* times a sum of couplings */
+
+/* The size to which unaries are clipped, INFINITY in ordinary fields, which keep their scale. `largest` is the largest
+ * size of a unary, largest_sum that of a node's couplings: what is clipped decides its node as before. Without
+ * couplings, signs must not be lost: `least` is the least size of a unary that is not 0. */
+static inline double unary_limit(double largest, double largest_sum, double least)
+{
+    double sum = largest_sum > 0 ? largest_sum : 0x1p18 * least;
+    return largest > UNARY_LARGE * sum ? 2 * sum : INFINITY;
+}
+
+static inline double unary_clip(double unary, double limit)
+{
+    return unary > limit ? limit : unary < -limit ? -limit : unary;
+}
+
+#endif

@@ -1,0 +1,348 @@
+/* What every learner starts from: the chosen problems, and decoders for each thread.
+ *
+ * learn/common is what learners share. Read this first, then decoder.c (labellings under given weights) and result.c
+ * (what a training hands back). The rest is for some: frank_wolfe.c (the dual of margins), ascent.c (stochastic
+ * gradients), evaluate.c (losses), checkpoint.c with state.c, l1_ball.c, vectors.c. */
+#ifndef LEARN_COMMON_COMMON_H
+#define LEARN_COMMON_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base.h"
+#include "cleave/infer.h"
+#include "cleave/learn.h"
+#include "cleave/problem.h"
+#include "data/data.h"
+#include "feature/dataset/dataset.h"
+
+/* Step rules of stochastic gradient ascent with regularisation, non-negative couplings and averaging. */
+
+enum step_rule {
+    STEP_PUBLISHED, /* w += (g - lambda w) / (lambda h): Algorithms 1, 2 and 4 */
+    STEP_ADAGRAD,   /* w_k += rate d_k / sqrt(sum of all d_k^2 so far), d = g - lambda w (Duchi, Hazan, Singer 2011) */
+};
+
+/* Where an ascent stands. */
+struct ascent {
+    struct arena arena; /* of the arrays below */
+    struct clv_shape shape;
+    size_t size;
+    enum step_rule rule;
+    double lambda, rate;
+    double table_variance; /* prior variance of the weights beyond the unary ones against theirs; 1 at first */
+    double *w;             /* [size] */
+    double *average;       /* [size] of the iterates, the h-th weighing h; NULL: not wanted */
+    double *squares;       /* [size] AdaGrad's sums */
+    double n_steps;
+};
+
+/* Starts at w = 0; `averaging` asks for the average. Release also after a failure. */
+enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, enum step_rule rule, double lambda,
+                            double rate, int averaging, struct clv_error *err) CLV_CHECK;
+void ascent_release(struct ascent *self);
+
+/* Pairwise weights from here on walk as if their features were sqrt(variance) times as large and lambda the same for
+ * all: the lambda of their own is lambda / variance, their steps are variance (published) or sqrt(variance) (AdaGrad)
+ * times as long. */
+void ascent_set_table_variance(struct ascent *self, double variance);
+
+/* lambda/2 <w, S^-1 w> with that variance as S's. */
+double ascent_penalty(const struct ascent *self, const double *w);
+
+/* Starts at w[size] instead, as if n_steps had led there: the published rule's first step would forget it. */
+void ascent_start(struct ascent *self, const double *w, double n_steps);
+
+/* One step along gradient[size] of the data term. */
+void ascent_step(struct ascent *self, const double *gradient);
+
+/* A step of rate times direction[size], which somebody else has worked out. */
+void ascent_move(struct ascent *self, const double *direction);
+
+/* Begins anew from the last iterate, with another rate. */
+void ascent_restart(struct ascent *self, double rate);
+
+/* The point to be used: the average if there is one. */
+const double *ascent_point(const struct ascent *self);
+
+/* Checkpoint files: a training's facts, which a resumed one must share, and tensors of the learner's own. */
+
+struct checkpoints {
+    const struct clv_training *training; /* without checkpoints nothing below does anything */
+    const struct clv_learner *learner;
+    const char *format; /* of the file */
+    uint64_t digest;    /* of the examples */
+    double written_s;
+};
+
+/* Of a learner's, which is the usual one, and of what cross-validation has of folds before that: whoever reads the one
+ * passes over the other. */
+#define CHECKPOINT_OF_LEARNER "cleave checkpoint 1"
+#define CHECKPOINT_OF_FOLDS   "cleave folds 1"
+
+/* fingerprint: a number that depends on all features. */
+void checkpoints_open(struct checkpoints *self, const struct clv_learner *learner, const struct clv_training *training,
+                      double fingerprint);
+
+/* Whether one should be written now. */
+bool checkpoint_is_due(const struct checkpoints *self);
+
+enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tensor *state, size_t n,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* *state: the tensors to go on from (clv_tensors_close), NULL if there are none. CLV_ERR_USAGE names what differs. */
+enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpoints *self,
+                                struct clv_error *err) CLV_CHECK;
+
+/* Decoding for learners: one per thread, its memory grows and is kept. */
+
+struct decoder {
+    struct clv_oracle *oracle;
+    struct clv_field field;
+    int32_t *y;                       /* [n_nodes] the labelling found */
+    const struct clv_dataset *source; /* of the problems, see decoders_watch; NULL at first */
+    uint8_t *is_visible;              /* [n_nodes] of decode_by */
+    struct loaded_item loaded;        /* an item of a dataset, until the next one is loaded */
+    size_t visible_capacity, unary_capacity, pairwise_capacity, y_capacity;
+};
+
+/* n decoders; *decoders is null on failure. */
+enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine engine, struct clv_error *err) CLV_CHECK;
+void decoders_free(struct decoder *decoders, int n);
+
+/* Problems come from the dataset from here on: it is notified of each access (dataset_looked_at). */
+void decoders_watch(struct decoder *decoders, int n, const struct clv_dataset *source);
+
+/* y = argmax_y f(y) over all nodes: what segmenting does. */
+enum clv_status decode(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+                       const double *w, struct clv_error *err) CLV_CHECK;
+
+/* The same by a rule (NULL: decode); nodes of unknown label are the hidden ones. */
+enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decoding, const struct clv_problem *problem,
+                          const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* The same for training: nodes of unknown label are left out. They and their edges score nothing, and y is CLV_UNKNOWN
+ * there. *score (may be NULL) is the field's maximum. decode_augmented maximises f(y) + L(y) - L(0), where L counts
+ * known nodes only; L(0) is the loss of labelling everything 0 for two labels, else nothing (clv_field_add_loss). The
+ * field stays loaded for field_expectation. */
+enum clv_status decode_known(struct decoder *self, double *score, const struct clv_problem *problem,
+                             const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+enum clv_status decode_augmented(struct decoder *self, double *score, const struct clv_problem *problem,
+                                 const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* Load the fields that decode and decode_known solve and give y its capacity, for callers who change the unaries before
+ * they solve. */
+enum clv_status decoder_load(struct decoder *self, const struct clv_problem *problem, const struct clv_shape *shape,
+                             const double *w, struct clv_error *err) CLV_CHECK;
+enum clv_status decoder_load_known(struct decoder *self, const struct clv_problem *problem,
+                                   const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* The loaded field's score of the true labels of the known nodes. */
+double decoder_truth_score(const struct decoder *self, const struct clv_problem *problem);
+
+/* L(y) over known nodes. */
+double known_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y);
+
+/* How well weights do: the loss of their labellings. The means are public: clv_evaluate, clv_evaluate_all. */
+
+/* losses[n_examples]: each example's, as of clv_evaluate. */
+enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset, const int32_t *examples,
+                              size_t n_examples, const struct clv_shape *shape, const double *w,
+                              const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
+                              struct clv_error *err) CLV_CHECK;
+
+struct examples {
+    const struct clv_training *training;
+    struct clv_shape shape;       /* what is learned: the training's, without couplings when edges are off */
+    struct clv_problem *problems; /* see examples_at */
+    size_t n;
+    struct decoder *decoders; /* [n_threads] */
+    int n_threads;
+    double *truth_loss; /* [n] L(y_i): not 0 where superpixels hold pixels of several labels */
+    double scale;       /* see examples_open */
+    double node_scale;  /* mean |x|^2 of known nodes */
+    double edge_scale;  /* mean |e|^2 of edges between known nodes; 0 without full tables */
+};
+
+/* Opens the training's examples. `scale` becomes the mean over examples of N_i sum_n |x_n|^2 over their N_i known
+ * nodes, by which learners multiply lambda: with theta about 1/N_i per node, the structured objective at (w / N, lambda
+ * N^2 |x|^2) is that of an ordinary SVM over unit features at (w, lambda), so that one lambda suits any number of
+ * superpixels and any features. */
+enum clv_status examples_open(struct examples *self, const struct clv_training *training, bool edges,
+                              struct clv_error *err) CLV_CHECK;
+void examples_release(struct examples *self);
+
+/* An example with its features, for this thread, until it takes another one. problems[] is enough where features and
+ * edges are not looked at: those that are read on demand are not there. `keeps` as of loaded_item_load. */
+enum clv_status examples_at(const struct clv_problem **problem, const struct examples *self, size_t index, int thread,
+                            bool keeps, struct clv_error *err) CLV_CHECK;
+
+/* The parameter that asks for it. */
+#define TABLE_VARIANCE_PARAMETER                                                                                       \
+    {                                                                                                                  \
+        "table-variance", 0, 0, 1e6,                                                                                   \
+            "prior variance of full tables' weights against nodes'; 0: |x|^2 / |e|^2, by size"                         \
+    }
+
+/* By how much the prior variance of a weight in a full pairwise table exceeds that of a node's weight: `wanted`, or if
+ * that is 0 node_scale / edge_scale, as if edge features were scaled to the size of nodes'. A table's weight is about a
+ * pair of labels and one number where a node's score adds up many, so that under one variance tables are shrunk long
+ * before nodes are. 1 for other forms. */
+double examples_table_variance(const struct examples *self, double wanted);
+
+/* hinge[n]: H_i(w) = max_y L(y) + f(y) - f(y_i), at least L(y_i). In parallel. CLV_ERR_INTERRUPTED when asked to stop.
+ */
+enum clv_status examples_hinges(double *hinge, struct examples *self, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* Mean weighted Hamming loss on the examples. */
+enum clv_status examples_loss(double *loss, struct examples *self, const double *w, struct clv_error *err) CLV_CHECK;
+
+/* The couplings of Potts forms are not negative: w = max(w, 0) there. */
+void project_couplings(double *w, const struct clv_shape *shape);
+
+/* The dual of the structured SVM with non-negative couplings, as block-coordinate Frank-Wolfe walks it. */
+
+/* A range of weights. */
+struct dual_span {
+    size_t begin, end;
+};
+
+/* Where the dual stands. size weights, of which those from `free_size` on must not be negative. */
+struct dual_point {
+    size_t size, free_size;
+    double lambda;
+    const double *variance;        /* [size] diagonal of S, > 0; NULL: the identity */
+    double *v;                     /* [size] the unconstrained combination sum_i v_i */
+    double *w;                     /* [size] S times its projection: the primal point */
+    const struct dual_span *spans; /* [n_spans] what the next delta can change, in order; NULL: all */
+    size_t n_spans;
+    double loss; /* l = (1/n) sum_i sum_y alpha_i(y) L_i(y) */
+};
+
+/* <a, b> in the metric of S^-1, in which |w|^2 is penalised. */
+double dual_product(const struct dual_point *point, const double *a, const double *b);
+
+/* D = -lambda/2 <w, S^-1 w> + l. */
+double dual_value(const struct dual_point *point);
+
+/* The step in [0, 1] along `delta` (and loss_change in l) that raises D most: exact. 0 if D does not rise. */
+double dual_line_search(const struct dual_point *point, const double *delta, double loss_change);
+
+/* v += step * delta, w = S times the projection of v, l += step * loss_change. */
+void dual_step(struct dual_point *point, const double *delta, double loss_change, double step);
+
+/* Another S, the same distributions: w follows from v. O(size). */
+void dual_set_variance(struct dual_point *point, const double *variance);
+
+/* What can keep a parameter from having any effect, for the learners' `idle`: clauses, NULL where nothing does. Without
+ * a dataset nothing is known of the data, and so nothing there is in the way. */
+
+/* Of what is about pairwise terms: that there are none. */
+const char *idle_edges(const struct clv_training *training);
+
+/* Of what is about full pairwise tables: that there are none, or `with_edges` is false. */
+const char *idle_tables(const struct clv_training *training, bool with_edges);
+
+/* Of how weak examples are labelled: that there are none. */
+const char *idle_weak(const struct clv_training *training);
+
+/* Of how weak examples weigh against others: that there are only those, or none. */
+const char *idle_mixture(const struct clv_training *training);
+
+/* Of labels that are given of weak examples, besides those of others: that there are none. */
+const char *idle_given(const struct clv_training *training);
+
+/* Of what is about nodes of unknown label: that all labels are known. */
+const char *idle_hidden(const struct clv_training *training);
+
+/* Of random weights to start from: that others are given. */
+const char *idle_start(const struct clv_training *training);
+
+/* Euclidean projection onto an L1 ball. */
+
+/* w[n] = argmin_u |u - w|_2 subject to |u|_1 <= radius, radius > 0. scratch[n] is overwritten. Expected O(n): Duchi,
+ * Shalev-Shwartz, Singer, Chandra: Efficient projections onto the l1-ball for learning in high dimensions (ICML 2008),
+ * Figure 2. Pivots are medians of three, so that the same input takes the same way. */
+void l1_ball_project(double *w, size_t n, double radius, double *scratch);
+
+/* What a learner's table says of it, besides what is public. */
+
+/* Why a parameter cannot change what that training results in, whatever its value: a clause that names what is in the
+ * way ("--solver is lp", "every image has a mask"), static; NULL: it can. Other parameters count as they are set. A
+ * training without a dataset is judged by its parameters alone. */
+const char *learner_idle(const struct clv_learner *learner, const struct clv_training *training, int parameter);
+
+/* Whether the learner trains a form for that many labels on such graphs. */
+bool learner_trains(const struct clv_learner *learner, enum clv_pairwise form, int32_t n_labels, enum clv_graph graph);
+
+/* What a training comes to: how learners fill struct clv_training_result. */
+
+/* Appends to the result's curve. */
+enum clv_status curve_add(struct clv_training_result *result, struct clv_curve_point point,
+                          struct clv_error *err) CLV_CHECK;
+
+/* result->w = w, with zero couplings where they were not learned. Two labels with a full table are to be decoded by
+ * their MAP in chains, unless the learner has said how. */
+enum clv_status result_set(struct clv_training_result *result, const struct examples *self, const double *w,
+                           struct clv_error *err) CLV_CHECK;
+
+/* The same for result->variance. */
+enum clv_status result_set_variance(struct clv_training_result *result, const struct examples *self,
+                                    const double *variance, struct clv_error *err) CLV_CHECK;
+
+/* Appends a note; at most CLV_MAX_NOTES. */
+void result_note(struct clv_training_result *result, const char *name, double value);
+
+/* The state of a training in its checkpoints: arrays by name, and the curve. */
+
+/* Which numbers may be read. Counts and places are any: their learner knows which ones there are. */
+enum state_range {
+    STATE_FINITE,
+    STATE_NOT_NEGATIVE, /* and finite */
+    STATE_NUMBER,       /* or an infinity */
+};
+
+struct state_field {
+    const char *name;
+    enum clv_dtype dtype; /* CLV_F64, CLV_F32 or CLV_I64 */
+    size_t n;
+    void *values; /* [n] */
+    enum state_range range;
+};
+
+#define STATE_MAX_FIELDS 24
+
+/* Writes a checkpoint of at most STATE_MAX_FIELDS fields and the result's curve. */
+enum clv_status state_write(struct checkpoints *checkpoints, const struct state_field *fields, size_t n,
+                            const struct clv_training_result *result, struct clv_error *err) CLV_CHECK;
+
+/* Fills the fields. CLV_ERR_DATA names file, array and what is wrong with it. */
+enum clv_status state_read(const struct state_field *fields, size_t n, const struct clv_tensors *tensors,
+                           const struct checkpoints *checkpoints, struct clv_error *err) CLV_CHECK;
+
+/* Fills the curve of a fresh result. */
+enum clv_status state_read_curve(struct clv_training_result *result, const struct clv_tensors *tensors,
+                                 const struct checkpoints *checkpoints, struct clv_error *err) CLV_CHECK;
+
+/* CLV_ERR_DATA: the checkpoint stands where the training never does, in so many words. */
+enum clv_status state_refuse(const struct checkpoints *checkpoints, const char *what, struct clv_error *err) CLV_CHECK;
+
+/* Vector arithmetic of learners. The dispatched kernels keep a fixed number of running sums, so that results are the
+ * same on every machine. */
+
+double mean_of(const double *values, size_t n);    /* summed in order */
+double squares_of(const double *values, size_t n); /* |values|^2, summed in order */
+
+double inner_product(const double *a, const double *b, size_t n);
+void add_scaled(double *a, const double *b, double factor, size_t n); /* a += factor b */
+void scale_by(double *a, double factor, size_t n);
+void move_towards(double *a, const double *b, double share, size_t n); /* a += share (b - a) */
+
+/* *inner = <a, b>, *squares = |b|^2. */
+void dot_and_square(double *inner, double *squares, const double *a, const double *b, size_t n);
+
+/* *inner = <a, b>, *squares = <b, S b> with S = diag(variance). */
+void dot_and_scaled_square(double *inner, double *squares, const double *a, const double *b, const double *variance,
+                           size_t n);
+
+#endif

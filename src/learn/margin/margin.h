@@ -1,0 +1,253 @@
+/* Learners of large margins: each looks for weights under which the truth scores higher than any other labelling, by a
+ * margin.
+ *
+ * Read ssvm.c first, then bcfw.c, the solver of ssvm, m3n and lapmedn. A training: bcfw_open takes the examples
+ * (common/examples.c); each step decodes one example with the loss added (common/decoder.c) and moves towards what was
+ * found (common/frank_wolfe.c); bcfw_solve ends when the duality gap is small; result_set hands the weights back.
+ * descent.c is the subgradient method of subgradient, m3n and l1m3n. perceptron.c and independent.c are whole by
+ * themselves. The linear program of l1m3n --solver lp is apart, in learn/constraint_generation. */
+#ifndef LEARN_MARGIN_MARGIN_H
+#define LEARN_MARGIN_MARGIN_H
+
+#include "base/base.h"
+#include "cleave/learn.h"
+#include "learn/common/common.h"
+
+/* Block-coordinate Frank-Wolfe on the structured hinge with a diagonal prior variance S:
+ *
+ *     min_w  lambda/2 <w, S^-1 w> + (1/n) sum_i H_i(w),  couplings >= 0,   H_i(w) = max_y L_i(y) + f_i(y) - f_i(y_i)
+ *
+ * With S = I that is the structured SVM, and the max-margin Markov network for lambda = 1/(C n). S may change between
+ * two calls of bcfw_solve: the dual distributions stay, so that the second one starts warm. */
+
+struct bcfw_rules {
+    size_t passes; /* at most, of one bcfw_solve */
+    double gap;    /* ends once (objective - dual) / objective is this small */
+    double unit;   /* of the objectives reported: 1 as above, C n for sum instead of mean */
+    size_t batch;  /* examples that the oracle is asked about at one w, before their steps are taken; 0: 1 */
+    bool averaging, sampling, edges;
+    bool keeps_support; /* count labellings of positive dual weight */
+    const double
+        *start; /* [size] weights that are the best as long as no better ones are found, and whose answers to the oracle
+                            the first pass steps towards; NULL: none */
+};
+
+/* A labelling of positive dual weight, identified by its hash. */
+struct bcfw_share {
+    uint64_t labelling;
+    double share;
+};
+
+/* The dual variables of one example. */
+struct bcfw_block {
+    double *marginal; /* [n_nodes][rows] share of label 1, or of each label */
+    double *pairwise; /* [pairwise_size] of E[Psi] */
+    double loss;      /* E[L], known nodes */
+    double gap;       /* n g_i when last seen */
+    uint64_t truth;   /* hash of the true labels */
+    struct bcfw_share *support;
+    size_t n_support;
+};
+
+/* The oracle's answer, as a direction in the dual. */
+struct bcfw_direction {
+    int32_t *y;              /* [most nodes] */
+    double *change;          /* [most nodes][rows] marginal - indicator of y */
+    double *pairwise;        /* [pairwise_size] of Psi(x, y) */
+    double *delta;           /* [size] of v, towards y; only in the spans */
+    struct dual_span *spans; /* [rows + 1] */
+    double loss;             /* L(y) */
+    size_t n_spans, example;
+};
+
+#define BCFW_BUCKET 64 /* examples whose gaps are summed up together */
+
+/* Where a bcfw_solve is. */
+struct bcfw_place {
+    size_t pass, draw; /* of the pass: this many are through */
+    bool is_checked;   /* whether what comes before the pass's first step is through */
+};
+
+/* Its checkpoints, which hold arrays of the owner's as well. */
+struct bcfw_keeper {
+    struct checkpoints checkpoints;
+    struct clv_training_result *result; /* with the curve */
+    const struct state_field *own;      /* [n_own] */
+    size_t n_own;
+};
+
+struct bcfw {
+    struct arena arena; /* of the arrays below */
+    const struct clv_training *training;
+    struct bcfw_rules rules;
+    struct examples examples;
+    size_t n, n_rows, size, unary_size, pairwise_size;
+    struct dual_point dual;            /* its lambda is set by the caller, once, before bcfw_solve */
+    struct bcfw_block *blocks;         /* [n] */
+    struct bcfw_direction *directions; /* [batch] */
+    size_t batch;
+    double *block_memory, *direction_memory;
+    size_t block_memory_size;
+    double *bucket_gap; /* [n / BCFW_BUCKET, rounded up] */
+    int32_t *order;     /* [n] of the pass */
+    double *average;    /* weighted mean of w over all steps, or NULL */
+    double *hinge;      /* [n] of the checks */
+    double *best;       /* the w of least objective so far */
+    double best_objective, best_hinge, best_dual;
+    size_t n_steps;
+    uint32_t n_passes; /* that are through, of all calls */
+    struct bcfw_place place;
+    struct bcfw_keeper keeper; /* zeros: no checkpoints */
+};
+
+/* What --batch of a learner says. */
+#define BCFW_BATCH_PARAMETER                                                                                           \
+    {                                                                                                                  \
+        "batch", 1, 1, 1024,                                                                                           \
+            "examples whose worst labellings are sought side by side before steps are taken towards them"              \
+    }
+
+/* Opens the examples and starts the dual at the true labels. bcfw_release either way. */
+enum clv_status bcfw_open(struct bcfw *self, const struct clv_training *training, const struct bcfw_rules *rules,
+                          struct clv_error *err) CLV_CHECK;
+void bcfw_release(struct bcfw *self);
+
+/* Bytes that bcfw_open asks for, about: a block holds marginals of its nodes and a pairwise part. */
+double bcfw_bytes(const struct clv_training *training, double batch);
+
+/* S from here on: variance[size] > 0, not copied. The best weights so far stay a candidate: objectives never rise. */
+void bcfw_set_variance(struct bcfw *self, const double *variance);
+
+/* Keeps checkpoints of the learner's training, if it wants any, from here on: the result's curve and own[n_own] (not
+ * copied) are in them. */
+void bcfw_keep(struct bcfw *self, const struct clv_learner *learner, struct clv_training_result *result,
+               const struct state_field *own, size_t n_own);
+
+/* After bcfw_resume: S that was in use then, not copied. */
+void bcfw_put_variance(struct bcfw *self, const double *variance);
+
+/* Runs until the gap is closed or the passes are up; adds points to the result's curve, if it is not NULL. *stopped is
+ * set when the caller asked to stop, after a checkpoint. The first call after bcfw_resume is the rest of the one that
+ * was stopped. */
+enum clv_status bcfw_solve(struct bcfw *self, struct clv_training_result *result, bool *stopped,
+                           struct clv_error *err) CLV_CHECK;
+
+/* The least objective's weights. After an interruption the latest average is as good an estimate as any without another
+ * look at all examples. */
+const double *bcfw_weights(const struct bcfw *self, bool stopped);
+
+/* Labellings other than the truth that have more than a thousandth of their example's dual weight: the support of w. */
+size_t bcfw_n_support(const struct bcfw *self);
+
+/* The dual variables of one example, for bcfw.c. */
+
+/* The dual starts at the true labels: v = 0. */
+enum clv_status block_start(struct bcfw *self, size_t index, struct clv_error *err) CLV_CHECK;
+
+/* indicator[n_nodes][rows] of y; unknown nodes have none. */
+void block_indicator(double *indicator, const struct bcfw *self, const struct clv_problem *problem, const int32_t *y);
+
+uint64_t block_hash(const struct clv_problem *problem, const int32_t *y);
+
+/* alpha_i = (1 - step) alpha_i + step [y]. */
+enum clv_status block_move_support(struct bcfw_block *block, uint64_t labelling, double step,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* Capacity for n labellings. */
+enum clv_status block_reserve(struct bcfw_block *block, size_t n, struct clv_error *err) CLV_CHECK;
+
+/* What block-coordinate Frank-Wolfe is resumed from: the dual, a block of marginals for each example, the best weights,
+ * the place. w, the pass's order and the buckets' gaps follow from these. */
+
+enum clv_status bcfw_state_write(struct bcfw *self, struct clv_error *err) CLV_CHECK;
+
+/* After bcfw_keep: if there is a checkpoint to go on from, self is where it was written, the owner's arrays are filled,
+ * and *found is set. S is the caller's to put back, by bcfw_put_variance. */
+enum clv_status bcfw_resume(bool *found, struct bcfw *self, struct clv_error *err) CLV_CHECK;
+
+/* The structured hinge by projected stochastic subgradient descent, for the learners that differ in penalty, steps and
+ * ball:
+ *
+ *     min_w  ridge/2 |w|^2 + (1/n) sum_i H_i(w),  couplings >= 0, w in a ball,   H_i(w) = max_y L_i(y) + f_i(y) -
+ * f_i(y_i) */
+
+enum descent_step {
+    DESCENT_PEGASOS,  /* 1 / (ridge t): Shalev-Shwartz et al. 2007 */
+    DESCENT_ROOT,     /* rate / sqrt(t): Ratliff et al. 2007 */
+    DESCENT_ADAPTIVE, /* rate / sqrt(sum of all |subgradient|^2 so far): Streeter and McMahan 2010 */
+};
+
+enum descent_ball {
+    DESCENT_L2, /* the one that holds the optimum: ridge/2 |w*|^2 <= objective at 0 */
+    DESCENT_L1, /* |w|_1 <= radius */
+};
+
+struct descent_rules {
+    double ridge, rate, radius;
+    enum descent_step step;
+    enum descent_ball ball;
+    size_t passes;
+    double unit; /* of the objectives reported */
+    bool averaging;
+};
+
+/* Trains into *result. From given weights, these are the best as long as no point of the curve is better. `examples`
+ * are open; they are released by the caller. */
+enum clv_status descent_train(struct clv_training_result *result, struct examples *examples,
+                              const struct descent_rules *rules, struct clv_error *err) CLV_CHECK;
+
+/* The Laplace prior of the maximum entropy discrimination Markov network (Zhu and Xing 2009, sections 3 to 5): one
+ * weight at a time,
+ *
+ *     p0(w) = sqrt(lambda)/2 exp(-sqrt(lambda) |w|)
+ *
+ * lambda > 0. `mean` is the posterior's <w>, eta its natural parameter: sum_i sum_y alpha_i(y) Delta f_i(y). */
+
+/* KL(p || p0) of the exact posterior of that mean, the summand of Corollary 6 less its value at 0. >= 0. */
+double laplace_kl(double mean, double lambda);
+
+/* Its derivative, the eta of Corollary 7's mean = 2 eta / (lambda - eta^2): |eta| < sqrt(lambda). */
+double laplace_eta(double mean, double lambda);
+
+/* Variance of the exact posterior of that mean. */
+double laplace_variance(double mean, double lambda);
+
+/* The conjugate of laplace_kl, log(lambda / (lambda - eta^2)) (Theorem 5), and its derivative; |eta| < sqrt(lambda). */
+double laplace_conjugate(double eta, double lambda);
+double laplace_mean(double eta, double lambda);
+
+/* The prior variances that step 1 of the next round takes. Each round minimises a quadratic upper bound of the
+ * objective that touches it at the mean found before. variational: eq. 12, <1/tau>^-1 = sqrt((variance + mean^2) /
+ * lambda), for the bound L(p, q). exact: mean / eta, for KL(p || p0) itself, which is concave in mean^2. */
+double laplace_variational_scale(double mean, double variance, double lambda);
+double laplace_exact_scale(double mean, double lambda);
+
+/* Where the variational ones settle while the mean stays: the variance that is its own next one. */
+double laplace_settled_scale(double mean, double lambda);
+
+/* The summand of L(p, q) (section 5) for p = N(mean, variance) and its best q: at least KL(p || p0). */
+double laplace_bound(double mean, double variance, double lambda);
+
+/* Its minimum over variances, as KL is over posteriors: laplace_kl(2 mean) / 2 + laplace_bound_floor(). The factors 2
+ * are what the Gaussian family costs: its mean is eta / (lambda - eta^2), half of Corollary 7's. */
+double laplace_bound_floor(void);
+
+/* What the max-margin Markov networks share: the paper's C and lambda, and the units of what they report. */
+
+/* relative: weights are measured against the size s of the features, as w s, s^2 = the scale of examples_open, so that
+ * C, lambda and radius suit features of any size; raw: as they are. */
+enum m3n_units { M3N_RELATIVE, M3N_RAW };
+extern const char *const m3n_units[];
+
+/* s^2, or 1. */
+double m3n_squared_unit(const struct examples *examples, double units);
+
+extern const struct clv_learner ssvm_learner;
+extern const struct clv_learner subgradient_learner;
+extern const struct clv_learner perceptron_learner;
+extern const struct clv_learner independent_learner;
+extern const struct clv_learner m3n_learner;
+extern const struct clv_learner l1m3n_learner;
+extern const struct clv_learner lapmedn_learner;
+
+#endif

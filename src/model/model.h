@@ -1,0 +1,149 @@
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include <stdbool.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "cleave/model.h"
+#include "cleave/problem.h"
+#include "data/data.h"
+#include "feature/context/context.h"
+#include "infer/elimination/elimination.h"
+
+/* Tensors that a model carries for others (clv_model_attach). */
+
+/* A copy with a name and an array of its own; *copy is unchanged on failure. */
+enum clv_status tensor_copy(struct clv_tensor *copy, const struct clv_tensor *tensor, struct clv_error *err) CLV_CHECK;
+void tensor_release(struct clv_tensor *tensor);
+
+/* Adds a named tensor (copied), or replaces the one of that name; it travels in the model file as "extra.NAME". Reading
+ * does not check its values: whoever attached it knows what they must be. */
+enum clv_status clv_model_attach(struct clv_model *model, const struct clv_tensor *tensor,
+                                 struct clv_error *err) CLV_CHECK;
+#define CLV_VARIANCE "variance" /* f64 [clv_shape_size(shape)]: of the posterior whose mean is w */
+const struct clv_tensor *clv_model_attached(const struct clv_model *model, const char *name); /* or NULL */
+
+/* The field of a problem under weights. */
+
+/* Checks the problem against the shape; memory of its own: scored_field_release whatever the status. */
+enum clv_status scored_field_init(struct clv_field *field, const struct clv_shape *shape, const double *w,
+                                  const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
+void scored_field_release(struct clv_field *field);
+
+/* What labels cost by being in an image at all, by how unlikely a first stage's marginals make them: a label whose
+ * log-odds of being there are s costs its price times 1 - s, at least 0 and at most 3. Models carry prices and the
+ * weights of s as a tensor. */
+
+#define LABEL_COSTS "label_costs" /* f64 [n_labels][1 + evidence_size(n_labels)]: price, weights */
+
+/* Attaches the costs: w[n_labels][evidence_size] are the weights of the log-odds. */
+enum clv_status label_costs_attach(struct clv_model *model, const double *w, double price,
+                                   struct clv_error *err) CLV_CHECK;
+
+bool label_costs_are_there(const struct clv_model *model);
+
+/* cost[n_labels] >= 0 of a problem's labels under a model that has them. CLV_ERR_DATA if the tensor is not what it must
+ * be, or the model has no first stage. */
+enum clv_status label_costs_of(double *cost, const struct clv_model *model, const struct clv_problem *problem,
+                               struct clv_error *err) CLV_CHECK;
+
+/* How likely labels are under a model's weights. */
+
+/* Buffers; all zeros at first, not for two threads at once. */
+struct likelihood {
+    struct clv_forest *forest;
+    struct bucket bucket;
+};
+void likelihood_release(struct likelihood *self);
+
+/* *value = log P(known labels | x) = log sum_h exp f(y, h) - log sum_y,h exp f(y, h): h are the nodes whose label is
+ * CLV_UNKNOWN, which are summed out, and f the scores as they are, whatever the learner took them for. Exact, by
+ * elimination; CLV_ERR_USAGE on graphs that are too wide for it, and of models with label costs. */
+enum clv_status likelihood_of(double *value, struct likelihood *self, const struct clv_model *model,
+                              const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
+
+/* The model of a file that is open. */
+
+/* The model of an open file; `path` names it in messages. *model is unchanged on failure. */
+enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
+                            struct clv_error *err) CLV_CHECK;
+
+/* Shapes and the weights that have them, in model files: JSON members and tensors. */
+/* Names of the tensors of a stage. */
+struct weight_names {
+    const char *unary, *pairwise;
+};
+
+/* The members "n_labels":K,"n_features":d,.. without braces; the shape's form must be one that there is. */
+void shape_put_json(struct text *text, const struct clv_shape *shape);
+bool shape_has_form(const struct clv_shape *shape);
+
+/* The same members of a file's object. Only the form is checked. */
+enum clv_status shape_read(struct clv_shape *shape, const struct json_value *object, const char *path,
+                           struct clv_error *err) CLV_CHECK;
+
+/* What must hold of any shape; `name` is the file. */
+enum clv_status shape_check(const struct clv_shape *shape, const char *name, struct clv_error *err) CLV_CHECK;
+
+/* Weights w[clv_shape_size(shape)] must be finite, and couplings not negative. */
+enum clv_status weights_check(const struct clv_shape *shape, const double *w, const char *name,
+                              struct clv_error *err) CLV_CHECK;
+
+/* Weights as one tensor or two, views of them; returns how many. */
+size_t weights_tensors(struct clv_tensor tensors[2], const struct clv_shape *shape, const double *w,
+                       const struct weight_names *names);
+
+/* *w (array_free it) from a file's tensors, checked against a shape that was, and as weights_check does. */
+enum clv_status weights_read(double **w, const struct clv_shape *shape, const struct clv_tensors *tensors,
+                             const struct weight_names *names, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Records of models of both kinds, and their form in files: a JSON object of texts. */
+
+void record_release(struct clv_record *record);
+
+/* Notes a number in its shortest form. */
+enum clv_status record_number(struct clv_record *record, const char *key, double value,
+                              struct clv_error *err) CLV_CHECK;
+
+void record_put_json(struct text *text, const struct clv_record *record);
+
+/* Adds the entries of a file's metadata "record" to an empty record. After a failure *record holds some of them.
+ * O(bytes). */
+enum clv_status record_read(struct clv_record *record, const struct clv_tensors *tensors, const char *path,
+                            struct clv_error *err) CLV_CHECK;
+
+/* What the two kinds of model files share: texts and numbers of their metadata. */
+/* A metadata text, as it is and as JSON (json_root_free); an error says that it is missing. `path` names the file. */
+enum clv_status metadata_require(const char **text, const struct clv_tensors *tensors, const char *key,
+                                 const char *path, struct clv_error *err) CLV_CHECK;
+enum clv_status metadata_parse(struct json_value **root, const struct clv_tensors *tensors, const char *key,
+                               const char *path, struct clv_error *err) CLV_CHECK;
+
+/* An integer member of a metadata object, in minimum to maximum. */
+enum clv_status metadata_count(int32_t *count, const struct json_value *object, const char *key, int32_t minimum,
+                               int32_t maximum, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Models of two stages: what the first one says of a problem's nodes becomes features that the second one sees, and
+ * the field of a problem under a model, whatever its stages. */
+
+void stage_free(struct clv_stage *stage); /* NULL is fine */
+
+/* marginals[n_nodes][n_labels] under a stage: sum-product belief propagation for a few iterations, whether or not it
+ * converges by then; exact without edges. The problem is checked against the stage's shape. */
+enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage, const struct clv_problem *problem,
+                                struct clv_error *err) CLV_CHECK;
+
+/* The shape of the stage that comes after a stage, with pairwise terms of that form. */
+struct clv_shape stage_next_shape(const struct clv_shape *shape, enum clv_pairwise form);
+
+/* The problem as the stage after sees it, whose shape is `next`: context_release whatever the status. */
+enum clv_status stage_context(struct context *context, const struct clv_stage *stage, const struct clv_shape *next,
+                              const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
+
+/* The field of a problem, which is checked against the shape of the model's first stage; memory of its own:
+ * scored_field_release whatever the status. */
+enum clv_status model_field_init(struct clv_field *field, const struct clv_model *model,
+                                 const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
+
+#endif

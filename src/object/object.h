@@ -1,0 +1,212 @@
+/* Objects of an image. Read cleave/objects.h first, then object_map.c (maps of them), object_table.c (measures). */
+
+/* What is learned of objects, and how they are found with it. Read object_model_find first: filter responses
+ * (pixel_bank.c), probabilities of ground, rim and core (pixel_net.c), many regions an object and what is between them
+ * (border_features.c), the log-odds that a border cuts, and a partition by them (partition.c). */
+#ifndef OBJECT_OBJECT_H
+#define OBJECT_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cleave/image.h"
+#include "cleave/objects.h"
+#include "cleave/status.h"
+#include "region/region.h"
+
+/* Watershed of a map: every pixel of interest belongs to the peak that it leads up to, and peaks that rise less than
+ * `rise` above their saddle to a higher one are one with it (the peak's dynamics, Grimaud 1992). */
+
+/* regions[height][width] = 1..n_regions where is_inside, by the first pixels of the regions in row order, else 0; each
+ * in one piece by sides of pixels. Of equal pixels the first counts as higher. O(pixels log pixels). */
+enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const float *map, const uint8_t *is_inside,
+                            int32_t width, int32_t height, double rise, struct clv_error *err) CLV_CHECK;
+
+/* From the probabilities of ground, rim and core in each pixel to regions, the graph of those that touch, and what
+ * tells at a border whether it cuts two objects: how narrow the neck is (contact and distance to the ground against
+ * the sizes of both sides), how much core there is less, rim and ground more, and the sizes. Colour, slopes along the
+ * border and the concavity of convex hulls were tried, too: held-out nuclei were no better (F1 .832 without them, .823
+ * with). */
+
+enum { BORDER_MEASURES = 20, BORDER_FEATURES = BORDER_MEASURES * (BORDER_MEASURES + 3) / 2 }; /* and their products */
+
+struct object_regions {
+    int32_t width, height, n; /* of regions */
+    int32_t *regions;         /* [height][width] 1..n, 0: the ground */
+    struct region_graph graph;
+    float *features;             /* [graph.n_edges][BORDER_FEATURES] */
+    float *area, *ground, *peak; /* [n] pixels, mean probability of the ground, greatest one of the core */
+};
+void object_regions_release(struct object_regions *self);
+
+/* probability[OBJECT_CLASSES][height][width]. Many regions an object: those peaks of the core that rise by .03 each
+ * have one. O(pixels log pixels). */
+enum clv_status object_regions_init(struct object_regions *self, const float *probability, int32_t width,
+                                    int32_t height, struct clv_error *err) CLV_CHECK;
+
+/* Filters of planes[height][width]: what lies past the border is the nearest pixel within. */
+
+/* out = in smoothed by a Gaussian of that deviation in pixels, cut off at three deviations. out may be in. O(pixels x
+ * deviation). */
+enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t height, double deviation,
+                             struct clv_error *err) CLV_CHECK;
+
+/* The greatest and the least value of the square of side 2 radius + 1 around each pixel. O(pixels x radius). */
+enum clv_status filter_extremes(float *greatest, float *least, const float *in, int32_t width, int32_t height,
+                                int32_t radius, struct clv_error *err) CLV_CHECK;
+
+/* distance[height][width] to the nearest pixel of another value, 1 next to one, steps of 1 and sqrt 2 (Borgefors 1986);
+ * no more than `most`. O(pixels). */
+void filter_distance(float *distance, const int32_t *values, int32_t width, int32_t height, float most);
+
+/* A binary heap of numbered things, the greatest value first; of equal ones that of the lower number. */
+
+struct heap_entry {
+    double value;
+    int32_t id;
+};
+struct heap {
+    struct heap_entry *entries; /* of a capacity that the caller knows to be enough */
+    size_t n;
+};
+
+static inline bool heap_before(struct heap_entry a, struct heap_entry b)
+{
+    return a.value > b.value || (a.value == b.value && a.id < b.id);
+}
+
+static inline void heap_push(struct heap *self, double value, int32_t id)
+{
+    struct heap_entry entry = {value, id};
+    size_t at = self->n++;
+    for (; at > 0 && heap_before(entry, self->entries[(at - 1) / 2]); at = (at - 1) / 2)
+        self->entries[at] = self->entries[(at - 1) / 2];
+    self->entries[at] = entry;
+}
+
+static inline struct heap_entry heap_pop(struct heap *self)
+{
+    struct heap_entry top = self->entries[0], last = self->entries[--self->n];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < self->n; at = child) {
+        child += child + 1 < self->n && heap_before(self->entries[child + 1], self->entries[child]);
+        if (!heap_before(self->entries[child], last))
+            break;
+        self->entries[at] = self->entries[child];
+    }
+    self->entries[at] = last;
+    return top;
+}
+
+/* The objects of an image of a set, if it has a file of them: the manifest's column `instances`, or instances/. *map
+ * has no objects[] if there is none. width and height are the image's. With a mask of its own (item->mask, not derived)
+ * objects have the labels of most of their pixels, else label 1. Errors as of clv_object_map_read and clv_mask_read. */
+enum clv_status set_instances_read(struct clv_object_map *map, const struct clv_set *set, const struct clv_item *item,
+                                   int32_t width, int32_t height, const struct clv_image_limits *limits,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* colours[height][width] = 0 where there is no object, else 1..255, so that objects which touch by sides or corners
+ * differ, as far as 255 can. O(pixels) mostly, 32 times as much at worst. */
+enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err) CLV_CHECK;
+
+/* The ground, the rim and the core of objects, told apart pixel by pixel by small networks: three of one hidden layer,
+ * whose probabilities are averaged. One alone is nearly as good where training and images are alike, and worse where
+ * they are not. */
+
+enum { OBJECT_GROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
+enum { PIXEL_NET_COPIES = 3, PIXEL_NET_HIDDEN = 32 };
+
+struct pixel_net {
+    int32_t n_inputs;
+    float *standard; /* [2][n_inputs]: mean, 1 / standard deviation */
+    float *weights;  /* [PIXEL_NET_COPIES][pixel_net_size] */
+};
+size_t pixel_net_size(int32_t n_inputs); /* weights of a copy */
+void pixel_net_release(struct pixel_net *self);
+
+/* Learns from inputs[n][n_inputs] of classes[n]: the mean of -log P and a little decay, by Adam (Kingma & Ba 2015) in
+ * 12 passes of batches of 256. Same seed, same bytes. O(n). */
+enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, const uint8_t *classes, size_t n,
+                                int32_t n_inputs, uint64_t seed, struct clv_error *err) CLV_CHECK;
+
+/* probability[OBJECT_CLASSES] of inputs x[n_inputs]. */
+void pixel_net_say(float *probability, const struct pixel_net *self, const float *x);
+
+struct object_model {
+    float shrink; /* >= 1: sides are divided by it, so that objects are no larger than the filters */
+    struct pixel_net net;
+    int32_t n_weights; /* of edges: columns of edge_problem.c */
+    double *weights;   /* [n_weights] score of a cut; NULL: none was learned, as objects never touched */
+};
+void object_model_release(struct object_model *self);
+
+/* The size that objects are looked for at. At most 2^22 pixels. */
+void object_model_size(int32_t *width, int32_t *height, const struct object_model *self, const struct clv_image *image);
+
+/* classes[height][width] (OBJECT_GROUND ..) of objects[height][width]: the rim is what is nearer to the object's border
+ * than .45 of its innermost pixel, and than 6 pixels. distance[height][width] is scratch. O(pixels). */
+enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t *objects, int32_t width, int32_t height,
+                               struct clv_error *err) CLV_CHECK;
+
+/* Regions of an image at that size. */
+enum clv_status object_model_regions(struct object_regions *regions, const struct object_model *self,
+                                     const struct clv_image *working, struct clv_error *err) CLV_CHECK;
+
+/* objects[height][width] of the image's size = 1..n_objects, numbered by their first pixels, or 0. One thread; the same
+ * bytes anywhere. About 300 bytes a pixel. */
+enum clv_status object_model_find(int32_t *objects, int32_t *n_objects, const struct object_model *self,
+                                  const struct clv_image *image, struct clv_error *err) CLV_CHECK;
+
+/* Partitions of a graph by what its edges say: multicut, or correlation clustering. same[e] is the log-odds that both
+ * ends of edge e are of one object, of either sign; a partition's value is the sum of same over the edges inside of its
+ * parts, and the best one has the greatest. That is NP-hard (Bansal, Blum & Chawla 2004); these are the two heuristics
+ * of Keuper et al. 2015. Parts are numbered 0.. in the order of their first nodes. Same input, same parts.
+ *
+ *     int32_t n_parts;
+ *     status = partition_greedy(part, &n_parts, &graph, err);
+ *     TRY(partition_improve(part, &n_parts, &graph, err)); */
+
+struct signed_graph {
+    int32_t n_nodes, n_edges;
+    const int32_t (*edges)[2]; /* [n_edges] different ends; of several between the same two the sum counts */
+    const double *same;        /* [n_edges] */
+};
+
+/* Greedy additive edge contraction: joins the two parts whose edges sum to most, until no sum is above 0.
+ * part[n_nodes]. O(m log m) steps and those of looking through the edges of the parts that are joined. */
+enum clv_status partition_greedy(int32_t *part, int32_t *n_parts, const struct signed_graph *graph,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Kernighan-Lin with joins: improves a partition by moving nodes between two parts that touch, or out of one into a new
+ * one, or joining the two, while that makes its value greater; never less than it was. Quadratic in the sizes of
+ * the parts. */
+enum clv_status partition_improve(int32_t *part, int32_t *n_parts, const struct signed_graph *graph,
+                                  struct clv_error *err) CLV_CHECK;
+
+double partition_value(const int32_t *part, const struct signed_graph *graph);
+
+/* What a small network looks at in each pixel to tell the ground, the rim and the core of objects: responses of filters
+ * at several scales to the lightness, which is stretched so that images of the same kind look alike, and to chroma. */
+
+enum {
+    PIXEL_BANK_PLANES = 34,
+    PIXEL_BANK_WHOLE = 7, /* of the whole image, the same in each pixel */
+    PIXEL_BANK_SIZE = PIXEL_BANK_PLANES + PIXEL_BANK_WHOLE,
+};
+
+struct pixel_bank {
+    int32_t width, height;
+    float *planes; /* [PIXEL_BANK_PLANES][height][width] */
+    float whole[PIXEL_BANK_WHOLE];
+};
+
+/* Of an image of 3 channels. About 150 bytes a pixel, and O(pixels). */
+enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image,
+                                struct clv_error *err) CLV_CHECK;
+void pixel_bank_release(struct pixel_bank *self);
+
+/* x[PIXEL_BANK_SIZE] of a pixel. */
+void pixel_bank_at(float *x, const struct pixel_bank *self, size_t pixel);
+
+#endif

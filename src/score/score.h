@@ -1,0 +1,38 @@
+#ifndef SCORE_SCORE_H
+#define SCORE_SCORE_H
+
+#include "cleave/data.h"
+#include "cleave/objects.h"
+
+/* Truth near the borders of labels, for measures of how well borders are met (Kohli, Ladicky & Torr 2009: a "trimap").
+ * */
+
+enum { BAND_MAX_PX = 1000 };
+
+/* Makes void what is further than radius_px, 1..BAND_MAX_PX, from every border: a pixel keeps its label if the square
+ * of pixels that reaches radius_px to each side holds two labels or more. Void is no label, so that borders that were
+ * left void are borders, too. Pixels that are void stay so. O(pixels radius_px). */
+enum clv_status band_keep(struct clv_mask *mask, int32_t radius_px, struct clv_error *err) CLV_CHECK;
+
+/* How well objects were found. */
+
+enum { OBJECT_THRESHOLDS = 10 }; /* IoU above .5, .55 .. .95 */
+
+/* Counts; those of several images add up. */
+struct object_counts {
+    int64_t n_true, n_found, hits[OBJECT_THRESHOLDS]; /* pairs whose IoU is above the threshold */
+};
+
+/* Objects are matched by IoU > .5, which no object has with two others. CLV_ERR_USAGE: sizes that differ.
+ * O(pixels + runs log runs). */
+enum clv_status object_counts_of(struct object_counts *counts, const struct clv_object_map *truth,
+                                 const struct clv_object_map *found, struct clv_error *err) CLV_CHECK;
+
+/* 2 hits / (true + found) at IoU .5; 1 where there is none of both. */
+double object_f1(const struct object_counts *counts);
+
+/* The mean over thresholds of hits / (true + found - hits), as in the Data Science Bowl of 2018 (Caicedo et al. 2019);
+ * 1 where there is none of both. */
+double object_mean_precision(const struct object_counts *counts);
+
+#endif

@@ -1,0 +1,207 @@
+#ifndef SEGMENT_SEGMENT_H
+#define SEGMENT_SEGMENT_H
+
+#include <stdbool.h>
+
+#include "cleave/features.h"
+#include "cleave/model.h"
+#include "cleave/refine.h"
+#include "cleave/status.h"
+#include "data/maps/maps.h"
+
+/* How a model refines the pixels of images with maps: learned (refining_learn.c), kept in the model. */
+
+/* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map. */
+#define REFINING      "refining"
+#define REFINING_FREE (6 + 3 * CLV_MAX_MAPS) /* numbers at most */
+
+/* Of two labels that a cut finds, the score of label 1 against label 0 is
+ *     bias + prior * nodes + overall * colours + nearby * colours nearby + sum_m <maps[m], the map's three terms>
+ * of pixel_terms.c, and `balance` is as in clv_refine; of others, clv_refine_labels' with votes of which maps[m][0]
+ * times what map m says beyond the pixel's node is a part. */
+struct refining {
+    bool is_learned;
+    struct clv_refine_options options;
+    double bias, maps[CLV_MAX_MAPS][3];
+};
+
+/* Two labels that a cut finds: pixels have scores. Others vote. */
+bool refining_is_cut(const struct clv_model *model);
+
+/* The model's own, if it has learned it; of `options`, what differs from clv_refine_defaults is taken over.
+ * CLV_ERR_DATA if the model's tensor is not as above. */
+enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,
+                                  const struct clv_refine_options *options, struct clv_error *err) CLV_CHECK;
+enum clv_status refining_attach(struct clv_model *model, const struct refining *refining,
+                                struct clv_error *err) CLV_CHECK;
+
+/* What is known of the pixels of an image whose labels vote before they are labelled anew: what the nodes under them
+ * say, and what the image's maps say of a pixel beyond what they say of its node on average. */
+
+struct evidence {
+    int32_t n_labels, n_maps;
+    size_t n, plane;  /* pixels, and n_labels times as many */
+    float *nodes;     /* [plane] votes */
+    float *maps;      /* [n_maps][plane]; NULL without maps */
+    uint8_t *is_open; /* [n_labels] labels of a node, and those that a map says most of somewhere */
+};
+void evidence_release(struct evidence *self);
+
+/* y is the labelling of the example's nodes; labels[height][width] are voted on anew. maps[n_maps of the recipe]. */
+enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
+                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
+                              struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width], as painted, are refined. */
+enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
+                                const struct refining *refining, struct clv_error *err) CLV_CHECK;
+
+/* What separates figure from ground at each pixel of a segmented image of two labels, one plane of numbers after the
+ * other: what the model says of the pixel's node, what its colour says, what maps say. */
+
+/* An image whose nodes a model has labelled. */
+struct segmented {
+    const struct clv_image *image;
+    const struct clv_example *example;
+    const int32_t *y;              /* the labelling of the example's nodes, by a cut: what the oracle found last */
+    const uint8_t *painted;        /* [height][width] labels of the nodes at the pixels */
+    const struct map_reader *maps; /* [n_maps of the recipe] */
+    const struct clv_model *model;
+    struct clv_oracle *oracle;
+};
+
+enum {
+    TERM_NODES,   /* clv_refine_prior */
+    TERM_COLOURS, /* of all of the image: fine_colours.c */
+    TERM_NEARBY,  /* near_colours.c, by the painted labels */
+    TERM_MAPS,    /* the first map's margin, then the same blurred a little and a lot, then the next map's */
+    TERMS_A_MAP = 3,
+    MOST_TERMS = TERM_MAPS + TERMS_A_MAP * CLV_MAX_MAPS
+};
+
+typedef void pixel_term_use(void *context, int32_t term, const float *plane);
+
+/* Hands over plane[height][width] of each term in turn. The colours nearby are left out if not asked for: clv_refine
+ * adds them by itself. Memory: that of two planes, and the maps'. */
+enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_term_use *use, void *context,
+                            struct clv_error *err) CLV_CHECK;
+
+/* Learning from training masks how a model with maps refines pixels. */
+
+/* What refined labels lose is their weighted Hamming error + this * (1 - IoU): by default the largest weight with which
+ * the error of training images left out stays within its standard error of that without any (tools/learn/refining.c).
+ * */
+#define REFINING_IOU_WEIGHT 0.25
+
+/* A training image, and the weights of a model that has not seen it. */
+struct refining_example {
+    size_t item; /* of the set */
+    const struct clv_problem *problem;
+    const double *w;
+};
+
+/* What is learned from. */
+struct refining_source {
+    const struct clv_set *set;
+    const struct refining_example *examples;
+    size_t n_examples;
+    int n_threads;
+    double iou_weight;
+    const struct clv_image_limits *limits;
+    const struct clv_progress *progress;
+};
+
+/* Learns how to refine and attaches it to the model, which has recipe, shape and labels. Of many examples some, evenly;
+ * about 200 MB. Same bytes at any thread count. Does nothing for a recipe without maps. */
+enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source,
+                               struct clv_error *err) CLV_CHECK;
+
+/* Its two ways: of pixels with scores by logistic regression, then the couplings by search; of votes all by search. */
+enum clv_status refining_learn_scores(struct refining *refining, const struct clv_model *model,
+                                      const struct refining_source *source, struct clv_error *err) CLV_CHECK;
+enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
+                                     const struct refining_source *source, struct clv_error *err) CLV_CHECK;
+
+/* A training image whose nodes are labelled by a model that has not seen it. */
+
+struct labelled_image {
+    struct clv_image image;
+    struct clv_mask truth;
+    struct clv_example nodes; /* without their features */
+    struct clv_model model;   /* a view, under the example's weights */
+    struct map_reader *maps;
+    struct clv_oracle *oracle;
+    int32_t *y;
+    uint8_t *painted; /* [n] */
+    size_t n;         /* pixels */
+};
+void labelled_image_release(struct labelled_image *self);
+
+/* Errors name the image. */
+enum clv_status labelled_image_init(struct labelled_image *self, const struct clv_model *model,
+                                    const struct refining_source *source, const struct refining_example *example,
+                                    struct clv_error *err) CLV_CHECK;
+
+struct segmented labelled_image_view(const struct labelled_image *self);
+
+/* What refined labels of an image lose: weighted Hamming error + iou_weight (1 - IoU); 0 where all is void. */
+enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,
+                              double iou_weight, struct clv_error *err) CLV_CHECK;
+
+/* *n = how many examples are looked at as a whole, of which each takes so many bytes a pixel: as many as fit by the
+ * first one's size, `most` at most. */
+enum clv_status labelled_image_count(size_t *n, const struct refining_source *source, double bytes_a_pixel, size_t most,
+                                     struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width] of an image from the labels y of its nodes: superpixels are painted, patches vote. */
+static inline enum clv_status labelled_image_paint(uint8_t *labels, const struct clv_example *example, const int32_t *y,
+                                                   int32_t n_labels, struct clv_error *err)
+{
+    return example->grid.n_rows ? clv_example_vote(labels, NULL, example, y, n_labels, err)
+                                : clv_example_paint(labels, example, y, err);
+}
+
+/* Weighted logistic regression on a few numbers. */
+
+enum { LOGISTIC_MOST = 32 };
+
+#define LOGISTIC_LARGEST 1e6 /* of a weight's or the bias's size */
+
+struct logistic_data {
+    size_t n;
+    int32_t n_columns;     /* at most LOGISTIC_MOST - 1 */
+    const float *rows;     /* [n][n_columns] */
+    const uint8_t *is_one; /* [n] */
+    const double *weight;  /* [n], >= 0 */
+};
+
+/* w[n_columns], *bias: the minimum of the weighted mean of log(1 + exp(-+(<w, row> + bias))) + ridge / 2 |w s|^2, s the
+ * columns' standard deviations, by Newton's method. Columns marked in `is_positive` have weights >= 0: the lowest one
+ * below is left out until none is. A column that does not vary weighs 0, as does one that varies so little that its
+ * weight would be beyond LOGISTIC_LARGEST / LOGISTIC_MOST (times its mean, too: no sum of theirs is beyond
+ * LOGISTIC_LARGEST). O(n columns^2) a step. */
+enum clv_status logistic_fit(double *w, double *bias, const struct logistic_data *data, const bool *is_positive,
+                             double ridge, struct clv_error *err) CLV_CHECK;
+
+/* What a map says for one label against the other, at the map's own resolution. */
+
+/* The weight that the model gives a channel's mean in the score of a label's row, for values as map_ready.c makes
+ * them. */
+double map_margin_weight(const struct clv_model *model, int32_t map, size_t row, int32_t channel);
+
+/* *margin, one channel, owns its values: label 1 against label 0; of probabilities their log-odds, of features the
+ * model's own score of them. For models of two labels. Errors: as map_ready_channel. */
+enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map, int32_t index,
+                           const struct clv_model *model, struct clv_error *err) CLV_CHECK;
+
+/* Scores of pixels by a model with maps: the weighted sum of pixel_terms.c, cut anew with the colours nearby. */
+
+/* score[height][width] of label 1 against label 0, without the colours nearby. */
+enum clv_status pixel_scores(float *score, const struct segmented *self, const struct refining *refining,
+                             struct clv_error *err) CLV_CHECK;
+
+/* labels[height][width], as painted, are refined by scores. */
+enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,
+                                    const struct refining *refining, struct clv_error *err) CLV_CHECK;
+
+#endif
