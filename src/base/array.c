@@ -12,6 +12,7 @@
 
 #define LARGE ((size_t)1 << 20) /* bytes */
 #define PAGE  ((size_t)4096)
+#define HUGE  ((size_t)4 << 20) /* of arrays as large, pages are as large as there are: one fault clears 2 MB */
 
 static atomic_size_t requests;
 
@@ -102,6 +103,10 @@ void *array_zalloc_aligned(size_t count, size_t size)
     void *array = aligned_alloc(alignment, bytes);
     if (array)
         clear(array, bytes);
+#if defined(__linux__)
+    if (array && bytes >= HUGE)
+        madvise(array, bytes, MADV_HUGEPAGE); /* or not */
+#endif
     return array;
 }
 

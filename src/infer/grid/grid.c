@@ -2,6 +2,7 @@
  * at once (as in cut/persistency.c); the core that is left is solved by grid_levels.c and grid_ibfs.c. */
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -30,24 +31,27 @@ static const float *row_of(const float *values, const struct clv_grid *grid, int
     return &values[(size_t)y * (size_t)grid->width];
 }
 
-/* The largest size of count values, NaN or infinite if one of them is. */
+/* The largest size of count values, infinite or NaN if one of them is: sizes compare as whole numbers do. */
 static float largest_of(const float *values, int32_t count)
 {
-    float largest = 0, taint = 0;
+    int32_t largest = 0;
     for (int32_t x = 0; x < count; x++) {
-        float size = fabsf(values[x]);
-        largest = size > largest ? size : largest;
-        taint += 0 * values[x];
+        int32_t bits;
+        memcpy(&bits, &values[x], sizeof bits);
+        bits &= INT32_MAX;
+        largest = bits > largest ? bits : largest;
     }
-    return taint == 0 ? largest : NAN;
+    float size;
+    memcpy(&size, &largest, sizeof size);
+    return size;
 }
 
-static float least_of(const float *values, int32_t count)
+static bool has_negative(const float *values, int32_t count)
 {
-    float least = 0;
+    int32_t is_there = 0;
     for (int32_t x = 0; x < count; x++)
-        least = values[x] < least ? values[x] : least;
-    return least;
+        is_there |= values[x] < 0;
+    return is_there;
 }
 
 /* Checks all values; *unary and *coupling become the largest sizes. */
@@ -71,7 +75,7 @@ static enum clv_status check(const struct clv_grid *grid, float *unary, float *c
         for (int32_t y = 0; y < plane.n_rows; y++) {
             const float *row = row_of(grid->coupling[k], grid, y);
             float largest = largest_of(row + plane.first, plane.last - plane.first);
-            int is_sound = largest <= FLT_MAX && least_of(row + plane.first, plane.last - plane.first) >= 0;
+            bool is_sound = largest <= FLT_MAX && !has_negative(row + plane.first, plane.last - plane.first);
             *coupling = largest > *coupling ? largest : *coupling;
             for (int32_t x = plane.first; !is_sound && x < plane.last; x++)
                 if (!(isfinite(row[x]) && row[x] >= 0))
@@ -98,6 +102,15 @@ static enum clv_status rows_init(struct rows *rows, int32_t width, struct clv_er
     return rows->memory ? CLV_OK : fail_memory(err);
 }
 
+/* To the nearest whole number, of two as near ones the even one: the sum's last digit is a unit then. */
+INLINE int32_t rounded(double value)
+{
+    double sum = value + 0x1.8p52;
+    int64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    return (int32_t)bits;
+}
+
 /* Row y of every plane, zero where it has no neighbours. */
 static void rows_next(struct rows *rows, const struct grid_rows *grid, const float *const coupling[4], int32_t y,
                       double scale)
@@ -112,7 +125,7 @@ static void rows_next(struct rows *rows, const struct grid_rows *grid, const flo
         if (y >= plane.n_rows || !c)
             continue;
         for (int32_t x = plane.first; x < plane.last; x++)
-            now[x] = (int32_t)rint(c[x] * scale);
+            now[x] = rounded(c[x] * scale);
     }
 }
 
@@ -125,10 +138,9 @@ INLINE uint8_t decided(int32_t excess, const int32_t *arcs, int n_arcs)
     return (uint8_t)(GRID_UNDECIDED - (excess > sum) - 2 * (excess <= -sum));
 }
 
-/* Row y of the records. Pixels decided by their own scores alone, and those whose labels are fixed, go to the end of
- * the queue. */
-INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, const struct rows *rows, const float *unary,
-                        const uint8_t *fixed, int32_t y, double scale, double limit, int n_arcs)
+/* Row y of the records. */
+INLINE void fill_row(struct grid_cut *cut, const struct rows *rows, const float *unary, const uint8_t *fixed, int32_t y,
+                     double scale, double limit, int n_arcs)
 {
     int32_t *const *now = rows->now, *const *before = rows->before;
     for (int32_t x = 0; x < cut->width; x++) {
@@ -144,90 +156,59 @@ INLINE int32_t fill_row(struct grid_cut *cut, int32_t *queue, int32_t tail, cons
             arcs[6] = now[3][x];
             arcs[7] = before[3][x + 1];
         }
-        state->excess = (int32_t)rint(unary_clip(unary[x], limit) * scale);
+        state->excess = rounded(unary_clip(unary[x], limit) * scale);
         state->label = fixed[x] != GRID_UNDECIDED ? fixed[x] : decided(state->excess, arcs, n_arcs);
-        queue[tail] = p;
-        tail += state->label != GRID_UNDECIDED;
     }
-    return tail;
 }
 
-/* By a power of two, see VALUE_BITS. *n_decided pixels are in the queue then. */
-static enum clv_status fill(struct grid_cut *cut, int32_t *queue, int32_t *n_decided, const uint8_t *fixed,
-                            const struct grid_rows *grid, struct clv_error *err)
+/* Takes the arcs of the decided pixels of row y out: undecided neighbours get what they carry, and may be decided by
+ * it. Those before in the grid are next; those after it are found when their turn comes. */
+INLINE void eliminate_row(struct grid_cut *cut, int32_t *stack, int32_t y, int n_arcs)
 {
-    struct rows rows;
-    MUST(rows_init(&rows, grid->width, err));
+    for (int32_t at = place_of(cut, 0, y), end = at + cut->width; at < end; at++) {
+        int32_t n = state_of(cut, at, n_arcs)->label != GRID_UNDECIDED;
+        cut->n_core += 1 - n;
+        stack[0] = at;
+        while (n) {
+            int32_t p = stack[--n], *arcs = arcs_of(cut, p, n_arcs);
+            int32_t sign = 2 * state_of(cut, p, n_arcs)->label - 1;
+            for (int k = 0; k < n_arcs; k++) {
+                int32_t q = p + cut->offset[k], taken = arcs[k];
+                struct grid_state *state = state_of(cut, q, n_arcs);
+                if (!taken || state->label != GRID_UNDECIDED)
+                    continue;
+                int32_t *back = arcs_of(cut, q, n_arcs);
+                state->excess += sign * taken;
+                back[k ^ 1] = 0;
+                state->label = decided(state->excess, back, n_arcs);
+                int is_next = (state->label != GRID_UNDECIDED) & (q <= at);
+                stack[n] = q;
+                n += is_next;
+                cut->n_core -= is_next;
+            }
+            memset(arcs, 0, (size_t)n_arcs * sizeof *arcs);
+        }
+    }
+}
+
+/* Records by a power of two, see VALUE_BITS, rows from the top, then what is right whatever the flow: a core is left. */
+INLINE void fill(struct grid_cut *cut, struct rows *rows, int32_t *stack, const uint8_t *fixed,
+                 const struct grid_rows *grid, int n_arcs)
+{
     double couplings = 8 * grid->largest_coupling;
     double limit = unary_limit(grid->largest_unary, couplings, FLT_TRUE_MIN);
     int exponent;
     frexp(fmin(grid->largest_unary, limit) + couplings, &exponent);
     double scale = ldexp(1, VALUE_BITS - exponent);
-    int32_t tail = 0;
     for (int32_t y = 0; y < grid->height; y++) {
-        const uint8_t *fixed_row = fixed + (size_t)y * (size_t)grid->width;
         const float *unary, *coupling[4] = {NULL};
         grid->row(grid->context, &unary, coupling, y);
-        rows_next(&rows, grid, coupling, y, scale);
-        tail = cut->n_arcs == 4 ? fill_row(cut, queue, tail, &rows, unary, fixed_row, y, scale, limit, 4)
-                                : fill_row(cut, queue, tail, &rows, unary, fixed_row, y, scale, limit, 8);
+        rows_next(rows, grid, coupling, y, scale);
+        fill_row(cut, rows, unary, fixed + (size_t)y * (size_t)grid->width, y, scale, limit, n_arcs);
+        if (y > 0)
+            eliminate_row(cut, stack, y - 1, n_arcs);
     }
-    *n_decided = tail;
-    array_free(rows.memory);
-    return CLV_OK;
-}
-
-/* Takes the undecided pixel p's arcs to decided neighbours into its excess and decides it if it can be. Without
- * branches: which neighbours are decided is not easily foreseen. */
-INLINE void settle(struct grid_cut *cut, struct grid_state *state, int32_t p, int n_arcs)
-{
-    int32_t *arcs = arcs_of(cut, p, n_arcs);
-    for (int k = 0; k < n_arcs; k++) {
-        uint8_t label = state_of(cut, p + cut->offset[k], n_arcs)->label;
-        int32_t taken = arcs[k] & -(int32_t)(label != GRID_UNDECIDED);
-        state->excess += taken * (2 * label - 1); /* by labels 0 and 1 */
-        arcs[k] -= taken;
-    }
-    state->label = decided(state->excess, arcs, n_arcs);
-}
-
-/* Settles every undecided pixel once; those that it decides go to the end of the queue. */
-INLINE int32_t settle_all(struct grid_cut *cut, int32_t *queue, int32_t tail, int n_arcs)
-{
-    for (int32_t y = 0; y < cut->height; y++)
-        for (int32_t x = 0; x < cut->width; x++) {
-            int32_t p = place_of(cut, x, y);
-            struct grid_state *state = state_of(cut, p, n_arcs);
-            if (state->label != GRID_UNDECIDED)
-                continue;
-            settle(cut, state, p, n_arcs);
-            queue[tail] = p;
-            tail += state->label != GRID_UNDECIDED;
-        }
-    return tail;
-}
-
-/* Decides what follows from the decided pixels in the queue, and clears the arcs between decided ones. */
-INLINE void eliminate(struct grid_cut *cut, int32_t *queue, int32_t tail, int n_arcs)
-{
-    int32_t n_told = 0;              /* whose neighbours know */
-    if (tail > cut->n_pixels / 16) { /* so many that pulling is cheaper than pushing */
-        n_told = tail;
-        tail = settle_all(cut, queue, tail, n_arcs);
-    }
-    for (int32_t at = n_told; at < tail; at++)
-        for (int k = 0; k < n_arcs; k++) {
-            int32_t q = queue[at] + cut->offset[k];
-            struct grid_state *state = state_of(cut, q, n_arcs);
-            if (state->label != GRID_UNDECIDED || !arcs_of(cut, q, n_arcs)[k ^ 1])
-                continue;
-            settle(cut, state, q, n_arcs);
-            queue[tail] = q;
-            tail += state->label != GRID_UNDECIDED;
-        }
-    for (int32_t at = 0; at < tail; at++)
-        memset(arcs_of(cut, queue[at], n_arcs), 0, (size_t)n_arcs * sizeof(int32_t));
-    cut->n_core = cut->width * cut->height - tail;
+    eliminate_row(cut, stack, grid->height - 1, n_arcs);
 }
 
 /* The minimal source set is what leftover excess reaches: the source trees. */
@@ -241,20 +222,19 @@ INLINE void read_labels(uint8_t *labels, const struct grid_cut *cut, int n_arcs)
         }
 }
 
-/* What is right whatever the flow: a core is left. */
 static enum clv_status prepare(struct grid_cut *cut, const uint8_t *fixed, const struct grid_rows *grid,
                                struct clv_error *err)
 {
-    int32_t n_decided = 0, *queue = array_alloc((size_t)cut->width * (size_t)cut->height + 1, sizeof *queue);
-    if (!queue)
-        return fail_memory(err);
-    enum clv_status status = fill(cut, queue, &n_decided, fixed, grid, err);
-    if (!status && cut->n_arcs == 4)
-        eliminate(cut, queue, n_decided, 4);
-    else if (!status)
-        eliminate(cut, queue, n_decided, 8);
-    array_free(queue);
-    return status;
+    struct rows rows;
+    MUST(rows_init(&rows, grid->width, err));
+    int32_t *stack = array_alloc((size_t)cut->width * (size_t)cut->height + 1, sizeof *stack);
+    if (stack && cut->n_arcs == 4)
+        fill(cut, &rows, stack, fixed, grid, 4);
+    else if (stack)
+        fill(cut, &rows, stack, fixed, grid, 8);
+    array_free(rows.memory);
+    array_free(stack);
+    return stack ? CLV_OK : fail_memory(err);
 }
 
 enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err)

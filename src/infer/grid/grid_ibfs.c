@@ -241,17 +241,43 @@ INLINE int is_at_border(const struct grid_cut *cut, const struct grid_state *sta
     return is_border;
 }
 
-/* Roots among their like count as scanned. */
+INLINE int32_t least_of(int32_t a, int32_t b, int32_t c)
+{
+    int32_t least = a < b ? a : b;
+    return c < least ? c : least;
+}
+
+/* What has excess gives it to neighbours with a deficit: most ways are that short, and need no trees. */
+INLINE void push_to_neighbours(struct grid_cut *cut, int n_arcs)
+{
+    for (int32_t p = 0; p < cut->n_pixels - cut->stride; p++) {
+        struct grid_state *state = state_of(cut, p, n_arcs);
+        for (int k = 0; k < n_arcs && state->label == GRID_UNDECIDED; k += 2) {
+            int32_t q = p + cut->offset[k], here = state->excess;
+            struct grid_state *other = state_of(cut, q, n_arcs);
+            if ((here > 0) == (other->excess > 0) || other->label != GRID_UNDECIDED)
+                continue;
+            int32_t *forth = &arcs_of(cut, p, n_arcs)[k], *back = &arcs_of(cut, q, n_arcs)[k ^ 1];
+            int32_t amount = here > 0 ? least_of(here, -other->excess, *forth) : -least_of(-here, other->excess, *back);
+            *forth -= amount;
+            *back += amount;
+            state->excess -= amount;
+            other->excess += amount;
+        }
+    }
+}
+
+/* Every undecided pixel with excess or a deficit is a root; roots among their like count as scanned. */
 INLINE void start(struct trees *self, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
     for (int32_t p = 0; p < cut->n_pixels; p++) {
         struct grid_state *state = state_of(cut, p, n_arcs);
-        int is_root = state->label == GRID_UNDECIDED && state->excess;
-        state->parent = is_root ? GRID_ROOT : GRID_NONE;
-        state->distance = is_root ? (state->excess > 0) - (state->excess < 0) : 0;
-        if (is_root && is_at_border(cut, state, p, n_arcs))
-            enlist(self, state, p, state->excess < 0, 0);
+        int32_t excess = state->label == GRID_UNDECIDED ? state->excess : 0;
+        state->parent = excess ? GRID_ROOT : GRID_NONE;
+        state->distance = (excess > 0) - (excess < 0);
+        if (excess && is_at_border(cut, state, p, n_arcs))
+            enlist(self, state, p, excess < 0, 0);
     }
 }
 
@@ -259,6 +285,7 @@ INLINE void start(struct trees *self, int n_arcs)
  * on to all that they reach. */
 INLINE void run(struct trees *self, int n_arcs)
 {
+    push_to_neighbours(self->cut, n_arcs);
     start(self, n_arcs);
     while (self->list[0][0].n && self->list[1][0].n)
         if (self->depth[0] <= self->depth[1])
