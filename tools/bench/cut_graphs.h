@@ -116,17 +116,19 @@ static inline struct cut_field field_of_regions(const struct regions *regions, d
     return field;
 }
 
-/* 4 neighbours, as a general graph. */
-static inline struct cut_field grid_field(int32_t n)
+/* 4 neighbours, or 6, with those below right, as a general graph. */
+static inline struct cut_field grid_field(int32_t n, bool has_diagonals)
 {
     int32_t side = (int32_t)sqrt(n);
-    struct cut_field field = cut_field_new(side * side, 2 * side * side);
+    struct cut_field field = cut_field_new(side * side, (has_diagonals ? 3 : 2) * side * side);
     for (int32_t i = 0; i < side * side; i++) {
         field.unary[i] = normal(3, (uint64_t)i) + ((i / side / 16 + i % side / 16) % 2 ? .5 : -.5);
         if (i % side + 1 < side)
             join(&field, i, i + 1, uniform(4, (uint64_t)i));
         if (i / side + 1 < side)
             join(&field, i, i + side, uniform(5, (uint64_t)i));
+        if (has_diagonals && i % side + 1 < side && i / side + 1 < side)
+            join(&field, i, i + side + 1, uniform(15, (uint64_t)i));
     }
     return field;
 }

@@ -3,12 +3,11 @@
  * pixels of each. Usage: grid [side [lambda [neighbours [repetitions [photo|mosaic]]]]]; 0 or nothing: all, of 256,
  * 1024 and 2048 pixels a side */
 #include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "graphs.h"
 #include "maxflow_shim.h"
+#include "memory_grown.h"
 
 #define N_COMPONENTS 3
 #define UNIT         1024.0 /* scores are whole multiples of 1 / UNIT, so that both sides solve the same problem */
@@ -241,40 +240,26 @@ static void solve_theirs(uint8_t *labels, const struct problem *p, int n_neighbo
 
 typedef void solver(uint8_t *labels, const struct problem *p, int n_neighbours);
 
-/* A line of /proc/self/status in kB. */
-static long status_kb(const char *key)
+struct work {
+    solver *solve;
+    uint8_t *labels;
+    const struct problem *p;
+    int n_neighbours;
+};
+
+static void solve_once(void *context)
 {
-    char line[256];
-    long value = 0;
-    FILE *stream = need(fopen("/proc/self/status", "r"));
-    while (fgets(line, sizeof line, stream))
-        if (strncmp(line, key, strlen(key)) == 0)
-            value = strtol(line + strlen(key) + 1, NULL, 10);
-    fclose(stream);
-    return value;
+    const struct work *work = context;
+    work->solve(work->labels, work->p, work->n_neighbours);
 }
 
-/* How far the memory of a process that solves the problem grows, input and output not counted, in bytes a pixel. */
+/* In bytes a pixel, input and output not counted. */
 static double memory_of(solver *solve, uint8_t *labels, const struct problem *p, int n_neighbours)
 {
-    int ends[2], status;
-    long grown = 0;
-    if (pipe(ends))
-        exit(71);
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        memset(labels, 0, (size_t)p->side * (size_t)p->side);
-        long before = status_kb("VmRSS:");
-        solve(labels, p, n_neighbours);
-        grown = status_kb("VmHWM:") - before;
-        _exit(write(ends[1], &grown, sizeof grown) != sizeof grown);
-    }
-    if (child < 0 || read(ends[0], &grown, sizeof grown) != sizeof grown || waitpid(child, &status, 0) != child)
-        exit(71);
-    close(ends[0]);
-    close(ends[1]);
-    return 1024.0 * (double)grown / ((double)p->side * p->side);
+    struct work work = {solve, labels, p, n_neighbours};
+    double pixels = (double)p->side * p->side;
+    memset(labels, 1, (size_t)pixels);
+    return memory_grown(solve_once, &work) / pixels;
 }
 
 struct job {

@@ -6,6 +6,7 @@
 #include "cut_graphs.h"
 #include "graphs.h"
 #include "maxflow_shim.h"
+#include "memory_grown.h"
 
 #define N_GRAPHS 12
 #define N_DRAWS  8
@@ -124,17 +125,22 @@ static double solve_seconds(int32_t *y, struct clv_oracle *kept, enum clv_engine
 static double regions_sum;
 static int n_regions;
 
-/* One field: the ratio of kept and of new oracles, medians of interleaved pairs. */
-static void compare(double ratio[2], double ms[2], const struct cut_field *cut)
+static struct clv_field field_of_cut(const struct cut_field *cut)
 {
-    struct clv_error error;
-    struct clv_field field = {.n_nodes = cut->n,
+    return (struct clv_field){.n_nodes = cut->n,
                               .n_edges = cut->m,
                               .n_labels = 2,
                               .form = CLV_PAIRWISE_POTTS,
                               .edges = (const int32_t(*)[2])cut->edges,
                               .unary = cut->unary,
                               .pairwise = cut->coupling};
+}
+
+/* One field: the ratio of kept and of new oracles, medians of interleaved pairs. */
+static void compare(double ratio[2], double ms[2], const struct cut_field *cut)
+{
+    struct clv_error error;
+    struct clv_field field = field_of_cut(cut);
     int32_t *y[2];
     for (int is_new = 0; is_new < 2; is_new++) {
         struct clv_oracle *oracle[2] = {NULL, NULL};
@@ -188,13 +194,41 @@ static void print_row(const char *name, int32_t n, double ratio[][2], double ms[
 
 static struct cut_field field_of(const char *name, int32_t n)
 {
-    return strcmp(name, "grid") == 0               ? grid_field(n)
+    return strcmp(name, "grid") == 0               ? grid_field(n, false)
            : strcmp(name, "path") == 0             ? path_field(n, false)
            : strcmp(name, "path by its ends") == 0 ? path_field(n, true)
            : strcmp(name, "tree") == 0             ? tree_field(n)
            : strcmp(name, "star") == 0             ? hub_field(n, 1)
            : strcmp(name, "two hubs") == 0         ? hub_field(n, 2)
                                                    : ladder_field(n);
+}
+
+struct solving {
+    enum clv_engine engine;
+    struct clv_field field;
+    int32_t *y;
+};
+
+static void solve_once(void *context)
+{
+    const struct solving *solving = context;
+    solve_seconds(solving->y, NULL, solving->engine, &solving->field);
+}
+
+/* Of a new oracle beside the field. */
+static void print_memory(void)
+{
+    struct cut_field cut = grid_field(2500000, true);
+    double bytes[2];
+    for (int side = 0; side < 2; side++) {
+        struct solving solving = {side ? CLV_ENGINE_BK : CLV_ENGINE_CLEAVE, field_of_cut(&cut),
+                                  need(malloc((size_t)cut.n * sizeof(int32_t)))};
+        memset(solving.y, 1, (size_t)cut.n * sizeof *solving.y);
+        bytes[side] = memory_grown(solve_once, &solving);
+        free(solving.y);
+    }
+    printf("memory at %d nodes, %d edges: %.0f MB, libmaxflow %.0f MB\n", cut.n, cut.m, bytes[0] / 1e6, bytes[1] / 1e6);
+    cut_field_free(&cut);
 }
 
 static bool is_asked(const char *name, const char *only)
@@ -267,6 +301,8 @@ static void run_table(int32_t largest, const char *only)
     }
     if (n_regions)
         printf("regions: geometric mean of all photographs and sizes %.3f\n", exp(regions_sum / n_regions));
+    if (is_asked("memory", only) && largest >= sizes[N_SIZES - 1])
+        print_memory();
     for (int p = 0; p < n_photos; p++)
         clv_image_release(&photos[p]);
 }
@@ -275,7 +311,7 @@ int main(int argc, char **argv)
 {
     const char *only = argc > 2 ? argv[2] : NULL;
     if (!only || only[0] != 'D')
-        run_table(argc > 1 ? (int32_t)strtol(argv[1], NULL, 10) : 38400, only);
+        run_table(argc > 1 ? (int32_t)strtol(argv[1], NULL, 10) : sizes[N_SIZES - 1], only);
     if (!only || only[0] == 'D') {
         char *arguments[] = {argv[0], (char *)(only ? only : "all"), NULL};
         run_benchmark(2, arguments, N_GRAPHS, run);
