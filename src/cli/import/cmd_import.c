@@ -1,5 +1,6 @@
 /* cleave import: annotations of other programs as a set. */
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,37 +16,51 @@
 
 #define LARGEST_NOTE ((size_t)1 << 20)
 
-/* Masks of outlines. */
-
-static double area(const struct clv_box *box)
+/* Adds to *within what an outline may reach of an image. */
+static enum clv_status reach(struct clv_pixel_box *within, const struct clv_image_boxes *entry,
+                             const struct clv_outline *outline, int32_t width, int32_t height, struct clv_error *err)
 {
-    return box->width * box->height;
+    struct clv_box box = {0};
+    MUST(outline_bound(&box, outline, err));
+    double across = entry->is_relative ? width : 1, down = entry->is_relative ? height : 1;
+    double left = fmax(floor(box.x * across), 0), right = fmin(ceil((box.x + box.width) * across), width);
+    double top = fmax(floor(box.y * down), 0), bottom = fmin(ceil((box.y + box.height) * down), height);
+    if (left >= right || top >= bottom)
+        return CLV_OK;
+    within->first_x = (int32_t)fmin(within->first_x, left);
+    within->first_y = (int32_t)fmin(within->first_y, top);
+    within->end_x = (int32_t)fmax(within->end_x, right);
+    within->end_y = (int32_t)fmax(within->end_y, bottom);
+    return CLV_OK;
 }
 
-/* The larger first, then as they stand in the file. */
-static int compare(const void *a, const void *b)
+static bool is_of_one(const struct clv_box *box, const struct clv_box *other)
 {
-    const struct clv_box *s = *(const struct clv_box *const *)a, *t = *(const struct clv_box *const *)b;
-    if (area(s) != area(t))
-        return area(s) > area(t) ? -1 : 1;
-    return (s->place > t->place) - (s->place < t->place);
+    return box->outline->group && box->outline->group == other->outline->group && box->label == other->label;
 }
 
-/* The mask of an image by its objects' outlines, each the value values[label], the larger ones first. */
-static enum clv_status import_draw(uint8_t *mask, int32_t width, int32_t height, const struct clv_image_boxes *entry,
-                                   const uint8_t *values, struct clv_error *err)
+/* An image's objects by their outlines, those of a group as one, with the value values[label]. */
+static enum clv_status draw(struct import_objects *objects, const struct clv_image_boxes *entry, const uint8_t *values,
+                            struct clv_error *err)
 {
-    size_t n = entry->n_boxes;
-    const struct clv_box **order = array_alloc(n, sizeof *order);
-    enum clv_status status = order ? CLV_OK : fail_memory(err);
-    memset(mask, 0, (size_t)width * (size_t)height);
-    for (size_t i = 0; i < n && order; i++)
-        order[i] = &entry->boxes[i];
-    if (n && order)
-        qsort(order, n, sizeof *order, compare);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        status = outline_fill(mask, width, height, order[i]->outline, entry->is_relative, values[order[i]->label], err);
-    array_free(order);
+    int32_t width = objects->map.width, height = objects->map.height;
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < entry->n_boxes && status == CLV_OK; i++) {
+        const struct clv_box *box = &entry->boxes[i];
+        struct clv_pixel_box within = {width, height, 0, 0};
+        size_t first = box->outline->group ? 0 : i, end = box->outline->group ? entry->n_boxes : i + 1;
+        while (first < i && !is_of_one(box, &entry->boxes[first]))
+            first++;
+        if (first < i)
+            continue;
+        for (size_t k = i; k < end && status == CLV_OK; k++) {
+            if (k > i && !is_of_one(box, &entry->boxes[k]))
+                continue;
+            status = outline_fill(objects->layer, width, height, entry->boxes[k].outline, entry->is_relative, 1, err);
+            TRY(reach(&within, entry, entry->boxes[k].outline, width, height, err));
+        }
+        TRY(import_objects_add(objects, values[box->label], box->outline->is_crowd, &within, err));
+    }
     return status == CLV_OK ? status : fail_within(err, status, entry->image);
 }
 
@@ -83,13 +98,18 @@ static const struct clv_option import_rows[] = {
     {0},
 };
 
-/* Names of formats; VOC's masks and letters are no clv_boxes_form. */
-enum { FORM_VOC = -1, FORM_LETTERS = -2 };
+/* Names of formats; masks and letters are no clv_boxes_form. */
+enum { FORM_VOC = -1, FORM_LETTERS = -2, FORM_DSB = -3 };
 static const struct {
     const char *name;
     int form;
-} forms[] = {{"coco", CLV_BOXES_COCO}, {"labelme", CLV_BOXES_LABELME},           {"cvat", CLV_BOXES_CVAT},
-             {"yolo", CLV_BOXES_YOLO}, {"label-studio", CLV_BOXES_LABEL_STUDIO}, {"voc", FORM_VOC},
+} forms[] = {{"coco", CLV_BOXES_COCO},
+             {"labelme", CLV_BOXES_LABELME},
+             {"cvat", CLV_BOXES_CVAT},
+             {"yolo", CLV_BOXES_YOLO},
+             {"label-studio", CLV_BOXES_LABEL_STUDIO},
+             {"voc", FORM_VOC},
+             {"dsb", FORM_DSB},
              {"letters", FORM_LETTERS}};
 #define N_FORMS (sizeof forms / sizeof *forms)
 
@@ -101,7 +121,7 @@ static enum clv_status find_form(int *form, const char *name, struct clv_error *
             return CLV_OK;
         }
     return fail(err, CLV_ERR_USAGE,
-                "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio, voc and letters",
+                "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio, voc, dsb and letters",
                 name);
 }
 
@@ -122,10 +142,14 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         "Makes a set for training from annotations of other programs.",
         {"import coco annotations.json --images photos/ -o set", "import voc VOCdevkit/VOC2012 -o set"},
         "Formats: coco (JSON), labelme (a folder of JSON), cvat (XML), yolo (a folder of text), label-studio (JSON), "
-        "voc (a folder that holds JPEGImages/ and SegmentationClass/). `cleave segment --export' writes coco, labelme, "
-        "voc and yolo. The set has images/, masks/ of polygons and run lengths, boxes.tsv of what are only boxes, "
-        "labels.tsv, and manifest.tsv with the splits train and test. Where objects overlap the smaller one is in "
-        "front. An image with an object that is only a box has no mask but boxes: `cleave train --boxes' learns from "
+        "voc (a folder that holds JPEGImages/ and SegmentationClass/), dsb (folders NAME/images/ and NAME/masks/, a "
+        "mask "
+        "an object, as of the Data Science Bowl 2018). `cleave segment --export' writes coco, labelme, "
+        "voc and yolo. The set has images/, masks/ and instances/ (label images of objects) of polygons, run lengths "
+        "and "
+        "masks of objects, boxes.tsv of what are only boxes, labels.tsv, and manifest.tsv with the splits train and "
+        "test. Where objects overlap the one with fewer pixels is in front. An image with an object that is only a box "
+        "has no mask but boxes: `cleave train --boxes' learns from "
         "both. letters is the OCR set of Taskar (letter.data, gzip or plain), and makes a feature file: every word a "
         "chain, every letter a node.",
         {{import_rows, self, false},
@@ -143,7 +167,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     options->of_split = options_first_given(common, SECTION_SPLIT);
     if (!options->form)
         return fail(err, CLV_ERR_USAGE,
-                    "import: which format? coco, labelme, cvat, yolo, label-studio, voc or letters");
+                    "import: which format? coco, labelme, cvat, yolo, label-studio, voc, dsb or letters");
     enum clv_status status = find_form(form, options->form, err);
     TRY_IF(!options->annotations, fail(err, CLV_ERR_USAGE, "import: which file or folder?"));
     TRY_IF(!options->output || !*options->output,
@@ -151,6 +175,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     if (status == CLV_OK && *form == FORM_LETTERS)
         return check_letters(self, err);
     TRY_IF(options->has_folds, fail(err, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form));
+    TRY_IF(*form == FORM_DSB && options->images, fail(err, CLV_ERR_USAGE, "--images has no effect: dsb has its own"));
     options->limits = self->common.limits;
     TRY_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files,
            fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
@@ -199,38 +224,29 @@ static enum clv_status add_boxes(struct import_set *self, const struct clv_boxes
     return self->boxes.failed ? fail_memory(err) : CLV_OK;
 }
 
-/* The image with its mask or boxes. Nothing is added after a failure. */
+/* The image with its mask and objects, or its boxes. */
 static enum clv_status take_image(struct import_set *self, const struct clv_item *item, const struct clv_boxes *boxes,
                                   const struct clv_image_boxes *entry, const uint8_t *values, struct clv_error *err)
 {
     int32_t width, height;
-    uint8_t *mask = NULL;
+    struct import_objects objects = {0};
     struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
-    size_t n_before = self->n;
     enum clv_status status =
         placed ? clv_image_read_size(&width, &height, item->image, &self->options->limits, err) : fail_memory(err);
-    if (status == CLV_OK)
-        status = clv_boxes_place(placed, NULL, boxes, entry, width, height, err); /* refuses sizes that differ */
+    TRY(clv_boxes_place(placed, NULL, boxes, entry, width, height, err)); /* refuses sizes that differ */
     TRY(import_add(self, item->name, item->image, NULL, err));
-    if (status == CLV_OK && has_outlines(entry)) {
-        mask = array_alloc((size_t)width, (size_t)height);
-        status = mask ? import_draw(mask, width, height, entry, values, err) : fail_memory(err);
-        TRY(import_write_mask(self, width, height, mask, err));
-    } else if (status == CLV_OK) {
-        status = add_boxes(self, boxes, placed, entry->n_boxes, err);
+    if (has_outlines(entry)) {
+        TRY(import_objects_begin(&objects, width, height, err));
+        TRY(draw(&objects, entry, values, err));
+        TRY(import_objects_end(&objects, self, err));
+    } else {
+        TRY(add_boxes(self, boxes, placed, entry->n_boxes, err));
     }
-    if (status != CLV_OK && self->n > n_before) {
-        struct import_item *last = &self->items[--self->n];
-        array_free(last->name);
-        array_free(last->image);
-        array_free(last->mask);
-    }
-    array_free(mask);
+    import_objects_release(&objects);
     array_free(placed);
     return status;
 }
 
-/* What is wrong with one image costs that image. */
 static enum clv_status take_images(struct import_set *self, const struct clv_set *images, const struct clv_boxes *boxes,
                                    const struct clv_image_boxes *const *entries, const uint8_t *values,
                                    struct clv_error *err)
@@ -243,12 +259,9 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
             first_without = n_without++ ? first_without : images->items[i].name;
             continue;
         }
-        status = take_image(self, &images->items[i], boxes, entries[i], values, err);
-        if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT)
-            continue;
-        console_error("%s", err->message);
-        self->n_failed++;
-        status = CLV_OK;
+        size_t n_before = self->n;
+        status =
+            import_settle(self, n_before, take_image(self, &images->items[i], boxes, entries[i], values, err), err);
     }
     if (status == CLV_OK && n_without)
         console_note("%s: says nothing of %zu of %zu images, which were left out; the first is %s",
@@ -273,7 +286,7 @@ static enum clv_status fail_empty(const struct import_set *self, const struct cl
 }
 
 /* Annotations that name images: outlines and boxes. */
-static enum clv_status import_objects(struct import_set *self, int form, struct clv_error *err)
+static enum clv_status import_outlines(struct import_set *self, int form, struct clv_error *err)
 {
     struct clv_boxes boxes = {0};
     struct clv_set images = {0};
@@ -370,10 +383,16 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     }
     TRY(import_output_begin(&output, &import->options, err));
     self.folder = output.work;
-    TRY(form < 0 ? import_voc(&self, err) : import_objects(&self, form, err));
+    TRY(form == FORM_DSB   ? import_dsb(&self, err)
+        : form == FORM_VOC ? import_voc(&self, err)
+                           : import_outlines(&self, form, err));
     TRY(import_split(&self, err));
     TRY(import_write(&self, err));
     TRY(import_output_finish(&output, err));
+    if (status == CLV_OK && self.n_overlapped + self.n_hidden)
+        console_note(
+            "objects that others overlap: %zu, each pixel is the smaller one's; without a pixel and left out: %zu",
+            self.n_overlapped, self.n_hidden);
     if (status == CLV_OK) {
         size_t n_train = 0;
         for (size_t i = 0; i < self.n; i++)

@@ -1,6 +1,7 @@
-/* `cleave import`: annotations of other programs as a set of cleave's own: images/, masks/, boxes.tsv, labels.tsv and
- * manifest.tsv. cmd_import.c reads the options and the annotations and makes masks of outlines, import_voc.c
- * takes over VOC's masks, import_write.c chooses splits and writes the set, import_output.c puts it in
+/* `cleave import`: annotations of other programs as a set of cleave's own: images/, masks/, instances/, boxes.tsv,
+ * labels.tsv and manifest.tsv. cmd_import.c reads the options and the annotations and draws their outlines, import_dsb.c reads
+ * folders of a mask for each object, import_objects.c puts objects together, import_voc.c takes over VOC's masks,
+ * import_write.c chooses splits and writes the set, import_output.c puts it in
  * place. import_letters.c makes a feature file of words. */
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
@@ -9,6 +10,7 @@
 
 #include "base/base.h"
 #include "cleave/boxes.h"
+#include "cleave/objects.h"
 #include "cli/common/common.h"
 #include "data/data.h"
 
@@ -44,9 +46,10 @@ void import_output_release(struct import_output *self);
 
 /* One image of the set that is made. */
 struct import_item {
-    char *name;  /* below images/ */
-    char *image; /* path that opens */
-    char *mask;  /* below the set, or NULL */
+    char *name;      /* below images/ */
+    char *image;     /* path that opens */
+    char *mask;      /* below the set, or NULL */
+    char *instances; /* the same: the label image of its objects */
     bool has_boxes;
     const char *split; /* static, or NULL: not chosen yet */
 };
@@ -58,13 +61,45 @@ struct import_set {
     struct import_item *items;
     size_t n, capacity;
     size_t n_masks, n_boxed, n_failed;
-    struct text boxes, labels; /* what boxes.tsv and labels.tsv will hold */
+    size_t n_overlapped, n_hidden; /* objects that lost pixels to others, and those without any */
+    bool has_tiff;                 /* a label image is one */
+    struct text boxes, labels;     /* what boxes.tsv and labels.tsv will hold */
 };
 void import_set_release(struct import_set *self);
 
 /* Starts an item by copies; `split` is static. */
 enum clv_status import_add(struct import_set *self, const char *name, const char *image, const char *split,
                            struct clv_error *err) CLV_CHECK;
+
+/* After an image, of which nothing stays if it failed: what is wrong with one costs that image. */
+enum clv_status import_settle(struct import_set *self, size_t n_before, enum clv_status status,
+                              struct clv_error *err) CLV_CHECK;
+
+/* The objects of an image. Of those that overlap the one with fewer pixels is in front, of equal ones the later. */
+struct import_objects {
+    struct clv_object_map map;
+    uint8_t *layer; /* [height][width] 1: where the next object is; import_objects_add takes it and leaves 0 */
+    uint8_t *mask;  /* [height][width] */
+    struct import_object {
+        int64_t area, left; /* pixels, and those that no other object is in front of */
+        int32_t number;     /* in the map; 0: none */
+        uint8_t value;      /* of the mask */
+        bool is_crowd;      /* objects that are not told apart: of the mask alone */
+    } * objects;            /* [n] */
+    size_t n, capacity;
+};
+enum clv_status import_objects_begin(struct import_objects *self, int32_t width, int32_t height,
+                                     struct clv_error *err) CLV_CHECK;
+void import_objects_release(struct import_objects *self);
+/* `within` has all of the layer's. O(pixels within). */
+enum clv_status import_objects_add(struct import_objects *self, uint8_t value, bool is_crowd,
+                                   const struct clv_pixel_box *within, struct clv_error *err) CLV_CHECK;
+/* Mask and label image of the set's last item. */
+enum clv_status import_objects_end(struct import_objects *self, struct import_set *set,
+                                   struct clv_error *err) CLV_CHECK;
+
+/* Folders of a mask for each object. */
+enum clv_status import_dsb(struct import_set *self, struct clv_error *err) CLV_CHECK;
 
 /* VOC's SegmentationClass: masks are taken over as they are, and so are its splits. */
 enum clv_status import_voc(struct import_set *self, struct clv_error *err) CLV_CHECK;
@@ -79,9 +114,11 @@ enum clv_status import_letters(const struct import_options *options, struct clv_
  * folder stay together. */
 enum clv_status import_split(struct import_set *self, struct clv_error *err) CLV_CHECK;
 
-/* The item's mask and image as files; the item added last. */
+/* The item's mask, objects and image as files; the item added last, which has its mask before its objects. */
 enum clv_status import_write_mask(struct import_set *self, int32_t width, int32_t height, const uint8_t *mask,
                                   struct clv_error *err) CLV_CHECK;
+enum clv_status import_write_objects(struct import_set *self, const struct clv_object_map *map,
+                                     struct clv_error *err) CLV_CHECK;
 enum clv_status import_copy(const struct import_set *self, const char *from, const char *below,
                             struct clv_error *err) CLV_CHECK;
 

@@ -43,7 +43,7 @@ struct contents {
 
 static enum clv_status list_contents(struct contents *contents, const char *folder, struct clv_error *err)
 {
-    static const char *const own[] = {"images", "masks", "boxes.tsv", "labels.tsv", "manifest.tsv"};
+    static const char *const own[] = {"images", "masks", "instances", "boxes.tsv", "labels.tsv", "manifest.tsv"};
     DIR *stream = opendir(folder);
     if (!stream)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot open folder", folder);

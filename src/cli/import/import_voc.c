@@ -199,12 +199,8 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
                                         folder));
     TRY(folder_walk(&files, masks, err));
     for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
-        status = take(self, &values, &lists, masks, images, files.paths[i], err);
-        if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT)
-            continue;
-        console_error("%s", err->message);
-        self->n_failed++;
-        status = CLV_OK;
+        size_t n_before = self->n;
+        status = import_settle(self, n_before, take(self, &values, &lists, masks, images, files.paths[i], err), err);
     }
     TRY_IF(!self->n, fail(err, CLV_ERR_NO_INPUT, "%s: no mask in it can be taken over", masks));
     put_labels(self, &values, map);

@@ -139,13 +139,32 @@ enum clv_status import_split(struct import_set *self, struct clv_error *err)
 
 #define LARGEST_FILE ((size_t)1 << 30)
 
+/* Leaves the first n items. */
+static void cut_back(struct import_set *self, size_t n)
+{
+    while (self->n > n) {
+        struct import_item *item = &self->items[--self->n];
+        array_free(item->name);
+        array_free(item->image);
+        array_free(item->mask);
+        array_free(item->instances);
+    }
+}
+
+enum clv_status import_settle(struct import_set *self, size_t n_before, enum clv_status status, struct clv_error *err)
+{
+    if (status != CLV_OK)
+        cut_back(self, n_before);
+    if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT)
+        return status;
+    console_error("%s", err->message);
+    self->n_failed++;
+    return CLV_OK;
+}
+
 void import_set_release(struct import_set *self)
 {
-    for (size_t i = 0; i < self->n; i++) {
-        array_free(self->items[i].name);
-        array_free(self->items[i].image);
-        array_free(self->items[i].mask);
-    }
+    cut_back(self, 0);
     array_free(self->items);
     text_release(&self->boxes);
     text_release(&self->labels);
@@ -215,6 +234,24 @@ enum clv_status import_write_mask(struct import_set *self, int32_t width, int32_
     return status;
 }
 
+enum clv_status import_write_objects(struct import_set *self, const struct clv_object_map *map, struct clv_error *err)
+{
+    struct import_item *item = &self->items[self->n - 1];
+    char *path = NULL, *named = path_join("instances", item->mask + strlen("masks/"));
+    bool is_tiff = false;
+    enum clv_status status = named ? place(&path, self, named, err) : fail_memory(err);
+    TRY(clv_object_map_write(&is_tiff, path, map, err));
+    if (status == CLV_OK && is_tiff && !self->has_tiff)
+        console_note("%s: %d objects, more than 16 bits can number: it and others like it are TIFF of 32 bits, .tif",
+                     named, map->n_objects);
+    self->has_tiff |= is_tiff;
+    if (status == CLV_OK)
+        item->instances = is_tiff ? path_replace_extension(named, ".tif") : string_copy(named);
+    array_free(named);
+    array_free(path);
+    return status == CLV_OK && !item->instances ? fail_memory(err) : status;
+}
+
 enum clv_status import_copy(const struct import_set *self, const char *from, const char *below, struct clv_error *err)
 {
     char *bytes, *path;
@@ -248,16 +285,21 @@ static enum clv_status check_name(const char *name, struct clv_error *err)
 enum clv_status import_write(struct import_set *self, struct clv_error *err)
 {
     struct text manifest;
+    bool has_instances = false;
     enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < self->n; i++)
+        has_instances |= self->items[i].instances != NULL;
     text_init(&manifest, (size_t)1 << 30);
-    text_printf(&manifest, "image\tmask\t%ssplit\n", self->n_boxed ? "boxes\t" : "");
+    text_printf(&manifest, "image\tmask\t%s%ssplit\n", has_instances ? "instances\t" : "",
+                self->n_boxed ? "boxes\t" : "");
     for (size_t i = 0; i < self->n && status == CLV_OK; i++) {
         const struct import_item *item = &self->items[i];
         char *below = path_join("images", item->name);
         status = below ? check_name(item->name, err) : fail_memory(err);
         TRY(import_copy(self, item->image, below, err));
         if (status == CLV_OK)
-            text_printf(&manifest, "%s\t%s\t%s%s%s\n", below, item->mask ? item->mask : "",
+            text_printf(&manifest, "%s\t%s\t%s%s%s%s%s\n", below, item->mask ? item->mask : "",
+                        item->instances ? item->instances : "", has_instances ? "\t" : "",
                         item->has_boxes ? "boxes.tsv" : "", self->n_boxed ? "\t" : "", item->split);
         array_free(below);
     }

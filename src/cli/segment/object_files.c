@@ -69,9 +69,11 @@ enum clv_status object_files_trace(struct work *work, const struct segment_run *
     TRY(contours_trace(&work->contours, colours, work->width, work->height, is_traced, err));
     TRY(contours_simplify(&work->contours, colours, run->options->export.tolerance, err));
     for (size_t p = 0; p < n && status == CLV_OK; p++)
-        if (work->contours.object_of[p])
-            work->contours.objects[work->contours.object_of[p] - 1].label =
-                work->objects.labels[work->objects.objects[p] - 1];
+        if (work->contours.object_of[p]) {
+            struct contour_object *piece = &work->contours.objects[work->contours.object_of[p] - 1];
+            piece->number = work->contours.object_of[p] = work->objects.objects[p];
+            piece->label = work->objects.labels[piece->number - 1];
+        }
     array_free(colours);
     return status;
 }

@@ -198,6 +198,7 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
         return status;
     }
     if (status == CLV_OK && outline) {
+        outline->is_crowd = is_crowd;
         box.width = has_box && box.height > 0 ? box.width : 0;
         return boxes_add_outline(builder, outline, &box, label, err);
     }

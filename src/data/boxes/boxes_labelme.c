@@ -38,12 +38,14 @@ static enum clv_status bound_points(struct clv_box *box, const struct json_value
 }
 
 static enum clv_status add_polygon(struct boxes_builder *builder, const struct json_value *points, size_t n,
-                                   const struct clv_box *box, const char *label, const char *source,
+                                   const struct clv_box *box, const char *label, int64_t group, const char *source,
                                    struct clv_error *err)
 {
     double point[2];
     struct clv_outline *outline = outline_new();
     enum clv_status status = outline ? CLV_OK : fail_memory(err);
+    if (outline)
+        outline->group = group;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         status =
             json_get_point(point, json_element(points, i))
@@ -62,6 +64,7 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     const char *type = "polygon", *label; /* old files know polygons only */
     const struct json_value *points = json_member(shape, "points"), *stated = json_member(shape, "shape_type");
     size_t n;
+    int64_t group = 0;
     MUST(json_take_text(&label, shape, "label", source, "shape", number, err));
     if (stated && !json_get_text(stated, &type))
         return fail(err, CLV_ERR_DATA, "%s: shape %zu: \"shape_type\" is no text", source, number);
@@ -73,8 +76,10 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     if ((is_rectangle || is_circle) ? n != 2 && !(is_rectangle && n == 4) : n < 3)
         return boxes_skip(builder, err, "%s: shape %zu: a %s of %zu points", source, number, type, n);
     struct clv_box box = {.place = number};
+    if (json_get_int64(json_member(shape, "group_id"), &group))
+        group = group > 0 ? group : group - 1; /* 0 is one, too */
     if (!is_rectangle && !is_circle)
-        return add_polygon(builder, points, n, &box, label, source, err);
+        return add_polygon(builder, points, n, &box, label, group, source, err);
     MUST(bound_points(&box, points, n, is_circle, source, err));
     return boxes_add(builder, &box, label, NULL, err);
 }

@@ -8,24 +8,26 @@ void coco_begin(struct text *text)
     text_put(text, COCO_BEGINNING);
 }
 
-static void put_polygon(struct text *text, const struct contours *contours, size_t ring)
+static void put_polygons(struct text *text, const struct contours *contours, const size_t *pieces, size_t n)
 {
-    size_t first = ring ? contours->ring_ends[ring - 1] : 0;
-    text_put(text, "[[");
-    for (size_t i = first; i < contours->ring_ends[ring]; i++)
-        text_printf(text, "%s%d,%d", i > first ? "," : "", contours->points[i][0], contours->points[i][1]);
-    text_put(text, "]]");
+    for (size_t k = 0; k < n; k++) {
+        size_t ring, end;
+        contours_rings(contours, pieces[k], &ring, &end);
+        text_put(text, k ? ",[" : "[[");
+        for (size_t first = ring ? contours->ring_ends[ring - 1] : 0, i = first; i < contours->ring_ends[ring]; i++)
+            text_printf(text, "%s%d,%d", i > first ? "," : "", contours->points[i][0], contours->points[i][1]);
+        text_put(text, "]");
+    }
+    text_put(text, "]");
 }
 
-static enum clv_status put_runs(struct text *text, const struct contours *contours, size_t k, struct clv_error *err)
+static enum clv_status put_runs(struct text *text, const struct contours *contours, int32_t number,
+                                const struct rle_frame *bounds, struct clv_error *err)
 {
-    const struct contour_object *object = &contours->objects[k];
-    const struct rle_frame bounds = {object->left, object->top, object->width, object->height};
     struct text compressed;
     uint32_t *counts;
     size_t n;
-    MUST(rle_of_object(&counts, &n, contours->object_of, contours->width, contours->height, (int32_t)k + 1, &bounds,
-                       err));
+    MUST(rle_of_object(&counts, &n, contours->object_of, contours->width, contours->height, number, bounds, err));
     text_init(&compressed, text->max);
     rle_put_compressed(&compressed, counts, n);
     text_printf(text, "{\"size\":[%d,%d],\"counts\":", contours->height, contours->width);
@@ -37,27 +39,48 @@ static enum clv_status put_runs(struct text *text, const struct contours *contou
     return CLV_OK;
 }
 
+/* The frame around both. */
+static void join(struct rle_frame *frame, const struct contour_object *piece)
+{
+    int32_t right = frame->left + frame->width, bottom = frame->top + frame->height;
+    right = right > piece->left + piece->width ? right : piece->left + piece->width;
+    bottom = bottom > piece->top + piece->height ? bottom : piece->top + piece->height;
+    frame->left = frame->left < piece->left ? frame->left : piece->left;
+    frame->top = frame->top < piece->top ? frame->top : piece->top;
+    frame->width = right - frame->left;
+    frame->height = bottom - frame->top;
+}
+
 enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,
                                  const struct contours *contours, const struct clv_labels *labels, bool runs,
                                  struct clv_error *err)
 {
+    size_t *order;
+    MUST(export_order(&order, contours, err));
     enum clv_status status = CLV_OK;
-    for (size_t k = 0; k < contours->n_objects && status == CLV_OK; k++) {
-        const struct contour_object *object = &contours->objects[k];
-        size_t first, end;
-        contours_rings(contours, k, &first, &end);
+    for (size_t k = 0, end; k < contours->n_objects && status == CLV_OK; k = end) {
+        const struct contour_object *first = &contours->objects[order[k]];
+        struct rle_frame bounds = {first->left, first->top, first->width, first->height};
+        bool has_holes = false;
+        int64_t n_pixels = 0;
+        for (end = k; end < contours->n_objects && contours->objects[order[end]].number == first->number; end++) {
+            join(&bounds, &contours->objects[order[end]]);
+            n_pixels += contours->objects[order[end]].n_pixels;
+            has_holes |= contours_has_holes(contours, order[end]);
+        }
         text_printf(text, "%s\n{\"id\":%zu,\"image_id\":%zu,\"category_id\":%d,\"iscrowd\":0,\"area\":%lld,",
-                    *n_annotations ? "," : "", *n_annotations + 1, image_id, export_category(labels, object->label),
-                    (long long)object->n_pixels);
-        text_printf(text, "\"bbox\":[%d,%d,%d,%d],\"segmentation\":", object->left, object->top, object->width,
-                    object->height);
-        if (runs || contours_has_holes(contours, k))
-            status = put_runs(text, contours, k, err);
+                    *n_annotations ? "," : "", *n_annotations + 1, image_id, export_category(labels, first->label),
+                    (long long)n_pixels);
+        text_printf(text, "\"bbox\":[%d,%d,%d,%d],\"segmentation\":", bounds.left, bounds.top, bounds.width,
+                    bounds.height);
+        if (runs || has_holes)
+            status = put_runs(text, contours, first->number, &bounds, err);
         else
-            put_polygon(text, contours, first);
+            put_polygons(text, contours, order + k, end - k);
         text_put(text, "}");
         (*n_annotations)++;
     }
+    array_free(order);
     return status;
 }
 

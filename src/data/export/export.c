@@ -1,6 +1,9 @@
 #include "data/export/export.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/base.h"
 
 bool export_is_object(const struct clv_labels *labels, int32_t label)
 {
@@ -14,4 +17,23 @@ int32_t export_category(const struct clv_labels *labels, int32_t label)
     for (int32_t k = 0; k <= label; k++)
         category += export_is_object(labels, k);
     return category;
+}
+
+static int compare_numbers(const void *a, const void *b, void *context)
+{
+    const size_t *first = a, *second = b;
+    const struct contour_object *objects = context;
+    int32_t x = objects[*first].number, y = objects[*second].number;
+    return x != y ? (x > y) - (x < y) : (*first > *second) - (*first < *second);
+}
+
+enum clv_status export_order(size_t **order, const struct contours *contours, struct clv_error *err)
+{
+    *order = array_alloc(contours->n_objects, sizeof **order);
+    if (!*order)
+        return fail_memory(err);
+    for (size_t k = 0; k < contours->n_objects; k++)
+        (*order)[k] = k;
+    qsort_r(*order, contours->n_objects, sizeof **order, compare_numbers, contours->objects);
+    return CLV_OK;
 }

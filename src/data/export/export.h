@@ -20,9 +20,12 @@ bool export_is_object(const struct clv_labels *labels, int32_t label);
 /* The label's number among those that are objects, from 1. */
 int32_t export_category(const struct clv_labels *labels, int32_t label);
 
+/* *order[contours->n_objects], array_free it: the contours by their numbers. */
+enum clv_status export_order(size_t **order, const struct contours *contours, struct clv_error *err) CLV_CHECK;
+
 /* COCO is one document of all images: coco_begin, then coco_put_objects for each image, then coco_end with the entries
- * that coco_put_image collected. *n_annotations counts on. Objects are polygons; those with holes, and all with `runs`,
- * are compressed run lengths. Coordinates are pixels, (0, 0) the image's upper left corner. */
+ * that coco_put_image collected. *n_annotations counts on. Objects come by their numbers; those in pieces are several
+ * polygons. With holes, and all with `runs`, they are compressed run lengths. Coordinates are pixels, (0, 0) the image's upper left corner. */
 #define COCO_BEGINNING "{\"info\":{\"description\":\"cleave segment\"},\"licenses\":[],\"annotations\":["
 void coco_begin(struct text *text);
 enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,
@@ -31,7 +34,8 @@ enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_
 void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height);
 void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels);
 
-/* One image's JSON of labelme; `image` is the path to it from the JSON's folder. Holes are joined to the outer ring. */
+/* One image's JSON of labelme; `image` is the path to it from the JSON's folder. Holes are joined to the outer ring;
+ * pieces of one object are a group. */
 enum clv_status labelme_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                             const char *image, struct clv_error *err) CLV_CHECK;
 

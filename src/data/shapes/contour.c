@@ -106,8 +106,9 @@ static enum clv_status find_objects(struct contours *self, const uint8_t *labels
                     status = fail_memory(err);
                     break;
                 }
-                self->objects[self->n_objects] = (struct contour_object){.label = labels[at], .left = x, .top = y};
-                number[part] = (int32_t)++self->n_objects;
+                number[part] = (int32_t)self->n_objects + 1;
+                self->objects[self->n_objects++] =
+                    (struct contour_object){.label = labels[at], .left = x, .top = y, .number = number[part]};
             }
             self->object_of[at] = number[part];
             include(&self->objects[number[part] - 1], x, y);

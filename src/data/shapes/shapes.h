@@ -16,6 +16,7 @@ struct contour_object {
     size_t end_ring;
     int64_t n_pixels;
     int32_t left, top, width, height; /* of the pixels */
+    int32_t number;                   /* from 1, its own; contours of one number are pieces of one thing */
 };
 
 /* The objects of an image, in the order of their first pixels, row after row. Points are corners of pixels, x in
@@ -29,7 +30,7 @@ struct contours {
     size_t n_points, points_capacity;
     size_t *ring_ends; /* ring k ends before point ring_ends[k] */
     size_t n_rings, rings_capacity;
-    int32_t *object_of; /* [height][width] the object's index + 1, or 0 */
+    int32_t *object_of; /* [height][width] the object's number, or 0 */
 };
 void contours_release(struct contours *self);
 
@@ -117,6 +118,8 @@ struct clv_outline {
     size_t n_counts;
     struct rle_frame frame;
     enum rle_order order;
+    int64_t group; /* outlines of one label and group are one object; 0: of none */
+    bool is_crowd; /* of objects that are not told apart */
 };
 void outline_free(struct clv_outline *outline);
 struct clv_outline *outline_new(void); /* NULL: out of memory */

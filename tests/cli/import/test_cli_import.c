@@ -96,10 +96,10 @@ TEST(splits_are_seeded_and_keep_copies_and_folders_together)
         ck_assert_msg(strstr(output, "the images of each of 12 folders are in one split") != NULL, "%s", output);
         ck_assert_msg(strstr(output, "\ns") == NULL, "a folder in two splits: %s", output);
         free(output);
-        free(
-            expect_success("cd %s && test 1 = $(grep -E '/(0|1|2).png' %d/manifest.tsv | cut -f3 | sort -u | wc -l) && "
-                           "grep -q test$ %d/manifest.tsv && grep -q train$ %d/manifest.tsv",
-                           folder, seed, seed, seed));
+        free(expect_success("cd %s && test 1 = $(grep -E '/(0|1|2).png' %d/manifest.tsv | awk -F'\\t' '{print $NF}' | "
+                            "sort -u | wc -l) && "
+                            "grep -q test$ %d/manifest.tsv && grep -q train$ %d/manifest.tsv",
+                            folder, seed, seed, seed));
     }
     ck_assert(!same_bytes(formatted("%s/1/manifest.tsv", folder), formatted("%s/2/manifest.tsv", folder)));
 }
@@ -359,7 +359,8 @@ TEST(a_set_is_replaced_whole_and_nothing_else_is)
     free(expect_success(
         "cd %s && \"$CLEAVE\" import -q coco coco.json --images photos -o set/ --overwrite && [ \"$(cd set && find . "
         "-type f | sort)\" = "
-        "\"./images/b.png\n./labels.tsv\n./manifest.tsv\n./masks/b.png\" ] && [ \"$(stat -c %%a set)\" = "
+        "\"./images/b.png\n./instances/b.png\n./labels.tsv\n./manifest.tsv\n./masks/b.png\" ] && [ \"$(stat -c %%a "
+        "set)\" = "
         "2750 ] && [ \"$(ls -A)\" = \"coco.json\nfirst\nlink\nphotos\nset\" ]",
         folder));
     /* By a link, which stays one. */

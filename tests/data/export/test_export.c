@@ -110,6 +110,39 @@ TEST(labelme_joins_holes_to_the_nearest_corner)
     contours_release(&contours);
 }
 
+TEST(pieces_of_one_object_are_one_annotation_and_one_group)
+{
+    static const uint8_t pieces[5] = {1, 0, 2, 0, 1};
+    static const bool is_traced[256] = {[1] = true, [2] = true};
+    struct clv_labels labels = make_labels();
+    struct contours contours = {0};
+    struct text text;
+    size_t n = 0;
+    text_init(&text, 1 << 16);
+    must(contours_trace(&contours, pieces, 5, 1, is_traced, err));
+    contours.objects[0].number = contours.objects[2].number = 2; /* of three contours */
+    contours.objects[1].number = 1;
+    contours.object_of[0] = contours.object_of[4] = 2;
+    contours.object_of[2] = 1;
+    must(coco_put_objects(&text, &n, 1, &contours, &labels, false, err));
+    ck_assert_uint_eq(n, 2);
+    ck_assert_str_eq(taken(&text),
+                     "\n{\"id\":1,\"image_id\":1,\"category_id\":2,\"iscrowd\":0,\"area\":1,\"bbox\":[2,0,1,1],"
+                     "\"segmentation\":[[3,0,3,1,2,1,2,0]]},"
+                     "\n{\"id\":2,\"image_id\":1,\"category_id\":1,\"iscrowd\":0,\"area\":2,\"bbox\":[0,0,5,1],"
+                     "\"segmentation\":[[1,0,1,1,0,1,0,0],[5,0,5,1,4,1,4,0]]}");
+    n = 0;
+    must(coco_put_objects(&text, &n, 1, &contours, &labels, true, err));
+    ck_assert_ptr_nonnull(strstr(taken(&text), "\"segmentation\":{\"size\":[1,5],\"counts\":\"0130\"}"));
+    must(labelme_put(&text, &contours, &labels, "a.png", err));
+    const char *shapes = taken(&text);
+    ck_assert_ptr_nonnull(strstr(shapes, "[2,0]],\"group_id\":null,"));
+    ck_assert_ptr_nonnull(strstr(shapes, "[0,0]],\"group_id\":2,"));
+    ck_assert_ptr_nonnull(strstr(shapes, "[4,0]],\"group_id\":2,"));
+    text_release(&text);
+    contours_release(&contours);
+}
+
 TEST(voc_counts_corners_from_one_both_inside)
 {
     struct clv_labels labels = make_labels();
