@@ -56,26 +56,51 @@ static void put_count(struct text *text, const char *class, size_t n, const char
     text_printf(text, "<div class=\"tile %s\"><b>%zu</b><span>%s</span></div>\n", class, n, n == 1 ? one : many);
 }
 
+/* Bar i is from edges[i] to edges[i + 1]. */
+static void put_chart(struct text *text, const char *caption, const size_t *bars, const double *edges, int n_bars,
+                      int decimals, const char *unit)
+{
+    size_t highest = 1;
+    for (int i = 0; i < n_bars; i++)
+        highest = bars[i] > highest ? bars[i] : highest;
+    text_printf(text, "<figure class=\"tile chart\"><figcaption>%s</figcaption><div>\n", caption);
+    for (int i = 0; i < n_bars; i++)
+        text_printf(text, "<i style=\"height:%.1f%%\" title=\"%zu from %.*f to %.*f %s\"></i>\n",
+                    100 * (double)bars[i] / (double)highest, bars[i], decimals, edges[i], decimals, edges[i + 1], unit);
+    text_printf(text, "</div><small><span>%.0f</span><span>%.*f %s</span></small></figure>\n", edges[0], decimals,
+                edges[n_bars], unit);
+}
+
 /* At most 25 bars of as many half percents as it takes. */
-static void put_histogram(struct text *text, const struct page_totals *totals)
+static void put_errors(struct text *text, const struct page_totals *totals)
 {
     enum { MOST = 25, FEWEST = 8 };
-    size_t bars[HISTOGRAM_CELLS + 1] = {0}, highest = 1;
+    size_t bars[HISTOGRAM_CELLS + 1] = {0};
+    double edges[HISTOGRAM_CELLS + 2];
     int last = HISTOGRAM_CELLS;
     while (last > 0 && !totals->histogram[last])
         last--;
     int width = last / MOST + 1, n_bars = last / width + 1;
-    for (int cell = 0; cell <= last; cell++) {
-        size_t n = bars[cell / width] += totals->histogram[cell];
-        highest = n > highest ? n : highest;
-    }
+    for (int cell = 0; cell <= last; cell++)
+        bars[cell / width] += totals->histogram[cell];
     n_bars = n_bars < FEWEST ? FEWEST : n_bars;
-    double percent = 100.0 * width / HISTOGRAM_CELLS;
-    text_put(text, "<figure class=\"tile chart\"><figcaption>Images by weighted Hamming error</figcaption><div>\n");
-    for (int i = 0; i < n_bars; i++)
-        text_printf(text, "<i style=\"height:%.1f%%\" title=\"%zu from %.1f to %.1f %%\"></i>\n",
-                    100 * (double)bars[i] / (double)highest, bars[i], i * percent, (i + 1) * percent);
-    text_printf(text, "</div><small><span>0</span><span>%.1f %%</span></small></figure>\n", n_bars * percent);
+    for (int i = 0; i <= n_bars; i++)
+        edges[i] = 100. * width / HISTOGRAM_CELLS * i;
+    put_chart(text, "Images by weighted Hamming error", bars, edges, n_bars, 1, "%");
+}
+
+static void put_areas(struct text *text, const struct page_totals *totals)
+{
+    double edges[AREA_CELLS + 1];
+    int first = 0, end = AREA_CELLS;
+    while (first < end && !totals->areas[first])
+        first++;
+    while (end > first && !totals->areas[end - 1])
+        end--;
+    for (int i = first; i <= end; i++)
+        edges[i] = ceil(exp2(i / 2.));
+    if (first < end)
+        put_chart(text, "Objects by area", totals->areas + first, edges + first, end - first, 0, "px");
 }
 
 static void put_summary(struct text *text, const struct page_totals *totals)
@@ -89,7 +114,11 @@ static void put_summary(struct text *text, const struct page_totals *totals)
     put_mean(text, totals->sum_iou, totals->n_with_iou, 3, "", "mean intersection over union");
     put_count(text, totals->n_failures ? "failed" : "", totals->n_failures, "file failed", "files failed");
     if (totals->n_scored)
-        put_histogram(text, totals);
+        put_errors(text, totals);
+    if (totals->n_with_objects) {
+        put_count(text, "", totals->n_objects, "object found", "objects found");
+        put_areas(text, totals);
+    }
     text_put(text, "</section>\n");
 }
 

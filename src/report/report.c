@@ -120,6 +120,10 @@ static void count_item(struct page_totals *totals, const struct clv_report_item 
     totals->n_segmented += item->labels != NULL;
     totals->n_with_truth += item->truth != NULL;
     totals->n_probable += item->probability != NULL;
+    totals->n_with_objects += item->objects != NULL;
+    for (int32_t k = 0; item->objects && k < item->n_objects; k++)
+        totals->areas[(int)(2 * log2((double)item->objects[k].area))]++;
+    totals->n_objects += item->objects ? (size_t)item->n_objects : 0;
     if (isfinite(item->weighted_hamming)) {
         double score = fmin(fmax(item->weighted_hamming, 0), 1);
         totals->n_scored++;

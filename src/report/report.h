@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cleave/data.h"
 #include "cleave/image.h"
+#include "cleave/objects.h"
 
 struct clv_report_item {
     const char *name;                  /* shown and searched */
@@ -27,8 +27,10 @@ struct clv_report_item {
     const uint8_t *truth;              /* the same size, or NULL */
     double weighted_hamming, mean_iou; /* NaN: none */
     const char *tags, *true_tags;      /* "sea, beach": predicted and true ones, shown below the name; or NULL */
-    const uint8_t *probability; /* [height][width] in place of labels: 255 times a label's probability; or NULL */
-    const char *note;           /* shown below the name and read out with the images of probabilities; or NULL */
+    const uint8_t *probability;       /* [height][width] in place of labels: 255 times a label's probability; or NULL */
+    const struct clv_object *objects; /* [n_objects] that were found, or NULL: they were not looked for */
+    int32_t n_objects;
+    const char *note; /* shown below the name and read out with the images of probabilities; or NULL */
 };
 
 struct clv_report;
@@ -86,11 +88,15 @@ extern const char page_style[], page_script[];
 /* Weighted Hamming of the items in cells of 1/HISTOGRAM_CELLS; the last one holds 1. */
 #define HISTOGRAM_CELLS 200
 
+/* Areas of objects in cells from 2^(k/2) to 2^((k+1)/2) pixels. */
+#define AREA_CELLS 64
+
 /* What is known once all items have come. */
 struct page_totals {
     size_t n_images, n_segmented, n_failures, n_scored, n_with_iou, n_with_truth, n_probable;
     double sum_weighted_hamming, sum_iou, highest_weighted_hamming;
     size_t histogram[HISTOGRAM_CELLS + 1];
+    size_t n_with_objects, n_objects, areas[AREA_CELLS]; /* images in which objects were looked for */
 };
 
 struct page_header {

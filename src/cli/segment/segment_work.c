@@ -325,6 +325,8 @@ static enum clv_status add_to_report(struct work *work, const struct job *job, s
     if (job->run->options->objects) {
         snprintf(note, sizeof note, "%d object%s", work->objects.n_objects, work->objects.n_objects == 1 ? "" : "s");
         item.note = note;
+        item.objects = work->object_rows;
+        item.n_objects = work->objects.n_objects;
     }
     if (item.truth) {
         status = score_against_truth(&score, work, job, err);
