@@ -51,16 +51,22 @@ export class Canvas {
     return [(event.clientX - box.left - this.x) / this.scale, (event.clientY - box.top - this.y) / this.scale];
   }
 
-  // runs: label, length, label, length ..; tinted inside, opaque at borders between labels.
+  // runs: value, length, value, length ..; values are 0 for none, or an object's number + 1. Tinted inside, the selected object more; opaque at borders.
   label(runs, width, height, colours, isSuggestion) {
     this.colours = colours;
-    const labels = new Uint8Array(width * height);
+    const labels = new Int32Array(width * height);
     for (let k = 0, at = 0; k < runs.length; k += 2) { labels.fill(runs[k], at, at + runs[k + 1]); at += runs[k + 1]; }
     this.labels = labels; this.size = [width, height]; this.isSuggestion = isSuggestion;
     this.paint();
     let n = 0;
     for (const label of labels) n += label > 0;
     return n;
+  }
+
+  // The number of the object at a place in the image, or -1.
+  objectAt(x, y) {
+    const [width, height] = this.size ?? [0, 0];
+    return !this.isSuggestion && x >= 0 && y >= 0 && x < width && y < height ? this.labels[Math.floor(y) * width + Math.floor(x)] - 1 : -1;
   }
 
   paint() {
@@ -78,6 +84,7 @@ export class Canvas {
         if (x < reach || y < reach || x >= width - reach || y >= height - reach || labels[p - reach] !== label || labels[p + reach] !== label ||
             labels[p - reach * width] !== label || labels[p + reach * width] !== label) alpha = 0xff;
         else if (this.isSuggestion && ((x + y) >> 3) % 2) alpha = 0x14;
+        else if (!this.isSuggestion && label === this.selected + 1 && this.view === 'outline') alpha = 0x68;
         words[p] = (alpha << 24 | b << 16 | g << 8 | r) >>> 0;
       }
     this.overlay.width = width; this.overlay.height = height;
@@ -115,7 +122,7 @@ export class Canvas {
       c.setLineDash([]);
       c.lineDashOffset = 0;
     } else if (kind !== 'erase' || this.draft) {
-      const styles = { figure: 'rgba(60, 220, 90, .75)', ground: 'rgba(235, 60, 50, .75)', erase: 'rgba(255, 255, 255, .6)' };
+      const styles = { figure: 'rgba(60, 220, 90, .75)', ground: 'rgba(235, 60, 50, .75)', erase: 'rgba(255, 255, 255, .6)', split: 'rgba(255, 214, 0, .9)' };
       this.stroke(points, radius, styles[kind]);
     }
   }

@@ -28,6 +28,13 @@ const page = {
     return colours;
   },
 
+  // By the numbers of objects + 1.
+  coloursOf(objects) {
+    const colours = this.colours(), own = [];
+    for (const o of objects) own[o.object + 1] = colours[o.label];
+    return own;
+  },
+
   // An image that cannot be opened is marked in the list; the one before stays open here and in the server.
   async open(number) {
     try {
@@ -73,7 +80,7 @@ const page = {
     $('banner').hidden = true;
     canvas.strokes = answer.strokes;
     canvas.selected = this.object;
-    const n = canvas.label(answer.runs, answer.width, answer.height, this.colours(), false);
+    const n = canvas.label(answer.runs, answer.width, answer.height, this.coloursOf(answer.objects), false);
     const item = this.state.images[answer.number];
     item.status = answer.accepted ? (answer.objects.length ? 'accepted' : 'empty') : answer.undo || answer.objects.length ? 'begun'
       : item.status === 'unreadable' ? 'new' : item.status;
@@ -97,6 +104,7 @@ const page = {
         this.show(await ask('accept/' + this.document.number, { revision: this.document.revision, suggestion: 1, accepted: 0 }));
         this.object = this.document.objects.at(-1)?.object ?? this.document.next_object;
       }
+      if (stroke.kind === 'split') { await this.split(stroke.points); return; }
       let own = this.document.objects.find(o => o.object === this.object);
       if (stroke.kind === 'box' && own) { this.object = this.document.next_object; own = null; }
       const round = v => Math.round(v * 10) / 10;
@@ -104,6 +112,35 @@ const page = {
         revision: this.document.revision, kind: stroke.kind, object: this.object, label: own?.label ?? this.label,
         radius: round(Math.min(500, stroke.radius)), points: stroke.points.map(round) }));
     });
+  },
+
+  // Selects what was clicked, or makes it one with what is selected.
+  pick(x, y, isMerge) {
+    return this.run(async () => {
+      const other = canvas.objectAt(x, y), own = this.document?.objects.find(o => o.object === this.object);
+      if (other < 0) toast('There is no object.', 'note');
+      else if (!isMerge || !own) this.chooseObject(other);
+      else if (other !== own.object) {
+        this.show(await ask('stroke/' + this.document.number, { revision: this.document.revision, kind: 'merge', object: own.object, other, label: own.label }));
+        toast(`Objects ${own.object + 1} and ${other + 1} are one; undo (Ctrl+Z) parts them.`, 'note');
+      }
+    });
+  },
+
+  // The object that most of the stroke is on.
+  async split(points) {
+    const on = new Map();
+    for (let k = 0; k + 3 < points.length; k += 2)
+      for (let t = 0; t <= 1; t += 0.05) {
+        const object = canvas.objectAt(points[k] + t * (points[k + 2] - points[k]), points[k + 1] + t * (points[k + 3] - points[k + 1]));
+        on.set(object, (on.get(object) ?? 0) + Math.hypot(points[k + 2] - points[k], points[k + 3] - points[k + 1]));
+      }
+    on.delete(-1);
+    const [most] = [...on].sort((a, b) => b[1] - a[1]), own = this.document.objects.find(o => o.object === most?.[0]);
+    if (!own) { toast('Draw the stroke across an object.', 'note'); return; }
+    this.object = own.object;
+    this.show(await ask('stroke/' + this.document.number, { revision: this.document.revision, kind: 'split', object: own.object, label: own.label,
+      radius: 0, points: points.map(v => Math.round(v * 10) / 10) }));
   },
 
   undo() { return this.change('undo'); },
@@ -137,7 +174,7 @@ const page = {
     const { number, revision, width, height } = this.document;
     const answer = await ask('suggest/' + number, { revision });
     this.suggestion = answer.runs;
-    const n = canvas.label(answer.runs, width, height, this.colours(), true);
+    const n = canvas.label(answer.runs, width, height, this.coloursOf(answer.objects), true);
     $('banner').textContent = 'As the model sees it. Enter accepts, strokes correct it, Esc drops it.';
     $('banner').hidden = false;
     $('empty').hidden = true;
@@ -179,7 +216,7 @@ const page = {
     if (!this.document) return;
     this.object = this.document.next_object;
     canvas.selected = this.object;
-    canvas.draw();
+    canvas.paint();
     this.list();
   },
   deleteObject() {
@@ -197,14 +234,14 @@ const page = {
       this.object = other ? other.object : this.document.next_object;
     }
     canvas.selected = this.object;
-    canvas.draw();
+    canvas.paint();
     this.list();
   },
   chooseObject(object) {
     this.object = object;
     this.label = this.document.objects.find(o => o.object === object)?.label ?? this.label;
     canvas.selected = object;
-    canvas.draw();
+    canvas.paint();
     this.list();
   },
 

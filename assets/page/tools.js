@@ -19,7 +19,8 @@ export function listen(canvas, page) {
     pans = event.button === 1 || page.tool === 'pan' || page.holdsSpace;
     if (pans || !page.document) return;
     const kind = event.button === 2 && page.tool === 'figure' ? 'ground' : page.tool, [x, y] = canvas.place(event);
-    draft = { kind, points: kind === 'box' ? [x, y, x, y] : [x, y], radius: kind === 'box' ? 0 : page.brush / canvas.scale };
+    if (kind === 'select' || event.shiftKey) { page.pick(x, y, event.shiftKey); return; }
+    draft = { kind, points: kind === 'box' ? [x, y, x, y] : [x, y], radius: kind === 'box' || kind === 'split' ? 0 : page.brush / canvas.scale };
     canvas.draft = draft;
     canvas.draw();
   });
@@ -89,9 +90,9 @@ export class Cross {
     const left = canvas.x + canvas.cross[0] * canvas.scale, top = canvas.y + canvas.cross[1] * canvas.scale;
     const dx = Math.min(Math.max(left, 20), box.width - 20) - left, dy = Math.min(Math.max(top, 20), box.height - 20) - top;
     if (dx || dy) canvas.move(dx, dy);
-    if (canvas.draft?.kind === 'box') canvas.draft.points.splice(2, 2, ...canvas.cross);
+    if (canvas.draft) canvas.draft.points.splice(2, 2, ...canvas.cross);
     canvas.draw();
-    this.page.setStatus(`Cross at ${canvas.cross.join(', ')}${canvas.draft ? ': space sets the other corner' : ''}`);
+    this.page.setStatus(`Cross at ${canvas.cross.join(', ')}${canvas.draft ? `: space sets the other ${canvas.draft.kind === 'split' ? 'end' : 'corner'}` : ''}`);
   }
 
   // Whether the key is the cross's.
@@ -102,9 +103,10 @@ export class Cross {
     if (by) this.set(x + step * by[0], y + step * by[1]);
     else if (key === 'Escape') this.end();
     else if (key !== ' ' || page.tool === 'pan') return false;
-    else if (page.tool !== 'box') page.draw({ kind: page.tool, points: [x, y], radius: page.brush / canvas.scale });
-    else if (!draft) { canvas.draft = { kind: 'box', points: [x, y, x, y], radius: 0 }; this.set(x, y); }
-    else if (Math.abs(x - draft.points[0]) >= 2 && Math.abs(y - draft.points[1]) >= 2) {
+    else if (page.tool === 'select') page.pick(x, y, isFine);
+    else if (page.tool !== 'box' && page.tool !== 'split') page.draw({ kind: page.tool, points: [x, y], radius: page.brush / canvas.scale });
+    else if (!draft) { canvas.draft = { kind: page.tool, points: [x, y, x, y], radius: 0 }; this.set(x, y); }
+    else if (draft.kind === 'split' || (Math.abs(x - draft.points[0]) >= 2 && Math.abs(y - draft.points[1]) >= 2)) {
       canvas.draft = null;
       page.draw(draft);
     }

@@ -19,6 +19,7 @@
 #include "cleave/data.h"
 #include "cleave/image.h"
 #include "cleave/model.h"
+#include "cleave/objects.h"
 #include "cleave/status.h"
 #include "click/click.h"
 
@@ -105,6 +106,7 @@ struct page_trainer {
 
 struct page_options {
     const char *folder, *model;    /* model: the file that learning writes, next to the images */
+    bool objects;                  /* are kept apart, in instances/; they are where that is there, too */
     const char *boxes;             /* file or folder of other programs' boxes; NULL: the folder's boxes.tsv */
     struct page_access access;     /* who may ask */
     const struct page_file *files; /* ends with a NULL path */
@@ -183,7 +185,7 @@ int page_runs_fit(const struct page_runs *runs, size_t n_pixels);
  * stays until something new is drawn. */
 
 #define PAGE_MAX_EVENTS  20000
-#define PAGE_MAX_OBJECTS 250
+#define PAGE_MAX_OBJECTS 5000
 #define PAGE_MAX_POINTS  20000
 #define PAGE_MAX_RADIUS  500
 
@@ -195,11 +197,14 @@ enum page_kind {
     PAGE_MASK,       /* the object as another program has it: strokes change it near themselves */
     PAGE_DELETE,     /* the object is gone */
     PAGE_SUGGESTION, /* the object as the model sees it: strokes may change all of it */
+    PAGE_MERGE,      /* the object with another's pixels */
+    PAGE_SPLIT,      /* what a stroke across the object leaves of it */
 };
 
 struct page_event {
     enum page_kind kind;
     int32_t object, label;
+    bool is_linked;      /* one step with the event before */
     double radius;       /* of the brush, in pixels of the image */
     double (*points)[2]; /* [n_points] x, y */
     size_t n_points;
@@ -223,6 +228,9 @@ enum clv_status page_history_add(struct page_history *history, struct page_event
 
 /* Takes back what was added from `cursor` on, where the cursor was before: nothing has changed then. */
 void page_history_take_back(struct page_history *history, size_t cursor);
+
+/* Where the cursor is after a step back (-1) or forth (1), of which there is one. */
+size_t page_history_step(const struct page_history *history, size_t cursor, int step);
 
 /* The object's latest event before `end`, or NULL. */
 const struct page_event *page_history_latest(const struct page_history *history, int32_t object, size_t end);
@@ -257,6 +265,25 @@ size_t page_document_size(const struct page_document *document); /* in pixels */
  * above 0. Void pixels belong to none. */
 enum clv_status page_document_import(struct page_document *document, const uint8_t *labels, enum page_kind kind,
                                      struct clv_error *err) CLV_CHECK;
+
+/* Objects of a label image, with its labels (1 where they are not known), as one step. CLV_ERR_DATA: too many. */
+enum clv_status page_document_import_objects(struct page_document *document, const struct clv_object_map *map,
+                                             struct clv_error *err) CLV_CHECK;
+
+/* numbers[height][width] = an object's number + 1, later ones over earlier ones, 0 where none is. */
+void page_document_number(int32_t *numbers, const struct page_document *document);
+
+/* Whether the objects are those of a label image. numbers[height][width] is room for theirs. */
+bool page_document_has_objects(const struct page_document *document, const struct clv_object_map *map,
+                               int32_t *numbers);
+
+/* Two objects become one, of `object`'s label and the greater number. CLV_ERR_USAGE: one of them is not there. */
+enum clv_status page_document_merge(struct page_document *document, int32_t object, int32_t other,
+                                    struct clv_error *err) CLV_CHECK;
+
+/* The stroke, which is taken over, parts its object: the smaller side is a new one. CLV_ERR_USAGE: it does not. O(pixels) */
+enum clv_status page_document_split(struct page_document *document, struct page_event *stroke,
+                                    struct clv_error *err) CLV_CHECK;
 
 /* Cuts the event's object anew and adds the event, which it takes over. Nothing changes in case of an error. */
 enum clv_status page_document_draw(struct page_document *document, struct page_event *event,
@@ -339,8 +366,9 @@ struct page_stamp {
 };
 
 struct page_item {
-    char *mask, *strokes; /* paths */
-    const char *foreign;  /* the set's mask where it is another file, as of another format; or NULL */
+    char *mask, *strokes, *instances; /* paths */
+    const char *foreign;              /* the set's mask where it is another file, as of another format; or NULL */
+    const char *foreign_instances;    /* the same of its objects */
     enum page_status status;
     bool has_bad_name;  /* which no table can have */
     bool is_unreadable; /* it, or what was saved of it, could not be opened last time */
@@ -354,11 +382,12 @@ struct page_session {
     struct page_import import;
     int32_t open; /* item, or -1 */
     struct page_document document;
-    struct page_stamp mask_stamp, strokes_stamp;
+    bool keeps_objects; /* apart, in instances/ */
+    struct page_stamp mask_stamp, strokes_stamp, instances_stamp;
     struct clv_model model;
     int32_t n_models; /* of the trainer, when it was read; 0: none */
     struct page_ranking *ranking;
-    bool has_made[2]; /* masks/ and strokes/, which go again where nothing was drawn */
+    bool has_made[3]; /* masks/, strokes/ and instances/, which go again where nothing was drawn */
 };
 
 /* Opens an image: its strokes, else its mask, else its boxes. If that fails the one before stays open as it is. */

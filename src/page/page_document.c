@@ -233,7 +233,8 @@ static bool is_edited(const struct page_document *document, int32_t object)
 {
     for (size_t k = 0; k < document->history.cursor; k++) {
         const struct page_event *event = &document->history.events[k];
-        if (event->object == object && (event->kind == PAGE_BOX || event->kind == PAGE_MASK))
+        if (event->object == object &&
+            (event->kind == PAGE_BOX || event->kind == PAGE_MASK || event->kind > PAGE_SUGGESTION))
             return true;
     }
     return false;
@@ -279,7 +280,7 @@ static enum clv_status cut(uint8_t *labels, const struct page_document *document
 enum clv_status page_document_draw(struct page_document *document, struct page_event *event, struct clv_error *err)
 {
     size_t n = page_document_size(document);
-    if (event->kind == PAGE_MASK || event->kind == PAGE_SUGGESTION)
+    if (event->kind > PAGE_BOX && event->kind != PAGE_DELETE)
         return fail(err, CLV_ERR_USAGE, "a mask is no stroke");
     uint8_t *labels = array_alloc(n, 1);
     enum clv_status status = labels ? cut(labels, document, event, err) : fail_memory(err);
@@ -295,7 +296,7 @@ bool page_document_step(struct page_document *document, int step)
     struct page_history *history = &document->history;
     if (step < 0 ? history->cursor == 0 : history->cursor == history->n)
         return false;
-    history->cursor += (size_t)step;
+    history->cursor = page_history_step(history, history->cursor, step);
     document->revision++;
     return true;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "cleave/segment.h"
 
 #define MAX_ANSWER   ((size_t)512 << 20)
 #define JPEG_QUALITY 92
@@ -52,15 +53,15 @@ static double now_ms(void)
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-/* label, length, label, length .. */
-static void put_runs(struct text *json, const uint8_t *labels, size_t n)
+/* value, length, value, length .. */
+static void put_runs(struct text *json, const int32_t *values, size_t n)
 {
     text_put(json, "[");
     for (size_t p = 0; p < n;) {
         size_t end = p + 1;
-        while (end < n && labels[end] == labels[p])
+        while (end < n && values[end] == values[p])
             end++;
-        text_printf(json, "%s%d,%zu", p ? "," : "", labels[p], end - p);
+        text_printf(json, "%s%d,%zu", p ? "," : "", values[p], end - p);
         p = end;
     }
     text_put(json, "]");
@@ -93,10 +94,10 @@ static enum clv_status put_document(struct text *json, const struct page_session
     const struct page_document *document = &session->document;
     const struct page_history *history = &document->history;
     size_t n = page_document_size(document);
-    uint8_t *labels = array_alloc(n, 1);
-    if (!labels)
+    int32_t *numbers = array_alloc(n, sizeof *numbers);
+    if (!numbers)
         return fail_memory(err);
-    page_document_paint(labels, document);
+    page_document_number(numbers, document);
     text_printf(json,
                 "{\"number\":%d,\"width\":%d,\"height\":%d,\"revision\":%d,\"accepted\":%s,\"undo\":%s,\"redo\":%s,"
                 "\"ms\":%.1f,\"name\":",
@@ -118,9 +119,9 @@ static enum clv_status put_document(struct text *json, const struct page_session
     text_printf(json, "],\"next_object\":%d,\"strokes\":", n_objects);
     put_strokes(json, history);
     text_put(json, ",\"runs\":");
-    put_runs(json, labels, n);
+    put_runs(json, numbers, n);
     text_put(json, "}\n");
-    array_free(labels);
+    array_free(numbers);
     return CLV_OK;
 }
 
@@ -280,7 +281,15 @@ static enum clv_status draw(struct page_response *response, struct page_session 
     enum clv_status status = page_event_parse(&event, root, "stroke", err);
     if (status == CLV_OK && event.label >= session->set.labels.n_labels)
         status = fail(err, CLV_ERR_USAGE, "there is no label %d", event.label);
-    TRY(page_document_draw(&session->document, &event, err));
+    if (event.kind == PAGE_MERGE) {
+        int64_t other = -1;
+        (void)json_get_int64(json_member(root, "other"), &other);
+        TRY_IF(other < 0 || other >= PAGE_MAX_OBJECTS, fail(err, CLV_ERR_USAGE, "the request has no other object"));
+        TRY(page_document_merge(&session->document, event.object, (int32_t)other, err));
+    } else {
+        TRY(event.kind == PAGE_SPLIT ? page_document_split(&session->document, &event, err)
+                                     : page_document_draw(&session->document, &event, err));
+    }
     page_event_release(&event);
     return status == CLV_OK ? save_and_tell(response, session, started, &before, true, err) : status;
 }
@@ -294,23 +303,41 @@ static enum clv_status step(struct page_response *response, struct page_session 
     return save_and_tell(response, session, started, &before, false, err);
 }
 
-static enum clv_status see(uint8_t *labels, const struct page_session *session, struct clv_error *err)
+/* What the model sees: objects, or where they are not kept apart everything of a label as one. */
+static enum clv_status see(struct clv_object_map *map, uint8_t *labels, const struct page_session *session,
+                           struct clv_error *err)
 {
+    const struct clv_image *image = &session->document.image;
     if (!session->model.w)
         return fail(err, CLV_ERR_USAGE, "there is no model yet: train one");
-    return page_document_suggest(labels, &session->document, &session->model, err);
+    MUST(page_document_suggest(labels, &session->document, &session->model, err));
+    if (session->keeps_objects)
+        return clv_segment_objects(map, labels, &session->model, image, err);
+    *map = (struct clv_object_map){.width = image->width, .height = image->height, .n_objects = CLV_VOID};
+    map->objects = array_alloc((size_t)image->width, (size_t)image->height * sizeof *map->objects);
+    map->labels = array_alloc(CLV_VOID, 1);
+    for (size_t p = 0; map->objects && p < page_document_size(&session->document); p++)
+        map->objects[p] = labels[p] == CLV_VOID ? 0 : labels[p];
+    for (int32_t k = 0; map->labels && k < CLV_VOID; k++)
+        map->labels[k] = (uint8_t)(k + 1);
+    return map->objects && map->labels ? CLV_OK : fail_memory(err);
 }
 
 /* What the model sees; shown, not kept. */
 static enum clv_status suggest(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
+    struct clv_object_map map = {0};
     uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
-    enum clv_status status = labels ? see(labels, session, err) : fail_memory(err);
+    enum clv_status status = labels ? see(&map, labels, session, err) : fail_memory(err);
     if (status == CLV_OK) {
-        text_put(&response->body, "{\"runs\":");
-        put_runs(&response->body, labels, page_document_size(&session->document));
+        text_put(&response->body, "{\"objects\":[");
+        for (int32_t k = 0; k < map.n_objects; k++)
+            text_printf(&response->body, "%s{\"object\":%d,\"label\":%d}", k ? "," : "", k, map.labels[k]);
+        text_put(&response->body, "],\"runs\":");
+        put_runs(&response->body, map.objects, page_document_size(&session->document));
         text_put(&response->body, "}\n");
     }
+    clv_object_map_release(&map);
     array_free(labels);
     return status;
 }
@@ -327,8 +354,11 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
     (void)json_get_int64(json_member(root, "accepted"), &is_accepted);
     if (is_suggestion) {
         uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
-        status = labels ? see(labels, session, err) : fail_memory(err);
-        TRY(page_document_import(&session->document, labels, PAGE_SUGGESTION, err));
+        struct clv_object_map map = {0};
+        status = labels ? see(&map, labels, session, err) : fail_memory(err);
+        TRY(session->keeps_objects ? page_document_import_objects(&session->document, &map, err)
+                                   : page_document_import(&session->document, labels, PAGE_SUGGESTION, err));
+        clv_object_map_release(&map);
         array_free(labels);
     }
     if (status != CLV_OK)

@@ -5,7 +5,8 @@
 
 #include "base/base.h"
 
-static const char *const kinds[] = {"figure", "ground", "erase", "box", "mask", "delete", "suggestion"};
+static const char *const kinds[] = {"figure", "ground",     "erase", "box",  "mask",
+                                    "delete", "suggestion", "merge", "split"};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 void page_event_release(struct page_event *event)
@@ -80,6 +81,14 @@ void page_history_take_back(struct page_history *history, size_t cursor)
     history->n_dropped = 0;
 }
 
+size_t page_history_step(const struct page_history *history, size_t cursor, int step)
+{
+    do {
+        cursor += (size_t)step;
+    } while (cursor > 0 && cursor < history->n && history->events[cursor].is_linked);
+    return cursor;
+}
+
 const struct page_event *page_history_latest(const struct page_history *history, int32_t object, size_t end)
 {
     while (end-- > 0)
@@ -132,9 +141,10 @@ enum clv_status page_event_parse(struct page_event *event, const struct json_val
                                           !(made.radius >= 0 && made.radius <= PAGE_MAX_RADIUS)))
         return fail(err, CLV_ERR_DATA, "%s: radius must be 0..%d", name, PAGE_MAX_RADIUS);
     enum clv_status status = CLV_OK;
-    if (k <= PAGE_BOX)
+    bool has_points = k <= PAGE_BOX || k == PAGE_SPLIT;
+    if (has_points)
         status = parse_points(&made, json_member(object, "points"), name, err);
-    if (status == CLV_OK && k <= PAGE_BOX && made.n_points < (k == PAGE_BOX ? 2 : 1))
+    if (status == CLV_OK && has_points && made.n_points < (k == PAGE_BOX ? 2 : 1))
         status = fail(err, CLV_ERR_DATA, "%s: %zu points are too few for a %s", name, made.n_points, kind);
     if (status == CLV_OK)
         *event = made;
@@ -152,8 +162,8 @@ void page_history_put(struct text *json, const struct page_history *history, int
         width, height, history->is_accepted, history->is_empty ? "\"empty\": 1, " : "", history->cursor);
     for (size_t k = 0; k < history->n; k++) {
         const struct page_event *event = &history->events[k];
-        text_printf(json, "%s\n{\"kind\": \"%s\", \"object\": %d, \"label\": %d, \"radius\": ", k ? "," : "",
-                    kinds[event->kind], event->object, event->label);
+        text_printf(json, "%s\n{\"kind\": \"%s\", %s\"object\": %d, \"label\": %d, \"radius\": ", k ? "," : "",
+                    kinds[event->kind], event->is_linked ? "\"linked\": 1, " : "", event->object, event->label);
         text_put_json_number(json, event->radius);
         text_put(json, ", \"points\": [");
         for (size_t i = 0; i < 2 * event->n_points; i++) {
@@ -208,7 +218,10 @@ static enum clv_status parse_events(struct page_history *history, const struct j
     for (size_t k = 0; k < n; k++) {
         struct page_event event = {0};
         const struct json_value *stroke = json_element(strokes, k);
+        int64_t is_linked = 0;
         enum clv_status status = page_event_parse(&event, stroke, name, err);
+        (void)json_get_int64(json_member(stroke, "linked"), &is_linked);
+        event.is_linked = is_linked;
         TRY(parse_result(&event.result, json_member(stroke, "mask"), (size_t)width * (size_t)height, name, err));
         TRY(append(history, &event, err));
         page_event_release(&event);

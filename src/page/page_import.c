@@ -6,6 +6,8 @@
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
 
+#define MAX_BOXES 250 /* that are cut out at once */
+
 void page_import_release(struct page_import *import)
 {
     clv_boxes_release(&import->boxes);
@@ -76,7 +78,7 @@ enum clv_status page_import_show(struct page_document *document, const struct pa
     enum clv_status status = page_import_find(&entry, import, image, err);
     if (status != CLV_OK || !entry)
         return status;
-    size_t n = entry->n_boxes < PAGE_MAX_OBJECTS ? entry->n_boxes : PAGE_MAX_OBJECTS;
+    size_t n = entry->n_boxes < MAX_BOXES ? entry->n_boxes : MAX_BOXES;
     struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
     bool *is_taken = array_zalloc(entry->n_boxes, sizeof *is_taken);
     uint8_t *labels = array_alloc(page_document_size(document), 1);

@@ -27,7 +27,7 @@ static bool is_same(struct page_stamp a, struct page_stamp b)
            a.changed.tv_nsec == b.changed.tv_nsec;
 }
 
-static const char *const folder_names[] = {"masks", "strokes"};
+static const char *const folder_names[] = {"masks", "strokes", "instances"};
 
 void page_session_free(struct page_session *session)
 {
@@ -39,6 +39,7 @@ void page_session_free(struct page_session *session)
     for (size_t i = 0; session->items && i < session->set.n_items; i++) {
         array_free(session->items[i].mask);
         array_free(session->items[i].strokes);
+        array_free(session->items[i].instances);
     }
     array_free(session->items);
     page_import_release(&session->import);
@@ -65,7 +66,8 @@ static char *sibling_path(const struct page_session *session, size_t i, bool is_
 /* From the beginning of a strokes file alone. */
 static enum page_status status_of(const struct page_item *item)
 {
-    bool accepted, empty, has_mask = path_exists(item->mask) || item->foreign;
+    bool accepted, empty,
+        has_mask = path_exists(item->mask) || item->foreign || path_exists(item->instances) || item->foreign_instances;
     if (!strokes_look(&accepted, &empty, item->strokes))
         return has_mask ? PAGE_ACCEPTED : PAGE_NEW;
     return !has_mask || !accepted ? PAGE_BEGUN : empty ? PAGE_EMPTY : PAGE_ACCEPTED;
@@ -112,11 +114,14 @@ static enum clv_status list_items(struct page_session *session, struct clv_error
         const char *mask = session->set.items[i].is_derived ? NULL : session->set.items[i].mask;
         item->mask = sibling_path(session, i, is_shared[i], "masks", ".png");
         item->strokes = sibling_path(session, i, is_shared[i], "strokes", ".json");
-        if (!item->mask || !item->strokes) {
+        item->instances = sibling_path(session, i, is_shared[i], "instances", ".png");
+        if (!item->mask || !item->strokes || !item->instances) {
             status = fail_memory(err);
             break;
         }
         item->foreign = mask && strcmp(mask, item->mask) != 0 ? mask : NULL;
+        const char *instances = session->set.items[i].instances;
+        item->foreign_instances = instances && strcmp(instances, item->instances) != 0 ? instances : NULL;
         item->status = status_of(item);
         item->has_bad_name = strpbrk(names[i], "\t\r\n") || !text_is_utf8(names[i], strlen(names[i]));
         item->is_unreadable = item->has_bad_name;
@@ -190,13 +195,19 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
                                  ? clv_set_read_folder(&fresh->set, options->folder, err)
                                  : fail(err, CLV_ERR_NO_INPUT, "%s: is no folder", options->folder);
     TRY(prepare(fresh->has_made, fresh, "", err));
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2 + options->objects; k++)
         TRY(prepare(&fresh->has_made[k], fresh, folder_names[k], err));
     if (status == CLV_OK) { /* again, as trainings will see it */
         clv_set_release(&fresh->set);
         status = clv_set_read_folder(&fresh->set, options->folder, err);
     }
     TRY(list_items(fresh, err));
+    if (status == CLV_OK) {
+        char *instances = path_join(fresh->set.root, folder_names[2]);
+        fresh->keeps_objects = instances && path_is_folder(instances);
+        status = instances ? CLV_OK : fail_memory(err);
+        array_free(instances);
+    }
     if (status == CLV_OK)
         note_bad_names(fresh);
     if (status == CLV_OK && (!(fresh->boxes_path = path_join(fresh->set.root, "boxes.tsv")) ||
@@ -226,9 +237,10 @@ enum clv_status page_session_use_model(struct page_session *session, struct clv_
     return status;
 }
 
-static bool has_foreign(const struct page_item *item)
+/* The file that there is, of the page's own path and another program's; NULL: neither. */
+static const char *file_of(const char *own, const char *foreign)
 {
-    return item->foreign && path_exists(item->foreign);
+    return path_exists(own) ? own : foreign && path_exists(foreign) ? foreign : NULL;
 }
 
 static bool paints(struct page_document *document, size_t cursor, const uint8_t *mask, uint8_t *painted)
@@ -247,41 +259,64 @@ static bool find_mask(struct page_document *document, const uint8_t *mask, uint8
     while (before > 0 && history->events[before - 1].kind == PAGE_SUGGESTION) /* accepted at once, a label each */
         before--;
     if (before == cursor && before > 0)
-        before--;
+        before = page_history_step(history, cursor, -1);
     return paints(document, cursor, mask, painted) || paints(document, before, mask, painted) ||
-           (cursor < history->n && paints(document, cursor + 1, mask, painted));
+           (cursor < history->n && paints(document, page_history_step(history, cursor, 1), mask, painted));
 }
 
-/* The strokes, as long as they still make the mask; what another program changed counts more. */
+/* Mask and objects as files have them; without objects[] where these are not kept apart or nothing is known. */
+static enum clv_status read_files(struct clv_mask *mask, struct clv_object_map *objects,
+                                  const struct page_session *session, const struct page_item *item,
+                                  const struct clv_image *image, struct clv_error *err)
+{
+    const struct clv_image_limits *limits = &session->options->limits;
+    const char *own = file_of(item->mask, item->foreign),
+               *instances = file_of(item->instances, item->foreign_instances);
+    enum clv_status status = CLV_OK;
+    TRY_IF(own, clv_mask_read(mask, own, &session->set.labels, image->width, image->height, limits, err));
+    for (size_t p = 0; status == CLV_OK && own && p < (size_t)image->width * (size_t)image->height; p++)
+        mask->labels[p] = mask->labels[p] == CLV_VOID ? 0 : mask->labels[p];
+    if (!session->keeps_objects)
+        return status;
+    TRY_IF(instances, clv_object_map_read(objects, instances, image->width, image->height, limits, err));
+    TRY_IF(instances && own, clv_object_map_set_labels(objects, mask->labels, err));
+    return status;
+}
+
+/* The strokes, as long as they still make mask and objects; what another program changed counts more. */
 static enum clv_status read_drawn(struct page_document *document, const struct page_session *session,
                                   const struct page_item *item, struct clv_error *err)
 {
     const struct clv_image *image = &document->image;
     struct clv_mask mask = {0};
+    struct clv_object_map objects = {0};
     uint8_t *painted = NULL;
+    int32_t *numbers = NULL;
     char *bytes = NULL;
     size_t size = 0, n = page_document_size(document);
-    enum clv_status status = CLV_OK;
-    if (path_exists(item->mask) || has_foreign(item))
-        status = clv_mask_read(&mask, path_exists(item->mask) ? item->mask : item->foreign, &session->set.labels,
-                               image->width, image->height, &session->options->limits, err);
+    enum clv_status status = read_files(&mask, &objects, session, item, image, err);
     if (status == CLV_OK && path_exists(item->strokes)) {
         status = file_read(&bytes, &size, item->strokes, MAX_STROKES_BYTES, err);
         TRY(page_history_parse(&document->history, bytes, size, item->strokes, image->width, image->height, err));
         array_free(bytes);
     }
-    if (status == CLV_OK && mask.labels) {
+    if (status == CLV_OK && (mask.labels || objects.objects)) {
         painted = array_alloc(n, 1);
-        status = painted ? CLV_OK : fail_memory(err);
-        for (size_t p = 0; p < n && painted; p++)
-            mask.labels[p] = mask.labels[p] == CLV_VOID ? 0 : mask.labels[p];
-        if (painted && !find_mask(document, mask.labels, painted)) {
-            page_history_release(&document->history);
-            document->history.is_accepted = item->status >= PAGE_ACCEPTED;
-            status = page_document_import(document, mask.labels, PAGE_MASK, err);
-        }
+        numbers = array_alloc(n, sizeof *numbers);
+        status = painted && numbers ? CLV_OK : fail_memory(err);
+    }
+    if (status == CLV_OK && ((mask.labels && !find_mask(document, mask.labels, painted)) ||
+                             (objects.objects && !page_document_has_objects(document, &objects, numbers)))) {
+        page_history_release(&document->history);
+        document->history.is_accepted = item->status >= PAGE_ACCEPTED;
+        if (session->keeps_objects && !objects.objects)
+            status = clv_object_map_from_labels(&objects, mask.labels, image->width, image->height, NULL, err);
+        TRY(session->keeps_objects ? page_document_import_objects(document, &objects, err)
+                                   : page_document_import(document, mask.labels, PAGE_MASK, err));
     }
     array_free(painted);
+    array_free(numbers);
+    clv_object_map_release(&objects);
     clv_mask_release(&mask);
     return status;
 }
@@ -292,11 +327,13 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     const struct clv_item *of = &session->set.items[number];
     struct page_document document;
     struct page_stamp mask_stamp = stamp_of(item->mask), strokes_stamp = stamp_of(item->strokes);
+    struct page_stamp instances_stamp = stamp_of(item->instances);
     if (item->has_bad_name)
         return fail(err, CLV_ERR_DATA, "%s: its name has a tab, a line end or what is no UTF-8; rename it to label it",
                     of->name);
     enum clv_status status = page_document_open(&document, of->image, &session->options->limits, err);
-    if (status == CLV_OK && (mask_stamp.is_there || strokes_stamp.is_there || has_foreign(item)))
+    if (status == CLV_OK && (strokes_stamp.is_there || file_of(item->mask, item->foreign) ||
+                             (session->keeps_objects && file_of(item->instances, item->foreign_instances))))
         status = read_drawn(&document, session, item, err);
     else if (status == CLV_OK)
         status = page_import_show(&document, &session->import, of->name, err);
@@ -311,6 +348,7 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     session->open = number;
     session->mask_stamp = mask_stamp;
     session->strokes_stamp = strokes_stamp;
+    session->instances_stamp = instances_stamp;
     return CLV_OK;
 }
 
@@ -325,21 +363,21 @@ static enum clv_status outputs_folder(const char *path, struct clv_error *err)
 
 /* A mask of another format makes way for the one that is saved: the set has one for each image. One that goes by the
  * stem of several images stays. */
-static enum clv_status put_aside(const struct page_item *item, struct clv_error *err)
+static enum clv_status put_aside(const char *foreign, const char *mask, struct clv_error *err)
 {
-    if (!has_foreign(item))
+    if (!foreign || !path_exists(foreign))
         return CLV_OK;
-    char *own = path_replace_extension(item->mask, ""), *theirs = path_replace_extension(item->foreign, "");
+    char *own = path_replace_extension(mask, ""), *theirs = path_replace_extension(foreign, "");
     bool is_shared = own && theirs && strcmp(own, theirs) != 0;
     array_free(own);
     array_free(theirs);
     if (is_shared)
         return CLV_OK;
-    char *folder = path_folder(item->foreign), *aside = folder ? path_join(folder, ".replaced") : NULL;
-    char *path = aside ? path_join(aside, path_name(item->foreign)) : NULL;
+    char *folder = path_folder(foreign), *aside = folder ? path_join(folder, ".replaced") : NULL;
+    char *path = aside ? path_join(aside, path_name(foreign)) : NULL;
     enum clv_status status = path ? folder_create(aside, err) : fail_memory(err);
-    if (status == CLV_OK && rename(item->foreign, path) != 0)
-        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot be put aside to %s", item->foreign, path);
+    if (status == CLV_OK && rename(foreign, path) != 0)
+        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot be put aside to %s", foreign, path);
     array_free(folder);
     array_free(aside);
     array_free(path);
@@ -365,6 +403,21 @@ static enum clv_status save_boxes(struct page_session *session, struct clv_error
     return status;
 }
 
+static enum clv_status save_objects(struct page_session *session, const struct page_item *item, struct clv_error *err)
+{
+    const struct page_document *document = &session->document;
+    struct clv_object_map map = {document->image.width, document->image.height, page_document_n_objects(document),
+                                 array_alloc(page_document_size(document), sizeof *map.objects), NULL};
+    enum clv_status status = map.objects ? outputs_folder(item->instances, err) : fail_memory(err);
+    if (status == CLV_OK)
+        page_document_number(map.objects, document);
+    TRY(put_aside(item->foreign_instances, item->instances, err));
+    TRY(clv_object_map_write(NULL, item->instances, &map, err));
+    session->instances_stamp = stamp_of(item->instances);
+    clv_object_map_release(&map);
+    return status;
+}
+
 static bool is_empty(const struct page_document *document)
 {
     struct clv_pixel_box box;
@@ -381,7 +434,8 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
     const struct clv_labels *labels = &session->set.labels;
     struct text json;
     if (!is_same(session->mask_stamp, stamp_of(item->mask)) ||
-        !is_same(session->strokes_stamp, stamp_of(item->strokes))) {
+        !is_same(session->strokes_stamp, stamp_of(item->strokes)) ||
+        (session->keeps_objects && !is_same(session->instances_stamp, stamp_of(item->instances)))) {
         session->open = -1;
         return fail(err, CLV_ERR_CREATE,
                     "%s or its strokes were changed meanwhile by another program; open the image again", item->mask);
@@ -396,11 +450,12 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
     enum clv_status status = json.failed ? fail_memory(err) : outputs_folder(item->strokes, err);
     TRY(file_write(item->strokes, json.bytes, json.size, err));
     session->strokes_stamp = stamp_of(item->strokes);
-    TRY(put_aside(item, err));
+    TRY(put_aside(item->foreign, item->mask, err));
     TRY(outputs_folder(item->mask, err));
     TRY(clv_png_write_labels(item->mask, document->image.width, document->image.height, painted,
                              (const uint8_t(*)[3])labels->palette, 256, err));
     session->mask_stamp = stamp_of(item->mask);
+    TRY_IF(session->keeps_objects, save_objects(session, item, err));
     TRY(save_boxes(session, err));
     if (status == CLV_OK)
         item->status = !document->history.is_accepted ? PAGE_BEGUN
@@ -413,7 +468,7 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
 
 void page_session_remove_empty(const struct page_session *session)
 {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         char *path = session->has_made[k] ? path_join(session->set.root, folder_names[k]) : NULL;
         if (path)
             rmdir(path); /* if it is empty */

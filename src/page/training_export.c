@@ -19,8 +19,9 @@ struct writing {
     struct training_export *export;
     struct text manifest, boxes, accepted;
     size_t n_accepted;
-    bool is_linked; /* an image is elsewhere */
-    char *folder;   /* of what is made of strokes */
+    bool is_linked;  /* an image is elsewhere */
+    char *folder;    /* of what is made of strokes */
+    const char *tab; /* before the instances; "": these are not kept apart */
 };
 
 /* What strokes and boxes say of an image. */
@@ -118,7 +119,7 @@ static const char *below_root(const struct page_session *session, const char *pa
 
 static void add_boxed(struct writing *self, const char *image, const struct clv_pixel_box *boxes, size_t n)
 {
-    text_printf(&self->manifest, "%s\t\n", image);
+    text_printf(&self->manifest, "%s\t%s\n", image, self->tab);
     for (size_t k = 0; k < n; k++)
         text_printf(&self->boxes, "%s\t%d\t%d\t%d\t%d\n", image, boxes[k].first_x, boxes[k].first_y,
                     boxes[k].end_x - boxes[k].first_x, boxes[k].end_y - boxes[k].first_y);
@@ -136,7 +137,8 @@ static enum clv_status add_partial(struct writing *self, size_t i, const struct 
                                                          known->labels, (const uint8_t(*)[3])labels->palette, 256, err)
                                   : fail_memory(err);
     if (status == CLV_OK) {
-        text_printf(&self->manifest, "%s\t%s\n", self->session->set.items[i].name, below_root(self->session, path));
+        text_printf(&self->manifest, "%s\t%s%s\n", self->session->set.items[i].name, below_root(self->session, path),
+                    self->tab);
         self->export->n_masks++;
     }
     array_free(path);
@@ -201,8 +203,10 @@ static enum clv_status add_item(struct writing *self, size_t i, struct clv_error
         return add_new(self, i, err);
     if (item->status == PAGE_BEGUN)
         return add_begun(self, i, err);
-    const char *mask = path_exists(item->mask) || !item->foreign ? item->mask : item->foreign;
-    text_printf(&self->manifest, "%s\t%s\n", name, below_root(self->session, mask));
+    const char *mask = path_exists(item->mask) ? item->mask : item->foreign; /* NULL: there are only objects */
+    const char *instances = path_exists(item->instances) ? item->instances : item->foreign_instances;
+    text_printf(&self->manifest, "%s\t%s%s%s\n", name, mask ? below_root(self->session, mask) : "", self->tab,
+                instances && *self->tab ? below_root(self->session, instances) : "");
     text_printf(&self->accepted, "%s\n", name);
     self->export->n_masks++;
     self->n_accepted++;
@@ -247,13 +251,15 @@ static enum clv_status write_files(struct writing *self, struct clv_error *err)
 enum clv_status training_export_write(struct training_export *export, const struct page_session *session,
                                       struct clv_error *err)
 {
-    struct writing self = {
-        .session = session, .export = export, .folder = path_join(session->set.root, "strokes/.training")};
+    struct writing self = {.session = session,
+                           .export = export,
+                           .folder = path_join(session->set.root, "strokes/.training"),
+                           .tab = session->keeps_objects ? "\t" : ""};
     *export = (struct training_export){0};
     text_init(&self.manifest, MAX_BYTES);
     text_init(&self.boxes, MAX_BYTES);
     text_init(&self.accepted, MAX_BYTES);
-    text_put(&self.manifest, "image\tmask\n");
+    text_printf(&self.manifest, "image\tmask%s\n", session->keeps_objects ? "\tinstances" : "");
     text_put(&self.boxes, "image\tx\ty\tw\th\n");
     enum clv_status status = self.folder ? folder_create(self.folder, err) : fail_memory(err);
     for (size_t i = 0; i < session->set.n_items && status == CLV_OK; i++)

@@ -205,7 +205,7 @@ TEST(answers_and_strokes_files_say_all_of_what_was_drawn)
     char runs[4096] = "[1198", *end = expected + strlen(expected), *runs_end = runs + strlen(runs);
     for (int row = 0; row < 35; row++) {
         int after = row < 34 ? 55 : 5400 - 1198 - 34 * 90 - 35;
-        end += sprintf(end, ",1,35,0,%d", after);
+        end += sprintf(end, ",3,35,0,%d", after);
         runs_end += sprintf(runs_end, ",35,%d", after);
     }
     strcpy(end, "]}\n");

@@ -295,14 +295,20 @@ TEST(later_objects_lie_on_earlier_ones_and_what_is_deleted_or_undone_on_none)
 
 TEST(an_image_takes_a_bounded_number_of_objects)
 {
-    struct page_document document = {.image = {.width = 254, .height = 1}};
-    uint8_t labels[254];
-    for (int p = 0; p < 254; p++)
-        labels[p] = (uint8_t)(p + 1);
-    must(page_document_import(&document, labels, PAGE_MASK, err));
+    struct page_document document = {.image = {.width = PAGE_MAX_OBJECTS + 1, .height = 1}};
+    int32_t numbers[PAGE_MAX_OBJECTS + 1];
+    struct clv_object_map map = {PAGE_MAX_OBJECTS + 1, 1, PAGE_MAX_OBJECTS + 1, numbers, NULL};
+    for (int p = 0; p <= PAGE_MAX_OBJECTS; p++)
+        numbers[p] = p + 1;
+    must_fail(CLV_ERR_DATA, "5001 objects, the page takes at most 5000",
+              page_document_import_objects(&document, &map, err));
+    ck_assert_uint_eq(document.history.n, 0);
+    numbers[0] = map.n_objects = PAGE_MAX_OBJECTS;
+    numbers[PAGE_MAX_OBJECTS] = 1;
+    must(page_document_import_objects(&document, &map, err));
     ck_assert_int_eq(page_document_n_objects(&document), PAGE_MAX_OBJECTS);
-    ck_assert_uint_eq(document.history.n, PAGE_MAX_OBJECTS);
-    ck_assert_int_eq(document.history.events[249].label, 250);
+    ck_assert(document.history.events[4999].is_linked && page_document_step(&document, -1));
+    ck_assert_uint_eq(document.history.cursor, 0);
     page_document_release(&document);
 }
 

@@ -242,7 +242,7 @@ TEST(damaged_strokes_are_refused_by_name_and_stay_as_they_are)
         {STROKES("-1", ""), "cursor -1"},
         {STROKES("1", "{\"kind\":\"figure\"}"), "object or label is missing"},
         {STROKES("1", STROKE("blob", "0", "1", "3", "[5400]")), "kind \\\"blob\\\""},
-        {STROKES("1", STROKE("figure", "250", "1", "3", "[5400]")), "object 250, must be 0..249"},
+        {STROKES("1", STROKE("figure", "5000", "1", "3", "[5400]")), "object 5000, must be 0..4999"},
         {STROKES("1", STROKE("figure", "0", "255", "3", "[5400]")), "label 255, must be 1..254"},
         {STROKES("1", STROKE("figure", "0", "0", "3", "[5400]")), "label 0, must be 1..254"},
         {STROKES("1", STROKE("figure", "0", "1", "501", "[5400]")), "radius must be 0..500"},

@@ -84,7 +84,7 @@ static enum clv_status parse(struct page_event *event, const char *text, struct 
 TEST(events_are_taken_up_to_their_limits)
 {
     static const char *const good[] = {EVENT("0", "1", "\"points\":[1e6,-1e6]"),
-                                       EVENT("249", "254", "\"radius\":500,\"points\":[1,2]"),
+                                       EVENT("4999", "254", "\"radius\":500,\"points\":[1,2]"),
                                        EVENT("0", "1", "\"radius\":0,\"points\":[1,2,3,4]"),
                                        "{\"kind\":\"box\",\"object\":0,\"label\":1,\"points\":[1,2,3,4]}",
                                        "{\"kind\":\"delete\",\"object\":0,\"label\":1}"};
@@ -97,7 +97,7 @@ TEST(events_are_taken_up_to_their_limits)
         {EVENT("0", "1", "\"points\":[0,1,2]"), "pairs of numbers"},
         {EVENT("0", "1", "\"points\":[]"), "0 points are too few for a figure"},
         {EVENT("0", "1", "\"radius\":3"), "pairs of numbers"},
-        {EVENT("250", "1", "\"points\":[1,2]"), "object 250"},
+        {EVENT("5000", "1", "\"points\":[1,2]"), "object 5000"},
         {EVENT("-1", "1", "\"points\":[1,2]"), "object -1"},
         {EVENT("0", "255", "\"points\":[1,2]"), "label 255"},
         {EVENT("0", "0", "\"points\":[1,2]"), "label 0"},

@@ -192,8 +192,8 @@ TEST(a_crash_while_a_suggestion_is_accepted_loses_no_stroke)
     ck_assert_ptr_nonnull(strstr(text, "\"runs\":[1,3,0,5397]"));
     ck_assert_ptr_nonnull(strstr(text, "\"redo\":true"));
     ck_assert_ptr_nonnull(strstr(text, "\"kind\":\"figure\""));
-    expect(session, 200, "POST", "/api/redo/0", "{\"revision\":0}", "\"runs\":[1,3,0,6,1,2,0,5389]");
-    expect(session, 200, "POST", "/api/redo/0", "{\"revision\":1}", "\"runs\":[1,3,0,6,1,2,0,9,2,4,0,5376]");
+    expect(session, 200, "POST", "/api/redo/0", "{\"revision\":0}", "\"runs\":[1,3,0,6,2,2,0,5389]");
+    expect(session, 200, "POST", "/api/redo/0", "{\"revision\":1}", "\"runs\":[1,3,0,6,2,2,0,9,3,4,0,5376]");
     page_session_free(session);
     free(text);
 }

@@ -1,7 +1,6 @@
 /* Folders as those of the Data Science Bowl 2018: NAME/images/ with one image, NAME/masks/ with a mask of each of its
  * objects. */
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

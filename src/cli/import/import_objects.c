@@ -1,5 +1,4 @@
 /* The objects of an image of the set: its mask, and the label image of its objects. */
-#include <math.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -56,6 +56,7 @@ struct label {
     struct common_options common;
     const char *folder, *address, *boxes;
     int32_t port;
+    bool objects;
     int opens_browser; /* 1, or 0 */
 };
 
@@ -73,6 +74,9 @@ static const struct clv_option label_rows[] = {
      .help = "Show boxes and outlines of another program (default: FOLDER/boxes.tsv)\n"
              "On images that nothing was drawn on yet. TSV, Pascal VOC, COCO, labelme, CVAT, YOLO ..; a file or a "
              "folder"},
+    {"objects", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_FLAG, AT(objects),
+     .help = "Keep objects apart, in FOLDER/instances/ (default: where that is there)\n"
+             "A label image for each image: what touches can be told apart, counted and learned"},
     {"no-browser", 0, NULL, SECTION_PAGE, BASIC, CLV_OPTION_SET, AT(opens_browser), .minimum = 0,
      .help = "Only print the link (default: open it in the browser, too)"},
     {0},
@@ -86,7 +90,8 @@ static enum clv_status parse(struct label *self, int argc, char **argv, struct c
         {"label photos/", "label --port 8080 --no-browser photos/"},
         "Boxes, strokes and clicks are each answered by a minimum cut, and a model that learns meanwhile makes "
         "suggestions. Everything is saved into the folder at every stroke: masks in FOLDER/masks/, boxes in "
-        "FOLDER/boxes.tsv, strokes in FOLDER/strokes/, the model in FOLDER/label.cleave. `cleave train --data FOLDER' "
+        "FOLDER/boxes.tsv, strokes in FOLDER/strokes/, objects that are kept apart in FOLDER/instances/, the model in "
+        "FOLDER/label.cleave. `cleave train --data FOLDER' "
         "learns from them. The link that is printed opens the page; nobody gets in without it. Ctrl-C ends it; nothing "
         "is lost.",
         {{label_rows, self, false},
@@ -233,7 +238,8 @@ static enum clv_status serve(struct label *self, struct label_server *server, co
 static enum clv_status run(struct label *self, struct clv_error *err)
 {
     struct page_trainer view;
-    struct page_options options = {.folder = self->folder, .files = label_page_files, .trainer = &view};
+    struct page_options options = {
+        .folder = self->folder, .files = label_page_files, .trainer = &view, .objects = self->objects};
     struct label_trainer *trainer = NULL;
     struct label_server *server = NULL;
     struct page_session *session = NULL;

@@ -1,0 +1,213 @@
+/* Objects that are told apart: a label image becomes objects and comes of them, two become one, a stroke makes several
+ * of one. */
+#include <string.h>
+
+#include "base/base.h"
+#include "page/page.h"
+
+/* What a stroke cuts off by the way is no part of an object: below so many pixels, or this share of it. */
+#define SMALLEST_PART  4
+#define SMALLEST_SHARE 0.01
+
+void page_document_number(int32_t *numbers, const struct page_document *document)
+{
+    int32_t n = page_document_n_objects(document);
+    memset(numbers, 0, page_document_size(document) * sizeof *numbers);
+    for (int32_t object = 0; object < n; object++) {
+        const struct page_event *last = page_history_latest(&document->history, object, document->history.cursor);
+        int32_t *at = numbers;
+        for (size_t k = 0; last && last->kind != PAGE_DELETE && k < last->result.n; at += last->result.lengths[k++])
+            for (int32_t i = 0; k % 2 && i < last->result.lengths[k]; i++)
+                at[i] = object + 1;
+    }
+}
+
+/* event->result = the pixels of a number, which are in rows first to end - 1; adds the event. */
+static enum clv_status add(struct page_document *document, struct page_event *event, const int32_t *numbers,
+                           int32_t number, int32_t first, int32_t end, struct clv_error *err)
+{
+    size_t width = (size_t)document->image.width, n = page_document_size(document);
+    size_t from = (size_t)first * width, to = end < document->image.height ? ((size_t)end + 1) * width : n;
+    uint8_t *layer = array_alloc(to - from, 1);
+    enum clv_status status = layer ? CLV_OK : fail_memory(err);
+    for (size_t p = from; layer && p < to; p++)
+        layer[p - from] = numbers[p] == number;
+    TRY(page_runs_encode(&event->result, layer, to - from, 1, err));
+    if (status == CLV_OK) { /* the last run is outside, unless it ends with the image */
+        event->result.lengths[0] += (int32_t)from;
+        event->result.lengths[event->result.n - 1] += (int32_t)(n - to);
+    }
+    TRY(page_history_add(&document->history, event, err));
+    page_event_release(event);
+    array_free(layer);
+    return status;
+}
+
+/* A change of several events is one step, or none. */
+static enum clv_status settle(struct page_document *document, size_t cursor, enum clv_status status)
+{
+    if (status != CLV_OK)
+        page_history_take_back(&document->history, cursor);
+    document->revision += status == CLV_OK;
+    return status;
+}
+
+enum clv_status page_document_import_objects(struct page_document *document, const struct clv_object_map *map,
+                                             struct clv_error *err)
+{
+    int32_t before = page_document_n_objects(document), n = map->n_objects;
+    if (n > PAGE_MAX_OBJECTS - before)
+        return fail(err, CLV_ERR_DATA, "%d objects, the page takes at most %d", n, PAGE_MAX_OBJECTS);
+    size_t cursor = document->history.cursor;
+    int32_t(*rows)[2] = array_zalloc((size_t)n + 1, sizeof *rows); /* first, end */
+    enum clv_status status = rows ? CLV_OK : fail_memory(err);
+    for (size_t p = page_document_size(document); rows && p-- > 0;) {
+        int32_t *own = rows[map->objects[p]], row = (int32_t)(p / (size_t)map->width);
+        own[0] = row;
+        own[1] = own[1] ? own[1] : row + 1;
+    }
+    for (int32_t k = 0; k < n && status == CLV_OK; k++) {
+        uint8_t label = map->labels ? map->labels[k] : 1;
+        struct page_event event = {.kind = PAGE_MASK,
+                                   .object = before + k,
+                                   .label = label && label != CLV_VOID ? label : 1,
+                                   .is_linked = k > 0};
+        status = add(document, &event, map->objects, k + 1, rows[k + 1][0], rows[k + 1][1], err);
+    }
+    array_free(rows);
+    return settle(document, cursor, status);
+}
+
+bool page_document_has_objects(const struct page_document *document, const struct clv_object_map *map, int32_t *numbers)
+{
+    int32_t number_of[PAGE_MAX_OBJECTS + 1] = {0}, object_of[PAGE_MAX_OBJECTS + 1] = {0};
+    bool are_same = map->n_objects <= PAGE_MAX_OBJECTS;
+    page_document_number(numbers, document);
+    for (size_t p = 0, n = page_document_size(document); p < n && are_same; p++) {
+        int32_t object = map->objects[p], number = numbers[p];
+        if (object && number && !number_of[object] && !object_of[number]) {
+            number_of[object] = number;
+            object_of[number] = object;
+        }
+        are_same = number_of[object] == number && object_of[number] == object;
+    }
+    return are_same;
+}
+
+/* The object's latest event, if it is there. */
+static enum clv_status find(const struct page_event **last, const struct page_document *document, int32_t object,
+                            struct clv_error *err)
+{
+    *last = page_history_latest(&document->history, object, document->history.cursor);
+    return *last && (*last)->kind != PAGE_DELETE ? CLV_OK
+                                                 : fail(err, CLV_ERR_USAGE, "there is no object %d", object + 1);
+}
+
+enum clv_status page_document_merge(struct page_document *document, int32_t object, int32_t other,
+                                    struct clv_error *err)
+{
+    const struct page_event *own, *theirs;
+    MUST(find(&own, document, object, err));
+    MUST(find(&theirs, document, other, err));
+    if (object == other)
+        return fail(err, CLV_ERR_USAGE, "an object cannot be made one with itself");
+    /* The later one stays: as it is over the earlier one, so are their pixels over all in between. */
+    int32_t kept = object > other ? object : other, gone = object > other ? other : object;
+    struct page_event event = {.kind = PAGE_MERGE, .object = kept, .label = own->label};
+    struct page_event end = {
+        .kind = PAGE_DELETE, .object = gone, .label = kept == object ? theirs->label : own->label, .is_linked = true};
+    size_t n = page_document_size(document), cursor = document->history.cursor;
+    int32_t *numbers = array_alloc(n, sizeof *numbers);
+    if (!numbers)
+        return fail_memory(err);
+    page_document_number(numbers, document);
+    for (size_t p = 0; p < n; p++)
+        numbers[p] = numbers[p] == gone + 1 ? kept + 1 : numbers[p];
+    enum clv_status status = add(document, &event, numbers, kept + 1, 0, document->image.height, err);
+    TRY(add(document, &end, numbers, gone + 1, 0, 1, err));
+    array_free(numbers);
+    return settle(document, cursor, status);
+}
+
+/* Pixels of number -1 take that of the nearest others, by steps by sides through their like; what is not reached takes
+ * `own`. queue[n]. */
+static void grow(int32_t *numbers, size_t *queue, int32_t own, size_t width, size_t n)
+{
+    size_t n_queued = 0;
+    for (size_t p = 0; p < n; p++)
+        if (numbers[p] > 0)
+            queue[n_queued++] = p;
+    for (size_t i = 0; i < n_queued; i++) {
+        size_t p = queue[i], x = p % width;
+        const size_t next[4] = {x ? p - 1 : p, x + 1 < width ? p + 1 : p, p >= width ? p - width : p, p + width};
+        for (int k = 0; k < 4; k++)
+            if (next[k] < n && numbers[next[k]] < 0) {
+                numbers[next[k]] = numbers[p];
+                queue[n_queued++] = next[k];
+            }
+    }
+    for (size_t p = 0; p < n; p++)
+        numbers[p] = numbers[p] < 0 ? own : numbers[p];
+}
+
+/* Of the object's pixels numbers[] those of the largest piece that the stroke leaves stay `own`, those of the second
+ * become `next`, and the rest goes to what is nearest. */
+static enum clv_status part(int32_t *numbers, const struct page_document *document, const struct page_event *stroke,
+                            int32_t own, int32_t next, struct clv_error *err)
+{
+    size_t n = page_document_size(document);
+    struct clv_object_map map = {0};
+    int32_t largest = 0, second = 0;
+    uint8_t *layer = array_alloc(n, 1);
+    size_t *queue = array_zalloc(n + 1, sizeof *queue); /* first the pieces' sizes */
+    enum clv_status status = layer && queue ? CLV_OK : fail_memory(err);
+    for (size_t p = 0; p < n && status == CLV_OK; p++)
+        layer[p] = numbers[p] == own;
+    if (status == CLV_OK)
+        page_document_stroke(layer, document, stroke, 0);
+    TRY(clv_object_map_from_labels(&map, layer, document->image.width, document->image.height, NULL, err));
+    for (size_t p = 0; p < n && status == CLV_OK; p++)
+        queue[map.objects[p]] += map.objects[p] > 0;
+    for (int32_t k = 1; k <= map.n_objects; k++) {
+        if (queue[k] > queue[largest]) {
+            second = largest;
+            largest = k;
+        } else if (queue[k] > queue[second]) {
+            second = k;
+        }
+    }
+    TRY_IF(!second, fail(err, CLV_ERR_USAGE, "the stroke does not part the object: draw it from side to side"));
+    for (size_t p = 0; p < n && status == CLV_OK; p++)
+        numbers[p] = numbers[p] != own           ? 0
+                     : !layer[p]                 ? -1
+                     : map.objects[p] == largest ? own
+                     : map.objects[p] == second  ? next
+                                                 : -1;
+    if (status == CLV_OK)
+        grow(numbers, queue, own, (size_t)document->image.width, n);
+    clv_object_map_release(&map);
+    array_free(queue);
+    array_free(layer);
+    return status;
+}
+
+enum clv_status page_document_split(struct page_document *document, struct page_event *stroke, struct clv_error *err)
+{
+    const struct page_event *last;
+    MUST(find(&last, document, stroke->object, err));
+    int32_t height = document->image.height, own = stroke->object + 1, next = page_document_n_objects(document) + 1;
+    size_t cursor = document->history.cursor;
+    struct page_event other = {.kind = PAGE_MASK, .object = next - 1, .label = last->label, .is_linked = true};
+    if (next > PAGE_MAX_OBJECTS)
+        return fail(err, CLV_ERR_USAGE, "the page takes at most %d objects", PAGE_MAX_OBJECTS);
+    int32_t *numbers = array_alloc(page_document_size(document), sizeof *numbers);
+    if (!numbers)
+        return fail_memory(err);
+    stroke->label = last->label;
+    page_document_number(numbers, document);
+    enum clv_status status = part(numbers, document, stroke, own, next, err);
+    TRY(add(document, stroke, numbers, own, 0, height, err));
+    TRY(add(document, &other, numbers, next, 0, height, err));
+    array_free(numbers);
+    return settle(document, cursor, status);
+}
