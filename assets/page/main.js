@@ -121,6 +121,7 @@ const page = {
       if (other < 0) toast('There is no object.', 'note');
       else if (!isMerge || !own) this.chooseObject(other);
       else if (other !== own.object) {
+        this.object = Math.max(own.object, other); // which stays
         this.show(await ask('stroke/' + this.document.number, { revision: this.document.revision, kind: 'merge', object: own.object, other, label: own.label }));
         toast(`Objects ${own.object + 1} and ${other + 1} are one; undo (Ctrl+Z) parts them.`, 'note');
       }

@@ -266,7 +266,8 @@ size_t page_document_size(const struct page_document *document); /* in pixels */
 enum clv_status page_document_import(struct page_document *document, const uint8_t *labels, enum page_kind kind,
                                      struct clv_error *err) CLV_CHECK;
 
-/* Objects of a label image, with its labels (1 where they are not known), as one step. CLV_ERR_DATA: too many. */
+/* Objects of a label image, with its labels (1 where they are not known), in the place of all others, as one step.
+ * CLV_ERR_DATA: too many. */
 enum clv_status page_document_import_objects(struct page_document *document, const struct clv_object_map *map,
                                              struct clv_error *err) CLV_CHECK;
 
@@ -277,13 +278,11 @@ void page_document_number(int32_t *numbers, const struct page_document *document
 bool page_document_has_objects(const struct page_document *document, const struct clv_object_map *map,
                                int32_t *numbers);
 
-/* Two objects become one, of `object`'s label and the greater number. CLV_ERR_USAGE: one of them is not there. */
-enum clv_status page_document_merge(struct page_document *document, int32_t object, int32_t other,
-                                    struct clv_error *err) CLV_CHECK;
-
-/* The stroke, which is taken over, parts its object: the smaller side is a new one. CLV_ERR_USAGE: it does not. O(pixels) */
-enum clv_status page_document_split(struct page_document *document, struct page_event *stroke,
-                                    struct clv_error *err) CLV_CHECK;
+/* PAGE_MERGE: the event's object and another become one, of its label and the greater number. PAGE_SPLIT: a stroke parts
+ * the event's object; the smaller side is the other, which is new. Takes the event over. CLV_ERR_USAGE, and nothing
+ * changes: an object is not there, there are too many, or the stroke does not part it. O(pixels) */
+enum clv_status page_document_regroup(struct page_document *document, struct page_event *event, int32_t other,
+                                      struct clv_error *err) CLV_CHECK;
 
 /* Cuts the event's object anew and adds the event, which it takes over. Nothing changes in case of an error. */
 enum clv_status page_document_draw(struct page_document *document, struct page_event *event,

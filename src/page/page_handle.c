@@ -281,15 +281,12 @@ static enum clv_status draw(struct page_response *response, struct page_session 
     enum clv_status status = page_event_parse(&event, root, "stroke", err);
     if (status == CLV_OK && event.label >= session->set.labels.n_labels)
         status = fail(err, CLV_ERR_USAGE, "there is no label %d", event.label);
-    if (event.kind == PAGE_MERGE) {
-        int64_t other = -1;
-        (void)json_get_int64(json_member(root, "other"), &other);
-        TRY_IF(other < 0 || other >= PAGE_MAX_OBJECTS, fail(err, CLV_ERR_USAGE, "the request has no other object"));
-        TRY(page_document_merge(&session->document, event.object, (int32_t)other, err));
-    } else {
-        TRY(event.kind == PAGE_SPLIT ? page_document_split(&session->document, &event, err)
-                                     : page_document_draw(&session->document, &event, err));
-    }
+    int64_t other = page_document_n_objects(&session->document);
+    TRY_IF(event.kind == PAGE_MERGE &&
+               (!json_get_int64(json_member(root, "other"), &other) || other < 0 || other >= PAGE_MAX_OBJECTS),
+           fail(err, CLV_ERR_USAGE, "the request has no other object"));
+    TRY(event.kind >= PAGE_MERGE ? page_document_regroup(&session->document, &event, (int32_t)other, err)
+                                 : page_document_draw(&session->document, &event, err));
     page_event_release(&event);
     return status == CLV_OK ? save_and_tell(response, session, started, &before, true, err) : status;
 }

@@ -5,10 +5,6 @@
 #include "base/base.h"
 #include "page/page.h"
 
-/* What a stroke cuts off by the way is no part of an object: below so many pixels, or this share of it. */
-#define SMALLEST_PART  4
-#define SMALLEST_SHARE 0.01
-
 void page_document_number(int32_t *numbers, const struct page_document *document)
 {
     int32_t n = page_document_n_objects(document);
@@ -66,12 +62,16 @@ enum clv_status page_document_import_objects(struct page_document *document, con
         own[0] = row;
         own[1] = own[1] ? own[1] : row + 1;
     }
+    for (int32_t object = 0; object < before && status == CLV_OK; object++) {
+        struct page_event end = {.kind = PAGE_DELETE, .object = object, .label = 1, .is_linked = object > 0};
+        status = add(document, &end, map->objects, n + 1, 0, 1, err);
+    }
     for (int32_t k = 0; k < n && status == CLV_OK; k++) {
         uint8_t label = map->labels ? map->labels[k] : 1;
         struct page_event event = {.kind = PAGE_MASK,
                                    .object = before + k,
                                    .label = label && label != CLV_VOID ? label : 1,
-                                   .is_linked = k > 0};
+                                   .is_linked = before + k > 0};
         status = add(document, &event, map->objects, k + 1, rows[k + 1][0], rows[k + 1][1], err);
     }
     array_free(rows);
@@ -94,120 +94,85 @@ bool page_document_has_objects(const struct page_document *document, const struc
     return are_same;
 }
 
-/* The object's latest event, if it is there. */
-static enum clv_status find(const struct page_event **last, const struct page_document *document, int32_t object,
-                            struct clv_error *err)
-{
-    *last = page_history_latest(&document->history, object, document->history.cursor);
-    return *last && (*last)->kind != PAGE_DELETE ? CLV_OK
-                                                 : fail(err, CLV_ERR_USAGE, "there is no object %d", object + 1);
-}
-
-enum clv_status page_document_merge(struct page_document *document, int32_t object, int32_t other,
-                                    struct clv_error *err)
-{
-    const struct page_event *own, *theirs;
-    MUST(find(&own, document, object, err));
-    MUST(find(&theirs, document, other, err));
-    if (object == other)
-        return fail(err, CLV_ERR_USAGE, "an object cannot be made one with itself");
-    /* The later one stays: as it is over the earlier one, so are their pixels over all in between. */
-    int32_t kept = object > other ? object : other, gone = object > other ? other : object;
-    struct page_event event = {.kind = PAGE_MERGE, .object = kept, .label = own->label};
-    struct page_event end = {
-        .kind = PAGE_DELETE, .object = gone, .label = kept == object ? theirs->label : own->label, .is_linked = true};
-    size_t n = page_document_size(document), cursor = document->history.cursor;
-    int32_t *numbers = array_alloc(n, sizeof *numbers);
-    if (!numbers)
-        return fail_memory(err);
-    page_document_number(numbers, document);
-    for (size_t p = 0; p < n; p++)
-        numbers[p] = numbers[p] == gone + 1 ? kept + 1 : numbers[p];
-    enum clv_status status = add(document, &event, numbers, kept + 1, 0, document->image.height, err);
-    TRY(add(document, &end, numbers, gone + 1, 0, 1, err));
-    array_free(numbers);
-    return settle(document, cursor, status);
-}
-
-/* Pixels of number -1 take that of the nearest others, by steps by sides through their like; what is not reached takes
- * `own`. queue[n]. */
-static void grow(int32_t *numbers, size_t *queue, int32_t own, size_t width, size_t n)
-{
-    size_t n_queued = 0;
-    for (size_t p = 0; p < n; p++)
-        if (numbers[p] > 0)
-            queue[n_queued++] = p;
-    for (size_t i = 0; i < n_queued; i++) {
-        size_t p = queue[i], x = p % width;
-        const size_t next[4] = {x ? p - 1 : p, x + 1 < width ? p + 1 : p, p >= width ? p - width : p, p + width};
-        for (int k = 0; k < 4; k++)
-            if (next[k] < n && numbers[next[k]] < 0) {
-                numbers[next[k]] = numbers[p];
-                queue[n_queued++] = next[k];
-            }
-    }
-    for (size_t p = 0; p < n; p++)
-        numbers[p] = numbers[p] < 0 ? own : numbers[p];
-}
-
-/* Of the object's pixels numbers[] those of the largest piece that the stroke leaves stay `own`, those of the second
- * become `next`, and the rest goes to what is nearest. */
+/* Of the object's pixels numbers[] those of the largest piece that a stroke leaves stay `own`, those of the second one
+ * become `next`, and the rest goes to what is next to it. */
 static enum clv_status part(int32_t *numbers, const struct page_document *document, const struct page_event *stroke,
                             int32_t own, int32_t next, struct clv_error *err)
 {
-    size_t n = page_document_size(document);
+    size_t n = page_document_size(document), width = (size_t)document->image.width;
     struct clv_object_map map = {0};
     int32_t largest = 0, second = 0;
     uint8_t *layer = array_alloc(n, 1);
-    size_t *queue = array_zalloc(n + 1, sizeof *queue); /* first the pieces' sizes */
-    enum clv_status status = layer && queue ? CLV_OK : fail_memory(err);
+    size_t *sizes = array_zalloc(n + 1, sizeof *sizes);
+    enum clv_status status = layer && sizes ? CLV_OK : fail_memory(err);
     for (size_t p = 0; p < n && status == CLV_OK; p++)
         layer[p] = numbers[p] == own;
     if (status == CLV_OK)
         page_document_stroke(layer, document, stroke, 0);
     TRY(clv_object_map_from_labels(&map, layer, document->image.width, document->image.height, NULL, err));
     for (size_t p = 0; p < n && status == CLV_OK; p++)
-        queue[map.objects[p]] += map.objects[p] > 0;
-    for (int32_t k = 1; k <= map.n_objects; k++) {
-        if (queue[k] > queue[largest]) {
-            second = largest;
-            largest = k;
-        } else if (queue[k] > queue[second]) {
-            second = k;
+        sizes[map.objects[p]] += map.objects[p] > 0;
+    for (int32_t k = 1; k <= map.n_objects; k++)
+        if (sizes[k] > sizes[second]) {
+            second = sizes[k] > sizes[largest] ? largest : k;
+            largest = sizes[k] > sizes[largest] ? k : largest;
         }
-    }
     TRY_IF(!second, fail(err, CLV_ERR_USAGE, "the stroke does not part the object: draw it from side to side"));
     for (size_t p = 0; p < n && status == CLV_OK; p++)
-        numbers[p] = numbers[p] != own           ? 0
-                     : !layer[p]                 ? -1
-                     : map.objects[p] == largest ? own
-                     : map.objects[p] == second  ? next
-                                                 : -1;
-    if (status == CLV_OK)
-        grow(numbers, queue, own, (size_t)document->image.width, n);
+        if (numbers[p] == own && map.objects[p] != largest)
+            numbers[p] = layer[p] && map.objects[p] == second ? next : -1;
+    for (bool has_changed = status == CLV_OK; has_changed;) {
+        has_changed = false;
+        for (size_t p = 0; p < n; p++)
+            for (int k = 0; k < 4 && numbers[p] < 0; k++) {
+                size_t at = k == 0 ? p - 1 : k == 1 ? p - width : k == 2 ? p + 1 : p + width;
+                if (at < n && (numbers[at] == own || numbers[at] == next) && (k % 2 || at / width == p / width)) {
+                    numbers[p] = numbers[at];
+                    has_changed = true;
+                }
+            }
+    }
+    for (size_t p = 0; p < n && status == CLV_OK; p++)
+        numbers[p] = numbers[p] < 0 ? own : numbers[p];
     clv_object_map_release(&map);
-    array_free(queue);
+    array_free(sizes);
     array_free(layer);
     return status;
 }
 
-enum clv_status page_document_split(struct page_document *document, struct page_event *stroke, struct clv_error *err)
+static const struct page_event *find(const struct page_document *document, int32_t object)
 {
-    const struct page_event *last;
-    MUST(find(&last, document, stroke->object, err));
-    int32_t height = document->image.height, own = stroke->object + 1, next = page_document_n_objects(document) + 1;
-    size_t cursor = document->history.cursor;
-    struct page_event other = {.kind = PAGE_MASK, .object = next - 1, .label = last->label, .is_linked = true};
-    if (next > PAGE_MAX_OBJECTS)
+    const struct page_event *last = page_history_latest(&document->history, object, document->history.cursor);
+    return last && last->kind != PAGE_DELETE ? last : NULL;
+}
+
+enum clv_status page_document_regroup(struct page_document *document, struct page_event *event, int32_t other,
+                                      struct clv_error *err)
+{
+    const bool merges = event->kind == PAGE_MERGE;
+    const struct page_event *own = find(document, event->object), *theirs = merges ? find(document, other) : own;
+    if (!own || !theirs || event->object == other)
+        return fail(err, CLV_ERR_USAGE, "there is no object %d", (own ? other : event->object) + 1);
+    if (other >= PAGE_MAX_OBJECTS)
         return fail(err, CLV_ERR_USAGE, "the page takes at most %d objects", PAGE_MAX_OBJECTS);
-    int32_t *numbers = array_alloc(page_document_size(document), sizeof *numbers);
-    if (!numbers)
-        return fail_memory(err);
-    stroke->label = last->label;
-    page_document_number(numbers, document);
-    enum clv_status status = part(numbers, document, stroke, own, next, err);
-    TRY(add(document, stroke, numbers, own, 0, height, err));
-    TRY(add(document, &other, numbers, next, 0, height, err));
+    int32_t height = document->image.height;
+    size_t n = page_document_size(document), cursor = document->history.cursor;
+    struct page_event second = {.kind = merges ? PAGE_DELETE : PAGE_MASK, .label = own->label, .is_linked = true};
+    event->label = own->label;
+    second.object = other;
+    if (merges && other > event->object) { /* the later one stays: it is over all that is between both */
+        second.object = event->object;
+        event->object = other;
+    }
+    int32_t *numbers = array_alloc(n, sizeof *numbers), kept = event->object + 1, next = second.object + 1;
+    enum clv_status status = numbers ? CLV_OK : fail_memory(err);
+    if (numbers)
+        page_document_number(numbers, document);
+    for (size_t p = 0; p < n && numbers && merges; p++)
+        numbers[p] = numbers[p] == next ? kept : numbers[p];
+    TRY_IF(!merges, part(numbers, document, event, kept, next, err));
+    TRY(add(document, event, numbers, kept, 0, height, err));
+    TRY(add(document, &second, numbers, next, 0, height, err));
     array_free(numbers);
     return settle(document, cursor, status);
 }

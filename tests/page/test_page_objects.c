@@ -85,7 +85,7 @@ TEST(two_objects_become_one_and_undo_parts_them)
     expect_saved("instances/a.png", numbers);
     expect_count(session, 2, "/api/redo/0", "{\"revision\":3}");
     expect(session, 400, "POST", "/api/stroke/0", MERGE(4, 0, 1), "there is no object 1");
-    expect(session, 400, "POST", "/api/stroke/0", MERGE(4, 2, 2), "cannot be made one with itself");
+    expect(session, 400, "POST", "/api/stroke/0", MERGE(4, 2, 2), "there is no object 3");
     expect(session, 400, "POST", "/api/stroke/0", MERGE(4, 2, 99999), "has no other object");
     expect_saved("instances/a.png", merged);
     page_session_free(session);

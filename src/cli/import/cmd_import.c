@@ -1,6 +1,5 @@
 /* cleave import: annotations of other programs as a set. */
 #include <limits.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,50 +15,34 @@
 
 #define LARGEST_NOTE ((size_t)1 << 20)
 
-/* Adds to *within what an outline may reach of an image. */
-static enum clv_status reach(struct clv_pixel_box *within, const struct clv_image_boxes *entry,
-                             const struct clv_outline *outline, int32_t width, int32_t height, struct clv_error *err)
-{
-    struct clv_box box = {0};
-    MUST(outline_bound(&box, outline, err));
-    double across = entry->is_relative ? width : 1, down = entry->is_relative ? height : 1;
-    double left = fmax(floor(box.x * across), 0), right = fmin(ceil((box.x + box.width) * across), width);
-    double top = fmax(floor(box.y * down), 0), bottom = fmin(ceil((box.y + box.height) * down), height);
-    if (left >= right || top >= bottom)
-        return CLV_OK;
-    within->first_x = (int32_t)fmin(within->first_x, left);
-    within->first_y = (int32_t)fmin(within->first_y, top);
-    within->end_x = (int32_t)fmax(within->end_x, right);
-    within->end_y = (int32_t)fmax(within->end_y, bottom);
-    return CLV_OK;
-}
-
 static bool is_of_one(const struct clv_box *box, const struct clv_box *other)
 {
     return box->outline->group && box->outline->group == other->outline->group && box->label == other->label;
 }
 
 /* An image's objects by their outlines, those of a group as one, with the value values[label]. */
-static enum clv_status draw(struct import_objects *objects, const struct clv_image_boxes *entry, const uint8_t *values,
-                            struct clv_error *err)
+static enum clv_status draw(struct import_objects *objects, const struct clv_image_boxes *entry,
+                            const struct clv_box *placed, const uint8_t *values, struct clv_error *err)
 {
     int32_t width = objects->map.width, height = objects->map.height;
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < entry->n_boxes && status == CLV_OK; i++) {
         const struct clv_box *box = &entry->boxes[i];
-        struct clv_pixel_box within = {width, height, 0, 0};
+        struct clv_pixel_box all = clv_box_pixels(&placed[i], width, height);
         size_t first = box->outline->group ? 0 : i, end = box->outline->group ? entry->n_boxes : i + 1;
         while (first < i && !is_of_one(box, &entry->boxes[first]))
             first++;
-        if (first < i)
-            continue;
-        for (size_t k = i; k < end && status == CLV_OK; k++) {
+        for (size_t k = i; k < end && first == i && status == CLV_OK; k++) {
             if (k > i && !is_of_one(box, &entry->boxes[k]))
                 continue;
+            const struct clv_pixel_box own = clv_box_pixels(&placed[k], width, height);
+            all.first_x = own.first_x < all.first_x ? own.first_x : all.first_x;
+            all.first_y = own.first_y < all.first_y ? own.first_y : all.first_y;
+            all.end_x = own.end_x > all.end_x ? own.end_x : all.end_x;
+            all.end_y = own.end_y > all.end_y ? own.end_y : all.end_y;
             status = outline_fill(objects->layer, width, height, entry->boxes[k].outline, entry->is_relative, 1, err);
-            TRY(reach(&within, entry, entry->boxes[k].outline, width, height, err));
         }
-        TRY(import_objects_add(objects, values[box->label], box->outline->is_crowd, &within, err));
+        TRY_IF(first == i, import_objects_add(objects, values[box->label], box->outline->is_crowd, &all, err));
     }
     return status == CLV_OK ? status : fail_within(err, status, entry->image);
 }
@@ -237,7 +220,7 @@ static enum clv_status take_image(struct import_set *self, const struct clv_item
     TRY(import_add(self, item->name, item->image, NULL, err));
     if (has_outlines(entry)) {
         TRY(import_objects_begin(&objects, width, height, err));
-        TRY(draw(&objects, entry, values, err));
+        TRY(draw(&objects, entry, placed, values, err));
         TRY(import_objects_end(&objects, self, err));
     } else {
         TRY(add_boxes(self, boxes, placed, entry->n_boxes, err));

@@ -199,7 +199,7 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
     }
     if (status == CLV_OK && outline) {
         outline->is_crowd = is_crowd;
-        box.width = has_box && box.height > 0 ? box.width : 0;
+        box.width = has_box && box.height > 0 && !builder->keeps_outlines ? box.width : 0;
         return boxes_add_outline(builder, outline, &box, label, err);
     }
     if (status == CLV_OK && !has_box)
