@@ -321,6 +321,7 @@ static const struct option_row label_rows[] = {
     {"--boxes", NULL, "what the page shows: suite page_import", 0},
     {"--listen", NULL, "where the page is: suite cli_label", 0},
     {"--no-browser", NULL, "where the page is: suite cli_label", 0},
+    {"--objects", NULL, "what the page saves: suite page_objects", 0},
     {"--port", NULL, "where the page is: suite cli_label", 0},
     {"--max-pixels", NULL, "what the page opens", 0},
     {"--max-side", NULL, "what the page opens", 0},
