@@ -133,6 +133,41 @@ TEST(layers_of_many_images_are_next_to_the_page)
     }
 }
 
+TEST(objects_are_counted_and_their_areas_are_a_chart_only_where_they_were_looked_for)
+{
+    const struct clv_object rows[2][3] = {{{.area = 1}, {.area = 100}, {.area = 110}}, {{.area = 127}}};
+    uint8_t pixels[3] = {0}, label = 1;
+    const struct clv_image image = {.width = 1, .height = 1, .channels = 3, .pixels = pixels};
+    for (int k = 0; k < 3; k++) {
+        const char *folder = place(k == 0 ? "none" : k == 1 ? "no-object" : "objects");
+        struct clv_report *report = begin(folder);
+        for (int i = 0; i < 2; i++) {
+            const struct clv_report_item item = {.name = "a.jpg",
+                                                 .image = &image,
+                                                 .labels = &label,
+                                                 .weighted_hamming = NAN,
+                                                 .mean_iou = NAN,
+                                                 .objects = k ? rows[i] : NULL,
+                                                 .n_objects = k < 2 ? 0
+                                                              : i   ? 1
+                                                                    : 3};
+            must(clv_report_add(report, &item, err));
+        }
+        must(clv_report_finish(report, err));
+        char *page = slurp(formatted("%s/index.html", folder), NULL);
+        ck_assert_int_eq(count(page, "objects found"), k > 0);
+        ck_assert_int_eq(count(page, "<figcaption>Objects by area"), k == 2);
+        if (k == 2) { /* bars of half octaves, from 1 to 128 */
+            ck_assert_ptr_nonnull(strstr(page, "<b>4</b><span>objects found"));
+            ck_assert_int_eq(count(page, " px\"></i>"), 14);
+            ck_assert_ptr_nonnull(strstr(page, "<i style=\"height:33.3%\" title=\"1 from 1 to 2 px\"></i>"));
+            ck_assert_ptr_nonnull(strstr(page, "<i style=\"height:100.0%\" title=\"3 from 91 to 128 px\"></i>"));
+            ck_assert_ptr_nonnull(strstr(page, "<span>1</span><span>128 px</span>"));
+        }
+        free(page);
+    }
+}
+
 TEST(base64_follows_the_rfc)
 {
     static const char *const vectors[][2] = {{"", ""},
