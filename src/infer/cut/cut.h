@@ -129,12 +129,13 @@ void maxflow_release(struct maxflow *graph);
  * n_edges). */
 int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
 
-/* Whether the graph is the one that maxflow_build makes of these edges. O(n_edges). */
-bool maxflow_is_of(const struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
-
 /* Replaces all capacities: terminal[n_nodes], forward[n_edges] from edges[e][0] to edges[e][1] and backward[n_edges],
  * which may be the same array. */
 void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward);
+
+/* maxflow_build, unless the graph is that of these edges already, and maxflow_set with the capacity both ways. */
+int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2],
+                 const int32_t *terminal, const int32_t *capacity);
 
 /* Solves what maxflow_set has put in place; label[] is the answer. */
 void maxflow_solve(struct maxflow *graph);

@@ -74,30 +74,46 @@ int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const
     return 0;
 }
 
-bool maxflow_is_of(const struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2])
+/* Puts capacities in place, sums of what may leave each node into excess[]. Returns whether the graph's edges are
+ * `edges`, if there are any. */
+static inline bool set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward,
+                       const int32_t (*edges)[2])
 {
-    if (!graph->arc || graph->n_nodes != n_nodes || graph->n_edges != n_edges)
-        return false;
+    struct maxflow_arc *restrict arc = graph->arc;
+    int64_t *restrict out = graph->excess;
     int32_t difference = 0;
-    for (int32_t e = 0; e < n_edges; e++) {
-        const struct maxflow_arc *there = &graph->arc[graph->forth[e]];
-        difference |= (there->head ^ edges[e][1]) | (graph->arc[there->reverse].head ^ edges[e][0]);
+    graph->is_symmetric = forward == backward;
+    graph->is_settled = 0;
+    memset(out, 0, (size_t)graph->n_nodes * sizeof *out);
+    for (int32_t e = 0; e < graph->n_edges; e++) {
+        struct maxflow_arc *there = &arc[graph->forth[e]], *back = &arc[there->reverse];
+        int32_t a = back->head, b = there->head;
+        difference |= edges ? (a ^ edges[e][0]) | (b ^ edges[e][1]) : 0;
+        there->residual = forward[e];
+        back->residual = backward[e];
+        there->sum = back->sum = forward[e] + backward[e];
+        out[a] += forward[e];
+        out[b] += backward[e];
     }
+    memcpy(graph->terminal, terminal, (size_t)graph->n_nodes * sizeof *terminal);
     return !difference;
 }
 
 void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward)
 {
-    graph->is_symmetric = forward == backward;
-    graph->is_settled = 0;
-    struct maxflow_arc *restrict arc = graph->arc;
-    for (int32_t e = 0; e < graph->n_edges; e++) {
-        struct maxflow_arc *there = &arc[graph->forth[e]], *back = &arc[there->reverse];
-        there->residual = forward[e];
-        back->residual = backward[e];
-        there->sum = back->sum = forward[e] + backward[e];
-    }
-    memcpy(graph->terminal, terminal, (size_t)graph->n_nodes * sizeof *terminal);
+    set(graph, terminal, forward, backward, NULL);
+}
+
+int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2],
+                 const int32_t *terminal, const int32_t *capacity)
+{
+    if (graph->arc && graph->n_nodes == n_nodes && graph->n_edges == n_edges &&
+        set(graph, terminal, capacity, capacity, edges))
+        return 0;
+    if (maxflow_build(graph, n_nodes, n_edges, edges))
+        return -1;
+    maxflow_set(graph, terminal, capacity, capacity);
+    return 0;
 }
 
 /* A leaf with excess has filled its arc; all others are reached from where it leads, if at all. */

@@ -114,13 +114,11 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
         return CLV_OK;
     }
 #endif
-    if (!maxflow_is_of(&oracle->graph, field->n_nodes, field->n_edges, field->edges) &&
-        maxflow_build(&oracle->graph, field->n_nodes, field->n_edges, field->edges))
+    const struct capacities *c = &oracle->capacities;
+    if (maxflow_load(&oracle->graph, field->n_nodes, field->n_edges, field->edges, c->terminal, c->capacity))
         return fail_memory(err);
     oracle->n_nodes = field->n_nodes;
     oracle->n_edges = field->n_edges;
-    const struct capacities *c = &oracle->capacities;
-    maxflow_set(&oracle->graph, c->terminal, c->capacity, c->capacity);
     maxflow_solve(&oracle->graph);
     for (int32_t i = 0; i < field->n_nodes; i++)
         y[i] = oracle->graph.label[i];
