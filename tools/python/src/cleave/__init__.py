@@ -10,7 +10,7 @@
     labels = cleave.graph_cut(unary, couplings)                 # a raw minimum cut, on a grid or a graph
 
 Without models also: click_cut (strokes), superpixels, measure, score, read_image. Models: train, load, Model.save, segment, marginals,
-features; they can be pickled. tools/python/tutorial.py makes a picture of each of the four above.
+features; they can be pickled. tools/python/tutorial.py makes a picture of each of the four above, and one of bands.
 
 Images are uint8 arrays [height, width, 3] in RGB order, [height, width, 4] with alpha, which is laid over white, or [height, width]
 or [height, width, 1] in grey; labels and masks are uint8 arrays [height, width] with values 0 .. n_labels - 1, and 255 (VOID) where

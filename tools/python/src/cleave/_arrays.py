@@ -1,7 +1,9 @@
 """Arrays of numpy as the library's pointers, and back; what arguments must be. What `pointer` and `as_image` give keeps
 its array alive."""
 
+import io
 import math
+import pathlib
 from typing import Any, Optional, Tuple
 
 import numpy as np
@@ -66,6 +68,22 @@ def as_floats(name: str, value: Any, dtype: Any, shape: Optional[Tuple[int, ...]
     return array.astype(dtype, order="C", copy=False)
 
 
+def npy_write(path: pathlib.Path, array: npt.NDArray[Any]) -> None:
+    content = io.BytesIO()  # numpy's way to a file itself leaves memory behind
+    np.save(content, array)
+    path.write_bytes(content.getbuffer())
+
+
+def as_bands(name: str, value: Any) -> npt.NDArray[Any]:
+    """An image of bands: [height, width, bands], or [height, width] of one."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "uif":
+        raise UsageError(f"{name} is an array of {array.dtype}, numbers are needed")
+    if array.ndim not in (2, 3) or 0 in array.shape:
+        raise UsageError(f"{name} has shape {array.shape}; [height, width, bands] is needed")
+    return array
+
+
 def channels_first(name: str, array: npt.NDArray[Any], channel_axis: int) -> npt.NDArray[Any]:
     """Planes of an array of three dimensions: [channels, height, width]."""
     return np.moveaxis(array, as_whole("channel_axis", channel_axis, -3, 2), 0)
@@ -84,7 +102,7 @@ def as_image(name: str, value: Any) -> Any:
     pixels = np.asarray(value)
     if pixels.dtype != np.uint8:
         remedy = _REMEDIES.get(pixels.dtype.str[1:], _REMEDIES.get(pixels.dtype.kind, "image.astype('uint8') if its values are 0..255"))
-        raise UsageError(f"{name} is an array of {pixels.dtype}, uint8 in 0..255 is needed; {remedy}")
+        raise UsageError(f"{name} is an array of {pixels.dtype}, uint8 in 0..255 is needed; {remedy}; train(bands=True) takes numbers of any kind")
     n_channels = pixels.shape[2] if pixels.ndim == 3 else 1
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or n_channels not in (1, 3, 4):
         remedy = "; np.moveaxis(image, 0, 2) puts channels last" if pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4) else ""

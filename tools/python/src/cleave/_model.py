@@ -8,8 +8,8 @@ from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Opti
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, as_box, as_image, as_whole, channels_first, copied, pointer
-from ._errors import DataError, Path, UsageError, call
+from ._arrays import Labels, as_bands, as_box, as_image, as_whole, channels_first, copied, npy_write, pointer
+from ._errors import DataError, Error, Path, UsageError, call
 from ._native import ffi, lib
 from ._objects import Objects, objects_of
 from ._pixels import Box, box_cut
@@ -46,20 +46,20 @@ class Model:
         call(lib.clv_model_write, os.fsencode(path), self._native, path=path)
 
     @overload
-    def segment(self, image: Labels, *, objects: Literal[True], **options: Any) -> Objects: ...
+    def segment(self, image: npt.NDArray[Any], *, objects: Literal[True], **options: Any) -> Objects: ...
 
     @overload
-    def segment(self, image: Labels, *, objects: Literal[False] = False, **options: Any) -> Labels: ...
+    def segment(self, image: npt.NDArray[Any], *, objects: Literal[False] = False, **options: Any) -> Labels: ...
 
-    def segment(self, image: Labels, **options: Any) -> Any:
+    def segment(self, image: npt.NDArray[Any], **options: Any) -> Any:
         """cleave.segment with this model."""
         return segment(self, image, **options)
 
-    def marginals(self, image: Labels, **options: Any) -> npt.NDArray[np.float32]:
+    def marginals(self, image: npt.NDArray[Any], **options: Any) -> npt.NDArray[np.float32]:
         """cleave.marginals with this model."""
         return marginals(self, image, **options)
 
-    def features(self, image: Labels, **options: Any) -> "Problem":
+    def features(self, image: npt.NDArray[Any], **options: Any) -> "Problem":
         """cleave.features with this model."""
         return features(self, image, **options)
 
@@ -125,15 +125,38 @@ def map_planes(name: str, given: Any, channel_axis: int) -> npt.NDArray[Any]:
     return channels_first(name, values, channel_axis) if values.ndim == 3 else values[None]
 
 
-def _native_maps(model: Model, maps: Optional[Maps], channel_axis: int) -> Tuple[Any, Any]:
-    """The maps of an image as the library wants them, in the recipe's order; the second value keeps them alive."""
+def _read_bands(model: Model, image: Any) -> Tuple[Any, Any]:
+    """Colours and map of an image of bands, as the model learned to see them, by a file that goes away."""
+    array = as_bands("image", image)
+    shown = ffi.gc(ffi.new("struct clv_image *"), lib.clv_image_release)
+    planes = ffi.gc(ffi.new("struct clv_map *"), lib.clv_map_release)
+    limits = ffi.new("struct clv_image_limits *", {"bands": ffi.addressof(model._native.recipe, "bands")})
+    with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
+        path = pathlib.Path(folder, "image.npy")
+        npy_write(path, array)
+        try:
+            call(lib.clv_image_read, shown, os.fsencode(path), limits)
+            call(lib.clv_map_read, planes, os.fsencode(path), lib.CLV_MAP_LAYOUT_BANDS, limits)
+        except Error as error:
+            error.args = (str(error).replace(str(path), "image"),)
+            raise
+    return shown, planes
+
+
+def _seen(model: Model, image: Any, maps: Optional[Maps], channel_axis: int) -> Tuple[Any, Any, Any]:
+    """An image and its maps as the library wants them, in the recipe's order; the third value keeps them alive."""
     recipe = model._native.recipe
     names = [ffi.string(recipe.maps[k].name).decode() for k in range(recipe.n_maps)]
+    shown, held = _read_bands(model, image) if recipe.bands.n_bands else as_image("image", image)
+    own = {"bands": held} if recipe.bands.n_bands else {}
     given = dict(maps or {})
-    if sorted(names) != sorted(given):
-        raise UsageError(f"the model takes the maps {names}, given are {list(given)}")
-    native, keep = ffi.new("struct clv_map[]", max(1, len(names))), []
+    if sorted(name for name in names if name not in own) != sorted(given):
+        raise UsageError(f"the model takes the maps {[name for name in names if name not in own]}, given are {list(given)}")
+    native, keep = ffi.new("struct clv_map[]", max(1, len(names))), [held]
     for k, name in enumerate(names):
+        if name in own:
+            native[k] = own[name][0]
+            continue
         values = map_planes(name, given[name], channel_axis)
         is_integer = values.dtype.kind == "u"
         if is_integer:
@@ -145,23 +168,24 @@ def _native_maps(model: Model, maps: Optional[Maps], channel_axis: int) -> Tuple
         keep.append(data)
         native[k] = {"width": values.shape[2], "height": values.shape[1], "n_channels": values.shape[0],
                      "is_integer": is_integer, "values": data}
-    return (native if names else ffi.NULL), (native, keep)
+    return shown, (native if names else ffi.NULL), (native, keep)
 
 
 @overload
-def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
+def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
             refine: Optional[bool] = None, objects: Literal[False] = False) -> Labels: ...
 
 
 @overload
-def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
+def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
             refine: Optional[bool] = None, objects: Literal[True], min_area: int = 0, clear_border: bool = False) -> Objects: ...
 
 
-def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
+def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
             refine: Optional[bool] = None, objects: bool = False, min_area: int = 0, clear_border: bool = False) -> Any:
     """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
 
+    image       uint8 [height, width, 3]; of a model of bands (train) [height, width, bands] of any numbers
     maps        of a model that was learned with maps of networks: {name: array [height, width] or [height, width, channels]}, of
                 any size, stretched over the image; uint8 and uint16 count as fractions of their largest value. channel_axis=0:
                 [channels, height, width]
@@ -187,13 +211,13 @@ def segment(model: Optional[Model], image: Labels, *, maps: Optional[Maps] = Non
     _checked(model)
     if objects and box is not None:
         raise UsageError("objects are of the whole image by a model, or of a box without one")
-    native, _keep = as_image("image", image)
+    native, planes, _keep = _seen(model, image, maps, channel_axis)
     left, top, width, height = (0.0, 0.0, 0.0, 0.0) if box is None else as_box("box", box, native.width, native.height)
     options = ffi.new("struct clv_segment_options *")
     lib.clv_segment_defaults_sized(options, ffi.sizeof(options[0]))
     if refine is not None:
         options.refine = lib.CLV_REFINE_ALL if refine else lib.CLV_REFINE_NONE
-    options.maps, _keep_maps = _native_maps(model, maps, channel_axis)
+    options.maps = planes
     labels = np.empty((native.height, native.width), np.uint8)
     call(lib.clv_segment, pointer("uint8_t", labels), model._native, native, options)
     if box is not None:
@@ -217,12 +241,11 @@ class Problem(NamedTuple):
     volume: npt.NDArray[np.float32]  # [n_nodes] pixels
 
 
-def _extract(model: Model, image: Labels, maps: Optional[Maps], channel_axis: int) -> Any:
+def _extract(model: Model, image: npt.NDArray[Any], maps: Optional[Maps], channel_axis: int) -> Any:
     if not _checked(model)._native.has_recipe:
         raise UsageError("the model is of features made elsewhere, which no image has")
-    native, _keep = as_image("image", image)
+    native, planes, _keep = _seen(model, image, maps, channel_axis)
     example = ffi.gc(ffi.new("struct clv_example *"), lib.clv_example_release)
-    planes, _keep_maps = _native_maps(model, maps, channel_axis)
     call(lib.clv_example_extract_maps, example, native, planes, ffi.addressof(model._native, "recipe"))
     return example
 
@@ -237,7 +260,7 @@ def _nodes(example: Any) -> npt.NDArray[np.int32]:
     return found
 
 
-def features(model: Model, image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1) -> Problem:
+def features(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1) -> Problem:
     """The graph and the features that the model's recipe makes of an image."""
     example = _extract(model, image, maps, channel_axis)
     problem = example.problem
@@ -250,7 +273,7 @@ def features(model: Model, image: Labels, *, maps: Optional[Maps] = None, channe
                    copied(example.edge_features, "float", np.float32, m, p), copied(example.volume, "float", np.float32, n))
 
 
-def marginals(model: Model, image: Labels, *, maps: Optional[Maps] = None, channel_axis: int = -1, draws: int = 100,
+def marginals(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1, draws: int = 100,
               seed: int = 0) -> npt.NDArray[np.float32]:
     """Probability of every label at every pixel, float32 [height, width, n_labels], as `cleave marginals` writes it: the
     share of perturb-and-MAP draws in which the pixel's node has the label; the standard error is at most

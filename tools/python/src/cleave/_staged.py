@@ -1,21 +1,21 @@
 """Arrays as a set of files, for what the library learns from files alone: boxes, images without masks, and maps."""
 
 import contextlib
-import io
 import os
 import pathlib
 import tempfile
 from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ._arrays import Labels, as_box, as_image, as_values, pointer
+from ._arrays import Labels, as_bands, as_box, as_image, as_values, npy_write, pointer
 from ._errors import Error, UsageError, call
 from ._model import map_planes
 from ._native import ffi, lib
 from ._pixels import VOID
 
-Pair = Tuple[Labels, Optional[Labels]]
+Pair = Tuple[npt.NDArray[Any], Optional[Labels]]
 TRAIN, BOXED, UNLABELLED = "taught", "boxed", "unlabelled"
 
 
@@ -37,20 +37,21 @@ class StagedSet:
         self._highest = 0
 
     def write(self, pairs: Sequence[Pair], boxes: Optional[Sequence[Any]], maps: Mapping[str, Sequence[Any]], channel_axis: int,
-              names: Optional[Sequence[str]]) -> None:
+              names: Optional[Sequence[str]], bands: bool) -> None:
         for what, entries in [("boxes", boxes), *((f"maps of {name}", arrays) for name, arrays in maps.items())]:
             if entries is not None and len(entries) != len(pairs):
                 raise UsageError(f"{what}: there are {len(entries)} for {len(pairs)} images")
+        ending = "npy" if bands else "png"
         rows = ["\t".join(["image", "mask", "split", *(f"maps.{name}" for name in maps)])]
         placed = ["image\tx\ty\tw\th"]
         for place, (image, mask) in enumerate(pairs):
-            width, height = self._write_image(place, image)
+            width, height = self._write_image(place, image, bands)
             masked = self._write_mask(place, mask, (height, width))
             found = [] if boxes is None or mask is not None else _boxes_of(f"boxes[{place}]", boxes[place], width, height)
-            placed += ["\t".join([f"image {place}.png", *(repr(side) for side in box)]) for box in found]
+            placed += ["\t".join([f"image {place}.{ending}", *(repr(side) for side in box)]) for box in found]
             self.splits.append(TRAIN if masked else BOXED if found else UNLABELLED)
             kept = [self._write_map(place, name, arrays[place], channel_axis) for name, arrays in maps.items()]
-            rows.append("\t".join([f"image {place}.png", masked, self.splits[-1], *kept]))
+            rows.append("\t".join([f"image {place}.{ending}", masked, self.splits[-1], *kept]))
         self.manifest.write_bytes(("\n".join(rows) + "\n").encode())
         self.boxes.write_bytes(("\n".join(placed) + "\n").encode())
         if names is not None or self._highest > 1:
@@ -68,7 +69,11 @@ class StagedSet:
         """A message without the folder, which is nobody's."""
         return text.replace(f"{self.manifest}: ", "").replace(f"{self.folder}{os.sep}", "")
 
-    def _write_image(self, place: int, image: Any) -> Tuple[int, int]:
+    def _write_image(self, place: int, image: Any, bands: bool) -> Tuple[int, int]:
+        if bands:
+            array = as_bands(f"image {place}", image)
+            npy_write(self.folder / f"image {place}.npy", array)
+            return array.shape[1], array.shape[0]
         native, _keep = as_image(f"image {place}", image)
         call(lib.clv_png_write, os.fsencode(self.folder / f"image {place}.png"), native)
         return native.width, native.height
@@ -84,9 +89,7 @@ class StagedSet:
 
     def _write_map(self, place: int, name: str, values: Any, channel_axis: int) -> str:
         file = f"{name} {place}.npy"
-        content = io.BytesIO()  # numpy's way to a file itself leaves memory behind
-        np.save(content, map_planes(f"{name}[{place}]", values, channel_axis))
-        (self.folder / file).write_bytes(content.getbuffer())
+        npy_write(self.folder / file, map_planes(f"{name}[{place}]", values, channel_axis))
         return file
 
 

@@ -160,7 +160,7 @@ def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[
 
 
 def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labels: Optional[Sequence[str]], boxes: Any,
-                maps: Mapping[str, Any], channel_axis: int) -> List[Any]:
+                maps: Mapping[str, Any], channel_axis: int, bands: bool) -> List[Any]:
     """Arrays to learn from: as they are, or by files where they have more than masks."""
     if native.split != ffi.NULL:
         raise UsageError("split needs a manifest")
@@ -171,13 +171,13 @@ def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labe
             raise UsageError(f"maps: {name} is {os.fspath(arrays)!r}; of arrays it is a list of arrays, one an image")
     if isinstance(boxes, (str, bytes, os.PathLike)):
         raise UsageError(f"boxes is {os.fspath(boxes)!r}; of arrays it is a list, one entry an image")
-    files.write(pairs, boxes, maps, channel_axis, labels)
+    files.write(pairs, boxes, maps, channel_axis, labels, bands)
     keep = _use_set(native, files.manifest, {}, None)
     return keep + _set_options(native, dict(files.options()))[0]
 
 
 def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: Optional[Sequence[str]] = None,
-          boxes: Any = None, maps: Optional[Mapping[str, Any]] = None, channel_axis: int = -1, threads: int = 0,
+          boxes: Any = None, maps: Optional[Mapping[str, Any]] = None, channel_axis: int = -1, bands: bool = False, threads: int = 0,
           progress: Optional[Progress] = None, **options: Any) -> Model:
     """Learns a model from images with masks, or with boxes.
 
@@ -190,6 +190,8 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: O
                 (x, y, width, height) in pixels, several of these, or None
     maps        of networks: {name: folder}, as the command's --maps name=folder; a manifest's columns maps.NAME count as well. For
                 arrays {name: list of arrays}, one an image, as segment takes them (channel_axis)
+    bands       True: the arrays are images of bands, [height, width, bands] of integers of up to 32 bits or of floats, NaN where there
+                is no data, as of satellites; what they mean is learned, and Model.segment takes the same
     threads     0: all processors
     progress    called as progress(stage, done, total) now and then, from other threads
 
@@ -198,7 +200,7 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: O
                 And the learner's own parameters, as learners() lists them: passes=50, lambda_=0.01
 
     Ctrl-C ends the training at the next safe point: with the model so far (model.interrupted), or, while features are made
-    and there is none, by KeyboardInterrupt. O(images) time and memory; arrays with boxes, maps or without masks are written to a
+    and there is none, by KeyboardInterrupt. O(images) time and memory; arrays of bands, with boxes, maps or without masks are written to a
     temporary folder while it runs.
     """
     chosen = lib.clv_learner_find(str(learner).encode())
@@ -220,11 +222,13 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: O
     work = Work(progress)
     native.progress = work.native
     model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
+    if bands and path is not None:
+        raise UsageError("bands is for arrays; files say what they are")
     pairs = _as_pairs(data) if path is None else []
-    needs_files = path is None and (boxes is not None or bool(maps) or any(mask is None for _, mask in pairs))
+    needs_files = path is None and (bands or boxes is not None or bool(maps) or any(mask is None for _, mask in pairs))
     with staged() if needs_files else contextlib.nullcontext() as files:
         if path is None:
-            keep += _use_arrays(native, files, pairs, labels, boxes, maps or {}, channel_axis)
+            keep += _use_arrays(native, files, pairs, labels, boxes, maps or {}, channel_axis, bands)
         else:
             keep += _use_set(native, path, maps or {}, labels)
         try:
