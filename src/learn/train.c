@@ -48,8 +48,9 @@ static enum clv_status check_form(const struct clv_learner *learner, const struc
     enum clv_graph graph;
     enum clv_status status = problem_graph(&graph, problem, err);
     if (!status && !learner_trains(learner, shape->pairwise, shape->n_labels, graph))
-        status = fail(err, CLV_ERR_USAGE, "%s does not learn %s pairwise terms of %d labels on a %s", learner->name,
-                      shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph]);
+        status = fail(err, CLV_ERR_USAGE, "%s does not learn %s pairwise terms of %d labels on a %s; mssvm does",
+                      learner->name, shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels,
+                      graphs[graph]);
     return status;
 }
 

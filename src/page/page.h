@@ -247,6 +247,8 @@ enum clv_status page_history_parse(struct page_history *history, const char *byt
 /* The image that is open: its pixels, what was drawn, the objects as they are now. */
 
 struct page_document {
+    const char *path; /* borrowed, and so are the limits */
+    const struct clv_image_limits *limits;
     struct clv_image image;
     struct click_scene *scene;
     struct page_history history;
@@ -255,7 +257,7 @@ struct page_document {
 };
 void page_document_release(struct page_document *document);
 
-/* Reads the image and measures it. */
+/* Reads the image and measures it. path and limits (or NULL) must stay. */
 enum clv_status page_document_open(struct page_document *document, const char *path,
                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
@@ -305,6 +307,20 @@ bool page_document_frame(struct clv_pixel_box *box, const struct page_document *
 /* The box around an object; false if it has no pixel, or is gone. */
 bool page_document_box(struct clv_pixel_box *box, int32_t *label, const struct page_document *document, int32_t object);
 int32_t page_document_n_objects(const struct page_document *document); /* numbers are below */
+
+/* An image as a model sees it: where that is of bands, in the colours that it has learned, with their map. */
+struct page_view {
+    const struct clv_image *image;
+    const struct clv_map *maps; /* or NULL */
+    struct clv_image own;
+    struct clv_map bands;
+};
+void page_view_release(struct page_view *view);
+
+/* shown: the image without a model, which must stay, or NULL. */
+enum clv_status page_view_open(struct page_view *view, const struct clv_image *shown, const char *path,
+                               const struct clv_model *model, const struct clv_image_limits *limits,
+                               struct clv_error *err) CLV_CHECK;
 
 /* What the model says of the image: scores for later cuts, of two labels. */
 enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,

@@ -26,7 +26,7 @@ size_t page_document_size(const struct page_document *document)
 enum clv_status page_document_open(struct page_document *document, const char *path,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    *document = (struct page_document){0};
+    *document = (struct page_document){.path = path, .limits = limits};
     enum clv_status status = clv_image_read(&document->image, path, limits, err);
     TRY(click_scene_new(&document->scene, &document->image, err));
     if (status != CLV_OK)
@@ -336,10 +336,35 @@ bool page_document_box(struct clv_pixel_box *box, int32_t *label, const struct p
     return box->end_x > 0;
 }
 
+void page_view_release(struct page_view *view)
+{
+    clv_image_release(&view->own);
+    clv_map_release(&view->bands);
+}
+
+enum clv_status page_view_open(struct page_view *view, const struct clv_image *shown, const char *path,
+                               const struct clv_model *model, const struct clv_image_limits *limits,
+                               struct clv_error *err)
+{
+    const struct clv_recipe *recipe = &model->recipe;
+    struct clv_image_limits own = limits ? *limits : (struct clv_image_limits){0};
+    bool has_bands = recipe->bands.n_bands > 0, has_map = has_bands && recipe->n_maps == 1;
+    *view =
+        (struct page_view){.image = shown && !has_bands ? shown : &view->own, .maps = has_map ? &view->bands : NULL};
+    if (has_bands)
+        own.bands = &recipe->bands;
+    enum clv_status status = view->image == shown ? CLV_OK : clv_image_read(&view->own, path, &own, err);
+    TRY_IF(has_map, clv_map_read(&view->bands, path, CLV_MAP_LAYOUT_BANDS, &own, err));
+    if (status != CLV_OK)
+        page_view_release(view);
+    return status;
+}
+
 enum clv_status page_document_use_model(struct page_document *document, const struct clv_model *model,
                                         struct clv_error *err)
 {
     struct clv_example example = {0};
+    struct page_view view;
     struct clv_oracle *oracle = NULL;
     float *prior = NULL;
     double *margin = NULL;
@@ -348,11 +373,15 @@ enum clv_status page_document_use_model(struct page_document *document, const st
     document->prior = NULL;
     if (model->shape.n_labels != 2 || !model->has_recipe)
         return CLV_OK;
-    MUST(clv_example_extract(&example, &document->image, &model->recipe, err));
+    MUST(page_view_open(&view, &document->image, document->path, model, document->limits, err));
+    enum clv_status status = clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err);
+    page_view_release(&view);
+    if (status != CLV_OK)
+        return status;
     y = array_alloc((size_t)example.problem.n_nodes, sizeof *y);
     margin = array_alloc((size_t)example.problem.n_nodes, sizeof *margin);
     prior = array_alloc(page_document_size(document), sizeof *prior);
-    enum clv_status status = y && margin && prior ? clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
+    status = y && margin && prior ? clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err) : fail_memory(err);
     TRY(clv_model_predict(y, model, &example.problem, oracle, err));
     TRY(clv_oracle_margins(oracle, margin, y, err));
     TRY(clv_refine_prior(prior, &example, margin, err));
@@ -373,9 +402,14 @@ enum clv_status page_document_suggest(uint8_t *labels, const struct page_documen
 {
     if (!document->prior) {
         struct clv_segment_options options;
+        struct page_view view;
+        MUST(page_view_open(&view, &document->image, document->path, model, document->limits, err));
         clv_segment_defaults(&options);
         options.refine = CLV_REFINE_ALL;
-        return clv_segment(labels, model, &document->image, &options, err);
+        options.maps = view.maps;
+        enum clv_status status = clv_segment(labels, model, view.image, &options, err);
+        page_view_release(&view);
+        return status;
     }
     uint8_t *seeds = array_zalloc(page_document_size(document), 1);
     struct click_request request = {.seeds = seeds, .prior = document->prior};

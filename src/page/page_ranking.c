@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "base/base.h"
-#include "cleave/model.h"
 
 #define DRAWS 20
 #define SEED  1
@@ -56,13 +55,13 @@ void page_ranking_free(struct page_ranking *ranking)
 /* The share of an image's pixels whose label is not the most probable one, expected by the marginals. */
 static enum clv_status expect(double *error, const struct clv_model *model, const char *path, struct clv_error *err)
 {
-    struct clv_image image = {0};
+    struct page_view view;
     struct clv_example example = {0};
     struct clv_oracle *oracle = NULL;
     double *marginals = NULL, wrong = 0, all = 0;
     size_t n_labels = (size_t)model->shape.n_labels;
-    enum clv_status status = clv_image_read(&image, path, NULL, err);
-    TRY(clv_example_extract(&example, &image, &model->recipe, err));
+    enum clv_status status = page_view_open(&view, NULL, path, model, NULL, err);
+    TRY(clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err));
     TRY(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     if (status == CLV_OK && !(marginals = array_alloc((size_t)example.problem.n_nodes, n_labels * sizeof *marginals)))
         status = fail_memory(err);
@@ -79,7 +78,7 @@ static enum clv_status expect(double *error, const struct clv_model *model, cons
     array_free(marginals);
     clv_oracle_free(oracle);
     clv_example_release(&example);
-    clv_image_release(&image);
+    page_view_release(&view);
     return status;
 }
 

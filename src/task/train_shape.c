@@ -20,7 +20,7 @@ enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_tra
         shape->pairwise = (enum clv_pairwise)options->pairwise;
     else if (shape->pairwise != meant)
         report_message(options->progress, CLV_NOTE,
-                       "%s does not learn %s pairwise terms of %d labels here: learning with --pairwise %s",
+                       "%s does not learn %s pairwise terms of %d labels here, mssvm does: learning with --pairwise %s",
                        learner->name, form_names[meant], shape->n_labels, form_names[shape->pairwise]);
     if (shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1)
         return fail(err, CLV_ERR_USAGE, "--pairwise %s: the data has no edges", form_names[shape->pairwise]);

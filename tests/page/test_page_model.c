@@ -1,5 +1,6 @@
 /* The page with a model: what it suggests, which image is worth labelling next. */
 #include <math.h>
+#include <tiffio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,6 +118,66 @@ TEST(a_model_learned_meanwhile_suggests_the_rest)
     free(runs);
     free(kept);
     free(strokes);
+}
+
+/* Two labels are shown by a cut with the model's scores, three by the model alone. */
+TESTS(a_model_of_bands_opens_suggests_and_ranks, 2, 4)
+{
+    int inside[3], outside[3], n_labels = _i;
+    uint8_t labels[WIDTH * HEIGHT];
+    static float values[WIDTH * HEIGHT][4];
+    page_session_free(fresh_session());
+    unlink(in_folder("a.png"));
+    unlink(in_folder("b.png"));
+    for (int p = 0; p < WIDTH * HEIGHT; p++) {
+        labels[p] = is_in_square(p) ? (uint8_t)(n_labels == 2 || p % WIDTH < 45 ? 1 : 2) : 0;
+        for (int b = 0; b < 4; b++)
+            values[p][b] = (float)(100 * b + p * 37 % 20 + (b == 3 ? 200 * labels[p] : 0));
+    }
+    for (int i = 0; i < 3; i++) {
+        TIFF *tiff = TIFFOpen(in_folder(formatted("%c.tif", 'a' + i)), "w");
+        ck_assert_ptr_nonnull(tiff);
+        TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, WIDTH);
+        TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, HEIGHT);
+        TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 32);
+        TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_IEEEFP);
+        TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 4);
+        TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+        TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+        TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, HEIGHT);
+        ck_assert_int_ge(TIFFWriteEncodedStrip(tiff, 0, values, sizeof values), 0);
+        TIFFClose(tiff);
+        if (i < 2)
+            must(clv_png_write_labels(in_folder(formatted("masks/%c.png", 'a' + i)), WIDTH, HEIGHT, labels, NULL, 0,
+                                      err));
+    }
+    static const char names[] = "value\tname\n0\tnone\n1\tfirst\n2\tsecond\n";
+    if (n_labels == 3)
+        spill(in_folder("labels.tsv"), names, sizeof names - 1);
+    free(expect_success("cd %s/set && printf 'a.tif\nb.tif\n' >../only && \"$CLEAVE\" train --data . --only ../only "
+                        "--seed 1 --superpixels 60 --blocks colour,maps --learner %s -o label.cleave",
+                        temporary_folder(), n_labels == 2 ? "crf" : "mssvm"));
+    struct page_session *session = open_session();
+    free(answer(session, 200, "POST", "/api/open/2", "{}"));
+    char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}");
+    count_runs(inside, outside, text);
+    ck_assert_int_eq(inside[1] + inside[2], 2 * 23 * 23);
+    if (n_labels == 2) {
+        ck_assert_int_lt(outside[1], 100);
+    } else { /* as the command has it */
+        struct clv_indexed_image mask = {0};
+        free(expect_success("cd %s/set && \"$CLEAVE\" segment -q --refine -m label.cleave c.tif -o ../c.png",
+                            temporary_folder()));
+        must(clv_indexed_image_read(&mask, formatted("%s/c.png", temporary_folder()), NULL, err));
+        for (int p = 0; p < WIDTH * HEIGHT; p++)
+            (is_in_square(p) ? inside : outside)[mask.values[p]]--;
+        for (int label = 0; label < 3; label++)
+            ck_assert(inside[label] == 0 && outside[label] == 0);
+        clv_indexed_image_release(&mask);
+    }
+    free(text);
+    free(ranked_state(session, 3));
+    page_session_free(session);
 }
 
 TEST(strokes_are_joined_by_what_the_model_knows)

@@ -103,6 +103,10 @@ static enum clv_status parse(struct label *self, int argc, char **argv, struct c
     enum clv_status status = options_parse(&table, argc, argv, common, err);
     TRY_IF(common->n_arguments > 1, fail(err, CLV_ERR_USAGE, "%s: label takes one folder, and %s is there already",
                                          common->arguments[1], common->arguments[0]));
+    TRY_IF(common->limits.band_files,
+           fail(err, CLV_ERR_USAGE,
+                "--bands: label opens images that are one file each; gdalbuildvrt -separate and "
+                "gdal_translate make one of several"));
     TRY_IF(!common->n_arguments, fail(err, CLV_ERR_USAGE, "label: which folder of images?"));
     if (status == CLV_OK)
         self->folder = common->arguments[0];
