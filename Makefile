@@ -7,6 +7,7 @@
 # Knobs: SANITIZE=address,undefined  DEVELOPER=1 (warnings are errors)  WITH_BK=0|1 (libmaxflow, GPL-3+)
 #        WITH_LP=0|1 (Clp, EPL-2.0, for l1m3n --solver lp; not to be given away with libmaxflow)
 #        WITH_MPI=0|1 (BUILD/mpi/cleave next to the plain one, whose processes under mpirun share their work; its own checks)
+#        WITH_GDAL=0|1 (reads whatever GDAL does: VRT, JPEG 2000, netCDF ..; some 100 Debian packages come with it)
 #        HARDEN=0|1 (stack protector, checked libc calls, relocations read-only)
 #        PREFIX=/usr/local  LIBDIR=PREFIX/lib  DESTDIR=  BUILD=build  CLEAVE_DATA=../shared/data  V=1 (show commands)
 
@@ -19,13 +20,14 @@ DESTDIR ?=
 WITH_BK ?= 1
 WITH_LP ?= 0
 WITH_MPI ?= 0
+WITH_GDAL ?= 0
 SANITIZE ?=
 DEVELOPER ?=
 COVERAGE ?=
 HARDEN ?= $(if $(SANITIZE)$(COVERAGE),0,1)
 empty :=
 comma := ,
-BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)$(if $(filter 1,$(WITH_LP)),/lp)
+BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),/coverage)$(if $(filter 0,$(WITH_BK)),/no-bk)$(if $(filter 1,$(WITH_LP)),/lp)$(if $(filter 1,$(WITH_GDAL)),/gdal)
 CLEAVE_DATA ?= ../shared/data
 export CLEAVE_DATA
 
@@ -73,6 +75,9 @@ ifeq ($(WITH_LP),1)
 CPPFLAGS += -DWITH_LP=1
 SYSTEM_LIBS += -lClp -lCoinUtils
 endif
+ifeq ($(WITH_GDAL),1)
+MODULES += gdal
+endif
 LDFLAGS += -Wl,--as-needed
 LDLIBS := $(shell pkg-config --libs $(MODULES) 2>/dev/null) $(SYSTEM_LIBS) $(LDLIBS)
 
@@ -115,7 +120,7 @@ bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(WITH_MPI)),$(BUILD)/mpi/cleave)
 
 help:
-	@sed -n '2,12s/^# \{0,1\}//p' Makefile
+	@sed -n '2,13s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check check-page check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-rasters"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
@@ -130,6 +135,9 @@ ifeq ($(WITH_LP),1)
 endif
 ifeq ($(WITH_MPI),1)
 	$(Q)tools/deps mpi
+endif
+ifeq ($(WITH_GDAL),1)
+	$(Q)tools/deps gdal
 endif
 
 demo: deps
@@ -351,6 +359,11 @@ $(BUILD)/$(SHARED): $(library_objects) tools/libcleave.map
 $(BUILD)/cleave: $(cli_objects) $(library_objects)
 	$(if $(Q),@echo "  LD   $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(CLI_LIBS)
+
+# With WITH_GDAL=1 one file is compiled differently.
+ifeq ($(WITH_GDAL),1)
+$(BUILD)/src/image/raster/raster_gdal.o: CPPFLAGS += -DWITH_GDAL=1 $(shell pkg-config --cflags gdal 2>/dev/null)
+endif
 
 # The command for mpirun: only src/base/team_link.c is compiled differently.
 $(BUILD)/mpi/team_link.o: src/base/team_link.c $(BUILD)/flags

@@ -9,6 +9,7 @@
 static void close_part(struct raster_part *part)
 {
     raster_tiff_close(part->tiff);
+    raster_gdal_close(part->gdal);
     clv_image_release(&part->image);
     file_map_close(&part->map);
 }
@@ -82,9 +83,11 @@ static enum clv_status open_part(struct raster_part *part, struct raster *own, c
             raster_tiff_open(&part->tiff, own, part->map.bytes, part->map.size, names_page ? page : 1, limits, err);
     else if (npy_recognised(part->map.bytes, part->map.size))
         status = open_array(part, own, limits, err);
+    else if (raster_gdal_knows(path))
+        status = raster_gdal_open(&part->gdal, own, path, limits, err);
     if (status != CLV_OK)
         return fail_within(err, status, path);
-    if (!part->tiff && !part->array.bytes)
+    if (!part->tiff && !part->array.bytes && !part->gdal)
         status = open_image(part, own, path, limits, err);
     if (status != CLV_OK)
         raster_place_release(&own->place);
@@ -195,6 +198,8 @@ enum clv_status raster_read(float *values, struct raster *self, int32_t left, in
         struct raster_part *part = &self->parts[k];
         if (part->tiff)
             status = raster_tiff_read(values, step, part->tiff, left, top, width, height, err);
+        else if (part->gdal)
+            status = raster_gdal_read(values, step, part->gdal, left, top, width, height, err);
         else if (part->array.bytes)
             read_array(values, step, part, left, top, width, height);
         else
@@ -211,7 +216,7 @@ void raster_find_place(struct raster_place *place, const char *path)
     struct raster raster;
     struct clv_error ignored;
     *place = (struct raster_place){0};
-    if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff")) ||
+    if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff") && !raster_gdal_knows(path)) ||
         raster_open(&raster, path, NULL, &ignored) != CLV_OK)
         return;
     *place = raster.place;
@@ -219,15 +224,20 @@ void raster_find_place(struct raster_place *place, const char *path)
     raster_close(&raster);
 }
 
+bool raster_may_be(const char *path, const struct clv_image_limits *limits)
+{
+    size_t length;
+    uint32_t page;
+    return (limits && (limits->bands || limits->band_files)) || path_page(&length, &page, path) ||
+           text_ends_with(path, ".tif") || text_ends_with(path, ".tiff") || text_ends_with(path, ".npy") ||
+           raster_gdal_knows(path);
+}
+
 bool raster_is_deep(const char *path, const struct clv_image_limits *limits)
 {
     struct raster raster;
     struct clv_error ignored;
-    size_t length;
-    uint32_t page;
-    bool may_be = path_page(&length, &page, path) || text_ends_with(path, ".tif") || text_ends_with(path, ".tiff") ||
-                  text_ends_with(path, ".npy") || (limits && limits->band_files);
-    if (!may_be || raster_open(&raster, path, limits, &ignored) != CLV_OK)
+    if (!raster_may_be(path, limits) || raster_open(&raster, path, limits, &ignored) != CLV_OK)
         return false;
     bool is_deep = !raster.is_photograph;
     raster_close(&raster);

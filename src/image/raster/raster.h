@@ -4,7 +4,7 @@
  * A raster is a TIFF or BigTIFF (strips or tiles, planar or interleaved, grey, white to black or red, green and blue
  * with further bands; 1 to 16, or 32 bits of whole numbers, 8, 16 or 32 of signed ones, 16, 32 or 64 of floating
  * point), a .npy array of [height][width] or [height][width][bands], or any image that clv_image_read knows: three
- * bands of 0..255. */
+ * bands of 0..255; in builds WITH_GDAL=1 also whatever GDAL reads (raster_gdal.c). */
 #ifndef IMAGE_RASTER_RASTER_H
 #define IMAGE_RASTER_RASTER_H
 
@@ -88,6 +88,7 @@ int raster_place_epsg(bool *is_geographic, const struct raster_place *place);
 struct raster_part {
     struct file_map map;
     struct raster_tiff *tiff;  /* or NULL */
+    struct raster_gdal *gdal;  /* or NULL */
     struct number_array array; /* of a .npy file; bytes NULL: none */
     struct clv_image image;    /* decoded; pixels NULL: not that */
     int32_t n_bands;
@@ -119,8 +120,12 @@ void raster_close(struct raster *self);
 enum clv_status raster_read(float *values, struct raster *self, int32_t left, int32_t top, int32_t width,
                             int32_t height, struct clv_error *err) CLV_CHECK;
 
-/* *place of a TIFF called .tif or .tiff (raster_place_release), zeros of other files and what cannot be opened. */
+/* *place of a TIFF called .tif or .tiff or of a file of GDAL's (raster_place_release), zeros of other files and what
+ * cannot be opened. */
 void raster_find_place(struct raster_place *place, const char *path);
+
+/* Whether a file may be a raster that clv_image_decode does not show, by its name, the limits and GDAL. */
+bool raster_may_be(const char *path, const struct clv_image_limits *limits);
 
 /* Whether the file is to be read by its bands: a TIFF or .npy file of other than grey or colours of up to 8 bits. What
  * cannot be opened is not. Looks at the head alone. */
@@ -164,6 +169,18 @@ void raster_tiff_close(struct raster_tiff *self);
 
 /* As raster_read, values `step` from pixel to pixel. */
 enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, int32_t left, int32_t top,
+                                 int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
+
+/* What GDAL reads, as TIFFs above; in builds WITH_GDAL=0 nothing is known. Formats that are read here are not GDAL's.
+ * An alpha band is no band, NAN is what it or another mask hides; the place has the tags of GDAL's GeoTIFFs. */
+
+struct raster_gdal;
+bool raster_has_gdal(void);
+bool raster_gdal_knows(const char *path);
+enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raster, const char *path,
+                                 const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+void raster_gdal_close(struct raster_gdal *self);
+enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, int32_t left, int32_t top,
                                  int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
 
 /* Masks as tiled GeoTIFFs. */

@@ -3,15 +3,6 @@
 #include "image/image.h"
 #include "image/raster/raster.h"
 
-/* Whether a file may be a raster that the ordinary reader does not show, by its name. */
-static bool may_have_bands(const char *path, const struct clv_image_limits *limits)
-{
-    size_t length;
-    uint32_t page;
-    return (limits && (limits->bands || limits->band_files)) || path_page(&length, &page, path) ||
-           text_ends_with(path, ".tif") || text_ends_with(path, ".tiff") || text_ends_with(path, ".npy");
-}
-
 enum clv_status clv_image_read(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
                                struct clv_error *err)
 {
@@ -19,7 +10,7 @@ enum clv_status clv_image_read(struct clv_image *image, const char *path, const 
     struct raster raster;
     struct clv_error why = {0};
     enum clv_status status;
-    if (!may_have_bands(path, limits))
+    if (!raster_may_be(path, limits))
         return image_read_plain(image, path, limits, err);
     status = raster_open(&raster, path, limits, &why);
     if (status == CLV_OK && (bands || !raster.is_plain)) {
@@ -42,7 +33,7 @@ enum clv_status clv_image_read_size(int32_t *width, int32_t *height, const char 
                                     const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct raster raster;
-    if (!text_ends_with(path, ".npy"))
+    if (!text_ends_with(path, ".npy") && !raster_gdal_knows(path))
         return image_size_plain(width, height, path, limits, err);
     enum clv_status status = raster_open(&raster, path, limits, err);
     if (status == CLV_OK) {

@@ -1,0 +1,230 @@
+/* What GDAL reads beyond TIFF: VRT, JPEG 2000, netCDF .. (builds WITH_GDAL=1; in others nothing is known here). Alone in
+ * knowing GDAL. */
+#include "image/raster/raster.h"
+
+#if WITH_GDAL
+#include <cpl_conv.h>
+#include <cpl_error.h>
+#include <cpl_vsi.h>
+#include <gdal.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "image/image.h"
+
+struct raster_gdal {
+    GDALDatasetH dataset;
+    int32_t n_bands;
+    uint8_t *is_there; /* of a window's pixels */
+    size_t is_there_capacity;
+};
+
+bool raster_has_gdal(void)
+{
+    return true;
+}
+
+/* GDAL says nothing itself from here on: its last message is asked for. */
+static void begin(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, GDALAllRegister);
+    CPLPushErrorHandler(CPLQuietErrorHandler);
+    CPLErrorReset();
+}
+
+static enum clv_status fail_gdal(struct clv_error *err, const char *doing)
+{
+    const char *why = CPLGetLastErrorMsg();
+    if (CPLGetLastErrorNo() == CPLE_OutOfMemory)
+        return fail_memory(err);
+    return fail(err, CLV_ERR_DATA, "GDAL cannot %s it: %.*s", doing, (int)strcspn(why, "\n"), why);
+}
+
+bool raster_gdal_knows(const char *path)
+{
+    static const char *const own[] = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp",
+                                      ".bmp", ".pnm", ".pbm",  ".pgm", ".ppm",  ".npy"};
+    char *bytes;
+    const char *name;
+    size_t size, length;
+    uint32_t page;
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+        if (text_ends_with(path, own[k]))
+            return false;
+    if (path_page(&length, &page, path) || file_read_head(&bytes, &size, path, 1024, NULL) != CLV_OK)
+        return false;
+    enum image_format format = image_format(&name, (const uint8_t *)bytes, size);
+    array_free(bytes);
+    if (format != FORMAT_FOREIGN && format != FORMAT_UNKNOWN)
+        return false;
+    begin();
+    bool is_known = GDALIdentifyDriverEx(path, GDAL_OF_RASTER, NULL, NULL) != NULL;
+    CPLPopErrorHandler();
+    return is_known;
+}
+
+/* The dataset's place as the tags that GDAL gives a GeoTIFF there, of one pixel and in memory. */
+static enum clv_status find_place(struct raster_place *place, GDALDatasetH dataset, struct clv_error *err)
+{
+    char name[64];
+    double transform[6];
+    bool has_transform = GDALGetGeoTransform(dataset, transform) == CE_None;
+    OGRSpatialReferenceH system = GDALGetSpatialRef(dataset);
+    GDALDriverH driver = GDALGetDriverByName("GTiff");
+    if (!driver || (!has_transform && !system))
+        return CLV_OK;
+    snprintf(name, sizeof name, "/vsimem/cleave-%p.tif", (void *)place);
+    GDALDatasetH tiny = GDALCreate(driver, name, 1, 1, 1, GDT_Byte, NULL);
+    if (!tiny)
+        return fail_gdal(err, "place");
+    if (has_transform)
+        (void)GDALSetGeoTransform(tiny, transform);
+    if (system)
+        (void)GDALSetSpatialRef(tiny, system);
+    GDALClose(tiny);
+    vsi_l_offset size = 0;
+    struct raster_tiff *tiff;
+    struct raster read = {0};
+    const struct clv_image_limits limits = {.max_pixels = 1 << 20, .max_side_px = 1 << 10};
+    GByte *bytes = VSIGetMemFileBuffer(name, &size, FALSE);
+    enum clv_status status =
+        bytes ? raster_tiff_open(&tiff, &read, bytes, (size_t)size, 1, &limits, err) : fail_gdal(err, "place");
+    if (status == CLV_OK) {
+        *place = read.place;
+        raster_tiff_close(tiff);
+    }
+    VSIUnlink(name);
+    return status;
+}
+
+/* Sizes and bands. A last band of transparency is no band: masks tell of it. */
+static enum clv_status look(struct raster_gdal *self, struct raster *raster, const struct clv_image_limits *limits,
+                            struct clv_error *err)
+{
+    int n = GDALGetRasterCount(self->dataset);
+    char **parts = GDALGetMetadata(self->dataset, "SUBDATASETS");
+    if (n < 1 && parts && *parts)
+        return fail(err, CLV_ERR_DATA, "has several rasters (%s ..); gdal_translate makes a file of one", *parts);
+    if (n > 1 && GDALGetRasterColorInterpretation(GDALGetRasterBand(self->dataset, n)) == GCI_AlphaBand)
+        n--;
+    if (n < 1 || n > CLV_MAX_BANDS)
+        return fail(err, CLV_ERR_DATA, "%d bands, 1 to %d are read", n, CLV_MAX_BANDS);
+    MUST(limits_check((uint32_t)GDALGetRasterXSize(self->dataset), (uint32_t)GDALGetRasterYSize(self->dataset), limits,
+                      err));
+    self->n_bands = n;
+    *raster = (struct raster){.width = GDALGetRasterXSize(self->dataset),
+                              .height = GDALGetRasterYSize(self->dataset),
+                              .n_bands = n,
+                              .is_bytes = true,
+                              .is_colour = n >= 3};
+    for (int b = 0; b < n; b++) {
+        GDALRasterBandH band = GDALGetRasterBand(self->dataset, b + 1);
+        if (GDALGetRasterColorTable(band))
+            return fail(err, CLV_ERR_DATA, "has a palette; gdal_translate -expand rgb makes colours of it");
+        raster->is_bytes &= GDALGetRasterDataType(band) == GDT_Byte;
+        raster->is_colour &= b >= 3 || GDALGetRasterColorInterpretation(band) == (GDALColorInterp)(GCI_RedBand + b);
+    }
+    raster->is_photograph = raster->is_bytes && (n == 1 || (n == 3 && raster->is_colour));
+    return CLV_OK;
+}
+
+enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raster, const char *path,
+                                 const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct raster_gdal *self = array_zalloc(1, sizeof *self);
+    if (!self)
+        return fail_memory(err);
+    begin();
+    self->dataset = GDALOpenEx(path, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
+    enum clv_status status = self->dataset ? look(self, raster, limits, err) : fail_gdal(err, "open");
+    TRY(find_place(&raster->place, self->dataset, err));
+    CPLPopErrorHandler();
+    if (status == CLV_OK)
+        *gdal = self;
+    else
+        raster_gdal_close(self);
+    return status;
+}
+
+void raster_gdal_close(struct raster_gdal *self)
+{
+    if (!self)
+        return;
+    if (self->dataset)
+        GDALClose(self->dataset);
+    array_free(self->is_there);
+    array_free(self);
+}
+
+/* A band of a window, NAN where it has no data. */
+static enum clv_status read_band(float *values, size_t step, struct raster_gdal *self, int b, const int32_t window[4],
+                                 struct clv_error *err)
+{
+    GDALRasterBandH band = GDALGetRasterBand(self->dataset, b + 1);
+    int width = window[2], height = window[3];
+    size_t n = (size_t)width * (size_t)height;
+    GSpacing across = (GSpacing)(step * sizeof *values);
+    if (GDALRasterIOEx(band, GF_Read, window[0], window[1], width, height, values + b, width, height, GDT_Float32,
+                       across, across * width, NULL) != CE_None)
+        return fail_gdal(err, "read");
+    bool has_mask = !(GDALGetMaskFlags(band) & GMF_ALL_VALID);
+    if (has_mask && GDALRasterIO(GDALGetMaskBand(band), GF_Read, window[0], window[1], width, height, self->is_there,
+                                 width, height, GDT_Byte, 0, 0) != CE_None)
+        return fail_gdal(err, "read");
+    for (size_t p = 0; p < n; p++) {
+        float *value = &values[p * step + (size_t)b];
+        if (!isfinite(*value) || (has_mask && !self->is_there[p]))
+            *value = NAN;
+    }
+    return CLV_OK;
+}
+
+enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, int32_t left, int32_t top,
+                                 int32_t width, int32_t height, struct clv_error *err)
+{
+    const int32_t window[4] = {left, top, width, height};
+    if (array_reserve((void **)&self->is_there, &self->is_there_capacity, (size_t)width * (size_t)height, 1))
+        return fail_memory(err);
+    begin();
+    enum clv_status status = CLV_OK;
+    for (int b = 0; b < self->n_bands && status == CLV_OK; b++)
+        status = read_band(values, step, self, b, window, err);
+    CPLPopErrorHandler();
+    return status;
+}
+
+#else
+
+bool raster_has_gdal(void)
+{
+    return false;
+}
+
+bool raster_gdal_knows(const char *path)
+{
+    (void)path;
+    return false;
+}
+
+enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raster, const char *path,
+                                 const struct clv_image_limits *limits, struct clv_error *err)
+{
+    (void)gdal, (void)raster, (void)path, (void)limits;
+    return fail(err, CLV_ERR_DATA, "this cleave was built without GDAL (WITH_GDAL=0)");
+}
+
+void raster_gdal_close(struct raster_gdal *self)
+{
+    (void)self;
+}
+
+enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, int32_t left, int32_t top,
+                                 int32_t width, int32_t height, struct clv_error *err)
+{
+    (void)values, (void)step, (void)self, (void)left, (void)top, (void)width, (void)height;
+    return fail(err, CLV_ERR_DATA, "this cleave was built without GDAL (WITH_GDAL=0)");
+}
+#endif
