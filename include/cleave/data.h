@@ -74,6 +74,7 @@ struct clv_item {
     char *instances;          /* a label image of its objects (cleave/objects.h), or NULL */
     bool is_derived;          /* mask is `instances` again: what is an object is label 1, the rest is label 0 */
     bool is_draft;            /* its mask was drawn by `cleave label` and not accepted yet */
+    bool is_apart;            /* of a sequence in its order: what should come before it is missing */
 };
 
 /* A set of images. */

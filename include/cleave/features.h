@@ -105,6 +105,8 @@ struct clv_recipe_map {
 };
 
 #define CLV_MAX_SCALES       4
+#define CLV_MAX_WINDOW       256
+#define CLV_DEFAULT_WINDOW   4
 #define CLV_MAX_PCA_CHANNELS 1024 /* of maps that are reduced to components */
 #define CLV_MAX_BIN_PX       24   /* of a SIFT scale */
 #define CLV_DESCRIPTOR_SIZE  128
@@ -154,6 +156,8 @@ struct clv_recipe {
     float colour_likeness;  /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
                                  in edge features; 0: not learned */
     struct clv_bands bands; /* learned of images of bands: the limits of who reads images point to it */
+    int32_t window; /* slices of a sequence that are one example, 2..256: regions are coupled where they overlap;
+                               0 (default): images are examples of their own. Superpixels only, without maps */
 };
 CLV_API void clv_recipe_init(struct clv_recipe *recipe);
 /* The defaults of patches: their nodes and blocks, and two SIFT scales {4, 10}. */

@@ -177,6 +177,8 @@ struct clv_train_options {
     /* May refuse the set once it is read; NULL: does not. */
     enum clv_status (*check)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
     void *check_context;
+
+    bool sequence; /* images are slices: recipe.window, or CLV_DEFAULT_WINDOW, of them are an example */
 };
 CLV_API void clv_train_defaults_sized(struct clv_train_options *options, size_t size,
                                       const struct clv_learner *learner);

@@ -16,6 +16,7 @@
 #ifndef REGION_REGION_H
 #define REGION_REGION_H
 
+#include "cleave/image.h"
 #include "cleave/problem.h"
 #include "cleave/superpixel.h"
 
@@ -129,5 +130,27 @@ enum { EDGE_PROBLEM_BIAS, EDGE_PROBLEM_SEAM, EDGE_PROBLEM_NEXT, EDGE_PROBLEM_CON
 enum clv_status edge_problem_init(struct edge_problem *self, const struct region_graph *graph, const float *features,
                                   int32_t n_features, const int32_t *object, struct clv_error *err) CLV_CHECK;
 void edge_problem_release(struct edge_problem *self);
+
+/* Where the pixels of one frame are in another: dense inverse search (Kroeger, Timofte, Dai, Van Gool: Fast optical
+ * flow using dense inverse search, 2016), patches matched from coarse to fine and the better of their neighbours'
+ * matches tried, too. */
+
+#define MOTION_MAX_LEVELS 8
+
+/* A frame's lightness at full size and halved again and again. */
+struct motion_pyramid {
+    int32_t n_levels, width[MOTION_MAX_LEVELS], height[MOTION_MAX_LEVELS];
+    float *level[MOTION_MAX_LEVELS]; /* [height][width] 0..255 */
+};
+
+/* Image of 3 channels. *self is only written to. O(pixels). */
+enum clv_status motion_pyramid_init(struct motion_pyramid *self, const struct clv_image *image,
+                                    struct clv_error *err) CLV_CHECK;
+void motion_pyramid_release(struct motion_pyramid *self);
+
+/* Pixel (x, y) of `from` is at (x + flow[y][x][0], y + flow[y][x][1]) of `to`, a frame of the same size:
+ * flow[height][width][2]. The same on every machine. O(pixels), 8 bytes a pixel. */
+enum clv_status motion_estimate(float *flow, const struct motion_pyramid *from, const struct motion_pyramid *to,
+                                struct clv_error *err) CLV_CHECK;
 
 #endif

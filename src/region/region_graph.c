@@ -159,7 +159,8 @@ enum clv_status region_graph_append(struct region_graph *self, const struct patc
     self->first_edge[k] = self->n_edges;
     append_nodes(self, regions);
     for (int32_t e = 0; e < regions->n_edges; e++) {
-        append_edge(self, regions->edges[e][0] + shift, regions->edges[e][1] + shift, REGION_WITHIN, contact[e]);
+        append_edge(self, regions->edges[e][0] + shift, regions->edges[e][1] + shift, REGION_WITHIN,
+                    contact ? contact[e] : 0);
         if (regions->row && p)
             put(self->edge_features + (size_t)(self->n_edges - 1) * stride, regions->edge_features + (size_t)e * p, p,
                 sizeof(float));

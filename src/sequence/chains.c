@@ -77,21 +77,22 @@ static int64_t number_of(const char *name)
     return value;
 }
 
-/* A step that is longer than the shortest of its sequence: frames [start, end). */
-static void find_gaps(struct chains *self, const struct clv_set *set, size_t start, size_t end)
+/* The last number in a name is more than the usual step, the shortest of a sequence, behind that of the name before. */
+static bool is_gap(const struct place *place, int64_t usual)
+{
+    int64_t from = number_of(place[-1].name), to = number_of(place->name);
+    return from >= 0 && to - from > usual;
+}
+
+static int64_t shortest_step(const struct place *places, size_t n)
 {
     int64_t shortest = INT64_MAX;
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = start + 1; i < end; i++) {
-            size_t a = self->frames[i - 1], b = self->frames[i];
-            int64_t from = number_of(set->items[a].name), to = number_of(set->items[b].name), step = to - from;
-            if (from < 0 || to < 0 || step <= 0)
-                continue;
-            if (!pass && step < shortest)
-                shortest = step;
-            if (pass && step > shortest && !self->n_gaps++)
-                self->before[0] = a, self->before[1] = b;
-        }
+    for (size_t i = 1; i < n; i++) {
+        int64_t from = number_of(places[i - 1].name), step = number_of(places[i].name) - from;
+        if (from >= 0 && step > 0 && step < shortest)
+            shortest = step;
+    }
+    return shortest;
 }
 
 static bool is_in_list(const char *list, const char *name)
@@ -137,38 +138,102 @@ static enum clv_status add_chains(struct chains *self, const uint8_t *is_given, 
     return CLV_OK;
 }
 
+/* *places[set->n_items], array_free them, sorted: one sequence after the other. */
+static enum clv_status list_places(struct place **places, const struct clv_set *set, struct clv_error *err)
+{
+    size_t n = set->n_items;
+    struct place *list = *places = array_alloc(n, sizeof *list);
+    if (!list)
+        return fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        const struct clv_item *item = &set->items[i];
+        const char *slash = strrchr(item->name, '/');
+        list[i] = (struct place){item->sequence ? item->sequence : "", 0, item->name, i, !set->manifest};
+        if (!set->manifest)
+            list[i].sequence = item->name;
+        list[i].length = set->manifest ? strlen(list[i].sequence) : slash ? (size_t)(slash - item->name) : 0;
+    }
+    if (n)
+        qsort(list, n, sizeof *list, compare_places);
+    for (size_t i = 1; i < n; i++)
+        if (!compare_sequences(&list[i - 1], &list[i]) && !strcmp(list[i - 1].name, list[i].name))
+            return fail(err, CLV_ERR_DATA, "%s: is there twice in its sequence", list[i].name);
+    return CLV_OK;
+}
+
+/* Where the sequence that begins at places[start] ends; counts its gaps, and notes where a slice is missing before an
+ * item, if it is to be noted. */
+static size_t end_of(struct sequence_gaps *gaps, bool *is_apart, const struct place *places, size_t start, size_t n)
+{
+    size_t end = start + 1;
+    while (end < n && !compare_sequences(&places[start], &places[end]))
+        end++;
+    int64_t usual = shortest_step(places + start, end - start);
+    for (size_t i = start + 1; i < end; i++) {
+        bool is_missing = is_gap(&places[i], usual);
+        if (is_missing && !gaps->n++)
+            gaps->before[0] = places[i - 1].name, gaps->before[1] = places[i].name;
+        if (is_apart)
+            is_apart[i] = is_missing;
+    }
+    return end;
+}
+
+/* A bare folder's images are of the folder that they are in. */
+static enum clv_status name_sequence(struct clv_item *item, const struct place *place, struct clv_error *err)
+{
+    if (item->sequence || !place->length)
+        return CLV_OK;
+    item->sequence = array_zalloc(place->length + 1, 1);
+    if (!item->sequence)
+        return fail_memory(err);
+    memcpy(item->sequence, place->sequence, place->length);
+    return CLV_OK;
+}
+
+enum clv_status sequences_sort(struct sequence_gaps *gaps, struct clv_set *set, struct clv_error *err)
+{
+    size_t n = set->n_items;
+    struct place *places = NULL;
+    struct clv_item *sorted = array_alloc(n, sizeof *sorted);
+    bool *is_apart = array_zalloc(n, sizeof *is_apart);
+    *gaps = (struct sequence_gaps){0};
+    enum clv_status status = sorted && is_apart ? list_places(&places, set, err) : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i = end_of(gaps, is_apart, places, i, n))
+        ;
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        status = name_sequence(&set->items[places[i].item], &places[i], err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        sorted[i] = set->items[places[i].item];
+        sorted[i].is_apart = is_apart[i];
+    }
+    if (n && status == CLV_OK)
+        memcpy(set->items, sorted, n * sizeof *sorted);
+    array_free(sorted);
+    array_free(is_apart);
+    array_free(places);
+    return status;
+}
+
 enum clv_status chains_find(struct chains *self, const struct clv_set *set, const char *given, const char *split,
                             struct clv_error *err)
 {
     size_t n = set->n_items;
-    struct place *places = array_alloc(n, sizeof *places);
+    struct place *places = NULL;
     uint8_t *is_given = array_zalloc(n, 1);
     struct chains made = {.frames = array_alloc(n, sizeof *made.frames),
                           .is_wanted = array_zalloc(n, 1),
                           .items = array_alloc(n, 2 * sizeof *made.items)};
-    enum clv_status status =
-        places && is_given && made.frames && made.is_wanted && made.items ? CLV_OK : fail_memory(err);
+    enum clv_status status = is_given && made.frames && made.is_wanted && made.items ? CLV_OK : fail_memory(err);
+    TRY(list_places(&places, set, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         const struct clv_item *item = &set->items[i];
-        const char *slash = strrchr(item->name, '/');
-        places[i] = (struct place){item->sequence ? item->sequence : "", 0, item->name, i, !set->manifest};
-        if (!set->manifest)
-            places[i].sequence = item->name;
-        places[i].length = set->manifest ? strlen(places[i].sequence) : slash ? (size_t)(slash - item->name) : 0;
         is_given[i] = item->mask && is_in_list(given, item->split);
         made.is_wanted[i] = !is_given[i] && is_in_list(split, item->split);
-    }
-    if (status == CLV_OK)
-        qsort(places, n, sizeof *places, compare_places);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
         made.frames[i] = places[i].item;
-        TRY_IF(i && !compare_sequences(&places[i - 1], &places[i]) && !strcmp(places[i - 1].name, places[i].name),
-               fail(err, CLV_ERR_DATA, "%s: is there twice in its sequence", places[i].name));
     }
     for (size_t i = 0, end; i < n && status == CLV_OK; i = end) {
-        for (end = i + 1; end < n && !compare_sequences(&places[i], &places[end]);)
-            end++;
-        find_gaps(&made, set, i, end);
+        end = end_of(&made.gaps, NULL, places, i, n);
         status = add_chains(&made, is_given, i, end, &places[i], err);
     }
     array_free(places);

@@ -7,29 +7,10 @@
 #include "base/base.h"
 #include "cleave/data.h"
 #include "cleave/image.h"
+#include "cleave/model.h"
+#include "cleave/oracle.h"
 #include "cleave/status.h"
-
-/* Where the pixels of one frame are in another: dense inverse search (Kroeger, Timofte, Dai, Van Gool: Fast optical
- * flow using dense inverse search, 2016), patches matched from coarse to fine and the better of their neighbours'
- * matches tried, too. */
-
-#define MOTION_MAX_LEVELS 8
-
-/* A frame's lightness at full size and halved again and again. */
-struct motion_pyramid {
-    int32_t n_levels, width[MOTION_MAX_LEVELS], height[MOTION_MAX_LEVELS];
-    float *level[MOTION_MAX_LEVELS]; /* [height][width] 0..255 */
-};
-
-/* Image of 3 channels. *self is only written to. O(pixels). */
-enum clv_status motion_pyramid_init(struct motion_pyramid *self, const struct clv_image *image,
-                                    struct clv_error *err) CLV_CHECK;
-void motion_pyramid_release(struct motion_pyramid *self);
-
-/* Pixel (x, y) of `from` is at (x + flow[y][x][0], y + flow[y][x][1]) of `to`, a frame of the same size:
- * flow[height][width][2]. The same on every machine. O(pixels), 8 bytes a pixel. */
-enum clv_status motion_estimate(float *flow, const struct motion_pyramid *from, const struct motion_pyramid *to,
-                                struct clv_error *err) CLV_CHECK;
+#include "feature/example/example.h"
 
 /* A frame at its working size, with all that is computed of it once. */
 
@@ -114,13 +95,18 @@ struct chain {
     int32_t step;
 };
 
+/* Numbers that are missing in the names of neighbouring slices; views of the first two names. */
+struct sequence_gaps {
+    size_t n;
+    const char *before[2];
+};
+
 struct chains {
     size_t *frames;     /* [set->n_items] items in their order, one sequence after the other */
     uint8_t *is_wanted; /* [set->n_items] whether an item's mask is to be made */
     struct chain *items;
     size_t n, n_wanted, n_sequences;
-    size_t n_gaps;    /* numbers that are missing in the names of neighbouring frames .. */
-    size_t before[2]; /* .. the first of them between these items */
+    struct sequence_gaps gaps;
 };
 void chains_release(struct chains *self);
 
@@ -151,5 +137,30 @@ void plane_blur(float *plane, int32_t width, int32_t height, int32_t radius, int
 /* distance[height][width] = how far pixels are from the nearest one of the other side, positive where plane > 1/2, in
  * steps of 1 and sqrt 2; without another side `none`, with its sign. */
 void plane_distance(float *distance, const float *plane, int32_t width, int32_t height, float none);
+
+/* Puts the items of a set in the order that their sequences have (see chains_find), names the sequences of a bare
+ * folder by its subfolders, and notes in each item whether a slice is missing before it. Errors as of chains_find; the
+ * set is unchanged then, but for names. */
+enum clv_status sequences_sort(struct sequence_gaps *gaps, struct clv_set *set, struct clv_error *err) CLV_CHECK;
+
+/* Slices of a sequence labelled together (window.c): those of a window; NULL for one that is missing. Regions of
+ * neighbours are coupled unless is_apart[i] says that a slice between i - 1 and i is missing. */
+struct slice_window {
+    const struct slice *const *slices; /* [n] */
+    const bool *is_apart;              /* [n] */
+    size_t n;
+};
+
+/* y[nodes of all slices], one slice after the other: the labels of all at once; of two labels by a cut, which is exact,
+ * of more by alpha-expansion. margin likewise as of clv_oracle_margins, where a cut gave them; NULL: not wanted.
+ * CLV_ERR_DATA for slices of different sizes. Memory of the slices' features again. */
+enum clv_status window_label(int32_t *y, double *margin, const struct slice_window *window,
+                             const struct clv_model *model, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
+
+/* Windows of `size` over a sequence of n slices, neighbours sharing half of theirs: how many there are; where window k
+ * begins, and before which slice those end of which its middle is the nearest. */
+size_t windows_count(size_t n, size_t size);
+size_t window_first(size_t k, size_t n, size_t size);
+size_t window_end_of_own(size_t k, size_t n, size_t size);
 
 #endif

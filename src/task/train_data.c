@@ -13,6 +13,7 @@
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
 #include "learn/learners.h"
+#include "sequence/sequence.h"
 
 #define MAX_SCALE_IMAGES 12
 #define MAX_LOST         .1
@@ -80,7 +81,8 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
         return fail(err, CLV_ERR_USAGE, "--mirror: %s is a feature file, its features are made already", options->data);
     if (options->maps.n)
         return fail(err, CLV_ERR_USAGE, "--maps: %s is a feature file, its features are made already", options->data);
-    const char *option = options->split              ? "split"
+    const char *option = options->recipe.window      ? "sequence"
+                         : options->split            ? "split"
                          : options->only             ? "only"
                          : options->drafts           ? "drafts"
                          : options->boxes            ? "boxes"
@@ -183,6 +185,18 @@ enum clv_status train_scale_choose(struct clv_recipe *recipe, const struct clv_s
     return CLV_OK;
 }
 
+/* --sequence: slices in their order, some of which may have no mask. */
+static enum clv_status order_slices(struct clv_set *set, const struct clv_train_options *options, struct clv_error *err)
+{
+    struct sequence_gaps gaps;
+    MUST(sequences_sort(&gaps, set, err));
+    if (gaps.n)
+        report_message(options->progress, CLV_NOTE,
+                       "%s: numbers of slices are missing in %zu place%s, first between %s and %s: windows end there",
+                       options->data, gaps.n, gaps.n == 1 ? "" : "s", gaps.before[0], gaps.before[1]);
+    return CLV_OK;
+}
+
 /* Images and masks are looked at before long work starts. Codebooks come from all images: words need no labels. */
 static enum clv_status extract_images(struct train_data *data, const struct clv_train_options *options,
                                       struct clv_model *start, struct clv_error *err)
@@ -191,11 +205,21 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     struct clv_set *set = &supervision.set;
     struct clv_train_options own = *options;
     const char **images = NULL;
-    MUST(supervision_read(&supervision, options, err));
+    if (options->init)
+        own.recipe.window = start->recipe.window;
+    if (options->init && options->recipe.window && !own.recipe.window)
+        return fail(err, CLV_ERR_USAGE, "--sequence: %s was not learned of sequences", options->init);
+    bool has_windows = own.recipe.window;
+    if (has_windows &&
+        (options->boxes || options->weak_split || options->unlabelled_split || options->mirror || options->maps.n))
+        return fail(err, CLV_ERR_USAGE,
+                    "--sequence: goes with masks alone, without boxes, other splits, mirror images and maps");
+    MUST(supervision_read(&supervision, &own, err));
     data->recipe = options->init ? start->recipe : options->recipe; /* before it is learned, it owns nothing */
     if (options->init)
         start->recipe = (struct clv_recipe){0};
     enum clv_status status = check_set(&supervision, &data->recipe, options, err);
+    TRY_IF(has_windows, order_slices(set, options, err));
     TRY_IF(options->cv && (size_t)options->cv > supervision.n_masks,
            fail(err, CLV_ERR_USAGE, "--cv: %d folds need as many images with masks, there are %zu", options->cv,
                 supervision.n_masks));
@@ -240,13 +264,13 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};
     bool has_objects = false;
-    for (size_t i = 0; i < set->n_items; i++)
+    for (size_t i = 0; i < set->n_items && !has_windows; i++)
         has_objects |= set->items[i].instances != NULL;
     if (status == CLV_OK && (data->recipe.n_maps || has_objects)) {
         data->set = *set;
         *set = (struct clv_set){0};
     }
-    data->n_masks = supervision.n_masks;
+    data->n_masks = has_windows && status == CLV_OK ? clv_dataset_size(data->dataset) : supervision.n_masks;
     data->n_boxed = supervision.n_boxed;
     data->n_unlabelled = supervision.n_unlabelled;
 done:

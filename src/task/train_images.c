@@ -201,6 +201,14 @@ static const char *common_split(const struct clv_set *set)
     return train;
 }
 
+static bool has_some_mask(const struct clv_set *set)
+{
+    bool has_some = false;
+    for (size_t i = 0; i < set->n_items; i++)
+        has_some |= set->items[i].mask != NULL;
+    return has_some;
+}
+
 /* *splits are those chosen; NULL: all. With boxes to learn from, images without masks are nothing to talk about yet. */
 static enum clv_status read_masks(struct supervision *self, const char **splits, const char *path,
                                   const struct clv_train_options *options, struct clv_error *err)
@@ -222,7 +230,7 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
         keep_items(&self->set, is_not_weak, (void *)(uintptr_t)options);
     if (status == CLV_OK && (options->boxes || options->weak_split))
         keep_items(&self->set, has_mask, NULL);
-    else if (status == CLV_OK && self->set.n_items)
+    else if (status == CLV_OK && !(options->recipe.window && has_some_mask(&self->set)))
         status = training_set_require_masks(&self->set, path, options->progress, err);
     self->n_masks = self->set.n_items;
     return status;

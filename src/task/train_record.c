@@ -108,6 +108,8 @@ void train_report_data(const struct clv_train_options *options, const struct tra
     report_message(progress, CLV_SUMMARY, "images    %zu, %lld nodes of %d features, %lld edges of %d; %d labels", n,
                    (long long)n_nodes, first.n_features, (long long)n_edges, first.n_edge_features,
                    clv_dataset_n_labels(data->dataset));
+    if (data->recipe.window)
+        report_message(progress, CLV_SUMMARY, "          each a window of up to %d slices", data->recipe.window);
     if (data->n_mirrored)
         report_message(progress, CLV_SUMMARY, "          %zu of them mirror images", data->n_mirrored);
     else if (data->n_masks < n)

@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 #include "feature/dataset/dataset.h"
+#include "sequence/sequence.h"
 #include "task/task.h"
 
 /* A feature file made with the training's recipe, all with masks. */
@@ -71,6 +72,7 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
     }
     enum clv_status status = read_split(&set, options, options->progress, err);
     TRY(band_images_give(&set, &data->recipe, err));
+    TRY_IF(data->recipe.window, sequences_sort(&(struct sequence_gaps){0}, &set, err));
     TRY(clv_dataset_extract(dataset, &set, &data->recipe, options->n_threads, &options->limits, options->progress,
                             err));
     TRY(dataset_weigh(*dataset, weights, err));

@@ -76,9 +76,9 @@ TEST(missing_numbers_are_counted)
     struct chains chains;
     make_set(&set, "f2,m,,;f4,,,;f6,,,;f10,,,;f12,,,;f20,,,;", false);
     must(chains_find(&chains, &set, NULL, NULL, err));
-    ck_assert_uint_eq(chains.n_gaps, 2);
-    ck_assert_str_eq(set.items[chains.before[0]].name, "f6");
-    ck_assert_str_eq(set.items[chains.before[1]].name, "f10");
+    ck_assert_uint_eq(chains.gaps.n, 2);
+    ck_assert_str_eq(chains.gaps.before[0], "f6");
+    ck_assert_str_eq(chains.gaps.before[1], "f10");
     chains_release(&chains);
     clv_set_release(&set);
 }

@@ -23,9 +23,10 @@ static const struct clv_option own_rows[] = {
              "TSV, Pascal VOC, COCO, labelme or YOLO; a file or a folder; or four numbers, one box in pixels for each "
              "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
     {"sequence", 0, NULL, SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_FLAG, AT(is_sequence),
-     .help = "Instead of -m: carry given masks to the other frames\n"
-             "Rows of one `sequence', or the images of a folder by their numbers. Figure and ground; each frame's from "
-             "the nearest given one, before or after it"},
+     .help =
+         "Instead of -m: carry given masks to the other frames; with -m: slices together\n"
+         "Rows of one `sequence', or the images of a folder by their numbers. Without a model figure and ground, each "
+         "frame's from the nearest given one, before or after it; with one of `train --sequence' window by window"},
     {"given", 0, "NAME,..", SECTION_INPUTS, 0, CLV_OPTION_TEXT, AT(given),
      .help = "With --sequence: only masks of these splits are given (default: all there are)"},
     {"masks", 0, "FORM", SECTION_OUTPUTS, CLV_OPTION_BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(mask_form),
@@ -77,7 +78,7 @@ static enum clv_status parse(struct segment *self, int argc, char **argv, struct
     if (self->is_sequence && !self->data && self->common.n_arguments == 1)
         self->data = self->common.arguments[--self->common.n_arguments];
     TRY(segment_check(self, "segment", err));
-    TRY_IF(self->is_sequence, sequence_check(self, err));
+    TRY_IF(self->is_sequence, self->model_path ? slices_check(self, err) : sequence_check(self, err));
     TRY(segment_check_outputs(self, err));
     bool is_least_loss = self->decoding == DECODING_LEAST_LOSS;
     TRY_IF(self->decoding != DECODING_OWN && self->boxes,
@@ -245,7 +246,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
         run->status = table.stream;
         if (table.stream && self->shard.number <= 1) /* so that the shards' tables end to end are one run's */
             fputs(STATUS_HEAD "\n", table.stream);
-        status = run->sequence ? sequence_run(&counts, run, err) : segment_all(&counts, run, err);
+        status = run->sequence && !self->model_path ? sequence_run(&counts, run, err) : segment_all(&counts, run, err);
     }
     if (run->exporting)
         status = exporting_end(run->exporting, status, err);
@@ -321,10 +322,11 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     bool is_leader = team_rank() == 0;
     enum clv_status status = is_leader ? segment_lock(self, err) : CLV_OK;
     TRY(segment_claim(self, err));
-    TRY(self->is_sequence ? sequence_open(&sequence, &inputs, &model.labels, self, err)
-        : self->boxes     ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
-                          : open_model(&model, &work.label, self, err));
+    TRY(self->is_sequence && !self->model_path ? sequence_open(&sequence, &inputs, &model.labels, self, err)
+        : self->boxes ? box_inputs_open(&boxes, &model.labels, &values, self->boxes, self->data, err)
+                      : open_model(&model, &work.label, self, err));
     work.box_values = values;
+    TRY_IF(self->is_sequence && self->model_path, slices_open(&sequence, &inputs, &model, self, err));
     if (model.recipe.bands.n_bands)
         self->common.limits.bands = &model.recipe.bands;
     if (model.recipe.bands.files[0] && !self->common.limits.band_files)

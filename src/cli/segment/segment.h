@@ -301,8 +301,11 @@ struct heartbeat {
 bool heartbeat_line(char line[128], struct heartbeat *self, double now_s, size_t done, size_t total, size_t n_failed,
                     size_t n_skipped);
 
+struct slices;
+
 struct job {
     struct segment_run *run;
+    struct slices *slices; /* whose labels are found window by window; NULL: each image's for itself */
     struct segment_counts *counts;
     struct clv_oracle **oracles; /* one per thread, made on first use */
     struct memory_gate gate;
@@ -339,6 +342,19 @@ void work_release(struct work *work);
  * memory_gate_leave(&job->gate, work->bytes) and work_release follow. */
 enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,
                         struct clv_error *err) CLV_CHECK;
+
+/* All of an input, as one of a parallel loop whose work is reported in input order. */
+struct threads {
+    struct job *job;
+    struct ordered_queue queue; /* guards counts, the report, the status file */
+};
+enum clv_status work_one(struct threads *self, size_t index, int thread, struct clv_error *err) CLV_CHECK;
+
+/* --sequence with a model (slices.c): what does not go with it (CLV_ERR_USAGE); all of run->sequence, whose items the
+ * inputs are, in memory of one window besides that of images; image and labels of a slice of the window at hand. */
+enum clv_status slices_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
+enum clv_status slices_run(struct threads *threads, struct clv_error *err) CLV_CHECK;
+enum clv_status slices_take(struct work *work, const struct job *job, size_t index, struct clv_error *err) CLV_CHECK;
 
 /* Of work that is done: reads and draws what a report shows next to it. */
 enum clv_status work_illustrate(struct work *work, const struct job *job, struct clv_error *err) CLV_CHECK;
@@ -461,6 +477,10 @@ enum clv_status sequence_check(const struct segment *options, struct clv_error *
 /* Reads the set, adds the wanted frames to the inputs, and takes its labels, which are two. */
 enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, struct clv_labels *labels,
                               struct segment *options, struct clv_error *err) CLV_CHECK;
+
+/* With a model of sequences: the set in their order, whose items are the inputs. */
+enum clv_status slices_open(struct sequence *self, struct input_list *inputs, const struct clv_model *model,
+                            struct segment *options, struct clv_error *err) CLV_CHECK;
 
 /* Chains on threads, the frames of each one after the other; a chain ends with its first failure. Outputs that are
  * there stay, but frames on the way to others are computed again. */

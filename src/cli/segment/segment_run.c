@@ -5,14 +5,8 @@
 #include "cli/common/common.h"
 #include "cli/segment/segment.h"
 
-struct threads {
-    struct job *job;
-    struct ordered_queue queue; /* guards counts, the report, the status file */
-};
-
-static enum clv_status segment_one(void *context, size_t index, int thread, struct clv_error *err)
+enum clv_status work_one(struct threads *self, size_t index, int thread, struct clv_error *err)
 {
-    struct threads *self = context;
     struct work work;
     enum clv_status status = work_do(&work, self->job, index, index, thread, err);
     TRY(work_illustrate(&work, self->job, err));
@@ -24,6 +18,11 @@ static enum clv_status segment_one(void *context, size_t index, int thread, stru
     work_release(&work);
     memory_gate_leave(&self->job->gate, work.bytes);
     return status;
+}
+
+static enum clv_status segment_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    return work_one(context, index, thread, err);
 }
 
 enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err)
@@ -39,7 +38,8 @@ enum clv_status segment_all(struct segment_counts *counts, struct segment_run *r
     if (team_size() > 1)
         status = segment_team(&job, err);
     else
-        status = parallel_for(run->inputs->n, job.n_threads, segment_one, &threads, err);
+        status = run->sequence ? slices_run(&threads, err)
+                               : parallel_for(run->inputs->n, job.n_threads, segment_one, &threads, err);
     ordered_queue_release(&threads.queue);
     job_release(&job);
     return status;

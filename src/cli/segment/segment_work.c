@@ -183,6 +183,8 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
     enum clv_status status = CLV_OK;
     if (run->boxes)
         return cut_boxes(work, job, err);
+    if (job->slices)
+        return slices_take(work, job, index, err);
     if (run->dataset) {
         status = clv_dataset_example(&example, run->dataset, run->first + index, err);
     } else {

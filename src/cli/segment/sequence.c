@@ -19,10 +19,10 @@ void sequence_release(struct sequence *self)
 
 enum clv_status sequence_check(const struct segment *self, struct clv_error *err)
 {
-    static const char *const others[] = {"model",  "boxes",        "maps",   "features",  "null",      "report",
-                                         "status", "cutout",       "crop",   "export",    "fail-fast", "min-area",
-                                         "shard",  "cutout-label", "rle",    "decode",    "no-refine", "refine",
-                                         "draws",  "seed",         "engine", "tolerance", "objects",   "clear-border"};
+    static const char *const others[] = {"boxes",        "maps",   "features",  "null",      "report",      "status",
+                                         "cutout",       "crop",   "export",    "fail-fast", "min-area",    "shard",
+                                         "cutout-label", "rle",    "decode",    "no-refine", "refine",      "draws",
+                                         "seed",         "engine", "tolerance", "objects",   "clear-border"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (options_given(&self->common, others[i]))
             return fail(err, CLV_ERR_USAGE, "--sequence: carries given masks on, --%s does not go with it", others[i]);
@@ -51,6 +51,13 @@ static enum clv_status add_inputs(struct sequence *self, struct input_list *inpu
     return status;
 }
 
+static void note_gaps(const struct sequence_gaps *gaps, const char *path)
+{
+    if (gaps->n)
+        console_note("%s: numbers of frames are missing in %zu place%s, first between %s and %s", path, gaps->n,
+                     gaps->n == 1 ? "" : "s", gaps->before[0], gaps->before[1]);
+}
+
 enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, struct clv_labels *labels,
                               struct segment *options, struct clv_error *err)
 {
@@ -76,12 +83,28 @@ enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, 
                                         "wanted",
                                         options->data, self->set.n_items, self->set.n_items == 1 ? "" : "s",
                                         self->set.n_items == 1 ? "it" : "them"));
-    if (status == CLV_OK && self->chains.n_gaps)
-        console_note("%s: numbers of frames are missing in %zu place%s, first between %s and %s", options->data,
-                     self->chains.n_gaps, self->chains.n_gaps == 1 ? "" : "s",
-                     self->set.items[self->chains.before[0]].name, self->set.items[self->chains.before[1]].name);
+    if (status == CLV_OK)
+        note_gaps(&self->chains.gaps, options->data);
     TRY(add_inputs(self, inputs, err));
     return status;
+}
+
+enum clv_status slices_open(struct sequence *self, struct input_list *inputs, const struct clv_model *model,
+                            struct segment *options, struct clv_error *err)
+{
+    const struct clv_progress progress = console_progress(NULL);
+    struct sequence_gaps gaps;
+    if (!model->recipe.window)
+        return fail(err, CLV_ERR_USAGE, "%s: was not learned of sequences (cleave train --sequence)",
+                    options->model_path);
+    MUST(clv_set_read(&self->set, options->data, err));
+    training_set_note_manifest(&self->set, options->data, &progress);
+    size_t common = set_common_folder(&self->set);
+    MUST(outputs_spare_set(&options->common.outputs, &self->set, options->data, err));
+    MUST(clv_set_select(&self->set, options->split, err));
+    MUST(sequences_sort(&gaps, &self->set, err));
+    note_gaps(&gaps, options->data);
+    return inputs_add_set(inputs, &self->set, common, err);
 }
 
 struct carrying {

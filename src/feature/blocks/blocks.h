@@ -169,6 +169,17 @@ enum clv_status contrast_measure(float *measures, const struct scene *scene, con
 
 enum { EDGE_TEXTURE = 4 }; /* of superpixels: the feature that needs words */
 
+/* Those of edges between slices are behind those of edges within one; an edge has but one of both kinds. */
+enum {
+    NEXT_CONSTANT = EDGE_TEXTURE + 1,
+    NEXT_OVERLAP, /* pixels, by those of a mean region */
+    NEXT_SHARE,   /* of the smaller region's pixels */
+    NEXT_NEAR,
+    NEXT_TEXTURE, /* overlap x likeness of words .. */
+    NEXT_LOOK,    /* .. and of all else */
+    NEXT_END
+};
+
 int32_t edge_feature_count(const struct clv_recipe *recipe);
 const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 

@@ -11,7 +11,7 @@ enum { BESIDE, ABOVE, BESIDE_CONTRAST, ABOVE_CONTRAST, N_PATCH_EDGE_FEATURES };
 int32_t edge_feature_count(const struct clv_recipe *recipe)
 {
     int32_t n_own = recipe->nodes == CLV_NODES_PATCHES ? N_PATCH_EDGE_FEATURES : N_EDGE_FEATURES;
-    return n_own + map_edge_count(recipe);
+    return (recipe->window ? (int32_t)NEXT_END : n_own) + map_edge_count(recipe);
 }
 
 const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index)
@@ -19,8 +19,17 @@ const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index)
     static const char *const of_patches[N_PATCH_EDGE_FEATURES] = {"beside each other", "above each other",
                                                                   "beside each other x colour similarity",
                                                                   "above each other x colour similarity"};
-    static const char *const names[N_EDGE_FEATURES] = {"constant", "boundary length", "colour similarity",
-                                                       "boundary length x colour similarity", "texture similarity"};
+    static const char *const names[] = {"constant",
+                                        "boundary length",
+                                        "colour similarity",
+                                        "boundary length x colour similarity",
+                                        "texture similarity",
+                                        [NEXT_CONSTANT] = "next slice",
+                                        [NEXT_OVERLAP] = "next slice: overlap",
+                                        [NEXT_SHARE] = "next slice: overlap of the smaller region",
+                                        [NEXT_NEAR] = "next slice: nearness",
+                                        [NEXT_TEXTURE] = "next slice: overlap x texture similarity",
+                                        [NEXT_LOOK] = "next slice: overlap x likeness of all else"};
     static const char *const of_maps[CLV_MAX_MAPS] = {"likeness in map 1", "likeness in map 2", "likeness in map 3",
                                                       "likeness in map 4", "likeness in map 5", "likeness in map 6",
                                                       "likeness in map 7", "likeness in map 8"};
@@ -29,8 +38,8 @@ const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index)
         return of_maps[index - (n - n_maps)];
     if (recipe->nodes == CLV_NODES_PATCHES && index >= 0 && index < N_PATCH_EDGE_FEATURES)
         return of_patches[index];
-    return recipe->nodes == CLV_NODES_SUPERPIXELS && index >= 0 && index < N_EDGE_FEATURES ? names[index]
-                                                                                           : "no such edge feature";
+    return recipe->nodes == CLV_NODES_SUPERPIXELS && index >= 0 && index < n - n_maps ? names[index]
+                                                                                      : "no such edge feature";
 }
 
 static float square_distance(const float *a, const float *b)

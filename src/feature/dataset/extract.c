@@ -205,20 +205,94 @@ enum clv_status extract_set(const struct clv_set *set, const struct box_source *
 struct keeping {
     struct clv_dataset *dataset, *frames; /* frames NULL: not wanted */
     const struct item_boxes *boxes;       /* of the next item */
+    struct stack stack;                   /* of slices that are to be one example .. */
+    const struct clv_item *first, *last;  /* .. from this one to that; NULL: of none */
+    struct slice before;                  /* superpixels and pixels of `last` */
+    const struct clv_image_limits *limits;
 };
+
+static enum clv_status take(struct keeping *self, struct clv_example *example, const struct clv_item *item,
+                            struct clv_error *err)
+{
+    MUST(dataset_take(self->dataset, example, item->name, err));
+    if (item->sequence)
+        self->dataset->items[self->dataset->n - 1].sequence =
+            hash_bytes(HASH_START, item->sequence, strlen(item->sequence));
+    return CLV_OK;
+}
+
+/* The slices that there are become an example. */
+static enum clv_status end_window(struct keeping *self, struct clv_error *err)
+{
+    struct clv_example window = {0};
+    if (!self->first)
+        return CLV_OK;
+    MUST(stack_take(&window, &self->stack, err));
+    drop_void_truth(&window, self->dataset->n_labels);
+    enum clv_status status = take(self, &window, self->first, err);
+    clv_example_release(&window);
+    self->first = NULL;
+    return status;
+}
+
+/* Windows of which nothing is known teach nothing. Those of one sequence are held out one by one, those of several
+ * sequence by sequence. */
+static void finish_windows(struct clv_dataset *dataset, const struct clv_progress *progress)
+{
+    size_t n = dataset->n;
+    bool has_several = false;
+    dataset->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        has_several |= dataset->items[i].sequence != dataset->items[0].sequence;
+        if (dataset->items[i].theta)
+            dataset->items[dataset->n++] = dataset->items[i];
+        else
+            dataset_item_release(&dataset->items[i]);
+    }
+    for (size_t i = 0; i < dataset->n && !has_several; i++)
+        dataset->items[i].sequence = 0;
+    if (dataset->n < n)
+        report_message(progress, CLV_NOTE, "%zu of %zu windows of slices have no mask among them and teach nothing",
+                       n - dataset->n, n);
+}
+
+/* A slice goes with those before it, until there are enough, or the sequence ends. */
+static enum clv_status keep_slice(struct keeping *self, struct clv_example *slice, const struct clv_item *item,
+                                  struct clv_error *err)
+{
+    bool follows = self->first && !item->is_apart &&
+                   !strcmp(self->last->sequence ? self->last->sequence : "", item->sequence ? item->sequence : "");
+    if (self->stack.graph.n_patches == self->stack.recipe->window || !follows)
+        MUST(end_window(self, err));
+    struct clv_image image = {0}, working = {0};
+    struct slice now = {.example = *slice};
+    enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
+    TRY(working_image_of(&working, &image, self->stack.recipe, err));
+    TRY(motion_pyramid_init(&now.pixels, &working, err));
+    TRY(stack_add(&self->stack, &now, self->first ? &self->before : NULL, err));
+    clv_image_release(&image);
+    clv_image_release(&working);
+    slice_release(&self->before);
+    self->before.pixels = now.pixels;
+    if (status != CLV_OK)
+        return fail_within(err, status, item->image);
+    self->before.example =
+        (struct clv_example){.superpixels = slice->superpixels, .width = slice->width, .height = slice->height};
+    slice->superpixels = (struct clv_superpixels){0};
+    self->first = self->first ? self->first : item;
+    self->last = item;
+    return CLV_OK;
+}
 
 static enum clv_status keep(void *context, struct clv_example *example, const struct clv_item *item,
                             const float *estimate, struct clv_error *err)
 {
     struct keeping *self = context;
-    enum clv_status status = CLV_OK;
+    if (self->stack.recipe)
+        return keep_slice(self, example, item, err);
     if (self->frames)
-        status = frame_add(self->frames, example, self->boxes++, estimate, item->name, err);
-    TRY(dataset_take(self->dataset, example, item->name, err));
-    if (status == CLV_OK && item->sequence)
-        self->dataset->items[self->dataset->n - 1].sequence =
-            hash_bytes(HASH_START, item->sequence, strlen(item->sequence));
-    return status;
+        MUST(frame_add(self->frames, example, self->boxes++, estimate, item->name, err));
+    return take(self, example, item, err);
 }
 
 enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
@@ -262,8 +336,16 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     TRY(clv_labels_copy(&keeping.dataset->labels, &set->labels, err));
     if (status == CLV_OK && recipe->nodes == CLV_NODES_PATCHES)
         keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
+    keeping.limits = limits;
+    if (recipe->window)
+        stack_init(&keeping.stack, recipe, set->labels.n_labels);
     TRY(extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, EXTRACT_TO_ALL, keep, &keeping,
                     err));
+    TRY(end_window(&keeping, err));
+    if (status == CLV_OK && recipe->window)
+        finish_windows(keeping.dataset, progress);
+    stack_release(&keeping.stack);
+    slice_release(&keeping.before);
     if (status == CLV_OK) {
         *dataset = keeping.dataset;
         if (frames)

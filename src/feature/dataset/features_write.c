@@ -325,6 +325,8 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
 {
     if (!set->n_items)
         return fail(err, CLV_ERR_USAGE, "%s: no images to take features of", path);
+    if (recipe->window)
+        return fail(err, CLV_ERR_USAGE, "%s: a model of sequences makes features of several images at once", path);
     return write_part(path, set, "", recipe, n_threads, limits, progress, err);
 }
 

@@ -70,7 +70,7 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
     const struct scene *own = views_own(views);
     int32_t stride = edge_feature_count(recipe);
     example->edges = array_copy(adjacency->edges, n_edges, sizeof *example->edges);
-    example->edge_features = array_alloc(n_edges * (size_t)stride, sizeof *example->edge_features);
+    example->edge_features = array_zalloc(n_edges * (size_t)stride, sizeof *example->edge_features);
     if (!example->edges || !example->edge_features)
         return fail_memory(err);
     if (recipe->n_maps)

@@ -125,4 +125,37 @@ enum clv_status example_mean(float *mean, const struct clv_example *example, con
 /* theta as clv_example_set_truth says, of the pixels counted. */
 void balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
 
+/* Slices of a sequence as one example (stack.c): the regions of each, joined where they overlap those of the slice
+ * before once these have moved on. */
+
+/* One slice: its example, and its pixels at working size, as motion is found by them. */
+struct slice {
+    struct clv_example example;
+    struct motion_pyramid pixels;
+};
+void slice_release(struct slice *slice);
+enum clv_status slice_extract(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
+                              struct clv_error *err) CLV_CHECK;
+
+struct stack {
+    const struct clv_recipe *recipe; /* a view; its window is the caller's business */
+    struct layout at;
+    struct region_graph graph; /* a patch for each slice; theta are the counts of pixels, where there are labels */
+};
+
+/* n_labels of the truth; 0: none is wanted. */
+void stack_init(struct stack *self, const struct clv_recipe *recipe, int32_t n_labels);
+void stack_release(struct stack *self);
+
+/* Copies the slice's problem and counts; its regions are joined to those of `before`, the slice added last, of which
+ * superpixels and pixels are looked at; NULL: to none. CLV_ERR_DATA for slices of different sizes. O(n log n) in
+ * working pixels. */
+enum clv_status stack_add(struct stack *self, const struct slice *slice, const struct slice *before,
+                          struct clv_error *err) CLV_CHECK;
+
+/* All slices as an example, which has neither superpixels nor a size. A region's row goes on with the mean row of what
+ * overlaps it, weighted by overlap. Truth is weighed as that of one image; slices without a mask are hidden nodes. The
+ * stack is empty after that. */
+enum clv_status stack_take(struct clv_example *window, struct stack *self, struct clv_error *err) CLV_CHECK;
+
 #endif

@@ -33,5 +33,6 @@ void layout_init(struct layout *layout, const struct clv_recipe *recipe)
         *blocks[k].start = on ? next : -1;
         next += on ? blocks[k].size : 0;
     }
-    layout->n_features = next;
+    layout->n_own = next;
+    layout->n_features = recipe->window ? 2 * next : next;
 }

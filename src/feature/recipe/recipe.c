@@ -132,6 +132,7 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
         {"kernel_map", recipe->kernel_map, CLV_KERNEL_MAP_NONE, CLV_KERNEL_MAP_INTERSECTION},
         {"n_maps", recipe->n_maps, 0, CLV_MAX_MAPS},
         {"map_pool", recipe->map_pool, 0, CLV_MAP_MEAN | CLV_MAP_MAX | CLV_MAP_DEVIATION},
+        {"window", recipe->window, 0, CLV_MAX_WINDOW},
     };
     for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++)
         MUST(check_range(ranges[k].name, ranges[k].value, ranges[k].low, ranges[k].high, err));
@@ -140,6 +141,9 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
     if (!(recipe->slic.compactness > 0 && recipe->slic.compactness <= 1e6f))
         return fail(err, CLV_ERR_USAGE, "recipe: compactness is %g, must be above 0, at most 1e6",
                     (double)recipe->slic.compactness);
+    if (recipe->window && (recipe->window < 2 || recipe->nodes != CLV_NODES_SUPERPIXELS || recipe->n_maps))
+        return fail(err, CLV_ERR_USAGE,
+                    "recipe: windows of slices are of two or more, of superpixels and without maps");
     if (recipe->nodes != CLV_NODES_PATCHES &&
         recipe->blocks & (CLV_BLOCK_SURROUND | CLV_BLOCK_SCENE | CLV_BLOCK_FISHER))
         return fail(err, CLV_ERR_USAGE, "recipe: the blocks surround, scene and fisher are for patches");
@@ -185,6 +189,9 @@ void recipe_feature_name(char *name, size_t size, const struct clv_recipe *recip
     layout_init(&at, recipe);
     if (index < 0 || index >= at.n_features)
         snprintf(name, size, "no feature %d", index);
+    else if (index >= at.n_own)
+        recipe_feature_name(name + snprintf(name, size, "next slices: "), size - sizeof "next slices:", recipe,
+                            index - at.n_own);
     else if (at.fisher >= 0 && index >= at.fisher)
         fisher_name(name, size, index - at.fisher);
     else if (at.maps >= 0 && index >= at.maps)

@@ -46,6 +46,7 @@ static const struct {
     {"tile_px", offsetof(struct clv_recipe, tile_px), CHOICE},
     {"halo_px", offsetof(struct clv_recipe, halo_px), CHOICE},
     {"colour_likeness", offsetof(struct clv_recipe, colour_likeness), REAL_CHOICE},
+    {"window", offsetof(struct clv_recipe, window), CHOICE},
 };
 #define MAPS "maps" /* the member that lists them */
 

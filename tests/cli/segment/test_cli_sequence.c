@@ -121,7 +121,8 @@ TEST(what_cannot_be_carried_is_refused_by_name)
         const char *arguments, *message;
         int status;
     } cases[] = {
-        {"--sequence -m x -o out set", "--sequence: carries given masks on, --model does not go with it", 64},
+        {"--sequence --boxes 1,1,9,9 -o out set", "--sequence: carries given masks on, --boxes does not go with it",
+         64},
         {"--sequence -o out set other", "--sequence: takes one folder or manifest", 64},
         {"--given first -m x -o out set", "--given: --sequence is missing", 64},
         {"--sequence --data set --given nobody -o out", "nobody", 65},

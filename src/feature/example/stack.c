@@ -1,0 +1,300 @@
+#include "feature/example/example.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
+
+void slice_release(struct slice *slice)
+{
+    clv_example_release(&slice->example);
+    motion_pyramid_release(&slice->pixels);
+}
+
+enum clv_status slice_extract(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
+                              struct clv_error *err)
+{
+    struct clv_image working = {0};
+    struct slice made = {.pixels.n_levels = 0};
+    enum clv_status status = example_extract(&made.example, image, NULL, recipe, err);
+    TRY(working_image_of(&working, image, recipe, err));
+    TRY(motion_pyramid_init(&made.pixels, &working, err));
+    clv_image_release(&working);
+    if (status == CLV_OK)
+        *slice = made;
+    else
+        slice_release(&made);
+    return status;
+}
+
+void stack_init(struct stack *self, const struct clv_recipe *recipe, int32_t n_labels)
+{
+    *self = (struct stack){.recipe = recipe};
+    layout_init(&self->at, recipe);
+    region_graph_init(&self->graph, n_labels);
+}
+
+void stack_release(struct stack *self)
+{
+    region_graph_release(&self->graph);
+}
+
+/* |x_a - x_b|^2 over the columns before `split`, and over the others. */
+static void row_distances(double distance[2], const struct region_graph *graph, int32_t a, int32_t b, int32_t split)
+{
+    int64_t i = graph->row[a], j = graph->row[b];
+    distance[0] = distance[1] = 0;
+    while (i < graph->row[a + 1] || j < graph->row[b + 1]) {
+        int32_t p = i < graph->row[a + 1] ? graph->index[i] : INT32_MAX;
+        int32_t q = j < graph->row[b + 1] ? graph->index[j] : INT32_MAX, column = p < q ? p : q;
+        double x = p == column ? (double)graph->value[i++] : 0, y = q == column ? (double)graph->value[j++] : 0;
+        distance[column >= split] += (x - y) * (x - y);
+    }
+}
+
+static float likeness(double distance, double mean)
+{
+    return mean > 0 ? portable_expf((float)(-distance / (2 * mean))) : 1;
+}
+
+/* Of the edges from `first` on, all between the last two slices. A difference is measured by the mean over these edges. */
+static void fill_next(struct stack *self, int32_t first, const struct clv_example *slice)
+{
+    struct region_graph *graph = &self->graph;
+    const struct clv_superpixels *map = &slice->superpixels;
+    int32_t n = graph->n_edges - first;
+    int32_t split = self->at.words[0] >= 0 ? self->recipe->n_scales * words_size(self->recipe) : 0;
+    double area = (double)map->width * map->height / map->n, mean[2] = {0, 0}, distance[2];
+    double shrink = (double)map->width * map->height / ((double)slice->width * slice->height);
+    for (int32_t e = first; e < first + n; e++) {
+        row_distances(distance, graph, graph->edges[e][0], graph->edges[e][1], split);
+        mean[0] += distance[0] / n;
+        mean[1] += distance[1] / n;
+    }
+    for (int32_t e = first; e < first + n; e++) {
+        int32_t a = graph->edges[e][0], b = graph->edges[e][1];
+        const float *p = graph->place + 2 * (size_t)a, *q = graph->place + 2 * (size_t)b;
+        float x = p[0] - q[0], y = p[1] - q[1], overlap = (float)((double)graph->contact[e] / area);
+        double smaller = shrink * (double)fminf(graph->volume[a], graph->volume[b]);
+        float *f = graph->edge_features + (size_t)e * (size_t)graph->n_edge_features;
+        row_distances(distance, graph, a, b, split);
+        f[NEXT_CONSTANT] = 1;
+        f[NEXT_OVERLAP] = overlap;
+        f[NEXT_SHARE] = (float)fmin((double)graph->contact[e] / smaller, 1);
+        f[NEXT_NEAR] = portable_expf(-(x * x + y * y) * (float)map->n / 2);
+        f[NEXT_TEXTURE] = overlap * likeness(distance[0], mean[0]);
+        f[NEXT_LOOK] = overlap * likeness(distance[1], mean[1]);
+    }
+}
+
+/* motion[n of before][2]: how far each of its regions has moved, in working pixels. */
+static enum clv_status find_motion(int32_t (**motion)[2], const struct slice *slice, const struct slice *before,
+                                   struct clv_error *err)
+{
+    const struct clv_superpixels *map = &before->example.superpixels;
+    size_t n = (size_t)map->width * (size_t)map->height;
+    float *flow = array_alloc(n, 2 * sizeof *flow);
+    double *sum = array_zalloc((size_t)map->n, 3 * sizeof *sum);
+    *motion = array_alloc((size_t)map->n, sizeof **motion);
+    enum clv_status status = flow && sum && *motion ? CLV_OK : fail_memory(err);
+    TRY(motion_estimate(flow, &before->pixels, &slice->pixels, err));
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        double *of = sum + 3 * (size_t)map->labels[i];
+        of[0] += (double)flow[2 * i];
+        of[1] += (double)flow[2 * i + 1];
+        of[2]++;
+    }
+    for (int32_t r = 0; r < map->n && status == CLV_OK; r++)
+        for (int k = 0; k < 2; k++)
+            (*motion)[r][k] = (int32_t)floor(sum[3 * r + k] / sum[3 * r + 2] + 0.5);
+    array_free(flow);
+    array_free(sum);
+    return status;
+}
+
+static enum clv_status join(struct stack *self, const struct slice *slice, const struct slice *before,
+                            struct clv_error *err)
+{
+    struct region_graph *graph = &self->graph;
+    int32_t n_edges = graph->n_edges, last = graph->n_patches - 1, (*motion)[2];
+    struct region_map a = region_map_of(graph, last - 1, before->example.superpixels.labels);
+    struct region_map b = region_map_of(graph, last, slice->example.superpixels.labels);
+    enum clv_status status = find_motion(&motion, slice, before, err);
+    TRY(region_graph_join(graph, &a, &b, REGION_NEXT, (const int32_t(*)[2])motion, err));
+    if (status == CLV_OK)
+        fill_next(self, n_edges, &slice->example);
+    array_free(motion);
+    return status;
+}
+
+enum clv_status stack_add(struct stack *self, const struct slice *slice, const struct slice *before,
+                          struct clv_error *err)
+{
+    struct region_graph *graph = &self->graph;
+    const struct clv_example *example = &slice->example;
+    const struct clv_superpixels *map = &example->superpixels;
+    const struct patch patch = {.z = graph->n_patches, .width = map->width, .height = map->height};
+    struct clv_problem problem = example->problem;
+    float *none = NULL;
+    if (before && (before->example.width != example->width || before->example.height != example->height))
+        return fail(err, CLV_ERR_DATA, "%dx%d pixels, the slice before it has %dx%d", example->width, example->height,
+                    before->example.width, before->example.height);
+    if (graph->n_labels && !example->counts &&
+        !(none = array_zalloc((size_t)problem.n_nodes, (size_t)graph->n_labels * sizeof *none)))
+        return fail_memory(err);
+    problem.label = NULL;
+    problem.theta = !graph->n_labels ? NULL : none ? none : example->counts;
+    enum clv_status status = region_graph_append(graph, &patch, &problem, NULL, err);
+    array_free(none);
+    TRY_IF(before, join(self, slice, before, err));
+    return status;
+}
+
+/* Rows with the means of what overlaps a region in the slices next to its own, weighted by overlap. */
+struct means {
+    int64_t *row;
+    int32_t *index;
+    float *value;
+    size_t capacity;
+    int64_t *first; /* [n_nodes + 1] of each node's overlaps */
+    int32_t *other; /* [2 n_edges] regions that overlap it */
+    float *contact; /* [2 n_edges] by how much */
+    float *sum;     /* [n_own] */
+};
+
+static void means_release(struct means *self)
+{
+    array_free(self->row);
+    array_free(self->index);
+    array_free(self->value);
+    array_free(self->first);
+    array_free(self->other);
+    array_free(self->contact);
+    array_free(self->sum);
+    *self = (struct means){0};
+}
+
+/* Each node's overlaps, from the edges between slices. */
+static void list_overlaps(struct means *self, const struct region_graph *graph)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t e = 0; e < graph->n_edges; e++)
+            for (int end = 0; end < 2 && graph->kind[e] == REGION_NEXT; end++) {
+                int64_t *at = &self->first[graph->edges[e][end] + !pass];
+                if (pass) {
+                    self->other[*at] = graph->edges[e][1 - end];
+                    self->contact[*at] = graph->contact[e];
+                }
+                ++*at;
+            }
+        for (int32_t i = 0; i < graph->n_nodes && !pass; i++)
+            self->first[i + 1] += self->first[i];
+    }
+    for (int32_t i = graph->n_nodes; i > 0; i--) /* each has moved to the next one's place */
+        self->first[i] = self->first[i - 1];
+    self->first[0] = 0;
+}
+
+/* Puts the means behind the own entries of region i; own entries are below n_own. */
+static enum clv_status add_means(struct means *self, const struct region_graph *graph, int32_t i, int32_t n_own,
+                                 struct clv_error *err)
+{
+    int64_t begin = graph->row[i], n = graph->row[i + 1] - begin, at = self->row[i];
+    double all = 0;
+    const struct array_part parts[] = {{&self->index, sizeof *self->index}, {&self->value, sizeof *self->value}};
+    if (array_reserve_all(parts, 2, &self->capacity, (size_t)(at + n) + (size_t)n_own))
+        return fail_memory(err);
+    memcpy(self->index + at, graph->index + begin, (size_t)n * sizeof *self->index);
+    memcpy(self->value + at, graph->value + begin, (size_t)n * sizeof *self->value);
+    at += n;
+    for (int64_t k = self->first[i]; k < self->first[i + 1]; k++) {
+        all += (double)self->contact[k];
+        for (int64_t e = graph->row[self->other[k]]; e < graph->row[self->other[k] + 1]; e++)
+            self->sum[graph->index[e]] += self->contact[k] * graph->value[e];
+    }
+    for (int32_t c = 0; c < n_own && all > 0; c++)
+        if (self->sum[c] != 0) {
+            self->index[at] = n_own + c;
+            self->value[at++] = self->sum[c] / (float)all;
+            self->sum[c] = 0;
+        }
+    self->row[i + 1] = at;
+    return CLV_OK;
+}
+
+static enum clv_status look_across(struct stack *self, struct clv_error *err)
+{
+    struct region_graph *graph = &self->graph;
+    size_t n = (size_t)graph->n_nodes, m = (size_t)graph->n_edges;
+    struct means made = {.row = array_zalloc(n + 1, sizeof *made.row),
+                         .first = array_zalloc(n + 2, sizeof *made.first),
+                         .other = array_alloc(m, 2 * sizeof *made.other),
+                         .contact = array_alloc(m, 2 * sizeof *made.contact),
+                         .sum = array_zalloc((size_t)self->at.n_own, sizeof *made.sum)};
+    enum clv_status status =
+        made.row && made.first && made.other && made.contact && made.sum ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK)
+        list_overlaps(&made, graph);
+    for (int32_t i = 0; i < graph->n_nodes && status == CLV_OK; i++)
+        status = add_means(&made, graph, i, self->at.n_own, err);
+    if (status == CLV_OK) {
+        array_free(graph->row);
+        array_free(graph->index);
+        array_free(graph->value);
+        graph->row = made.row;
+        graph->index = made.index;
+        graph->value = made.value;
+        made.row = NULL;
+        made.index = NULL;
+        made.value = NULL;
+    }
+    means_release(&made);
+    return status;
+}
+
+enum clv_status stack_take(struct clv_example *window, struct stack *self, struct clv_error *err)
+{
+    struct region_graph *graph = &self->graph;
+    MUST(look_across(self, err));
+    size_t n = (size_t)graph->n_nodes, n_labels = (size_t)graph->n_labels;
+    struct clv_example made = {.theta = n_labels ? array_alloc(n, n_labels * sizeof *made.theta) : NULL,
+                               .label = n_labels ? array_alloc(n, sizeof *made.label) : NULL};
+    if (n_labels && (!made.theta || !made.label)) {
+        clv_example_release(&made);
+        return fail_memory(err);
+    }
+    if (n_labels) {
+        balanced_theta(made.theta, graph->theta, graph->n_nodes, graph->n_labels);
+        majority_labels(made.label, made.theta, graph->n_nodes, graph->n_labels);
+    }
+    made.row = graph->row;
+    made.index = graph->index;
+    made.value = graph->value;
+    made.edges = graph->edges;
+    made.edge_features = graph->edge_features;
+    made.volume = graph->volume;
+    made.place = graph->place;
+    made.counts = graph->theta;
+    made.problem = (struct clv_problem){.n_nodes = graph->n_nodes,
+                                        .n_edges = graph->n_edges,
+                                        .n_features = graph->n_features,
+                                        .n_edge_features = graph->n_edge_features,
+                                        .row = made.row,
+                                        .index = made.index,
+                                        .value = made.value,
+                                        .edges = (const int32_t(*)[2])made.edges,
+                                        .edge_features = made.edge_features,
+                                        .label = made.label,
+                                        .theta = made.theta,
+                                        .volume = made.volume,
+                                        .place = made.place};
+    *window = made;
+    graph->row = NULL;
+    graph->index = NULL;
+    graph->edges = NULL;
+    graph->value = graph->edge_features = graph->volume = graph->place = graph->theta = NULL;
+    region_graph_release(graph);
+    region_graph_init(graph, (int32_t)n_labels);
+    return CLV_OK;
+}

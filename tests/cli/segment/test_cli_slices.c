@@ -1,0 +1,116 @@
+/* cleave train --sequence, and cleave segment --sequence with its model. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sample.h"
+#include "support/support.h"
+
+enum { WIDTH = 80, HEIGHT = 60 };
+
+/* A bright square before a darker striped ground, 4 pixels further right in each slice. */
+static void write_slice(const char *folder, int number, int t, int height, bool has_mask)
+{
+    struct clv_image image;
+    uint8_t mask[WIDTH * HEIGHT];
+    must(clv_image_new(&image, WIDTH, height, 3, err));
+    for (int i = 0; i < WIDTH * height; i++) {
+        int x = i % WIDTH - 8 - 4 * t, y = i / WIDTH - 20, ground = (i % WIDTH * 7 + i / WIDTH * 13) % 60;
+        mask[i] = x >= 0 && y >= 0 && x < 20 && y < 20;
+        for (int c = 0; c < 3; c++)
+            image.pixels[3 * i + c] = (uint8_t)(mask[i] ? 140 + (x * 5 + y * 11) % 80 : 90 + ground);
+    }
+    must(clv_png_write(formatted("%s/images/s%d.png", folder, number), &image, err));
+    if (has_mask)
+        must(clv_png_write_labels(formatted("%s/masks/s%d.png", folder, number), WIDTH, height, mask, NULL, 0, err));
+    clv_image_release(&image);
+}
+
+/* Slices 7 to 6 + n, of which every step-th has a mask. */
+static const char *write_slices(const char *name, int n, int step)
+{
+    static char folder[256];
+    snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), name);
+    free(expect_success("mkdir -p %s/images %s/masks", folder, folder));
+    for (int t = 0; t < n; t++)
+        write_slice(folder, 7 + t, t, HEIGHT, t % step == 0);
+    return folder;
+}
+
+#define TRAIN "\"$CLEAVE\" train %s --sequence --superpixels 60 --words 5 --codebook-samples 500 --passes 10 "
+
+TEST(slices_are_learned_and_labelled_together_in_the_order_of_their_numbers_on_any_threads)
+{
+    const char *set = write_slices("all", 7, 1);
+    char *output = expect_success(TRAIN "--window 3 -o %s/m.cleave", set, set);
+    ck_assert_ptr_nonnull(strstr(output, "images    3,"));
+    ck_assert_ptr_nonnull(strstr(output, "each a window of up to 3 slices"));
+    free(output);
+    output = expect_success("\"$CLEAVE\" segment --sequence -t 1 -m %s/m.cleave %s -o %s/one 2>&1", set, set, set);
+    ck_assert_ptr_nonnull(strstr(output, "windows of 3 slices: the labels are not exactly the best ones"));
+    ck_assert_ptr_nonnull(strstr(output, "7 images segmented"));
+    free(output);
+    free(
+        expect_success("\"$CLEAVE\" segment -q --sequence -t 3 -m %s/m.cleave %s -o %s/three && rm %s/*/.cleave-run && "
+                       "diff -r %s/one %s/three",
+                       set, set, set, set, set, set));
+    output = expect_success("\"$CLEAVE\" score -q %s %s/one --json", set, set);
+    ck_assert_double_lt(strtod(strstr(output, "\"hamming\":") + strlen("\"hamming\":"), NULL), 0.05);
+    free(output);
+    free(expect_success("rm %s/one/s9.png && \"$CLEAVE\" segment -q --sequence --resume -m %s/m.cleave %s -o %s/one && "
+                        "cmp %s/one/s9.png %s/three/s9.png",
+                        set, set, set, set, set, set));
+}
+
+TEST(what_fits_a_window_is_cut_exactly_and_a_sequence_of_one_is_one)
+{
+    const char *set = write_slices("few", 4, 1);
+    free(expect_success(TRAIN "-q -o %s/m.cleave", set, set));
+    char *output = expect_success("\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/out 2>&1", set, set, set);
+    ck_assert_ptr_null(strstr(output, "not exactly"));
+    free(output);
+    free(expect_success("rm %s/images/s[89]* %s/images/s10*", set, set));
+    output = expect_success("\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/single 2>&1", set, set, set);
+    ck_assert_ptr_nonnull(strstr(output, "1 image segmented"));
+    free(output);
+}
+
+TEST(some_slices_may_have_no_mask_and_windows_without_any_are_left_out)
+{
+    const char *set = write_slices("sparse", 7, 6);
+    char *output = expect_success(TRAIN "--window 3 -o %s/m.cleave 2>&1", set, set);
+    ck_assert_ptr_nonnull(strstr(output, "1 of 3 windows of slices have no mask"));
+    ck_assert_ptr_nonnull(strstr(output, "images    2,"));
+    free(output);
+}
+
+TEST(a_gap_is_said_once_and_a_bad_slice_fails_alone)
+{
+    const char *set = write_slices("gap", 6, 1);
+    free(expect_success("rm %s/images/s9.png %s/masks/s9.png", set, set));
+    char *output = expect_success(TRAIN "-o %s/m.cleave 2>&1", set, set);
+    ck_assert_ptr_nonnull(strstr(output, "numbers of slices are missing in 1 place, first between images/s8.png and"));
+    free(output);
+    spill(formatted("%s/images/s11.png", set), "no image", 8);
+    output = expect_error(65, "s11.png", "\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/out", set, set, set);
+    free(output);
+    free(expect_success("test -e %s/out/s10.png && test -e %s/out/s12.png && test ! -e %s/out/s11.png", set, set, set));
+}
+
+TEST(what_does_not_go_together_is_refused)
+{
+    const char *set = write_slices("bad", 4, 1);
+    free(expect_success(TRAIN "-q -o %s/m.cleave", set, set));
+    free(expect_success("\"$CLEAVE\" train -q %s --superpixels 20 --words 5 --codebook-samples 500 -o %s/plain", set,
+                        set));
+    free(expect_error(64, "was not learned of sequences", "\"$CLEAVE\" segment --sequence -m %s/plain %s -o %s/out",
+                      set, set, set));
+    free(expect_error(64, "--given does not go with it",
+                      "\"$CLEAVE\" segment --sequence --given x -m %s/m.cleave %s -o %s/out", set, set, set));
+    free(expect_error(64, "goes with masks alone", TRAIN "--mirror -o %s/m2", set, set));
+    free(expect_error(64, "features of several images", "\"$CLEAVE\" features %s -m %s/m.cleave -o %s/f", set, set,
+                      set));
+    write_slice(set, 9, 2, HEIGHT - 4, true);
+    free(expect_error(65, "80x56 pixels, the slice before it has 80x60", TRAIN "-q -o %s/m3", set, set));
+    free(expect_error(65, "80x56 pixels", "\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/out", set, set, set));
+}
