@@ -54,7 +54,8 @@ static enum clv_status extract(void *context, size_t index, int thread, struct c
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     enum clv_status status = input_read_image(&image, &run->inputs->items[self->offset + index],
                                               &run->options->common.limits, &loaded->error);
-    TRY(slice_extract(&loaded->slice, &image, &run->model->recipe, &loaded->error));
+    TRY(example_extract(&loaded->slice.example, &image, NULL, &run->model->recipe, &loaded->error));
+    TRY(slice_look(&loaded->slice, &image, &run->model->recipe, &loaded->error));
     loaded->status = status;
     clv_image_release(&image);
     return status == CLV_ERR_MEMORY ? fail_memory(err) : CLV_OK;

@@ -264,14 +264,12 @@ static enum clv_status keep_slice(struct keeping *self, struct clv_example *slic
                    !strcmp(self->last->sequence ? self->last->sequence : "", item->sequence ? item->sequence : "");
     if (self->stack.graph.n_patches == self->stack.recipe->window || !follows)
         MUST(end_window(self, err));
-    struct clv_image image = {0}, working = {0};
+    struct clv_image image = {0};
     struct slice now = {.example = *slice};
     enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
-    TRY(working_image_of(&working, &image, self->stack.recipe, err));
-    TRY(motion_pyramid_init(&now.pixels, &working, err));
+    TRY(slice_look(&now, &image, self->stack.recipe, err));
     TRY(stack_add(&self->stack, &now, self->first ? &self->before : NULL, err));
     clv_image_release(&image);
-    clv_image_release(&working);
     slice_release(&self->before);
     self->before.pixels = now.pixels;
     if (status != CLV_OK)

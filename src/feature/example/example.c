@@ -22,6 +22,24 @@ void clv_example_release(struct clv_example *example)
     *example = (struct clv_example){0};
 }
 
+void example_problem(struct clv_example *example, int32_t n_nodes, int32_t n_edges, int32_t n_features,
+                     int32_t n_edge_features)
+{
+    example->problem = (struct clv_problem){.n_nodes = n_nodes,
+                                            .n_edges = n_edges,
+                                            .n_features = n_features,
+                                            .n_edge_features = n_edge_features,
+                                            .row = example->row,
+                                            .index = example->index,
+                                            .value = example->value,
+                                            .edges = (const int32_t(*)[2])example->edges,
+                                            .edge_features = example->edge_features,
+                                            .label = example->label,
+                                            .theta = example->theta,
+                                            .volume = example->volume,
+                                            .place = example->place};
+}
+
 /* volume[node] = original pixels whose working pixel is in the node. The mapping is separable: a working pixel
  * stands for (original columns mapped to its column) x (original rows mapped to its row) pixels. */
 static enum clv_status count_volume(struct clv_example *example, struct clv_error *err)
@@ -162,16 +180,6 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
         return status;
     }
     *example = made;
-    example->problem = (struct clv_problem){.n_nodes = made.superpixels.n,
-                                            .n_edges = n_edges,
-                                            .n_features = at.n_features,
-                                            .n_edge_features = edge_feature_count(recipe),
-                                            .row = made.row,
-                                            .index = made.index,
-                                            .value = made.value,
-                                            .edges = (const int32_t(*)[2])made.edges,
-                                            .edge_features = made.edge_features,
-                                            .volume = made.volume,
-                                            .place = made.place};
+    example_problem(example, made.superpixels.n, n_edges, at.n_features, edge_feature_count(recipe));
     return CLV_OK;
 }

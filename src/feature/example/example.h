@@ -125,6 +125,10 @@ enum clv_status example_mean(float *mean, const struct clv_example *example, con
 /* theta as clv_example_set_truth says, of the pixels counted. */
 void balanced_theta(float *theta, const float *counts, int32_t n_nodes, int32_t n_labels);
 
+/* The example's arrays as its problem. */
+void example_problem(struct clv_example *example, int32_t n_nodes, int32_t n_edges, int32_t n_features,
+                     int32_t n_edge_features);
+
 /* Slices of a sequence as one example (stack.c): the regions of each, joined where they overlap those of the slice
  * before once these have moved on. */
 
@@ -134,8 +138,8 @@ struct slice {
     struct motion_pyramid pixels;
 };
 void slice_release(struct slice *slice);
-enum clv_status slice_extract(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
-                              struct clv_error *err) CLV_CHECK;
+enum clv_status slice_look(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
+                           struct clv_error *err) CLV_CHECK; /* the pixels alone */
 
 struct stack {
     const struct clv_recipe *recipe; /* a view; its window is the caller's business */

@@ -12,19 +12,13 @@ void slice_release(struct slice *slice)
     motion_pyramid_release(&slice->pixels);
 }
 
-enum clv_status slice_extract(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
-                              struct clv_error *err)
+enum clv_status slice_look(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
+                           struct clv_error *err)
 {
     struct clv_image working = {0};
-    struct slice made = {.pixels.n_levels = 0};
-    enum clv_status status = example_extract(&made.example, image, NULL, recipe, err);
-    TRY(working_image_of(&working, image, recipe, err));
-    TRY(motion_pyramid_init(&made.pixels, &working, err));
+    enum clv_status status = working_image_of(&working, image, recipe, err);
+    TRY(motion_pyramid_init(&slice->pixels, &working, err));
     clv_image_release(&working);
-    if (status == CLV_OK)
-        *slice = made;
-    else
-        slice_release(&made);
     return status;
 }
 
@@ -239,15 +233,9 @@ static enum clv_status look_across(struct stack *self, struct clv_error *err)
     for (int32_t i = 0; i < graph->n_nodes && status == CLV_OK; i++)
         status = add_means(&made, graph, i, self->at.n_own, err);
     if (status == CLV_OK) {
-        array_free(graph->row);
-        array_free(graph->index);
-        array_free(graph->value);
-        graph->row = made.row;
-        graph->index = made.index;
-        graph->value = made.value;
-        made.row = NULL;
-        made.index = NULL;
-        made.value = NULL;
+        const struct means own = {.row = graph->row, .index = graph->index, .value = graph->value};
+        graph->row = made.row, graph->index = made.index, graph->value = made.value;
+        made.row = own.row, made.index = own.index, made.value = own.value;
     }
     means_release(&made);
     return status;
@@ -268,27 +256,10 @@ enum clv_status stack_take(struct clv_example *window, struct stack *self, struc
         balanced_theta(made.theta, graph->theta, graph->n_nodes, graph->n_labels);
         majority_labels(made.label, made.theta, graph->n_nodes, graph->n_labels);
     }
-    made.row = graph->row;
-    made.index = graph->index;
-    made.value = graph->value;
-    made.edges = graph->edges;
-    made.edge_features = graph->edge_features;
-    made.volume = graph->volume;
-    made.place = graph->place;
-    made.counts = graph->theta;
-    made.problem = (struct clv_problem){.n_nodes = graph->n_nodes,
-                                        .n_edges = graph->n_edges,
-                                        .n_features = graph->n_features,
-                                        .n_edge_features = graph->n_edge_features,
-                                        .row = made.row,
-                                        .index = made.index,
-                                        .value = made.value,
-                                        .edges = (const int32_t(*)[2])made.edges,
-                                        .edge_features = made.edge_features,
-                                        .label = made.label,
-                                        .theta = made.theta,
-                                        .volume = made.volume,
-                                        .place = made.place};
+    made.row = graph->row, made.index = graph->index, made.value = graph->value;
+    made.edges = graph->edges, made.edge_features = graph->edge_features;
+    made.volume = graph->volume, made.place = graph->place, made.counts = graph->theta;
+    example_problem(&made, graph->n_nodes, graph->n_edges, graph->n_features, graph->n_edge_features);
     *window = made;
     graph->row = NULL;
     graph->index = NULL;
