@@ -173,7 +173,7 @@ const struct clv_option train_option_rows[] = {
              "Features and every pass take twice as long. The first of two stages learns without them"},
     {"sequence", 0, NULL, SECTION_LEARN_FROM, BASIC, CLV_OPTION_FLAG, AT(sequence),
      .help =
-         "Images are slices of volumes or frames of videos, whose regions go together\n"
+         "Images are slices or frames: learn them together\n"
          "In the order of the manifest's rows, those of one `sequence' each, or of the numbers in a folder's names. "
          "Some may have no mask. Windows of slices are the examples"},
     {"window", 0, "N", SECTION_LEARN_FROM, 0, CLV_OPTION_INT, AT(recipe.window), .minimum = 2,

@@ -24,7 +24,7 @@ static const struct clv_option own_rows[] = {
              "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
     {"sequence", 0, NULL, SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_FLAG, AT(is_sequence),
      .help =
-         "With -m: label slices together; without: carry given masks on\n"
+         "With -m: label slices together; else carry masks on\n"
          "Rows of one `sequence', or the images of a folder by their numbers. Without a model figure and ground, each "
          "frame's from the nearest given one, before or after it; with one of `train --sequence' window by window"},
     {"given", 0, "NAME,..", SECTION_INPUTS, 0, CLV_OPTION_TEXT, AT(given),
