@@ -11,17 +11,35 @@
 
 #include "infer/cut/cut.h"
 
-/* Nodes that their own scores decide are first in the queue, then what follows from them, each as it is found. What
- * was found last is told on first: its neighbours are still in cache. */
-static void propagate(struct maxflow *graph)
+/* So many decided nodes tell their neighbours, then all that follows from them: these are near in memory. */
+#define TELLING 1024
+
+/* What entry `at` of the queue decides goes to its end. Returns that. */
+static inline int32_t tell(struct maxflow *graph, int32_t at, int32_t tail)
 {
     const struct maxflow_arc *restrict arc = graph->arc;
+    int32_t *restrict queue = graph->queue, *restrict degree = graph->count;
+    int32_t i = queue[at] >> 1, label = queue[at] & 1;
+    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
+        int32_t to = arc[k].head;
+        int64_t before = graph->node[to].slack[label], after = before + arc[k].sum;
+        graph->node[to].slack[label] = after;
+        degree[to]--;
+        queue[tail] = 2 * to + label;
+        tail += (before <= 0) & (after > 0);
+    }
+    return tail;
+}
+
+/* Nodes that their own scores decide are first in the queue, then what follows from them, each as it is found. */
+static void propagate(struct maxflow *graph)
+{
     union maxflow_node *restrict node = graph->node;
-    int32_t *restrict queue = graph->queue, *restrict degree = graph->count, *restrict stack = graph->core, tail = 0;
+    int32_t *restrict queue = graph->queue, *restrict degree = graph->count, tail = 0;
     for (int32_t i = 0; i < graph->n_nodes; i++) {
         int64_t out = graph->excess[i], in = out;
         for (int32_t k = graph->first[i]; k < graph->first[i + 1] && !graph->is_symmetric; k++)
-            in += arc[k].sum - 2 * (int64_t)arc[k].residual;
+            in += graph->arc[k].sum - 2 * (int64_t)graph->arc[k].residual;
         degree[i] = graph->first[i + 1] - graph->first[i];
         node[i].slack[0] = 1 - graph->terminal[i] - in;
         node[i].slack[1] = graph->terminal[i] - out;
@@ -29,21 +47,12 @@ static void propagate(struct maxflow *graph)
         queue[tail] = 2 * i + is_one;
         tail += is_one | is_zero;
     }
-    for (int32_t at = 0, n_first = tail; at < n_first; at++) {
-        stack[0] = queue[at];
-        for (int32_t n = 1; n > 0;) {
-            int32_t i = stack[--n] >> 1, label = stack[n] & 1;
-            for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
-                int32_t to = arc[k].head;
-                int64_t before = node[to].slack[label], after = before + arc[k].sum;
-                int is_new = (before <= 0) & (after > 0);
-                node[to].slack[label] = after;
-                degree[to]--;
-                queue[tail] = stack[n] = 2 * to + label;
-                tail += is_new;
-                n += is_new;
-            }
-        }
+    for (int32_t at = 0, n_first = tail, found = tail; at < n_first;) {
+        int32_t end = n_first - at > TELLING ? at + TELLING : n_first;
+        for (; at < end; at++)
+            tail = tell(graph, at, tail);
+        for (; found < tail; found++)
+            tail = tell(graph, found, tail);
     }
     graph->n_decided = tail;
 }
