@@ -215,16 +215,20 @@ static int grid_exponent(double largest)
     return largest == 0 ? 0 : k > 1000 ? 1000 : k;
 }
 
-/* Four at a time, which need not wait for one another. */
+/* Eight at a time, which need not wait for one another. */
 static double largest_size(const double *value, size_t n)
 {
-    double largest[4] = {0};
-    for (size_t i = 0; i + 4 <= n; i += 4)
-        for (size_t j = 0; j < 4; j++)
-            largest[j] = fabs(value[i + j]) > largest[j] ? fabs(value[i + j]) : largest[j];
-    for (size_t i = n / 4 * 4; i < n; i++)
-        largest[0] = fmax(largest[0], fabs(value[i]));
-    return fmax(fmax(largest[0], largest[1]), fmax(largest[2], largest[3]));
+    double largest[8] = {0};
+    for (size_t i = 0; i + 8 <= n; i += 8)
+        for (size_t j = 0; j < 8; j++) {
+            double size = fabs(value[i + j]);
+            largest[j] = size > largest[j] ? size : largest[j];
+        }
+    for (size_t i = n / 8 * 8; i < n; i++)
+        largest[i % 8] = fmax(largest[i % 8], fabs(value[i]));
+    for (size_t j = 1; j < 8; j++)
+        largest[0] = fmax(largest[0], largest[j]);
+    return largest[0];
 }
 
 /* The first below 0, or n. */
