@@ -2,9 +2,9 @@
  *
  * To read the source: page_handle.c checks a request (page_request.c has the rules) and finds who answers it;
  * page_session.c is the folder, page_labels.c its labels, page_import.c what other programs say of it,
- * training_export.c what can be learned from it, page_document.c the image that is open, page_history.c the strokes on
- * it and their file, page_runs.c masks as run lengths, page_ranking.c which image is worth labelling next. What listens
- * to the network is in src/cli/label. */
+ * training_export.c what can be learned from it, page_document.c the image that is open, page_objects.c its objects as
+ * a label image, merged and split, page_history.c the strokes on it and their file, page_runs.c masks as run lengths,
+ * page_ranking.c which image is worth labelling next. What listens to the network is in src/cli/label. */
 #ifndef PAGE_PAGE_H
 #define PAGE_PAGE_H
 

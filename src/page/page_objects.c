@@ -1,5 +1,5 @@
-/* Objects that are told apart: a label image becomes objects and comes of them, two become one, a stroke makes several
- * of one. */
+/* Objects that are kept apart: a label image becomes objects and comes of them, two become one, a stroke makes two of
+ * one. */
 #include <string.h>
 
 #include "base/base.h"

@@ -113,12 +113,11 @@ static void put_summary(struct text *text, const struct page_totals *totals)
              "mean weighted Hamming error");
     put_mean(text, totals->sum_iou, totals->n_with_iou, 3, "", "mean intersection over union");
     put_count(text, totals->n_failures ? "failed" : "", totals->n_failures, "file failed", "files failed");
+    if (totals->n_with_objects)
+        put_count(text, "", totals->n_objects, "object found", "objects found");
     if (totals->n_scored)
         put_errors(text, totals);
-    if (totals->n_with_objects) {
-        put_count(text, "", totals->n_objects, "object found", "objects found");
-        put_areas(text, totals);
-    }
+    put_areas(text, totals);
     text_put(text, "</section>\n");
 }
 
