@@ -342,8 +342,10 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     TRY(end_window(&keeping, err));
     if (status == CLV_OK && recipe->window)
         finish_windows(keeping.dataset, progress);
-    stack_release(&keeping.stack);
-    slice_release(&keeping.before);
+    if (recipe->window) {
+        stack_release(&keeping.stack);
+        slice_release(&keeping.before);
+    }
     if (status == CLV_OK) {
         *dataset = keeping.dataset;
         if (frames)
