@@ -38,7 +38,7 @@ labels = cleave.box_cut(image, boxes[name])
 picture("box.png", image, labels)
 print(f"box    IoU {cleave.score(labels, truth).mean_iou:.2f}")
 
-# 2. A network's map, sharpened at the pixels.
+# 2. A network's map, refined at the pixels.
 probable = np.array(Image.open(ASSETS / "animals-maps" / f"{pathlib.Path(name).stem}.png").resize(image.shape[1::-1])) / 255
 labels = cleave.refine(image, probable)
 picture("map.png", image, labels)

@@ -3,7 +3,7 @@
     import cleave
 
     labels = cleave.box_cut(image, (40, 30, 200, 180))          # the object in a box, without any training
-    labels = cleave.refine(image, probabilities)                # a network's map, sharpened at the pixels
+    labels = cleave.refine(image, probabilities)                # a network's map, refined at the pixels
     model = cleave.train("set/")                                # images/ and masks/, or a manifest; pairs of arrays likewise
     labels = model.segment(image)
     labels, objects, table = model.segment(image, objects=True)  # numbers of objects, and their measures
@@ -14,13 +14,15 @@ features; they can be pickled. tools/python/tutorial.py makes a picture of each 
 
 Images are uint8 arrays [height, width, 3] in RGB order, [height, width, 4] with alpha, which is laid over white, or [height, width]
 or [height, width, 1] in grey; labels and masks are uint8 arrays [height, width] with values 0 .. n_labels - 1, and 255 (VOID) where
-nothing is known; masks to learn from may be bool or integers of any width. Maps have channels last (channel_axis). Arrays that are
-contiguous are used where they lie, others are copied. Results are new arrays. The same input and seed give the same bytes on any
-machine, and those of the command `cleave`.
+nothing is known; masks to learn from may be bool or integers of any width. Maps have channels last (channel_axis). Calls work on
+copies, trainings on the arrays themselves if they are contiguous. Results are new arrays. The same input and seed give the same
+bytes on any machine, and those of the command `cleave`.
 
 Errors are exceptions with the library's message, all of them a cleave.Error: UsageError and DataError are also ValueErrors,
 InputError and OutputError OSErrors, MissingFileError a FileNotFoundError, OutOfMemory a MemoryError. The interpreter's lock is
 released during every call; models may be shared by threads that segment. Ctrl-C during a training ends it at the next safe point.
+Other calls of the main thread that may take long (segment, features, refine, superpixels and all cuts) raise KeyboardInterrupt at
+once; what such a call had begun is computed to its end in the background, and dropped.
 """
 
 from ._errors import DataError, Error, InputError, InternalError, MissingFileError, OutOfMemory, OutputError, UsageError

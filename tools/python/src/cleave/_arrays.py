@@ -44,8 +44,9 @@ def as_whole(name: str, value: Any, least: int, most: int = 2**31 - 1) -> int:
     return int(number)
 
 
-def as_values(name: str, value: Any, shape: Tuple[int, ...]) -> Labels:
-    """A mask's values as uint8, of an array of integers of any width or of bool that holds nothing else."""
+def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = False) -> Labels:
+    """A copy of a mask's values as uint8, of an array of integers of any width or of bool that holds nothing else; `shared`: the array
+    itself, if it is contiguous and of uint8."""
     array = np.asarray(value)
     if array.dtype.kind not in "bui":
         raise UsageError(f"{name} is an array of {array.dtype}, integers in 0..255 or bool are needed")
@@ -55,7 +56,7 @@ def as_values(name: str, value: Any, shape: Tuple[int, ...]) -> Labels:
     if other.any():
         row, column = np.argwhere(other)[0]
         raise DataError(f"{name}: value {array[row, column]} at pixel ({column}, {row}) is not in 0..255")
-    return np.ascontiguousarray(array, np.uint8)
+    return np.ascontiguousarray(array, np.uint8) if shared else np.array(array, np.uint8, order="C")
 
 
 def as_floats(name: str, value: Any, dtype: Any, shape: Optional[Tuple[int, ...]] = None) -> npt.NDArray[Any]:
@@ -96,9 +97,9 @@ _REMEDIES = {
 }
 
 
-def as_image(name: str, value: Any) -> Any:
-    """A struct clv_image over an image's pixels; those of other than three channels are copied. The second value keeps
-    the pixels alive."""
+def as_image(name: str, value: Any, *, shared: bool = False) -> Any:
+    """A struct clv_image of a copy of an image's pixels; `shared`: over the pixels where they lie, if they are contiguous and of three
+    channels. The second value keeps the pixels alive."""
     pixels = np.asarray(value)
     if pixels.dtype != np.uint8:
         remedy = _REMEDIES.get(pixels.dtype.str[1:], _REMEDIES.get(pixels.dtype.kind, "image.astype('uint8') if its values are 0..255"))
@@ -111,7 +112,7 @@ def as_image(name: str, value: Any) -> Any:
     if max(pixels.shape) > 2**31 - 1:
         raise UsageError(f"{name} has shape {pixels.shape}; sides end at 2147483647")
     height, width = pixels.shape[:2]
-    data = pointer("uint8_t", np.ascontiguousarray(pixels))
+    data = pointer("uint8_t", np.ascontiguousarray(pixels) if shared else np.array(pixels, order="C"))
     if n_channels == 3:
         return ffi.new("struct clv_image *", {"width": width, "height": height, "channels": 3, "pixels": data}), data
     native = ffi.gc(ffi.new("struct clv_image *"), lib.clv_image_release)

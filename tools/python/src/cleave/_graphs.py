@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ._arrays import Labels, as_floats, channels_first, pointer
 from ._errors import UsageError, call
 from ._native import ffi, lib
+from ._work import call_apart
 
 
 def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDArray[Any]] = None, *, channel_axis: int = -1) -> Labels:
@@ -44,12 +45,12 @@ def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDA
         raise UsageError(f"couplings has shape {np.shape(couplings)}; a number, {(*shape, 2)} or {(*shape, 4)} is needed")
     if scores.ndim == 3:
         return _cut_graph(scores.reshape(len(scores), -1).T, *_grid_edges(planes)).reshape(shape)
-    kept = [np.ascontiguousarray(plane) for plane in planes]
+    kept = [np.array(plane, order="C") for plane in planes]
     difference = np.ascontiguousarray(scores, np.float32)
     grid = ffi.new("struct clv_grid *", {"width": shape[1], "height": shape[0], "n_neighbours": 2 * len(kept),
                                          "unary": pointer("float", difference), "coupling": [pointer("float", plane) for plane in kept]})
     labels = np.empty(shape, np.uint8)
-    call(lib.clv_grid_map, pointer("uint8_t", labels), grid)
+    call_apart(lib.clv_grid_map, pointer("uint8_t", labels), grid, keep=(kept, difference))
     return labels
 
 
@@ -77,18 +78,16 @@ def _cut_graph(scores: npt.NDArray[Any], edges: Any, weights: Any) -> Labels:
     if wrong.any():
         place = int(np.flatnonzero(wrong)[0])
         raise UsageError(f"edges: edge {place} is {tuple(pairs[place].tolist())}, two different nodes of 0 .. {n - 1} are needed")
-    coupling = as_floats("weights", weights, np.float64, (len(pairs),))
+    coupling = np.array(as_floats("weights", weights, np.float64, (len(pairs),)))
     if scores.ndim == 2 and n_labels == 2:
         scores = scores[:, 1] - scores[:, 0]
-    unary, ends, labels = np.ascontiguousarray(scores), np.ascontiguousarray(pairs, np.int32), np.empty(n, np.int32)
+    unary, ends, labels = np.array(scores, order="C"), np.array(pairs, np.int32, order="C"), np.empty(n, np.int32)
     held = pointer("double", unary), pointer("int32_t", ends), pointer("double", coupling)
     field = ffi.new("struct clv_field *", {
         "n_nodes": n, "n_edges": len(ends), "n_labels": n_labels, "form": lib.CLV_PAIRWISE_POTTS, "unary": held[0],
         "edges": ffi.cast("int32_t(*)[2]", held[1]), "pairwise": held[2]})
-    oracle = ffi.new("struct clv_oracle **")
-    call(lib.clv_oracle_new, oracle, lib.CLV_ENGINE_DEFAULT)
-    try:
-        call(lib.clv_oracle_map if n_labels == 2 else lib.clv_oracle_expand, oracle[0], pointer("int32_t", labels), ffi.NULL, field)
-    finally:
-        lib.clv_oracle_free(oracle[0])
+    made = ffi.new("struct clv_oracle **")
+    call(lib.clv_oracle_new, made, lib.CLV_ENGINE_DEFAULT)
+    oracle = ffi.gc(made[0], lib.clv_oracle_free)
+    call_apart(lib.clv_oracle_map if n_labels == 2 else lib.clv_oracle_expand, oracle, pointer("int32_t", labels), ffi.NULL, field, keep=held)
     return labels.astype(np.uint8)

@@ -13,7 +13,7 @@ from ._errors import DataError, Error, Path, UsageError, call
 from ._native import ffi, lib
 from ._objects import Objects, objects_of
 from ._pixels import Box, box_cut
-from ._work import Work
+from ._work import Work, call_apart
 
 
 def version() -> str:
@@ -161,7 +161,7 @@ def _seen(model: Model, image: Any, maps: Optional[Maps], channel_axis: int) -> 
         is_integer = values.dtype.kind == "u"
         if is_integer:
             values = values.astype(np.float32) / np.float32(np.iinfo(values.dtype).max)
-        values = np.ascontiguousarray(values, np.float32)
+        values = np.array(values, np.float32, order="C")
         if not np.isfinite(values).all():
             raise DataError(f"map {name} holds a value that is not finite")
         data = pointer("float", values)
@@ -189,7 +189,7 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
     maps        of a model that was learned with maps of networks: {name: array [height, width] or [height, width, channels]}, of
                 any size, stretched over the image; uint8 and uint16 count as fractions of their largest value. channel_axis=0:
                 [channels, height, width]
-    refine      sharpen borders at the pixels: True always (`--refine`), False never (`--no-refine`), None in images of more pixels
+    refine      refine borders at the pixels: True always (`--refine`), False never (`--no-refine`), None in images of more pixels
                 than features are made of
     box         (x, y, width, height): only what lies in it may be other than label 0. With model=None the same as
                 cleave.box_cut.
@@ -206,12 +206,12 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
         if box is None:
             raise UsageError("segment needs a model or a box")
         labels: Labels = box_cut(image, box)
-        native, _keep = as_image("image", image)
-        return objects_of(labels, ffi.NULL, native, min_area, clear_border) if objects else labels
+        native, keep = as_image("image", image)
+        return objects_of(labels, ffi.NULL, native, keep, min_area, clear_border) if objects else labels
     _checked(model)
     if objects and box is not None:
         raise UsageError("objects are of the whole image by a model, or of a box without one")
-    native, planes, _keep = _seen(model, image, maps, channel_axis)
+    native, planes, keep = _seen(model, image, maps, channel_axis)
     left, top, width, height = (0.0, 0.0, 0.0, 0.0) if box is None else as_box("box", box, native.width, native.height)
     options = ffi.new("struct clv_segment_options *")
     lib.clv_segment_defaults_sized(options, ffi.sizeof(options[0]))
@@ -219,12 +219,12 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
         options.refine = lib.CLV_REFINE_ALL if refine else lib.CLV_REFINE_NONE
     options.maps = planes
     labels = np.empty((native.height, native.width), np.uint8)
-    call(lib.clv_segment, pointer("uint8_t", labels), model._native, native, options)
+    call_apart(lib.clv_segment, pointer("uint8_t", labels), model._native, native, options, keep=keep)
     if box is not None:
         centre_x, centre_y = np.arange(native.width) + 0.5, np.arange(native.height) + 0.5
         labels[~((centre_y >= top) & (centre_y < top + height)), :] = 0
         labels[:, ~((centre_x >= left) & (centre_x < left + width))] = 0
-    return objects_of(labels, model._native, native, min_area, clear_border) if objects else labels
+    return objects_of(labels, model._native, native, keep, min_area, clear_border) if objects else labels
 
 
 class Problem(NamedTuple):
@@ -244,9 +244,9 @@ class Problem(NamedTuple):
 def _extract(model: Model, image: npt.NDArray[Any], maps: Optional[Maps], channel_axis: int) -> Any:
     if not _checked(model)._native.has_recipe:
         raise UsageError("the model is of features made elsewhere, which no image has")
-    native, planes, _keep = _seen(model, image, maps, channel_axis)
+    native, planes, keep = _seen(model, image, maps, channel_axis)
     example = ffi.gc(ffi.new("struct clv_example *"), lib.clv_example_release)
-    call(lib.clv_example_extract_maps, example, native, planes, ffi.addressof(model._native, "recipe"))
+    call_apart(lib.clv_example_extract_maps, example, native, planes, ffi.addressof(model._native, "recipe"), keep=(model, keep))
     return example
 
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ._arrays import Labels, as_image, as_whole, copied, pointer
 from ._errors import UsageError, call
 from ._native import ffi, lib
+from ._work import call_apart
 
 Table = Dict[str, npt.NDArray[Any]]
 
@@ -43,13 +44,13 @@ def _table(native: Any, image: Any) -> Table:
     return table
 
 
-def objects_of(labels: Labels, model: Any, image: Any, min_area: int, clear_border: bool) -> Objects:
-    """Those of labels that a model (NULL: none, but a box) gave, filtered. `image` is a struct clv_image."""
+def objects_of(labels: Labels, model: Any, image: Any, keep: Any, min_area: int, clear_border: bool) -> Objects:
+    """Those of labels that a model (NULL: none, but a box) gave, filtered. `image` is a struct clv_image, whose pixels `keep` has."""
     native = ffi.gc(ffi.new("struct clv_object_map *"), lib.clv_object_map_release)
     if model == ffi.NULL:
         call(lib.clv_object_map_from_labels, native, pointer("uint8_t", labels), image.width, image.height, ffi.NULL)
     else:
-        call(lib.clv_segment_objects, native, pointer("uint8_t", labels), model, image)
+        call_apart(lib.clv_segment_objects, native, pointer("uint8_t", labels), model, image, keep=keep)
     call(lib.clv_object_map_filter, native, as_whole("min_area", min_area, 0, 2**63 - 1), bool(clear_border))
     return Objects(labels, copied(native.objects, "int32_t", np.int32, image.height, image.width), _table(native, image))
 
@@ -79,7 +80,7 @@ def measure(objects: npt.NDArray[Any], image: Optional[Labels] = None) -> Table:
     height, width = given.shape
     native = ffi.new("struct clv_object_map *", {"width": width, "height": height, "n_objects": len(numbers) - 1,
                                                  "objects": pointer("int32_t", pixels)})
-    shown, _keep = (ffi.NULL, None) if image is None else as_image("image", image)
+    shown, _keep = (ffi.NULL, None) if image is None else as_image("image", image, shared=True)
     table = _table(native, shown)
     table["object"] = numbers[1:]
     return table

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ._arrays import Labels, as_box, as_image, as_number, as_values, as_whole, channels_first, copied, pointer
 from ._errors import Path, UsageError, call
 from ._native import ffi, lib
+from ._work import call_apart
 
 VOID = 255
 """The mask value of pixels that never count."""
@@ -29,13 +30,13 @@ def read_image(path: Path) -> Labels:
 
 def superpixels(image: Labels, n: int = 600, *, compactness: float = 10) -> npt.NDArray[np.int32]:
     """About n superpixels (SLIC): int32 [height, width] of numbers from 0. compactness, above 0: the larger the rounder."""
-    native, _keep = as_image("image", image)
+    native, keep = as_image("image", image)
     options = ffi.new("struct clv_slic_options *")
     lib.clv_slic_defaults(options)
     options.n_superpixels = as_whole("n", n, 1)
     options.compactness = as_number("compactness", compactness, 0)
     found = ffi.gc(ffi.new("struct clv_superpixels *"), lib.clv_superpixels_release)
-    call(lib.clv_slic, found, native, options)
+    call_apart(lib.clv_slic, found, native, options, keep=keep)
     return copied(found.labels, "int32_t", np.int32, found.height, found.width)
 
 
@@ -46,12 +47,12 @@ def box_cut(image: Labels, box: Box, *, return_probability: bool = False) -> Any
     place. Colours of figure and ground are learned from the inside and the surroundings of that box alone; about 0.03 s for
     0.15 Mpixel. Raises UsageError for a box that does not meet the image.
     """
-    native, _keep = as_image("image", image)
+    native, keep = as_image("image", image)
     placed = ffi.new("struct clv_box *", dict(zip(("x", "y", "width", "height"), as_box("box", box, native.width, native.height))))
     labels = np.empty((native.height, native.width), np.uint8)
     likely = np.empty(labels.shape, np.float32) if return_probability else None
-    call(lib.clv_box_cut, pointer("uint8_t", labels), ffi.NULL if likely is None else pointer("float", likely), native, placed,
-         ffi.NULL)
+    call_apart(lib.clv_box_cut, pointer("uint8_t", labels), ffi.NULL if likely is None else pointer("float", likely), native, placed,
+               ffi.NULL, keep=keep)
     return labels if likely is None else (labels, likely)
 
 
@@ -61,20 +62,20 @@ def click_cut(image: Labels, strokes: Labels, *, before: Optional[Labels] = None
     strokes     [height, width]: 1 on the object, 0 beside it, VOID (255) elsewhere. What is stroked is certain
     before      labels of 0 and 1 to start from, such as those of fewer strokes
     """
-    native, _keep = as_image("image", image)
+    native, keep = as_image("image", image)
     shape = (native.height, native.width)
     seeds = as_values("strokes", strokes, shape)
     earlier = None if before is None else as_values("before", before, shape)
     labels = np.empty(shape, np.uint8)
-    call(lib.clv_click_cut, pointer("uint8_t", labels), native, pointer("uint8_t", seeds),
-         ffi.NULL if earlier is None else pointer("uint8_t", earlier))
+    call_apart(lib.clv_click_cut, pointer("uint8_t", labels), native, pointer("uint8_t", seeds),
+               ffi.NULL if earlier is None else pointer("uint8_t", earlier), keep=keep)
     return labels
 
 
 def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int = -1, prior: Optional[float] = None,
            nearby: Optional[float] = None, overall: Optional[float] = None, balance: Optional[float] = None,
            coupling: Optional[float] = None, rounds: Optional[int] = None) -> Labels:
-    """Sharpens a network's map at the pixels, without a model: labels uint8 [height, width], by an exact minimum cut for
+    """Refines the borders of a network's map at the pixels, without a model: labels uint8 [height, width], by an exact minimum cut for
     two labels and by expansion for more. Without weights, how far colours may move a border depends on how soft the map
     makes it; borders sharp to two pixels stay, with a warning (`clv_refine_probabilities`).
 
@@ -84,7 +85,7 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int 
                     weights of the map, of colours nearby and overall, of the areas, of borders, and how often: what is given
                     counts in full, and so do the defaults of the others, however sharp the map is
     """
-    native, _keep = as_image("image", image)
+    native, keep = as_image("image", image)
     given = np.asarray(probabilities)
     if given.dtype.kind != "f":
         raise UsageError(f"probabilities is an array of {given.dtype}, floats in 0..1 are needed; bytes become that by probabilities / 255")
@@ -92,7 +93,7 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int 
     if given.ndim not in (2, 3) or planes.shape[-2:] != (native.height, native.width):
         raise UsageError(f"probabilities has shape {given.shape}, the image {(native.height, native.width)}; channel_axis is {channel_axis}")
     n_labels = planes.shape[0] if given.ndim == 3 else 2
-    planes = np.ascontiguousarray(planes[1] if given.ndim == 3 and n_labels == 2 else planes, np.float32)
+    planes = np.array(planes[1] if given.ndim == 3 and n_labels == 2 else planes, np.float32, order="C")
     labels = np.empty((native.height, native.width), np.uint8)
     weights = {"prior": prior, "nearby": nearby, "overall": overall, "balance": balance, "coupling": coupling, "rounds": rounds}
     said = {name: value for name, value in weights.items() if value is not None}
@@ -102,7 +103,7 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int 
         lib.clv_refine_probabilities_defaults_sized(options, ffi.sizeof(options[0]), n_labels)
         for name, value in said.items():
             setattr(options, name, as_whole(name, value, 1) if name == "rounds" else as_number(name, value, 0))
-    call(lib.clv_refine_probabilities, pointer("uint8_t", labels), native, pointer("float", planes), n_labels, options)
+    call_apart(lib.clv_refine_probabilities, pointer("uint8_t", labels), native, pointer("float", planes), n_labels, options, keep=keep)
     share = ffi.new("double *", 1.0)
     if not said and labels.min() < labels.max():
         call(lib.clv_refine_share, share, pointer("float", planes), n_labels, native.width, native.height)

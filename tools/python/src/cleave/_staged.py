@@ -74,14 +74,14 @@ class StagedSet:
             array = as_bands(f"image {place}", image)
             npy_write(self.folder / f"image {place}.npy", array)
             return array.shape[1], array.shape[0]
-        native, _keep = as_image(f"image {place}", image)
+        native, _keep = as_image(f"image {place}", image, shared=True)
         call(lib.clv_png_write, os.fsencode(self.folder / f"image {place}.png"), native)
         return native.width, native.height
 
     def _write_mask(self, place: int, mask: Any, shape: Tuple[int, int]) -> str:
         if mask is None:
             return ""
-        values, name = as_values(f"mask {place}", mask, shape), f"mask {place}.png"
+        values, name = as_values(f"mask {place}", mask, shape, shared=True), f"mask {place}.png"
         known = values[values != VOID]
         self._highest = max(self._highest, int(known.max(initial=0)))
         call(lib.clv_png_write_labels, os.fsencode(self.folder / name), shape[1], shape[0], pointer("uint8_t", values), ffi.NULL, 0)

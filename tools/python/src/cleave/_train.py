@@ -90,8 +90,8 @@ def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[st
     """Images and masks in memory; returns what must live as long as the options."""
     images, masks, keep = [], [], []
     for place, (image, mask) in enumerate(pairs):
-        native, data = as_image(f"image {place}", image)
-        values = as_values(f"mask {place}", mask, (native.height, native.width))
+        native, data = as_image(f"image {place}", image, shared=True)
+        values = as_values(f"mask {place}", mask, (native.height, native.width), shared=True)
         images.append(native[0])
         masks.append({"width": values.shape[1], "height": values.shape[0], "labels": pointer("uint8_t", values)})
         keep.append((native, data, values))

@@ -3,6 +3,7 @@
 import threading
 from typing import Any, Callable, Dict, List, Optional
 
+from ._errors import call
 from ._native import ffi, lib
 
 Progress = Callable[[str, int, int], None]
@@ -57,6 +58,31 @@ class Work:
         if "raised" in outcome:
             raise outcome["raised"]
         return outcome["value"]
+
+
+def call_apart(function: Any, *arguments: Any, keep: Any = None) -> None:
+    """`call` for what takes long and knows of no stopping: Ctrl-C is heard at once, and the library then goes on by itself to an end
+    that nobody sees. So arguments, and what they point into (`keep`), must be the call's own, freed by nobody but the collector."""
+    if threading.current_thread() is not threading.main_thread():  # where there are no signals
+        call(function, *arguments)
+        return
+    outcome: List[BaseException] = []
+    done = threading.Event()
+
+    def work(_kept: Any = keep) -> None:
+        try:
+            call(function, *arguments)
+        except BaseException as raised:
+            outcome.append(raised)
+        done.set()
+
+    worker = threading.Thread(target=work, name="cleave", daemon=True)
+    worker.start()
+    while not done.wait(0.2):  # a signal that another thread took is seen then
+        pass
+    worker.join()
+    if outcome:
+        raise outcome.pop()
 
 
 @ffi.def_extern()
