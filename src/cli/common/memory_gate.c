@@ -1,5 +1,6 @@
 #include "cli/common/common.h"
 
+#include <malloc.h>
 #include <math.h>
 
 #include "base/base.h"
@@ -8,6 +9,10 @@
 #include "refine/refine.h"
 
 #define MEGABYTE 1e6
+
+/* Blocks of this size are mapped, and are the system's again when freed. Without a fixed size glibc takes that of the
+ * largest block freed so far, and every thread's arena keeps most of what its last image took (mallopt(3)). */
+#define MAPPED_BYTES (1 << 18)
 
 /* What the program takes before the first image, and what the allocator may hold back. */
 #define PROCESS_BYTES 32e6
@@ -29,6 +34,7 @@
 
 void memory_gate_init(struct memory_gate *self, double limit)
 {
+    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
     self->limit = limit > 0 ? limit : memory_available() / 2;
     self->used = PROCESS_BYTES;
     ordered_queue_init(&self->entrance);
