@@ -109,6 +109,44 @@ TEST(progress_is_one_line_of_a_terminal_after_a_second)
     free(output);
 }
 
+/* What a training or a segmentation prints of its progress to a file: by default a line a minute. */
+static char *heartbeat_of(const char *period, const char *command)
+{
+    return expect_success("cd %s && { %s \"$CLEAVE\" %s || true; } 2>&1 >/dev/null | "
+                          "grep -E '^cleave: .* [0-9]+/[0-9]+' || true",
+                          temporary_folder(), period, command);
+}
+
+TEST(progress_is_a_line_a_minute_where_there_is_no_terminal)
+{
+    const char *folder = temporary_folder();
+    const char *train =
+        formatted("train %s/manifest.tsv --split train --overwrite " SAMPLE_TRAINING " -o beat.cleave", sample_set());
+    const char *segment = formatted("segment -m %s mixed -o beats --overwrite -t 1", sample_model());
+    free(expect_success("cd %s && mkdir mixed && cp %s/images/* mixed && cd mixed && for i in *; do echo text >$i; "
+                        "break; done",
+                        folder, sample_set()));
+    int n = count_files(formatted("%s/mixed", folder));
+    char *lines = heartbeat_of("CLEAVE_HEARTBEAT=0", train);
+    ck_assert_msg(strstr(lines, "cleave: extracting features 7/8, ") && strstr(lines, "cleave: training 0/10, "), "%s",
+                  lines);
+    ck_assert_msg(!strstr(lines, "8/8") && !strstr(lines, "10/10"), "%s", lines);
+    free(lines);
+    lines = heartbeat_of("CLEAVE_HEARTBEAT=0", segment);
+    ck_assert_msg(strstr(lines, formatted("cleave: segmenting 1/%d, 1 failed\n", n)), "%s", lines);
+    ck_assert_msg(strstr(lines, formatted("cleave: segmenting %d/%d, ", n - 1, n)) && strstr(lines, " left, 1 failed"),
+                  "%s", lines);
+    ck_assert_ptr_null(strstr(lines, formatted("%d/%d", n, n)));
+    free(lines);
+    const char *silent[] = {train, segment, formatted("train -q%s", train + 5), formatted("segment -q%s", segment + 7),
+                            formatted("train --progress none%s", train + 5)};
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
+        lines = heartbeat_of(i < 2 ? "CLEAVE_HEARTBEAT=" : "CLEAVE_HEARTBEAT=0", silent[i]);
+        ck_assert_msg(!*lines, "%s: %s", silent[i], lines);
+        free(lines);
+    }
+}
+
 /* The next line of events as JSON, or NULL at the end; its kind, and its text or stage. */
 static struct json_value *next_event(char **rest, const char **kind, const char **text)
 {
@@ -182,8 +220,7 @@ TEST(progress_none_shows_none_on_a_terminal)
                     "--superpixels 30 --blocks size,colour --learner subgradient --passes 900000 -o %s/none.cleave",
                     sample_set(), temporary_folder()));
     (void)finish(&terminal);
-    ck_assert_msg(strstr(terminal.seen, "interrupted") && !strstr(terminal.seen, "/900000"), "%s",
-                  terminal.seen);
+    ck_assert_msg(strstr(terminal.seen, "interrupted") && !strstr(terminal.seen, "/900000"), "%s", terminal.seen);
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -15,6 +15,7 @@
 
 #define FIRST_SHOWN_S 1.0
 #define SHOWN_EVERY_S 0.1
+#define HEARTBEAT_S   60 /* between lines where there is no terminal */
 
 static struct {
     pthread_mutex_t lock;
@@ -24,6 +25,8 @@ static struct {
     bool line_stands;
     char what[64]; /* the stage that progress belongs to */
     double started_s, shown_s;
+    double heartbeat_s,
+        said_s;   /* said_s: of the last line where there is no terminal, or of the first report; 0: none */
     size_t first; /* units done when the stage was first heard of: a resumed one does not begin at 0 */
 } console = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -112,6 +115,9 @@ void console_init(void)
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
     console.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     console.colour = console.terminal && !(no_color && *no_color);
+    const char *heartbeat = getenv("CLEAVE_HEARTBEAT");
+    if (!heartbeat || !parse_double(heartbeat, &console.heartbeat_s))
+        console.heartbeat_s = HEARTBEAT_S;
 }
 
 void console_set_quiet(bool quiet)
@@ -236,24 +242,36 @@ static void format_duration(char *text, size_t size, double seconds)
 /* NAN: not known. */
 static double seconds_left(size_t done, size_t total, double elapsed_s)
 {
-    bool is_known = total && done > console.first && done < total;
+    bool is_known = elapsed_s > 0 && total && done > console.first && done < total;
     return is_known ? elapsed_s * (double)(total - done) / (double)(done - console.first) : NAN;
+}
+
+static void format_progress(char line[256], size_t done, size_t total, const char *note, double left_s)
+{
+    char left[32];
+    int used = snprintf(line, 256, "%s %zu", console.what, done);
+    if (total)
+        used += snprintf(line + used, 256 - (size_t)used, "/%zu", total);
+    if (!isnan(left_s)) {
+        format_duration(left, sizeof left, left_s);
+        used += snprintf(line + used, 256 - (size_t)used, ", %s left", left);
+    }
+    if (note)
+        snprintf(line + used, 256 - (size_t)used, ", %s", note);
+    text_hide_controls(line);
+}
+
+static void say_progress(size_t done, size_t total, const char *note, double left_s)
+{
+    char line[256];
+    format_progress(line, done, total, note, left_s);
+    fprintf(console.raw, "cleave: %s\n", line);
 }
 
 static void draw(size_t done, size_t total, const char *note, double left_s)
 {
-    char line[256], left[32];
-    int used = snprintf(line, sizeof line, "%s %zu", console.what, done);
-    if (total)
-        used += snprintf(line + used, sizeof line - (size_t)used, "/%zu", total);
-    if (!isnan(left_s)) {
-        format_duration(left, sizeof left, left_s);
-        used += snprintf(line + used, sizeof line - (size_t)used, ", %s left", left);
-    }
-    if (note)
-        snprintf(line + used, sizeof line - (size_t)used, ", %s", note);
-
-    text_hide_controls(line);
+    char line[256];
+    format_progress(line, done, total, note, left_s);
     struct winsize window;
     int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 ? window.ws_col : 80;
     fprintf(console.raw, "\r%.*s\033[K", columns - 1, line);
@@ -275,8 +293,8 @@ static void put_progress(size_t done, size_t total, const char *note, double lef
 static void show_progress(void *context, const char *what, size_t done, size_t total, const char *note)
 {
     (void)context;
-    bool is_json = console.form == CONSOLE_JSON;
-    if (console.quiet || (!is_json && (!console.terminal || console.form == CONSOLE_NONE)))
+    bool is_json = console.form == CONSOLE_JSON, is_drawn = !is_json && console.terminal;
+    if (console.quiet || console.form == CONSOLE_NONE)
         return;
     pthread_mutex_lock(&console.lock);
     double now = seconds_now();
@@ -287,13 +305,16 @@ static void show_progress(void *context, const char *what, size_t done, size_t t
         console.first = done > 1 ? done : 0; /* the first of all reports is of one unit done */
         console.shown_s = 0;
     }
+    console.said_s = console.said_s ? console.said_s : now;
     bool is_last = total && done >= total, is_due = now - console.shown_s >= SHOWN_EVERY_S;
     double left_s = seconds_left(done, total, now - console.started_s);
     if (is_last && !is_json)
         wipe();
-    else if (is_json ? is_last || is_due : is_due && now - console.started_s >= FIRST_SHOWN_S) {
-        (is_json ? put_progress : draw)(done, total, note, left_s);
-        console.shown_s = now;
+    else if (is_json    ? is_last || is_due
+             : is_drawn ? is_due && now - console.started_s >= FIRST_SHOWN_S
+                        : now - console.said_s >= console.heartbeat_s) {
+        (is_json ? put_progress : is_drawn ? draw : say_progress)(done, total, note, left_s);
+        console.shown_s = console.said_s = now;
     }
     pthread_mutex_unlock(&console.lock);
 }

@@ -290,17 +290,6 @@ enum clv_status marginals_print_json(const struct segment_run *run, const struct
 
 /* One image of a run: worked on in parallel, reported one after the other in input order. */
 
-/* The line a minute that a run prints where standard error is no terminal. */
-#define HEARTBEAT_S 60
-struct heartbeat {
-    double started_s, said_s;
-};
-
-/* Whether a line is due: what it says of `done` of `total` images, n_failed of which failed and n_skipped were finished
- * before. */
-bool heartbeat_line(char line[128], struct heartbeat *self, double now_s, size_t done, size_t total, size_t n_failed,
-                    size_t n_skipped);
-
 struct slices;
 
 struct job {
@@ -310,7 +299,6 @@ struct job {
     struct clv_oracle **oracles; /* one per thread, made on first use */
     struct memory_gate gate;
     struct map_drift maps;
-    struct heartbeat heartbeat;
     size_t n_watched; /* images whose shares of unmet features are summed up */
     double unmet;
     bool is_unmet_reported;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "cleave/score.h"
@@ -350,31 +349,6 @@ static void put_status(const struct job *job, const struct work *work, enum clv_
     }
 }
 
-bool heartbeat_line(char line[128], struct heartbeat *self, double now_s, size_t done, size_t total, size_t n_failed,
-                    size_t n_skipped)
-{
-    char failed[48] = "", left[48] = "";
-    if (now_s - self->said_s < HEARTBEAT_S || done >= total)
-        return false;
-    self->said_s = now_s;
-    if (n_failed)
-        snprintf(failed, sizeof failed, ", %zu failed", n_failed);
-    if (done > n_skipped)
-        snprintf(left, sizeof left, ", about %.0f min left",
-                 ceil((now_s - self->started_s) * (double)(total - done) / (double)(done - n_skipped) / 60));
-    snprintf(line, 128, "%zu of %zu%s%s", done, total, failed, left);
-    return true;
-}
-
-static void say_alive(struct job *job, size_t done)
-{
-    char line[128];
-    const struct segment_counts *counts = job->counts;
-    if (!isatty(STDERR_FILENO) && heartbeat_line(line, &job->heartbeat, seconds_now(), done, job->run->inputs->n,
-                                                 counts->n_failed, counts->n_finished_before))
-        console_note("%s", line);
-}
-
 /* Alone and in input order. Returns a failure that ends the run. */
 enum clv_status work_report(struct job *job, struct work *work, size_t index, enum clv_status status,
                             struct clv_error *err)
@@ -409,8 +383,11 @@ enum clv_status work_report(struct job *job, struct work *work, size_t index, en
         status = run->report ? clv_report_add_failure(run->report, work->input->name, err->message, err) : CLV_OK;
         TRY_IF(run->inputs->n == 1, counts->first_failure); /* the only input's failure is the command's */
     }
-    say_alive(job, index + 1);
-    report_progress(run->progress, run->options->marginals ? "drawing" : "segmenting", index + 1, run->inputs->n, NULL);
+    char failed[48];
+    snprintf(failed, sizeof failed, "%zu failed", counts->n_failed);
+    if (!work->output->finished || index + 1 == run->inputs->n) /* so that the time left is not of what took none */
+        report_progress(run->progress, run->options->marginals ? "drawing" : "segmenting", index + 1, run->inputs->n,
+                        counts->n_failed ? failed : NULL);
     return status;
 }
 
@@ -482,7 +459,6 @@ enum clv_status job_init(struct job *job, struct segment_counts *counts, struct 
     *job = (struct job){.run = run, .counts = counts, .n_threads = parallel_threads(run->options->common.n_threads)};
     job->oracles = array_zalloc((size_t)job->n_threads, sizeof *job->oracles);
     memory_gate_init(&job->gate, memory);
-    job->heartbeat.started_s = job->heartbeat.said_s = seconds_now();
     return job->oracles ? map_drift_init(&job->maps, &run->model->recipe, err) : fail_memory(err);
 }
 

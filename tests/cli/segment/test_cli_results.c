@@ -9,7 +9,6 @@
 
 #include "base/base.h"
 #include "cleave/image.h"
-#include "cli/segment/segment.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -111,19 +110,6 @@ TEST(a_report_of_probabilities_counts_maps)
     ck_assert_ptr_nonnull(strstr(page, "probability maps"));
     ck_assert_ptr_null(strstr(page, "images segmented"));
     free(page);
-}
-
-TEST(a_long_run_says_once_a_minute_how_far_it_is)
-{
-    char line[128];
-    struct heartbeat heartbeat = {100, 100};
-    ck_assert(!heartbeat_line(line, &heartbeat, 159, 411, 2003, 3, 0));
-    ck_assert(heartbeat_line(line, &heartbeat, 280, 412, 2003, 3, 0));
-    ck_assert_str_eq(line, "412 of 2003, 3 failed, about 12 min left");
-    ck_assert(!heartbeat_line(line, &heartbeat, 300, 500, 2003, 3, 0));
-    ck_assert(heartbeat_line(line, &heartbeat, 341, 400, 2003, 0, 400));
-    ck_assert_str_eq(line, "400 of 2003");
-    ck_assert(!heartbeat_line(line, &heartbeat, 999, 2003, 2003, 0, 0));
 }
 
 TEST(a_stopped_run_says_how_to_go_on)
