@@ -16,7 +16,7 @@ from ._native import ffi, lib
 from ._pixels import VOID
 
 Pair = Tuple[npt.NDArray[Any], Optional[Labels]]
-TRAIN, BOXED, UNLABELLED = "taught", "boxed", "unlabelled"
+TRAIN, BOXED, UNLABELLED = "masked", "boxed", "unlabelled"
 
 
 def _boxes_of(name: str, given: Any, width: int, height: int) -> List[Tuple[float, float, float, float]]:
