@@ -35,6 +35,7 @@ struct clv_bands {
     float low[CLV_MAX_BANDS], high[CLV_MAX_BANDS]; /* percentiles 1 and 99 of the training images' pixels */
     float middle[CLV_MAX_BANDS];                   /* and 50, which takes the place of missing values */
     float weight[3][CLV_MAX_BANDS], offset[3];
+    float scale; /* the recipe's, whose working pixels the map of bands has; 0: it shrinks by the image's size */
 };
 
 /* What is refused from the header, before memory for pixels is taken, the message naming value and limit; and what

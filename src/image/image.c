@@ -77,8 +77,10 @@ enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_i
     if (width > max_side || height > max_side)
         return fail(err, CLV_ERR_DATA, "%ux%u pixels; the limit is %u pixels a side", width, height, max_side);
     if ((uint64_t)width * height > limits->max_pixels)
-        return fail(err, CLV_ERR_DATA, "%ux%u pixels are %llu; the limit is %llu pixels", width, height,
-                    (unsigned long long)width * height, (unsigned long long)limits->max_pixels);
+        return fail(err, CLV_ERR_DATA,
+                    "%ux%u pixels are %llu; the limit is %llu pixels (--max-pixels; models of train --scale segment "
+                    "TIFFs of any size)",
+                    width, height, (unsigned long long)width * height, (unsigned long long)limits->max_pixels);
     return CLV_OK;
 }
 

@@ -226,4 +226,22 @@ enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err);
 enum clv_status tiff_find_page(uint64_t *offset, uint32_t *n_pages, const uint8_t *bytes, size_t size, uint32_t page,
                                struct clv_error *err) CLV_CHECK;
 
+/* Parts of images at another size. */
+
+/* A part of an image that need not be in memory, and that image's size. */
+struct image_part {
+    int32_t left, top, width, height, whole_width, whole_height;
+};
+
+/* A side at a fixed scale, pixels a working pixel. */
+int32_t scaled_size(int32_t size, float scale);
+
+/* Which part of a source of that size a part of its shrunken copy (clv_image_resize, no side larger) is made of. */
+struct image_part resize_source(const struct image_part *wanted, int32_t width, int32_t height);
+
+/* That part, from pixels `source` of (at least) the part `from` of the source: the very pixels of the whole copy. */
+enum clv_status image_resize_part(struct clv_image *target, const struct image_part *wanted,
+                                  const struct clv_image *source, const struct image_part *from,
+                                  struct clv_error *err) CLV_CHECK;
+
 #endif

@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "cleave/image.h"
+#include "image/image.h"
 
-/* Where one axis's target samples come from: sample i is the sum over k of weights[first_weight[i] + k] times source
- * sample first[i] + k. */
+/* Where one axis's target samples, from some one on, come from: sample i of them is the sum over k of
+ * weights[first_weight[i] + k] times sample first[i] + k of those of the source that are there. */
 struct axis {
     int32_t *first;
     size_t *first_weight; /* [n + 1] */
@@ -44,20 +44,23 @@ static size_t linear_weights(float *weights, int32_t *first, int32_t i, int32_t 
     return *first + 1 < source && weights[1] > 0 ? 2 : 1;
 }
 
-static enum clv_status axis_init(struct axis *axis, int32_t source, int32_t target, struct clv_error *err)
+/* Of n target samples from `begin` on; the first sample of the source that is there is `offset`. */
+static enum clv_status axis_init(struct axis *axis, int32_t source, int32_t target, int32_t begin, int32_t count,
+                                 int32_t offset, struct clv_error *err)
 {
-    size_t n = (size_t)target, n_weights = 2 * n + (size_t)source + 2;
+    size_t n = (size_t)count, n_weights = 2 * n + (size_t)source + 2;
     *axis = (struct axis){array_alloc(n, sizeof *axis->first), array_alloc(n + 1, sizeof *axis->first_weight),
                           array_alloc(n_weights, sizeof *axis->weights)};
     if (!axis->first || !axis->first_weight || !axis->weights)
         return fail_memory(err);
     size_t used = 0;
-    for (int32_t i = 0; i < target; i++) {
+    for (int32_t i = 0; i < count; i++) {
         axis->first_weight[i] = used;
-        used += target < source ? area_weights(axis->weights + used, &axis->first[i], i, source, target)
-                                : linear_weights(axis->weights + used, &axis->first[i], i, source, target);
+        used += target < source ? area_weights(axis->weights + used, &axis->first[i], begin + i, source, target)
+                                : linear_weights(axis->weights + used, &axis->first[i], begin + i, source, target);
+        axis->first[i] -= offset;
     }
-    axis->first_weight[target] = used;
+    axis->first_weight[count] = used;
     return CLV_OK;
 }
 
@@ -88,9 +91,40 @@ static void blend_columns(uint8_t *target, int32_t width, size_t channels, const
     }
 }
 
+int32_t scaled_size(int32_t size, float scale)
+{
+    int32_t scaled = (int32_t)(size / (double)scale + 0.5);
+    return scaled < 1 ? 1 : scaled;
+}
+
+static void source_range(int32_t *begin, int32_t *count, int32_t first, int32_t n, int32_t source, int32_t target)
+{
+    double scale = (double)source / target, to = (first + n) * scale;
+    int32_t end = (int32_t)to + ((int32_t)to < to);
+    *begin = (int32_t)(first * scale);
+    *count = (end > source ? source : end) - *begin;
+}
+
+struct image_part resize_source(const struct image_part *wanted, int32_t width, int32_t height)
+{
+    struct image_part from = {.whole_width = width, .whole_height = height};
+    source_range(&from.left, &from.width, wanted->left, wanted->width, width, wanted->whole_width);
+    source_range(&from.top, &from.height, wanted->top, wanted->height, height, wanted->whole_height);
+    return from;
+}
+
 enum clv_status clv_image_resize(struct clv_image *target, const struct clv_image *source, int32_t width,
                                  int32_t height, struct clv_error *err)
 {
+    const struct image_part all = {0, 0, width, height, width, height};
+    const struct image_part from = {0, 0, source->width, source->height, source->width, source->height};
+    return image_resize_part(target, &all, source, &from, err);
+}
+
+enum clv_status image_resize_part(struct clv_image *target, const struct image_part *wanted,
+                                  const struct clv_image *source, const struct image_part *from, struct clv_error *err)
+{
+    int32_t width = wanted->width, height = wanted->height;
     if (source->width < 1 || source->height < 1 || source->channels < 1 || !source->pixels)
         return fail(err, CLV_ERR_USAGE, "an image of %dx%d pixels cannot be resized", source->width, source->height);
     struct clv_image resized = {0};
@@ -98,8 +132,8 @@ enum clv_status clv_image_resize(struct clv_image *target, const struct clv_imag
     float *row = NULL;
     size_t channels = (size_t)source->channels, row_size = (size_t)source->width * channels;
     enum clv_status status = clv_image_new(&resized, width, height, source->channels, err);
-    TRY(axis_init(&across, source->width, width, err));
-    TRY(axis_init(&down, source->height, height, err));
+    TRY(axis_init(&across, from->whole_width, wanted->whole_width, wanted->left, width, from->left, err));
+    TRY(axis_init(&down, from->whole_height, wanted->whole_height, wanted->top, height, from->top, err));
     if (status == CLV_OK && !(row = array_alloc(row_size, sizeof *row)))
         status = fail_memory(err);
     if (status != CLV_OK)

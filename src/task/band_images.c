@@ -64,6 +64,7 @@ enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set
     enum clv_status status = bands_learn(&recipe->bands, images, set->n_items, limits, progress, err);
     array_free(images);
     memcpy(recipe->bands.files, names, strlen(names) + 1);
+    recipe->bands.scale = recipe->scale;
     TRY(band_images_give(set, recipe, err));
     if (status == CLV_OK)
         report_message(progress, CLV_NOTE, "images of %d band%s: colours are %s, values are the map " BANDS_MAP,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/image.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -110,4 +111,33 @@ TEST(labels_take_the_nearest_value)
         free(target);
         clv_image_release(&source);
     }
+}
+
+TEST(a_part_is_that_of_the_whole_copy)
+{
+    struct clv_image source = noisy_image(97, 61, 3), whole;
+    static const int32_t sizes[][2] = {{97, 61}, {57, 36}, {33, 20}, {1, 1}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        int32_t width = sizes[k][0], height = sizes[k][1];
+        must(clv_image_resize(&whole, &source, width, height, err));
+        for (int32_t left = 0; left < width; left += 13) {
+            const struct image_part wanted = {
+                left, height / 3, width - left < 17 ? width - left : 17, height - height / 3, width, height};
+            struct image_part from = resize_source(&wanted, 97, 61);
+            struct clv_image seen, part;
+            must(clv_image_new(&seen, from.width, from.height, 3, err));
+            for (int32_t y = 0; y < from.height; y++)
+                memcpy(seen.pixels + y * from.width * 3, source.pixels + ((from.top + y) * 97 + from.left) * 3,
+                       (size_t)from.width * 3);
+            must(image_resize_part(&part, &wanted, &seen, &from, err));
+            for (int32_t y = 0; y < wanted.height; y++)
+                ck_assert_int_eq(memcmp(part.pixels + y * wanted.width * 3,
+                                        whole.pixels + ((wanted.top + y) * width + left) * 3, (size_t)wanted.width * 3),
+                                 0);
+            clv_image_release(&seen);
+            clv_image_release(&part);
+        }
+        clv_image_release(&whole);
+    }
+    clv_image_release(&source);
 }

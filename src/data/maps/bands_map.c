@@ -19,11 +19,21 @@ int32_t bands_map_channels(int32_t n_bands)
     return n_bands + n * (n - 1) / 2;
 }
 
-/* Pixels a side that are averaged. */
-static int32_t shrinking(const struct raster *raster)
+/* The whole map of a raster of that size. */
+static struct image_part map_size(int32_t width, int32_t height, const struct clv_bands *bands)
 {
-    double values = (double)raster->width * raster->height * bands_map_channels(raster->n_bands);
-    return values > MOST_VALUES ? (int32_t)ceil(sqrt(values / MOST_VALUES)) : 1;
+    double values = (double)width * height * bands_map_channels(bands->n_bands);
+    int32_t by = values > MOST_VALUES ? (int32_t)ceil(sqrt(values / MOST_VALUES)) : 1;
+    bool is_fixed = bands->scale > 0;
+    int32_t map_width = is_fixed ? scaled_size(width, bands->scale) : (width + by - 1) / by;
+    int32_t map_height = is_fixed ? scaled_size(height, bands->scale) : (height + by - 1) / by;
+    return (struct image_part){0, 0, map_width, map_height, map_width, map_height};
+}
+
+/* Where a pixel of the map begins. */
+static int32_t begin(int32_t at, int32_t size, int32_t map_size)
+{
+    return (int32_t)((int64_t)at * size / map_size);
 }
 
 static void add_differences(float *channel, size_t plane, const double *mean, int32_t n_bands)
@@ -37,50 +47,67 @@ static void add_differences(float *channel, size_t plane, const double *mean, in
         }
 }
 
-/* values[rows][raster->width][n_bands] become row `y` of the map: means over what there is. */
-static void add_row(struct clv_map *map, int32_t y, const float *values, int32_t rows, const struct raster *raster,
-                    const struct clv_bands *bands)
+/* Row `y` of the part, of means over what there is. */
+static void add_row(struct clv_map *map, int32_t y, const struct image_part *wanted, const float *values,
+                    const struct image_part *seen, const struct clv_bands *bands)
 {
-    size_t plane = (size_t)map->width * (size_t)map->height;
+    size_t plane = (size_t)map->width * (size_t)map->height, n_bands = (size_t)bands->n_bands;
+    int32_t top = begin(wanted->top + y, seen->whole_height, wanted->whole_height);
+    int32_t bottom = begin(wanted->top + y + 1, seen->whole_height, wanted->whole_height);
     for (int32_t x = 0; x < map->width; x++) {
         double mean[CLV_MAX_BANDS];
-        int32_t left = (int32_t)((int64_t)x * raster->width / map->width);
-        int32_t right = (int32_t)((int64_t)(x + 1) * raster->width / map->width);
+        int32_t left = begin(wanted->left + x, seen->whole_width, wanted->whole_width);
+        int32_t right = begin(wanted->left + x + 1, seen->whole_width, wanted->whole_width);
         float *to = map->values + (size_t)y * (size_t)map->width + (size_t)x;
-        for (int32_t b = 0; b < raster->n_bands; b++) {
+        for (size_t b = 0; b < n_bands; b++) {
             double sum = 0;
             size_t n = 0;
-            for (int32_t row = 0; row < rows; row++)
+            for (int32_t row = top; row < bottom; row++)
                 for (int32_t column = left; column < right; column++) {
-                    float value =
-                        values[((size_t)row * (size_t)raster->width + (size_t)column) * (size_t)raster->n_bands +
-                               (size_t)b];
+                    size_t at = (size_t)(row - seen->top) * (size_t)seen->width + (size_t)(column - seen->left);
+                    float value = values[at * n_bands + b];
                     sum += isnan(value) ? 0 : (double)value;
                     n += !isnan(value);
                 }
             mean[b] = n ? sum / (double)n : (double)bands->middle[b];
-            to[(size_t)b * plane] = (float)mean[b];
+            to[b * plane] = (float)mean[b];
         }
-        add_differences(to + (size_t)raster->n_bands * plane, plane, mean, raster->n_bands);
+        add_differences(to + n_bands * plane, plane, mean, bands->n_bands);
     }
+}
+
+static enum clv_status map_new(struct clv_map *map, const struct image_part *part, int32_t n_bands,
+                               struct clv_error *err)
+{
+    *map = (struct clv_map){.width = part->width, .height = part->height, .n_channels = bands_map_channels(n_bands)};
+    map->values = array_alloc((size_t)map->width * (size_t)map->height, (size_t)map->n_channels * sizeof *map->values);
+    return map->values ? CLV_OK : fail_memory(err);
+}
+
+enum clv_status bands_map_part(struct clv_map *map, const struct image_part *wanted, const float *values,
+                               const struct image_part *seen, const struct clv_bands *bands, struct clv_error *err)
+{
+    MUST(map_new(map, wanted, bands->n_bands, err));
+    for (int32_t y = 0; y < map->height; y++)
+        add_row(map, y, wanted, values, seen, bands);
+    return CLV_OK;
 }
 
 static enum clv_status read_all(struct clv_map *map, struct raster *raster, const struct clv_bands *bands,
                                 struct clv_error *err)
 {
-    int32_t by = shrinking(raster);
-    *map = (struct clv_map){.width = (raster->width + by - 1) / by,
-                            .height = (raster->height + by - 1) / by,
-                            .n_channels = bands_map_channels(raster->n_bands)};
-    float *rows = array_alloc((size_t)by * (size_t)raster->width, (size_t)raster->n_bands * sizeof *rows);
-    map->values = array_alloc((size_t)map->width * (size_t)map->height, (size_t)map->n_channels * sizeof *map->values);
-    enum clv_status status = rows && map->values ? CLV_OK : fail_memory(err);
-    for (int32_t y = 0; y < map->height && status == CLV_OK; y++) {
-        int32_t top = (int32_t)((int64_t)y * raster->height / map->height);
-        int32_t bottom = (int32_t)((int64_t)(y + 1) * raster->height / map->height);
-        status = raster_read(rows, raster, 0, top, raster->width, bottom - top, err);
+    const struct image_part all = map_size(raster->width, raster->height, bands);
+    struct image_part seen = {.width = raster->width, .whole_width = raster->width, .whole_height = raster->height};
+    enum clv_status status = map_new(map, &all, bands->n_bands, err);
+    size_t most = (size_t)(raster->height / all.height + 1) * (size_t)raster->width;
+    float *rows = array_alloc(most, (size_t)raster->n_bands * sizeof *rows);
+    TRY_IF(!rows, fail_memory(err));
+    for (int32_t y = 0; y < all.height && status == CLV_OK; y++) {
+        seen.top = begin(y, raster->height, all.height);
+        seen.height = begin(y + 1, raster->height, all.height) - seen.top;
+        status = raster_read(rows, raster, 0, seen.top, seen.width, seen.height, err);
         if (status == CLV_OK)
-            add_row(map, y, rows, bottom - top, raster, bands);
+            add_row(map, y, &all, rows, &seen, bands);
     }
     array_free(rows);
     return status;
@@ -114,7 +141,8 @@ double bands_map_memory(const char *path, const struct clv_image_limits *limits)
     struct raster raster;
     if (raster_open(&raster, path, limits, &ignored) != CLV_OK)
         return 0;
-    double values = (double)raster.width * raster.height * bands_map_channels(raster.n_bands);
+    struct clv_bands bands = {.n_bands = raster.n_bands, .scale = limits && limits->bands ? limits->bands->scale : 0};
+    struct image_part map = map_size(raster.width, raster.height, &bands);
     raster_close(&raster);
-    return sizeof(float) * fmin(values, MOST_VALUES);
+    return (double)map.width * map.height * bands_map_channels(bands.n_bands) * sizeof(float);
 }

@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "cleave/maps.h"
 #include "cleave/status.h"
+#include "image/image.h"
 #include "image/raster/raster.h"
 
 /* An image's bands as a map. */
@@ -20,13 +21,19 @@
 int32_t bands_map_channels(int32_t n_bands);
 
 /* *map of the raster at `path` by limits->bands, whose middles take the place of missing values; squares of pixels are
- * averaged so that it has no more than some 16 million values. CLV_ERR_USAGE without limits->bands, errors of
- * raster_open, CLV_ERR_DATA for another number of bands. O(pixels x channels). */
+ * averaged so that it has no more than some 16 million values, or to bands->scale. CLV_ERR_USAGE without
+ * limits->bands, errors of raster_open, CLV_ERR_DATA for another number of bands. O(pixels x channels). */
 enum clv_status bands_map_read(struct clv_map *map, const char *path, const struct clv_image_limits *limits,
                                struct clv_error *err) CLV_CHECK;
 
 /* Bytes of memory that it takes, 0 for what cannot be opened. */
 double bands_map_memory(const char *path, const struct clv_image_limits *limits);
+
+/* The same of a part of a raster of any size at bands->scale: map pixels `wanted`, from values[..][n_bands] of (at
+ * least) what resize_source says of them, and a pixel more above and on the left. */
+enum clv_status bands_map_part(struct clv_map *map, const struct image_part *wanted, const float *values,
+                               const struct image_part *seen, const struct clv_bands *bands,
+                               struct clv_error *err) CLV_CHECK;
 
 /* An array whose dimensions are known: planes of channels. */
 struct map_planes {

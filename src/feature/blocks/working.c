@@ -16,11 +16,10 @@ enum clv_status working_image(struct clv_image *working, const struct clv_image 
 enum clv_status working_image_of(struct clv_image *working, const struct clv_image *image,
                                  const struct clv_recipe *recipe, struct clv_error *err)
 {
-    double scale = (double)recipe->scale;
-    if (!(scale > 0))
+    if (!(recipe->scale > 0))
         return working_image(working, image, recipe->working_pixels, err);
-    int32_t width = (int32_t)(image->width / scale + 0.5), height = (int32_t)(image->height / scale + 0.5);
-    return clv_image_resize(working, image, width < 1 ? 1 : width, height < 1 ? 1 : height, err);
+    return clv_image_resize(working, image, scaled_size(image->width, recipe->scale),
+                            scaled_size(image->height, recipe->scale), err);
 }
 
 double working_count(const struct clv_recipe *recipe, double n)

@@ -90,6 +90,14 @@ enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct v
 
 /* An image at a fixed scale: tile by tile, each with a halo that its features may look at, joined along their seams. */
 
+/* Where a tile is in a working image: the tile itself, and in what is seen of it, which has a halo. */
+struct tile_place {
+    struct patch patch, core; /* core: from the corner of what is seen */
+    struct image_part seen;
+};
+/* Tile number k, row after row, of a working image of that size. */
+struct tile_place tile_place(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t k);
+
 /* The regions of one tile; nothing of it depends on what is beyond the pixels that were seen. */
 struct tile {
     struct clv_superpixels map;     /* of all that was seen: regions 0..n-1 are the tile's, the others the halo's */
@@ -108,6 +116,12 @@ void tile_release(struct tile *tile);
 enum clv_status tile_extract(struct tile *tile, const struct clv_image *seen, const struct patch *core,
                              const struct map_reader *maps, const struct map_window *window,
                              const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err) CLV_CHECK;
+
+/* Features of edges within and between tiles, [n_edges][edge_feature_count(recipe)], from regions, rows and
+ * map_means[n_channels] of their ends; nothing else counts at a fixed scale. O(edges x words of a region). */
+void tile_edges_fill(float *features, const struct clv_adjacency *edges, const struct region *regions,
+                     const struct clv_problem *rows, const float *map_means, int32_t n_channels,
+                     const struct clv_recipe *recipe, const struct layout *at);
 
 /* The working image's tiles as one example: superpixels, rows, edges and their features; *n_edges of them. Memory of
  * one tile besides. */

@@ -198,11 +198,9 @@ static enum clv_status lay_tile(struct mosaic *self, const struct tile *tile, co
     return CLV_OK;
 }
 
-/* Tile number k of rows of n_columns. */
-static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_columns, struct clv_error *err)
+struct tile_place tile_place(const struct clv_recipe *recipe, int32_t width, int32_t height, int32_t k)
 {
-    int32_t width = self->working->width, height = self->working->height;
-    int32_t side = self->recipe->tile_px, halo = self->recipe->halo_px;
+    int32_t side = recipe->tile_px, halo = recipe->halo_px, n_columns = (width - 1) / side + 1;
     int32_t x = k % n_columns * side, y = k / n_columns * side;
     struct patch patch = {
         .x = x, .y = y, .width = width - x < side ? width - x : side, .height = height - y < side ? height - y : side};
@@ -210,32 +208,37 @@ static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_column
     int32_t right = width - x - patch.width < halo ? width : x + patch.width + halo;
     int32_t bottom = height - y - patch.height < halo ? height : y + patch.height + halo;
     struct patch core = {.x = x - left, .y = y - top, .width = patch.width, .height = patch.height};
-    const struct map_window window = {left, top, width, height};
+    return (struct tile_place){patch, core, {left, top, right - left, bottom - top, width, height}};
+}
+
+/* Tile number k of rows of n_columns. */
+static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_columns, struct clv_error *err)
+{
+    const struct tile_place place = tile_place(self->recipe, self->working->width, self->working->height, k);
+    const struct image_part *at = &place.seen;
+    const struct map_window window = {at->left, at->top, at->whole_width, at->whole_height};
     struct clv_image seen = {0};
     struct tile tile = {0};
-    enum clv_status status = cut_out(&seen, self->working, left, top, right - left, bottom - top, err);
-    TRY(tile_extract(&tile, &seen, &core, self->maps, &window, self->recipe, self->at, err));
-    TRY(lay_tile(self, &tile, &patch, &core, err));
+    enum clv_status status = cut_out(&seen, self->working, at->left, at->top, at->width, at->height, err);
+    TRY(tile_extract(&tile, &seen, &place.core, self->maps, &window, self->recipe, self->at, err));
+    TRY(lay_tile(self, &tile, &place.patch, &place.core, err));
     TRY_IF(k >= n_columns, join_back(self, k - n_columns, true, err));
-    TRY_IF(x > 0, join_back(self, k - 1, false, err));
+    TRY_IF(k % n_columns, join_back(self, k - 1, false, err));
     tile_release(&tile);
     clv_image_release(&seen);
     return status;
 }
 
-static void fill_edges(struct mosaic *self)
+void tile_edges_fill(float *features, const struct clv_adjacency *edges, const struct region *regions,
+                     const struct clv_problem *rows, const float *map_means, int32_t n_channels,
+                     const struct clv_recipe *recipe, const struct layout *at)
 {
-    struct region_graph *graph = &self->graph;
-    const struct clv_recipe *recipe = self->recipe;
-    int32_t n_scales = self->at->words[0] >= 0 ? recipe->n_scales : 0;
-    const struct clv_adjacency all = {graph->n_nodes, graph->n_edges, graph->edges, graph->contact};
-    const struct clv_problem rows = {.row = graph->row, .index = graph->index, .value = graph->value};
-    const struct map_pool pooled = {.n_channels = self->n_channels, .mean = self->map_means};
-    const struct edge_units units = edge_units_of(&all, NULL, recipe);
+    int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0, p = edge_feature_count(recipe);
+    const struct map_pool pooled = {.n_channels = n_channels, .mean = (float *)map_means};
+    const struct edge_units units = edge_units_of(edges, NULL, recipe);
     if (recipe->n_maps)
-        map_edges_fill(graph->edge_features, graph->n_edge_features, &all, &pooled, recipe, units.side);
-    edges_fill(graph->edge_features, graph->n_edge_features, &all, self->regions, units, &rows,
-               n_scales * words_size(recipe), n_scales);
+        map_edges_fill(features, p, edges, &pooled, recipe, units.side);
+    edges_fill(features, p, edges, regions, units, rows, n_scales * words_size(recipe), n_scales);
 }
 
 enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, const struct clv_image *working,
@@ -253,7 +256,9 @@ enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, con
     for (int32_t k = 0; k < n_tiles && status == CLV_OK; k++)
         status = add_tile(&self, k, n_columns, err);
     if (status == CLV_OK) { /* the example takes over what the graph has */
-        fill_edges(&self);
+        const struct clv_adjacency all = {graph->n_nodes, graph->n_edges, graph->edges, graph->contact};
+        const struct clv_problem rows = {.row = graph->row, .index = graph->index, .value = graph->value};
+        tile_edges_fill(graph->edge_features, &all, self.regions, &rows, self.map_means, self.n_channels, recipe, at);
         *n_edges = graph->n_edges;
         example->superpixels = (struct clv_superpixels){working->width, working->height, graph->n_nodes, self.labels};
         example->row = graph->row;

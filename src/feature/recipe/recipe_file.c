@@ -372,6 +372,7 @@ static enum clv_status read_bands(struct clv_recipe *recipe, const struct json_v
     memcpy(bands->files, files, strlen(files) + 1);
     MUST(clv_tensors_require(&tensor, tensors, RECIPE_BANDS, CLV_F32, 1, shape, err));
     memcpy(bands->low, tensor->data, BANDS_NUMBERS * sizeof(float));
+    bands->scale = recipe->scale;
     for (int k = 0; k < BANDS_NUMBERS; k++)
         if (!isfinite(((const float *)tensor->data)[k]))
             return fail(err, CLV_ERR_DATA, "%s: \"" RECIPE_BANDS "\" holds what is no number", name);

@@ -212,7 +212,7 @@ static enum clv_status learn_own(struct clv_bands *bands, struct raster *raster,
     return status;
 }
 
-static void show(uint8_t *pixels, const float *values, size_t n, const struct clv_bands *bands)
+void bands_colours(uint8_t *pixels, const float *values, size_t n, const struct clv_bands *bands)
 {
     double known[CLV_MAX_BANDS];
     for (size_t p = 0; p < n; p++, values += bands->n_bands, pixels += 3) {
@@ -225,6 +225,20 @@ static void show(uint8_t *pixels, const float *values, size_t n, const struct cl
             pixels[c] = (uint8_t)(fmin(fmax(sum, 0), 255) + 0.5);
         }
     }
+}
+
+bool bands_are_plain(struct clv_bands *bands, const struct raster *raster)
+{
+    bool is_grey = raster->n_bands == 1 && !raster->is_colour;
+    *bands = (struct clv_bands){.n_bands = raster->n_bands};
+    if (!raster->is_photograph || !raster->is_bytes || !(is_grey || raster->n_bands == 3))
+        return false;
+    for (int c = 0; c < 3; c++) {
+        int32_t b = is_grey ? 0 : c;
+        bands->high[b] = bands->middle[b] = 255;
+        show_band(bands, c, b, 0, 255);
+    }
+    return true;
 }
 
 enum clv_status bands_show(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
@@ -246,7 +260,7 @@ enum clv_status bands_show(struct clv_image *image, struct raster *raster, const
         int32_t rows = raster->height - y < ROWS ? raster->height - y : ROWS;
         status = raster_read(values, raster, 0, y, raster->width, rows, err);
         if (status == CLV_OK)
-            show(made.pixels + 3 * (size_t)y * width, values, (size_t)rows * width, bands);
+            bands_colours(made.pixels + 3 * (size_t)y * width, values, (size_t)rows * width, bands);
     }
     array_free(values);
     if (status == CLV_OK)

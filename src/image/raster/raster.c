@@ -61,7 +61,7 @@ static enum clv_status open_image(struct raster_part *part, struct raster *own, 
 }
 
 /* A file; what it says of itself is in *own. */
-static enum clv_status open_part(struct raster_part *part, struct raster *own, const char *path,
+static enum clv_status open_part(struct raster_part *part, struct raster *own, bool is_by_windows, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
     size_t length;
@@ -88,7 +88,11 @@ static enum clv_status open_part(struct raster_part *part, struct raster *own, c
     if (status != CLV_OK)
         return fail_within(err, status, path);
     if (!part->tiff && !part->array.bytes && !part->gdal)
-        status = open_image(part, own, path, limits, err);
+        status = is_by_windows ? fail(err, CLV_ERR_DATA,
+                                      "%s: only TIFFs of bands, grey or RGB and .npy files are read by "
+                                      "windows",
+                                      path)
+                               : open_image(part, own, path, limits, err);
     if (status != CLV_OK)
         raster_place_release(&own->place);
     part->n_bands = own->n_bands;
@@ -113,7 +117,7 @@ static enum clv_status add_part(struct raster *self, const char *path, const str
 {
     struct raster own = {0};
     struct raster_part *part = &self->parts[self->n_parts];
-    enum clv_status status = open_part(part, &own, path, limits, err);
+    enum clv_status status = open_part(part, &own, self->is_by_windows, path, limits, err);
     self->n_parts++;
     if (status == CLV_OK && self->n_parts > 1 && (own.width != self->width || own.height != self->height))
         status = fail(err, CLV_ERR_DATA, "%s: %dx%d pixels, the first of its bands has %dx%d", path, own.width,
@@ -128,20 +132,21 @@ static enum clv_status add_part(struct raster *self, const char *path, const str
         return status;
     }
     own.parts = self->parts;
+    own.is_by_windows = self->is_by_windows;
     own.n_parts = self->n_parts;
     *self = own;
     return CLV_OK;
 }
 
-enum clv_status raster_open(struct raster *self, const char *path, const struct clv_image_limits *limits,
-                            struct clv_error *err)
+static enum clv_status open_all(struct raster *self, bool is_by_windows, const char *path,
+                                const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = {.max_pixels = UINT64_C(1) << 62, .max_side_px = INT32_MAX, .max_jpeg_scans = 0};
-    struct raster made = {0};
+    struct raster made = {.is_by_windows = is_by_windows};
     const char *names = limits && limits->band_files ? limits->band_files : "";
     size_t first = strcspn(names, ","), length = strlen(path);
     bool is_several = first && length >= first && memcmp(path + length - first, names, first) == 0;
-    if (limits)
+    if (limits && !is_by_windows)
         resolved = limits_resolved(limits);
     made.parts = array_zalloc(CLV_MAX_BANDS, sizeof *made.parts);
     enum clv_status status = made.parts ? CLV_OK : fail_memory(err);
@@ -161,6 +166,24 @@ enum clv_status raster_open(struct raster *self, const char *path, const struct 
     else
         raster_close(&made);
     return status;
+}
+
+enum clv_status raster_open(struct raster *self, const char *path, const struct clv_image_limits *limits,
+                            struct clv_error *err)
+{
+    return open_all(self, false, path, limits, err);
+}
+
+enum clv_status raster_open_windows(struct raster *self, const char *path, const struct clv_image_limits *limits,
+                                    struct clv_error *err)
+{
+    return open_all(self, true, path, limits, err);
+}
+
+void raster_forget(const struct raster *self)
+{
+    for (size_t k = 0; k < self->n_parts; k++)
+        file_map_forget(&self->parts[k].map);
 }
 
 static void read_array(float *values, size_t step, const struct raster_part *part, int32_t left, int32_t top,

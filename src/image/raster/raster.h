@@ -101,6 +101,7 @@ struct raster {
     bool is_plain;             /* what it shows at all, 16 bits squeezed */
     bool is_bytes;             /* all samples are whole numbers of 8 bits */
     struct raster_place place; /* of the first file */
+    bool is_by_windows;        /* nothing is decoded as a whole */
     struct raster_part *parts; /* [n_parts] */
     size_t n_parts;
 };
@@ -112,7 +113,13 @@ struct raster {
  * as heads show it. Of large files only what is looked at is in memory. */
 enum clv_status raster_open(struct raster *self, const char *path, const struct clv_image_limits *limits,
                             struct clv_error *err) CLV_CHECK;
+/* The same of any size, but CLV_ERR_DATA for what is decoded as a whole (PNG, JPEG, TIFFs of palettes or YCbCr). */
+enum clv_status raster_open_windows(struct raster *self, const char *path, const struct clv_image_limits *limits,
+                                    struct clv_error *err) CLV_CHECK;
 void raster_close(struct raster *self);
+
+/* Gives back what of the files is in memory. */
+void raster_forget(const struct raster *self);
 
 /* values[height][width][n_bands] of the window whose upper left pixel is (left, top) and which is in the raster. NAN is
  * what has no data: the file's no-data value, NaN, infinities, and pixels that an alpha band hides. A strip or tile is
@@ -144,6 +151,12 @@ enum clv_status bands_learn(struct clv_bands *bands, const char *const *paths, s
 /* *image is a new one. bands NULL: by the raster's own values. CLV_ERR_DATA for another number of bands. O(pixels). */
 enum clv_status bands_show(struct clv_image *image, struct raster *raster, const struct clv_bands *bands,
                            struct clv_error *err) CLV_CHECK;
+
+/* How a raster of 8 bits is shown as it is, missing pixels white; false: it is none of grey, or red, green and blue. */
+bool bands_are_plain(struct clv_bands *bands, const struct raster *raster);
+
+/* pixels[n][3] of values[n][bands->n_bands]. */
+void bands_colours(uint8_t *pixels, const float *values, size_t n, const struct clv_bands *bands);
 
 /* GeoTIFF's tags and GDAL's no-data value in TIFFs that libtiff has open. */
 
