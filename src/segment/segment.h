@@ -2,12 +2,16 @@
 #define SEGMENT_SEGMENT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "cleave/features.h"
 #include "cleave/model.h"
 #include "cleave/refine.h"
 #include "cleave/status.h"
 #include "data/maps/maps.h"
+#include "feature/example/example.h"
+#include "image/raster/raster.h"
+#include "region/region.h"
 
 /* How a model refines the pixels of images with maps: learned (refining_learn.c), kept in the model. */
 
@@ -203,5 +207,108 @@ enum clv_status pixel_scores(float *score, const struct segmented *self, const s
 /* labels[height][width], as painted, are refined by scores. */
 enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,
                                     const struct refining *refining, struct clv_error *err) CLV_CHECK;
+
+/* What is left of a tile of a raster once it is described (tile_scores.c). */
+enum tile_array {
+    TILE_UNARY,    /* double [regions][rows of the model's weights] */
+    TILE_COUPLING, /* double [edges][edge_scores] */
+    TILE_EDGES,    /* int32_t [edges][2] */
+    TILE_BORDER,   /* int32_t [n_border] regions at the border, ascending, and of each .. */
+    TILE_REGIONS,  /* .. struct region */
+    TILE_MEANS,    /* .. float [channels of maps] */
+    TILE_ROW,      /* int64_t [n_border + 1], as in struct clv_problem */
+    TILE_INDEX,
+    TILE_VALUE,
+    TILE_STRIPS, /* int32_t: which of them the upper and the lower row, the left and the right column are of */
+    TILE_LINES,  /* uint32_t [height + 1] where the runs of a row begin */
+    TILE_RUNS,   /* int32_t [][2] a region and how many pixels of it follow each other */
+    N_TILE_ARRAYS
+};
+struct tile_scores {
+    size_t bytes[N_TILE_ARRAYS];
+    void *array[N_TILE_ARRAYS];
+};
+void tile_scores_release(struct tile_scores *self);
+
+/* Of a tile and where its core is in what was seen. The model has one stage; errors of clv_problem_check. */
+enum clv_status tile_scores_make(struct tile_scores *self, const struct tile *tile, const struct patch *core,
+                                 const struct clv_model *model, const struct layout *at,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Numbers of an edge in a field. */
+size_t edge_scores(const struct clv_shape *shape);
+
+/* To a file and back from where it stands; false: writing fails; what is there is no tile of at most `limit` bytes, or
+ * is damaged. regions_alone: TILE_LINES and TILE_RUNS, unchecked. */
+bool tile_scores_write(FILE *file, const struct tile_scores *self);
+bool tile_scores_read(struct tile_scores *self, FILE *file, size_t limit, bool regions_alone);
+
+/* A raster of any size under a model of a fixed scale: tile by tile it becomes regions with scores, whose best labels
+ * are found by one cut over all of them. In memory are a few tiles, and of all regions scores, edges and couplings; what
+ * lies where waits in a file, from which a run that was killed goes on.
+ *
+ *     raster_cut_open(&cut, &options, err);
+ *     raster_cut_read(&cut, err);                      // the tiles
+ *     raster_cut_solve(&cut, oracle, err);
+ *     for (top = 0; top < cut.height; top += n)
+ *         raster_cut_paint(labels, &cut, top, n, err); // rows of the mask
+ *     raster_cut_close(&cut, is_finished); */
+struct raster_cut_options {
+    const char *path; /* of the raster */
+    const struct clv_image_limits *limits;
+    const struct clv_model *model;
+    const char *tiles; /* path of the file */
+    uint64_t key;      /* of a run: what another one has written there is not gone on with */
+    bool resumes;
+    int n_threads;
+    int32_t at_once; /* tiles of a row that are read as one window; 0: as memory allows */
+    const struct clv_progress *progress;
+};
+struct raster_cut {
+    struct raster_cut_options options;
+    struct layout at;
+    struct clv_bands bands; /* how it is shown */
+    int32_t width, height, working_width, working_height, n_columns, n_tiles, n_resumed;
+    int32_t n_edges, (*edges)[2];
+    double *unary, *coupling; /* [regions][..], [n_edges][edge_scores] */
+    size_t node_capacity, edge_capacity;
+    struct arena arena;         /* of what follows */
+    struct raster *rasters;     /* [n_threads] */
+    struct tile_scores *border; /* [n_columns] of the last tile of each, without what is in the graph */
+    FILE *file;
+    off_t *offset;           /* [n_tiles + 1] into the file */
+    uint8_t *y;              /* [regions] labels */
+    int32_t *first_node;     /* [n_tiles + 1] */
+    struct tile_scores *row; /* [n_columns] regions of a row of tiles that is painted, number row_loaded */
+    uint8_t *line;           /* [working_width] */
+    int32_t row_loaded;
+};
+
+/* Whether the file is a raster of more than limits->max_pixels that is read by windows: *is_one. Looks at heads alone;
+ * what cannot be read is none. */
+bool raster_cut_is_needed(const char *path, const struct clv_image_limits *limits);
+
+/* CLV_ERR_USAGE, naming the reason and the remedy, for models that need all of an image at once: of no fixed scale, of
+ * two stages, with label costs, maps of networks, full tables of more than two labels, or decoded by other rules than a
+ * cut's. CLV_ERR_DATA for a raster that is not of the images' kind, CLV_ERR_CREATE for the file. */
+enum clv_status raster_cut_open(struct raster_cut *self, const struct raster_cut_options *options,
+                                struct clv_error *err) CLV_CHECK;
+
+/* O(pixels x scales). Interrupted, it leaves the file. */
+enum clv_status raster_cut_read(struct raster_cut *self, struct clv_error *err) CLV_CHECK;
+
+/* scores[n] of tiles first to first + n - 1, on threads; to be released whatever the status. */
+enum clv_status raster_cut_describe(struct tile_scores *scores, struct raster_cut *self, int32_t first, int32_t n,
+                                    struct clv_error *err) CLV_CHECK;
+
+/* Exact for two labels, and without couplings; alpha-expansion for more. */
+enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
+
+/* labels[n_rows][width]. O(pixels), memory of a row of tiles' runs. */
+enum clv_status raster_cut_paint(uint8_t *labels, struct raster_cut *self, int32_t top, int32_t n_rows,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* keeps: the file is left for another run. */
+void raster_cut_close(struct raster_cut *self, bool keeps);
 
 #endif

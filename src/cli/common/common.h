@@ -97,6 +97,7 @@ struct input {
     const struct clv_image_boxes *boxes; /* with --boxes: of the image, borrowed .. */
     uint8_t *bytes;                      /* [size] of an image from standard input; NULL: it is read from its path */
     size_t size;
+    bool is_tiled;      /* larger than --max-pixels, and a raster that is segmented tile by tile */
     const char *object; /* .. of which those that name this mask are meant; NULL: those that name none */
 };
 

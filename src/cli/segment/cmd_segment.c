@@ -10,6 +10,7 @@
 #include "cli/segment/segment.h"
 #include "feature/dataset/dataset.h"
 #include "report/report.h"
+#include "segment/segment.h"
 #include "task/task.h"
 
 #define LARGEST_STREAM ((size_t)1 << 30) /* of an image on standard input */
@@ -289,6 +290,16 @@ static enum clv_status open_model(struct clv_model *model, int32_t *label, const
     return status;
 }
 
+/* By their names first: of photographs no head is looked at. */
+static void find_tiled(struct input_list *inputs, const struct clv_image_limits *limits)
+{
+    for (size_t i = 0; i < inputs->n; i++) {
+        const char *image = inputs->items[i].image;
+        inputs->items[i].is_tiled = image && (strstr(image, ".tif") || strstr(image, ".npy") || limits->band_files) &&
+                                    raster_cut_is_needed(image, limits);
+    }
+}
+
 /* Of the inputs only the shard's are left, as of the outputs. */
 static void cut_to_shard(struct segment_run *run, struct input_list *inputs)
 {
@@ -335,6 +346,8 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     TRY(mask_form_check((enum mask_form)self->mask_form, &model.labels, err));
     TRY(cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err));
     TRY(gather(&inputs, self, dataset, err));
+    if (status == CLV_OK && self->model_path && !self->features && !self->marginals)
+        find_tiled(&inputs, &self->common.limits);
     TRY_IF(!self->features && self->model_path && (self->maps.n || model.recipe.n_maps),
            map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err));
     TRY_IF(self->boxes, box_inputs_assign(&inputs, &boxes, self->boxes, &self->common.limits, err));

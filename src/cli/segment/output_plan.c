@@ -68,7 +68,7 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
         struct output *output = &list->items[i];
         const char *name = inputs->items[i].output;
         if (!ending)
-            mask_place.ending = has_place(inputs->items[i].image) ? ".tif" : ".png";
+            mask_place.ending = inputs->items[i].is_tiled || has_place(inputs->items[i].image) ? ".tif" : ".png";
         output->mask = strcmp(folder, "-") == 0 ? string_copy("-") : output_path(folder, mask_place, name);
         if (!output->mask)
             return fail_memory(err);

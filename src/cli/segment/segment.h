@@ -322,9 +322,15 @@ struct work {
     struct contours contours;       /* of the objects that are exported */
     double unmet;                   /* label_unmet_share */
     double bytes;                   /* that the gate has let in */
+    bool is_written;                /* by tiles */
 };
 
 void work_release(struct work *work);
+
+/* All of an image that is segmented by tiles (struct input), up to its mask, next to which is a file of what is done
+ * while it lasts. CLV_ERR_USAGE for outputs that are made of whole images, and of raster_cut_open. */
+enum clv_status raster_work(struct work *work, const struct job *job, struct clv_oracle *oracle,
+                            struct clv_error *err) CLV_CHECK;
 
 /* Everything up to the written outputs of input `index`; `number` counts those that this process takes. In any case
  * memory_gate_leave(&job->gate, work->bytes) and work_release follow. */
@@ -410,6 +416,9 @@ enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *la
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum mask_form form, const struct clv_labels *labels,
                                 struct clv_error *err) CLV_CHECK;
+
+/* Its colours and how many they are; NULL and 0: none. */
+const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const struct clv_labels *labels))[3];
 
 /* Back to labels[n] what an earlier run wrote as 0 and 255. */
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,

@@ -63,18 +63,22 @@ static enum clv_status write_binary(const char *path, const char *image, int32_t
     return status;
 }
 
+const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const struct clv_labels *labels))[3]
+{
+    static const uint8_t black_and_white[2][3] = {{0, 0, 0}, {WHITE, WHITE, WHITE}};
+    bool is_grey = form == MASKS_BINARY || form == MASKS_GREY;
+    *n_colours = is_grey ? 0 : is_unnamed_pair(labels) ? 2 : 256;
+    return is_grey ? NULL : is_unnamed_pair(labels) ? black_and_white : (const uint8_t(*)[3])labels->palette;
+}
+
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum mask_form form, const struct clv_labels *labels,
                                 struct clv_error *err)
 {
-    static const uint8_t black_and_white[2][3] = {{0, 0, 0}, {WHITE, WHITE, WHITE}};
-    if (form == MASKS_BINARY)
-        return write_binary(path, image, width, height, label_of, err);
-    if (form == MASKS_GREY)
-        return write_labels(path, image, width, height, label_of, NULL, 0, err);
-    if (is_unnamed_pair(labels))
-        return write_labels(path, image, width, height, label_of, black_and_white, 2, err);
-    return write_labels(path, image, width, height, label_of, (const uint8_t(*)[3])labels->palette, 256, err);
+    int n_colours;
+    const uint8_t(*palette)[3] = mask_file_palette(&n_colours, form, labels);
+    return form == MASKS_BINARY ? write_binary(path, image, width, height, label_of, err)
+                                : write_labels(path, image, width, height, label_of, palette, n_colours, err);
 }
 
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,

@@ -37,6 +37,8 @@ enum clv_status segment_all(struct segment_counts *counts, struct segment_run *r
     ordered_queue_init(&threads.queue);
     if (team_size() > 1)
         status = segment_team(&job, err);
+    else if (run->inputs->n == 1 && run->inputs->items[0].is_tiled) /* its tiles have the threads */
+        status = segment_one(&threads, 0, 0, err);
     else
         status = run->sequence ? slices_run(&threads, err)
                                : parallel_for(run->inputs->n, job.n_threads, segment_one, &threads, err);

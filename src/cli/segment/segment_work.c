@@ -184,6 +184,11 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
         return cut_boxes(work, job, err);
     if (job->slices)
         return slices_take(work, job, index, err);
+    work->is_written = work->input->is_tiled;
+    if (work->is_written && !*oracle)
+        MUST(clv_oracle_new(oracle, run->options->engine, err));
+    if (work->is_written)
+        return raster_work(work, job, *oracle, err);
     if (run->dataset) {
         status = clv_dataset_example(&example, run->dataset, run->first + index, err);
     } else {
@@ -275,7 +280,7 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
     TRY_IF(run->options->export.forms && run->options->objects, object_files_trace(work, run, err));
     TRY_IF(run->options->export.forms && !run->options->objects,
            exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));
-    return status == CLV_OK && !is_finished ? write_outputs(work, job, err) : status;
+    return status == CLV_OK && !is_finished && !work->is_written ? write_outputs(work, job, err) : status;
 }
 
 /* The truth is for the report only: without a readable one the item goes without. */
@@ -359,7 +364,7 @@ enum clv_status work_report(struct job *job, struct work *work, size_t index, en
     if (status == CLV_OK) {
         if (work->map_means)
             input_maps_watch(job, work);
-        if (!work->output->finished)
+        if (!work->output->finished && !work->is_written)
             features_watch(job, work);
         counts->n_done += !work->output->finished;
         counts->n_finished_before += work->output->finished;

@@ -1,0 +1,417 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "image/image.h"
+#include "model/model.h"
+#include "segment/segment.h"
+
+#define WINDOW_VALUES ((size_t)16 << 20) /* of a window of several tiles, about */
+#define TILES_A_TURN  4                  /* that a thread describes before they are added up */
+
+static const char magic[16] = "cleave tiles 1\n";
+
+static enum clv_status check_model(const struct clv_model *model, struct clv_error *err)
+{
+    const struct clv_recipe *recipe = &model->recipe;
+    const struct {
+        bool is_so;
+        const char *why;
+    } reasons[] = {
+        {!model->has_recipe || !(recipe->scale > 0),
+         "the model is of no fixed scale, so that the whole image must be in memory (--max-pixels allows more); "
+         "`cleave train --scale 1' makes one that takes rasters of any size, tile by tile"},
+        {model->first,
+         "the model has two stages, of which the second looks at the whole image; train without --stages"},
+        {model->n_extra && label_costs_are_there(model), "the model has label costs, which look at the whole image"},
+        {recipe->n_maps != (recipe->bands.n_bands > 0),
+         "the model wants maps of networks, which are not read by tiles"},
+        {model->shape.n_labels > 2 && model->shape.pairwise == CLV_PAIRWISE_FULL,
+         "tables for pairs of more than two labels do not fit into memory; train with --pairwise potts or --no-edges"},
+        {model->shape.pairwise != CLV_PAIRWISE_NONE && model->decoding.rule != CLV_DECODE_ORACLE &&
+             model->decoding.rule != CLV_DECODE_MAP,
+         "the model is not decoded by its best labelling, which a cut finds; --decode map does so"},
+    };
+    for (size_t k = 0; k < sizeof reasons / sizeof *reasons; k++)
+        if (reasons[k].is_so)
+            return fail(err, CLV_ERR_USAGE, "%s", reasons[k].why);
+    return CLV_OK;
+}
+
+bool raster_cut_is_needed(const char *path, const struct clv_image_limits *limits)
+{
+    struct raster raster;
+    struct clv_error ignored;
+    if (raster_open_windows(&raster, path, limits, &ignored) != CLV_OK)
+        return false;
+    uint64_t n = (uint64_t)raster.width * (uint64_t)raster.height;
+    raster_close(&raster);
+    return n > limits_resolved(limits).max_pixels;
+}
+
+static enum clv_status open_raster(struct raster_cut *self, struct clv_error *err)
+{
+    const struct raster_cut_options *options = &self->options;
+    const struct clv_recipe *recipe = &options->model->recipe;
+    struct raster *raster = &self->rasters[0];
+    MUST(raster_open_windows(raster, options->path, options->limits, err));
+    self->bands = recipe->bands;
+    if (!recipe->bands.n_bands && !bands_are_plain(&self->bands, raster))
+        return fail(err, CLV_ERR_DATA, "%s: not 8 bits of grey or colours, as the images learned from", options->path);
+    if (self->bands.n_bands != raster->n_bands)
+        return fail(err, CLV_ERR_DATA, "%s: %d bands, the images learned from have %d", options->path, raster->n_bands,
+                    self->bands.n_bands);
+    self->width = raster->width;
+    self->height = raster->height;
+    self->working_width = scaled_size(self->width, recipe->scale);
+    self->working_height = scaled_size(self->height, recipe->scale);
+    if ((int64_t)self->working_width * self->working_height / recipe->region_area > INT32_MAX / 8)
+        return fail(err, CLV_ERR_DATA, "%s: too many regions; train with a larger --scale or --region-area",
+                    options->path);
+    self->n_columns = (self->working_width - 1) / recipe->tile_px + 1;
+    self->n_tiles = self->n_columns * ((self->working_height - 1) / recipe->tile_px + 1);
+    if (options->at_once < 1) {
+        size_t side = (size_t)((float)(recipe->tile_px + 2 * recipe->halo_px) * recipe->scale);
+        size_t fit = WINDOW_VALUES / ((size_t)raster->n_bands * side * side);
+        self->options.at_once = fit > 1 && fit < INT32_MAX ? (int32_t)fit : 1;
+    }
+    if (self->options.at_once > self->n_columns)
+        self->options.at_once = self->n_columns;
+    return CLV_OK;
+}
+
+static enum clv_status unwritten(const struct raster_cut *self, struct clv_error *err)
+{
+    return fail_errno(err, CLV_ERR_IO, "%s: cannot be written", self->options.tiles);
+}
+
+static enum clv_status add_tile(struct raster_cut *self, int32_t k, struct tile_scores *tile, struct clv_error *err);
+
+/* Goes on after the tiles that are whole. */
+static enum clv_status resume(struct raster_cut *self, struct clv_error *err)
+{
+    char word[sizeof magic];
+    uint64_t key = 0;
+    struct tile_scores tile = {0};
+    enum clv_status status = CLV_OK;
+    size_t size = fseeko(self->file, 0, SEEK_END) ? 0 : (size_t)ftello(self->file);
+    rewind(self->file);
+    if (fread(word, sizeof word, 1, self->file) != 1 || memcmp(word, magic, sizeof word) != 0 ||
+        fread(&key, sizeof key, 1, self->file) != 1 || key != self->options.key)
+        return CLV_OK;
+    while (self->n_resumed < self->n_tiles && status == CLV_OK && tile_scores_read(&tile, self->file, size, false)) {
+        status = add_tile(self, self->n_resumed, &tile, err);
+        self->offset[++self->n_resumed] = ftello(self->file);
+    }
+    tile_scores_release(&tile);
+    return status;
+}
+
+static enum clv_status open_file(struct raster_cut *self, struct clv_error *err)
+{
+    const struct raster_cut_options *options = &self->options;
+    enum clv_status status = CLV_OK;
+    self->file = options->resumes ? fopen(options->tiles, "rb+e") : NULL;
+    self->offset[0] = sizeof magic + sizeof options->key;
+    if (self->file)
+        status = resume(self, err);
+    else if (!(self->file = fopen(options->tiles, "wb+e")))
+        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot be created", options->tiles);
+    if (status == CLV_OK && ftruncate(fileno(self->file), self->offset[self->n_resumed]))
+        status = unwritten(self, err);
+    if (status == CLV_OK && self->n_resumed)
+        report_message(options->progress, CLV_NOTE, "%s: %d of %d tiles finished before", options->path,
+                       self->n_resumed, self->n_tiles);
+    rewind(self->file);
+    if (status == CLV_OK && (fwrite(magic, sizeof magic, 1, self->file) != 1 ||
+                             fwrite(&options->key, sizeof options->key, 1, self->file) != 1))
+        status = unwritten(self, err);
+    return status;
+}
+
+enum clv_status raster_cut_open(struct raster_cut *self, const struct raster_cut_options *options,
+                                struct clv_error *err)
+{
+    *self = (struct raster_cut){.options = *options, .row_loaded = -1};
+    self->options.n_threads = parallel_threads(options->n_threads);
+    MUST(check_model(options->model, err));
+    layout_init(&self->at, &options->model->recipe);
+    self->rasters = arena_zalloc(&self->arena, (size_t)self->options.n_threads, sizeof *self->rasters);
+    enum clv_status status = self->rasters ? open_raster(self, err) : fail_memory(err);
+    if (status == CLV_OK) {
+        size_t n_columns = (size_t)self->n_columns, n_tiles = (size_t)self->n_tiles;
+        self->border = arena_zalloc(&self->arena, n_columns, sizeof *self->border);
+        self->row = arena_zalloc(&self->arena, n_columns, sizeof *self->row);
+        self->offset = arena_zalloc(&self->arena, n_tiles + 1, sizeof *self->offset);
+        self->first_node = arena_zalloc(&self->arena, n_tiles + 1, sizeof *self->first_node);
+        self->line = arena_alloc(&self->arena, (size_t)self->working_width, 1);
+        status = self->arena.failed ? fail_memory(err) : open_file(self, err);
+    }
+    if (status != CLV_OK)
+        raster_cut_close(self, options->resumes);
+    return status;
+}
+
+static void release_field(struct raster_cut *self)
+{
+    array_free(self->edges);
+    array_free(self->unary);
+    array_free(self->coupling);
+    self->edges = NULL;
+    self->unary = self->coupling = NULL;
+}
+
+void raster_cut_close(struct raster_cut *self, bool keeps)
+{
+    for (int k = 0; self->rasters && k < self->options.n_threads; k++)
+        raster_close(&self->rasters[k]);
+    for (int32_t c = 0; self->border && self->row && c < self->n_columns; c++) {
+        tile_scores_release(&self->border[c]);
+        tile_scores_release(&self->row[c]);
+    }
+    release_field(self);
+    arena_release(&self->arena);
+    if (self->file) {
+        fclose(self->file);
+        if (!keeps)
+            unlink(self->options.tiles);
+    }
+    *self = (struct raster_cut){0};
+}
+
+/* Memory for so many edges in all. */
+static enum clv_status reserve_edges(struct raster_cut *self, size_t n, struct clv_error *err)
+{
+    size_t of_edge = edge_scores(&self->options.model->shape);
+    const struct array_part parts[] = {{&self->edges, sizeof *self->edges},
+                                       {&self->coupling, of_edge * sizeof *self->coupling}};
+    if (n > INT32_MAX)
+        return fail(err, CLV_ERR_DATA, "%s: more than 2^31 couplings; train with a larger --scale or --region-area",
+                    self->options.path);
+    return array_reserve_all(parts, of_edge ? 2 : 1, &self->edge_capacity, n ? n : 1) ? fail_memory(err) : CLV_OK;
+}
+
+/* An array of two tiles, the first one's in front. */
+static void *joined(struct arena *arena, const struct tile_scores *const tiles[2], enum tile_array which)
+{
+    size_t first = tiles[0]->bytes[which], second = tiles[1]->bytes[which];
+    char *both = arena_alloc(arena, first + second, 1);
+    if (both) {
+        memcpy(both, tiles[0]->array[which], first);
+        memcpy(both + first, tiles[1]->array[which], second);
+    }
+    return both;
+}
+
+/* Adds edges between regions at the borders of two tiles, the second of which is the last one, and their couplings. */
+static enum clv_status couple(struct raster_cut *self, const struct region_graph *seam, const int32_t tile[2],
+                              const struct tile_scores *const tiles[2], struct clv_error *err)
+{
+    const struct clv_model *model = self->options.model;
+    size_t n = (size_t)seam->n_edges, p = (size_t)edge_feature_count(&model->recipe), first = (size_t)self->n_edges;
+    int32_t n_first = seam->first_node[1];
+    struct arena arena = {0};
+    const struct region *regions = joined(&arena, tiles, TILE_REGIONS);
+    const float *means = joined(&arena, tiles, TILE_MEANS);
+    float *features = arena_alloc(&arena, n, p * sizeof *features);
+    int64_t *row = joined(&arena, tiles, TILE_ROW);
+    const struct clv_adjacency edges = {seam->n_nodes, seam->n_edges, seam->edges, seam->contact};
+    struct clv_problem problem = {.n_nodes = seam->n_nodes,
+                                  .n_edges = seam->n_edges,
+                                  .n_features = model->shape.n_features,
+                                  .n_edge_features = (int32_t)p,
+                                  .row = row,
+                                  .index = joined(&arena, tiles, TILE_INDEX),
+                                  .value = joined(&arena, tiles, TILE_VALUE),
+                                  .edges = (const int32_t(*)[2])seam->edges,
+                                  .edge_features = features};
+    enum clv_status status = arena.failed ? fail_memory(err) : reserve_edges(self, first + n, err);
+    for (int32_t i = 0, shift = 0; i <= seam->n_nodes - n_first && status == CLV_OK; i++) {
+        shift = i ? shift : (int32_t)row[n_first];
+        row[n_first + i] = ((const int64_t *)tiles[1]->array[TILE_ROW])[i] + shift;
+    }
+    if (status == CLV_OK) {
+        int32_t n_channels = (int32_t)(tiles[0]->bytes[TILE_MEANS] / sizeof *means / (size_t)n_first);
+        tile_edges_fill(features, &edges, regions, &problem, means, n_channels, &model->recipe, &self->at);
+        status = clv_problem_check(&problem, &model->shape, err);
+    }
+    if (status == CLV_OK)
+        clv_pairwise_scores(self->coupling + first * edge_scores(&model->shape), &problem, &model->shape, model->w);
+    for (size_t e = 0; e < n && status == CLV_OK; e++)
+        for (int end = 0; end < 2; end++)
+            self->edges[first + e][end] =
+                self->first_node[tile[end]] +
+                ((const int32_t *)tiles[end]->array[TILE_BORDER])[seam->edges[e][end] - (end ? n_first : 0)];
+    self->n_edges += status == CLV_OK ? seam->n_edges : 0;
+    arena_release(&arena);
+    return status;
+}
+
+/* Joins the last tile, number k, to the one above it or on its left. */
+static enum clv_status join(struct raster_cut *self, int32_t k, const struct tile_scores *last, bool is_above,
+                            struct clv_error *err)
+{
+    const int32_t number[2] = {is_above ? k - self->n_columns : k - 1, k};
+    const struct tile_scores *const tiles[2] = {&self->border[number[0] % self->n_columns], last};
+    struct region_graph seam;
+    struct region_map maps[2];
+    enum clv_status status = CLV_OK;
+    region_graph_init(&seam, 0);
+    for (int t = 0; t < 2; t++) {
+        struct patch at =
+            tile_place(&self->options.model->recipe, self->working_width, self->working_height, number[t]).patch;
+        const struct clv_problem regions = {.n_nodes = (int32_t)(tiles[t]->bytes[TILE_BORDER] / sizeof(int32_t))};
+        const int32_t *strips = tiles[t]->array[TILE_STRIPS];
+        maps[t] = (struct region_map){t, at.x, at.y, at.width, at.height, strips};
+        if (is_above && t == 0) { /* its lower row */
+            maps[t].y += at.height - 1;
+            maps[t].labels += at.width;
+        } else if (!is_above) { /* its right column, or the left one */
+            maps[t].x += t ? 0 : at.width - 1;
+            maps[t].labels += 2 * at.width + (t ? 0 : at.height);
+        }
+        maps[t].width = is_above ? at.width : 1;
+        maps[t].height = is_above ? 1 : at.height;
+        TRY(region_graph_append(&seam, &at, &regions, NULL, err));
+    }
+    TRY(region_graph_join(&seam, &maps[0], &maps[1], REGION_SEAM, NULL, err));
+    TRY(couple(self, &seam, number, tiles, err));
+    region_graph_release(&seam);
+    return status;
+}
+
+/* Takes over the tile. */
+static enum clv_status add_tile(struct raster_cut *self, int32_t k, struct tile_scores *tile, struct clv_error *err)
+{
+    const struct clv_shape *shape = &self->options.model->shape;
+    size_t rows = clv_shape_rows(shape), first = (size_t)self->first_node[k], first_edge = (size_t)self->n_edges;
+    size_t n = tile->bytes[TILE_UNARY] / sizeof *self->unary / rows, m = tile->bytes[TILE_EDGES] / sizeof *self->edges;
+    int32_t column = k % self->n_columns;
+    const int32_t(*edges)[2] = (const int32_t(*)[2])tile->array[TILE_EDGES];
+    const struct array_part unary = {&self->unary, rows * sizeof *self->unary};
+    if (array_reserve_all(&unary, 1, &self->node_capacity, first + n))
+        return fail_memory(err);
+    MUST(reserve_edges(self, first_edge + m, err));
+    memcpy(self->unary + first * rows, tile->array[TILE_UNARY], tile->bytes[TILE_UNARY]);
+    if (tile->bytes[TILE_COUPLING])
+        memcpy(self->coupling + first_edge * edge_scores(shape), tile->array[TILE_COUPLING],
+               tile->bytes[TILE_COUPLING]);
+    for (size_t e = 0; e < m; e++)
+        for (int end = 0; end < 2; end++)
+            self->edges[first_edge + e][end] = (int32_t)first + edges[e][end];
+    self->first_node[k + 1] = (int32_t)(first + n);
+    self->n_edges += (int32_t)m;
+    bool has_edges = shape->pairwise != CLV_PAIRWISE_NONE;
+    enum clv_status status = CLV_OK;
+    TRY_IF(has_edges && k >= self->n_columns, join(self, k, tile, true, err));
+    TRY_IF(has_edges && column, join(self, k, tile, false, err));
+    static const enum tile_array done[] = {TILE_UNARY, TILE_COUPLING, TILE_EDGES, TILE_LINES, TILE_RUNS};
+    for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
+        array_free(tile->array[done[i]]);
+        tile->array[done[i]] = NULL;
+    }
+    tile_scores_release(&self->border[column]);
+    self->border[column] = *tile;
+    *tile = (struct tile_scores){0};
+    return status;
+}
+
+/* Describes n tiles and adds them up. */
+static enum clv_status take_turn(struct raster_cut *self, struct tile_scores *scores, int32_t first, int32_t n,
+                                 struct clv_error *err)
+{
+    MUST(raster_cut_describe(scores, self, first, n, err));
+    for (int32_t k = first; k < first + n; k++) {
+        if (fseeko(self->file, self->offset[k], SEEK_SET) || !tile_scores_write(self->file, &scores[k - first]))
+            return unwritten(self, err);
+        self->offset[k + 1] = ftello(self->file);
+        MUST(add_tile(self, k, &scores[k - first], err));
+        report_progress(self->options.progress, "tiles", (size_t)k + 1, (size_t)self->n_tiles, NULL);
+    }
+    return fflush(self->file) ? unwritten(self, err) : CLV_OK;
+}
+
+enum clv_status raster_cut_read(struct raster_cut *self, struct clv_error *err)
+{
+    int32_t n = self->options.n_threads * (TILES_A_TURN > self->options.at_once ? TILES_A_TURN : self->options.at_once);
+    struct tile_scores *scores = array_zalloc((size_t)n, sizeof *scores);
+    enum clv_status status = scores ? CLV_OK : fail_memory(err);
+    for (int32_t k = self->n_resumed; k < self->n_tiles && status == CLV_OK; k += n)
+        status = take_turn(self, scores, k, n < self->n_tiles - k ? n : self->n_tiles - k, err);
+    for (int32_t i = 0; scores && i < n; i++)
+        tile_scores_release(&scores[i]);
+    array_free(scores);
+    return status;
+}
+
+enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err)
+{
+    const struct clv_shape *shape = &self->options.model->shape;
+    bool has_edges = shape->pairwise != CLV_PAIRWISE_NONE;
+    const struct clv_field field = {
+        .n_nodes = self->first_node[self->n_tiles],
+        .n_edges = has_edges ? self->n_edges : 0,
+        .n_labels = shape->n_labels,
+        .form = shape->pairwise,
+        .edges = (const int32_t(*)[2])self->edges,
+        .unary = self->unary,
+        .pairwise = has_edges ? self->coupling : NULL,
+    };
+    size_t n = (size_t)field.n_nodes;
+    int32_t *y = array_alloc(n, sizeof *y);
+    self->y = arena_alloc(&self->arena, n, 1);
+    enum clv_status status = y && self->y ? CLV_OK : fail_memory(err);
+    TRY(shape->n_labels > 2 && has_edges ? clv_oracle_expand(oracle, y, NULL, &field, err)
+                                         : clv_oracle_map(oracle, y, NULL, &field, err));
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        self->y[i] = (uint8_t)y[i];
+    array_free(y);
+    release_field(self);
+    return status;
+}
+
+/* The regions of a row of tiles. */
+static enum clv_status load_row(struct raster_cut *self, int32_t row, struct clv_error *err)
+{
+    for (int32_t c = 0; c < self->n_columns; c++) {
+        int32_t k = row * self->n_columns + c;
+        size_t size = (size_t)(self->offset[k + 1] - self->offset[k]);
+        tile_scores_release(&self->row[c]);
+        if (fseeko(self->file, self->offset[k], SEEK_SET) || !tile_scores_read(&self->row[c], self->file, size, true))
+            return fail(err, CLV_ERR_IO, "%s: cannot be read back", self->options.tiles);
+    }
+    self->row_loaded = row;
+    return CLV_OK;
+}
+
+/* Labels of a row of working pixels, the tiles' row number `y`. */
+static void paint_line(struct raster_cut *self, int32_t y)
+{
+    int32_t side = self->options.model->recipe.tile_px;
+    for (int32_t c = 0; c < self->n_columns; c++) {
+        const uint32_t *lines = self->row[c].array[TILE_LINES];
+        const int32_t(*runs)[2] = (const int32_t(*)[2])self->row[c].array[TILE_RUNS];
+        const uint8_t *labels = self->y + self->first_node[self->row_loaded * self->n_columns + c];
+        uint8_t *to = self->line + (size_t)c * (size_t)side;
+        for (uint32_t k = lines[y]; k < lines[y + 1]; to += runs[k++][1])
+            memset(to, labels[runs[k][0]], (size_t)runs[k][1]);
+    }
+}
+
+enum clv_status raster_cut_paint(uint8_t *labels, struct raster_cut *self, int32_t top, int32_t n_rows,
+                                 struct clv_error *err)
+{
+    int32_t side = self->options.model->recipe.tile_px, painted = -1;
+    for (int32_t y = top; y < top + n_rows; y++, labels += self->width) {
+        int32_t from = working_coordinate(y, self->height, self->working_height);
+        if (from / side != self->row_loaded)
+            MUST(load_row(self, from / side, err));
+        if (from != painted)
+            paint_line(self, from % side);
+        painted = from;
+        for (int32_t x = 0; x < self->width; x++)
+            labels[x] = self->line[working_coordinate(x, self->width, self->working_width)];
+    }
+    return CLV_OK;
+}

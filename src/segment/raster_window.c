@@ -1,0 +1,110 @@
+/* From a window of a raster to what is left of its tiles. */
+#include "base/base.h"
+#include "segment/segment.h"
+
+/* Values of the raster, and where they lie in it. */
+struct window {
+    struct image_part at;
+    float *values;
+};
+
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What tiles `first` to first + n - 1, of one row, look at. */
+static enum clv_status read_window(struct window *window, struct raster_cut *self, int32_t first, int32_t n, int thread,
+                                   struct clv_error *err)
+{
+    const struct clv_recipe *recipe = &self->options.model->recipe;
+    struct raster *raster = &self->rasters[thread];
+    struct image_part *at = &window->at;
+    struct tile_place begin = tile_place(recipe, self->working_width, self->working_height, first);
+    struct tile_place end = tile_place(recipe, self->working_width, self->working_height, first + n - 1);
+    struct image_part last = resize_source(&end.seen, self->width, self->height);
+    *at = resize_source(&begin.seen, self->width, self->height);
+    at->width = last.left + last.width - at->left;
+    at->width += at->left > 0; /* rounded otherwise, the map of bands may begin there */
+    at->left -= at->left > 0;
+    at->height += at->top > 0;
+    at->top -= at->top > 0;
+    if (!raster->n_parts)
+        MUST(raster_open_windows(raster, self->options.path, self->options.limits, err));
+    window->values = array_alloc((size_t)at->width * (size_t)at->height, (size_t)raster->n_bands * sizeof(float));
+    if (!window->values)
+        return fail_memory(err);
+    enum clv_status status = raster_read(window->values, raster, at->left, at->top, at->width, at->height, err);
+    raster_forget(raster);
+    return status;
+}
+
+/* What is seen of a tile, at working size. */
+static enum clv_status show(struct clv_image *seen, const struct raster_cut *self, const struct window *window,
+                            const struct image_part *wanted, struct clv_error *err)
+{
+    struct clv_image own = {0};
+    struct image_part from = resize_source(wanted, self->width, self->height);
+    enum clv_status status = clv_image_new(&own, from.width, from.height, 3, err);
+    for (int32_t y = 0; y < from.height && status == CLV_OK; y++) {
+        size_t row = (size_t)(from.top + y - window->at.top), column = (size_t)(from.left - window->at.left);
+        bands_colours(own.pixels + 3 * (size_t)y * (size_t)from.width,
+                      window->values + (row * (size_t)window->at.width + column) * (size_t)self->bands.n_bands,
+                      (size_t)from.width, &self->bands);
+    }
+    TRY(image_resize_part(seen, wanted, &own, &from, err));
+    clv_image_release(&own);
+    return status;
+}
+
+static enum clv_status describe(struct tile_scores *scores, const struct raster_cut *self, const struct window *window,
+                                int32_t k, struct clv_error *err)
+{
+    const struct clv_model *model = self->options.model;
+    struct tile_place place = tile_place(&model->recipe, self->working_width, self->working_height, k);
+    struct clv_image seen = {0};
+    struct map_reader bands = {0};
+    struct tile tile = {0};
+    enum clv_status status = show(&seen, self, window, &place.seen, err);
+    TRY_IF(model->recipe.n_maps,
+           bands_map_part(&bands.map, &place.seen, window->values, &window->at, &self->bands, err));
+    TRY(tile_extract(&tile, &seen, &place.core, &bands, NULL, &model->recipe, &self->at, err));
+    TRY(tile_scores_make(scores, &tile, &place.core, model, &self->at, err));
+    tile_release(&tile);
+    clv_map_release(&bands.map);
+    clv_image_release(&seen);
+    return status;
+}
+
+/* Tiles that are described at once: windows of some, each by a thread. */
+struct turn {
+    struct raster_cut *cut;
+    int32_t first, n;
+    struct tile_scores *scores; /* [n] */
+};
+
+static enum clv_status describe_window(void *context, size_t index, int thread, struct clv_error *err)
+{
+    const struct turn *turn = context;
+    struct raster_cut *self = turn->cut;
+    struct window window = {0};
+    int32_t end = turn->first + turn->n, first = turn->first, n = 0;
+    for (size_t k = 0; k <= index && first < end; k++) { /* a window ends where a row of tiles does */
+        first += n;
+        n = smaller(smaller(self->options.at_once, self->n_columns - first % self->n_columns), end - first);
+    }
+    if (stop_requested(self->options.progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    enum clv_status status = n > 0 ? read_window(&window, self, first, n, thread, err) : CLV_OK;
+    for (int32_t k = first; k < first + n && status == CLV_OK; k++)
+        status = describe(&turn->scores[k - turn->first], self, &window, k, err);
+    array_free(window.values);
+    return status;
+}
+
+enum clv_status raster_cut_describe(struct tile_scores *scores, struct raster_cut *self, int32_t first, int32_t n,
+                                    struct clv_error *err)
+{
+    struct turn turn = {self, first, n, scores};
+    return parallel_for((size_t)n, self->options.n_threads, describe_window, &turn, err);
+}
