@@ -111,7 +111,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -122,7 +122,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 help:
 	@sed -n '2,13s/^# \{0,1\}//p' Makefile
 	@echo "targets: all deps demo check check-page check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
-	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-rasters"
+	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
 	    /^#   CLEAVE_DATA  / { sub(/^#   CLEAVE_DATA +(folder with )?/, ""); sub(/ \(default.*/, ""); sub(/, which runs.*/, ""); \
@@ -251,6 +251,11 @@ bench-rasters: deps
 	$(Q)tools/deps rasters
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/bench/rasters $(BUILD)
+
+# A raster by tiles, of SIDE x SIDE pixels: 8192, or 32768 (9 GB of disk, in TMPDIR).
+bench-rasters-large: deps
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/datasets/raster
+	$(Q)tools/bench/rasters-large $(BUILD) $(SIDE)
 
 # What several processes gain, one task: make bench-cluster TASKS="features crf"
 bench-cluster:
