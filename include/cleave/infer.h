@@ -13,7 +13,7 @@
  * Several engines can solve a chain. Which is used when (files in src/infer/):
  *
  *   what is asked                       by whom                        engine
- *   MAP, full tables, K > 2 labels      clv_oracle_map                 chain/chain_map.c: Viterbi with buffers kept
+ *   MAP, full tables, K > 2 labels      clv_oracle_map                 chain/viterbi.c: Viterbi with buffers kept
  *   (or K = 2 with a shared table)                                     and cheap clamps of the chain solved last
  *   MAP, two labels, a table an edge    clv_oracle_map                 cut/: as any graph, witnesses by clamping
  *   MAP and marginals of arrays of      clv_chain_*, marginals as a    chain/viterbi.c, chain/forward_backward.c

@@ -1,7 +1,6 @@
 /* Training models of tags: the learner table, checks, and putting the model together. */
 #include "annotate/annotate.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -127,8 +126,7 @@ static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_tr
     TRY(tag_tune_thresholds(threshold, held.scores, folds->truth, n, problem->n_tags, training->goal, err));
     for (size_t i = 0; status == CLV_OK && i < k; i++)
         model->bias[i] -= threshold[i];
-    array_free(threshold);
-    array_free(held.scores);
+    arrays_free(threshold, held.scores);
     return status;
 }
 
@@ -139,8 +137,7 @@ static enum clv_status keep_vectors(struct clv_tag_model *model, const struct ta
     const struct kernel_rows *rows = &problem->rows;
     size_t k = (size_t)model->n_tags, n = rows->n, kept = 0, n_values = 0;
     int32_t *which = array_alloc(n, sizeof *which);
-    if (!which)
-        return fail_memory(err);
+    MUST_IF(!which, fail_memory(err));
     for (size_t l = 0; l < n; l++) {
         bool is_used = 0;
         for (size_t i = 0; i < k; i++)
@@ -178,11 +175,9 @@ static enum clv_status copy_names(struct clv_tag_model *model, const struct clv_
     if (!set->names)
         return CLV_OK;
     model->names = array_zalloc((size_t)set->n_tags, sizeof *model->names);
-    if (!model->names)
-        return fail_memory(err);
+    MUST_IF(!model->names, fail_memory(err));
     for (int32_t i = 0; i < set->n_tags; i++)
-        if (!(model->names[i] = string_copy(set->names[i])))
-            return fail_memory(err);
+        MUST_IF(!(model->names[i] = string_copy(set->names[i])), fail_memory(err));
     return CLV_OK;
 }
 
@@ -198,11 +193,9 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
     enum clv_status status = examples && place ? CLV_OK : fail_memory(err);
     for (size_t l = 0; status == CLV_OK && l < n; l++)
         examples[l] = (int32_t)l;
-    if (status == CLV_OK && (is_ordered || training->learner->is_tuned))
-        status = tag_folds_init(&folds, training, err);
-    if (status == CLV_OK && is_ordered)
-        status =
-            tag_orders_by_f(place, training, problem, &folds, (const double(*)[CLV_TAG_PARAMETERS])parameters, 1, err);
+    TRY_IF((is_ordered || training->learner->is_tuned), tag_folds_init(&folds, training, err));
+    TRY_IF(is_ordered,
+           tag_orders_by_f(place, training, problem, &folds, (const double(*)[CLV_TAG_PARAMETERS])parameters, 1, err));
     if (status == CLV_ERR_INTERRUPTED)
         fail(err, status, "interrupted while held-out examples ordered the tags: nothing is learned yet");
     struct tag_fit_task task = {
@@ -226,8 +219,7 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
         }
     }
     tag_folds_release(&folds);
-    array_free(examples);
-    array_free(place);
+    arrays_free(examples, place);
     return status;
 }
 
@@ -247,8 +239,7 @@ enum clv_status clv_tag_train(struct clv_tag_model *model, struct clv_tag_traini
     }
     enum clv_status status = tag_problem_kernel(&problem, parameters[CLV_TAG_GAMMA], err);
     TRY(fit_all(&fresh, &made, training, &problem, parameters, err));
-    if (status == CLV_OK && fresh.coefficient)
-        status = keep_vectors(&fresh, &problem, err);
+    TRY_IF(fresh.coefficient, keep_vectors(&fresh, &problem, err));
     for (size_t i = 0; status == CLV_OK && fresh.weight && i < (size_t)fresh.n_tags * (size_t)fresh.n_features; i++)
         fresh.weight[i] *= problem.unit;
     TRY(copy_names(&fresh, training->set, err));

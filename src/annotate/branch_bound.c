@@ -235,7 +235,6 @@ enum clv_status clv_belief_map(int8_t *y, struct clv_belief_result *result, cons
     *result = (struct clv_belief_result){
         .loss = loss, .bound = bound < loss ? bound : loss, .is_optimal = loss <= bound, .n_nodes = self.n_nodes};
 done:
-    array_free(self.levels);
-    array_free(self.y);
+    arrays_free(self.levels, self.y);
     return status;
 }

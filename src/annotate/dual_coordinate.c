@@ -216,8 +216,7 @@ static enum clv_status workers_init(struct worker *workers, struct hinge_block *
         self->q = array_alloc(n, sizeof *self->q);
         if (block->inputs->gram)
             self->score = array_zalloc(n, sizeof *self->score);
-        if (!self->active || !self->q || (block->inputs->gram && !self->score))
-            return fail_memory(err);
+        MUST_IF(!self->active || !self->q || (block->inputs->gram && !self->score), fail_memory(err));
         for (size_t l = 0; l < n; l++) {
             self->active[l] = (int32_t)l;
             self->q[l] = curvature(block, i, l);
@@ -273,9 +272,7 @@ enum clv_status hinge_solve(struct hinge_result *result, struct hinge_block *blo
         made.is_converged = made.primal - made.dual <= target;
     }
     for (size_t i = 0; workers && i < block->n_tags; i++) {
-        array_free(workers[i].score);
-        array_free(workers[i].q);
-        array_free(workers[i].active);
+        arrays_free(workers[i].score, workers[i].q, workers[i].active);
     }
     array_free(workers);
     if (status == CLV_OK)
@@ -294,8 +291,7 @@ void hinge_weigh(const struct hinge_tag *tag, const struct hinge_inputs *inputs)
 enum clv_status hinge_inputs_init(struct hinge_inputs *inputs, struct clv_error *err)
 {
     inputs->norm = array_alloc(inputs->n, sizeof *inputs->norm);
-    if (!inputs->norm)
-        return fail_memory(err);
+    MUST_IF(!inputs->norm, fail_memory(err));
     for (size_t l = 0; l < inputs->n; l++) {
         double sum = inputs->gram ? inputs->gram[l * inputs->n + l] : 0;
         for (int64_t k = inputs->gram ? 1 : inputs->row[l]; k < (inputs->gram ? 1 : inputs->row[l + 1]); k++)

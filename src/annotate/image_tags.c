@@ -100,8 +100,7 @@ static enum clv_status join_rows(struct clv_tag_set *tags, const struct extracti
     tags->row = array_zalloc(n + 1, sizeof *tags->row);
     tags->index = array_alloc(total, sizeof *tags->index);
     tags->value = array_alloc(total, sizeof *tags->value);
-    if (!tags->row || !tags->index || !tags->value)
-        return fail_memory(err);
+    MUST_IF(!tags->row || !tags->index || !tags->value, fail_memory(err));
     for (size_t i = 0; i < n; i++) {
         size_t count = (size_t)self->count[i];
         memcpy(tags->index + tags->row[i], self->index[i], count * sizeof *tags->index);
@@ -124,8 +123,7 @@ static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const str
     *parts = NULL;
     *n = 0;
     *copy = string_copy(item->tags ? item->tags : "");
-    if (!*copy)
-        return fail_memory(err);
+    MUST_IF(!*copy, fail_memory(err));
     char *cursor = *copy, *part;
     while ((part = strsep(&cursor, ","))) {
         part += strspn(part, " ");
@@ -133,8 +131,7 @@ static enum clv_status cut_tags(char ***parts, size_t *n, char **copy, const str
             part[size - 1] = 0;
         if (!*part)
             continue;
-        if (array_reserve((void **)parts, &capacity, *n + 1, sizeof **parts))
-            return fail_memory(err);
+        MUST_IF(array_reserve((void **)parts, &capacity, *n + 1, sizeof **parts), fail_memory(err));
         (*parts)[(*n)++] = part;
     }
     return CLV_OK;
@@ -156,8 +153,7 @@ static enum clv_status collect_names(struct clv_tag_set *tags, const struct clv_
             else
                 n++;
         }
-        array_free(parts);
-        array_free(copy);
+        arrays_free(parts, copy);
     }
     if (n)
         qsort(all, n, sizeof *all, by_bytes);
@@ -169,11 +165,9 @@ static enum clv_status collect_names(struct clv_tag_set *tags, const struct clv_
     }
     tags->names = all;
     tags->n_tags = (int32_t)kept;
-    if (status == CLV_OK && !kept)
-        status =
-            fail(err, CLV_ERR_DATA, "none of the %zu images has tags (column \"tags\" of the manifest)", set->n_items);
-    if (status == CLV_OK && kept > CLV_MAX_TAGS)
-        status = fail(err, CLV_ERR_DATA, "%zu tags, the limit is %d", kept, CLV_MAX_TAGS);
+    TRY_IF(!kept,
+           fail(err, CLV_ERR_DATA, "none of the %zu images has tags (column \"tags\" of the manifest)", set->n_items));
+    TRY_IF(kept > CLV_MAX_TAGS, fail(err, CLV_ERR_DATA, "%zu tags, the limit is %d", kept, CLV_MAX_TAGS));
     return status;
 }
 
@@ -181,12 +175,10 @@ static enum clv_status copy_names(struct clv_tag_set *tags, const char *const *n
                                   struct clv_error *err)
 {
     tags->names = array_zalloc((size_t)n_names, sizeof *tags->names);
-    if (!tags->names)
-        return fail_memory(err);
+    MUST_IF(!tags->names, fail_memory(err));
     tags->n_tags = n_names;
     for (int32_t i = 0; i < n_names; i++)
-        if (!(tags->names[i] = string_copy(names[i])))
-            return fail_memory(err);
+        MUST_IF(!(tags->names[i] = string_copy(names[i])), fail_memory(err));
     return CLV_OK;
 }
 
@@ -195,8 +187,7 @@ static enum clv_status mark_tags(struct clv_tag_set *tags, const struct clv_set 
     size_t k = (size_t)tags->n_tags;
     enum clv_status status = CLV_OK;
     tags->tags = array_zalloc(set->n_items, k);
-    if (!tags->tags)
-        return fail_memory(err);
+    MUST_IF(!tags->tags, fail_memory(err));
     for (size_t i = 0; i < set->n_items && status == CLV_OK; i++) {
         char **parts, *copy;
         size_t n_parts;
@@ -211,8 +202,7 @@ static enum clv_status mark_tags(struct clv_tag_set *tags, const struct clv_set 
             else
                 tags->tags[i * k + tag] = 1;
         }
-        array_free(parts);
-        array_free(copy);
+        arrays_free(parts, copy);
     }
     return status;
 }
@@ -246,9 +236,7 @@ enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct cl
         if (self.value)
             array_free(self.value[i]);
     }
-    array_free(self.count);
-    array_free(self.index);
-    array_free(self.value);
+    arrays_free(self.count, self.index, self.value);
     if (status == CLV_OK)
         *tags = fresh;
     else

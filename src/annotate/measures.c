@@ -17,8 +17,7 @@ enum clv_status clv_tag_measure(struct clv_tag_score *score, const uint8_t *trut
     uint64_t n_exact = 0, n_wrong = 0, all_both = 0, all_sum = 0;
     double f_sample = 0, f_macro = 0;
     uint64_t *both = array_zalloc(2 * k, sizeof *both);
-    if (!both)
-        return fail_memory(err);
+    MUST_IF(!both, fail_memory(err));
     uint64_t *sum = both + k;
     for (size_t l = 0; l < n; l++) {
         const uint8_t *y = truth + l * k, *z = prediction + l * k;

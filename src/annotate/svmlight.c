@@ -3,7 +3,6 @@
 #include "annotate/annotate.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,10 +32,7 @@ static void free_names(char **names, size_t n)
 
 void clv_tag_set_release(struct clv_tag_set *set)
 {
-    array_free(set->row);
-    array_free(set->index);
-    array_free(set->value);
-    array_free(set->tags);
+    arrays_free(set->row, set->index, set->value, set->tags);
     free_names(set->names, (size_t)set->n_tags);
     *set = (struct clv_tag_set){0};
 }
@@ -56,8 +52,8 @@ static enum clv_status add_label(struct reader *self, const char *word, struct c
         if (self->labels[i] == label)
             return fail(err, CLV_ERR_DATA, "%s: line %zu: label %lld is there twice", self->name, self->line,
                         (long long)label);
-    if (array_reserve((void **)&self->labels, &self->labels_capacity, self->n_labels + 1, sizeof *self->labels))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&self->labels, &self->labels_capacity, self->n_labels + 1, sizeof *self->labels),
+            fail_memory(err));
     self->labels[self->n_labels++] = (int32_t)label;
     return CLV_OK;
 }
@@ -96,9 +92,9 @@ static enum clv_status read_feature(struct reader *self, char *word, int64_t *la
         return fail(err, CLV_ERR_DATA, "%s: line %zu: feature %lld is \"%.*s\", which is no finite number up to %g",
                     self->name, self->line, (long long)index, SHOWN, colon + 1, CLV_MAX_TAG_VALUE);
     size_t needed = self->n_values + 1;
-    if (array_reserve((void **)&set->index, &self->index_capacity, needed, sizeof *set->index) ||
-        array_reserve((void **)&set->value, &self->value_capacity, needed, sizeof *set->value))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&set->index, &self->index_capacity, needed, sizeof *set->index) ||
+                array_reserve((void **)&set->value, &self->value_capacity, needed, sizeof *set->value),
+            fail_memory(err));
     set->index[self->n_values] = (int32_t)(index - 1);
     set->value[self->n_values++] = value;
     if (index > set->n_features)
@@ -110,9 +106,9 @@ static enum clv_status read_feature(struct reader *self, char *word, int64_t *la
 static enum clv_status end_example(struct reader *self, struct clv_error *err)
 {
     struct clv_tag_set *set = &self->set;
-    if (array_reserve((void **)&set->row, &self->rows_capacity, set->n + 2, sizeof *set->row) ||
-        array_reserve((void **)&self->label_end, &self->ends_capacity, set->n + 1, sizeof *self->label_end))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&set->row, &self->rows_capacity, set->n + 2, sizeof *set->row) ||
+                array_reserve((void **)&self->label_end, &self->ends_capacity, set->n + 1, sizeof *self->label_end),
+            fail_memory(err));
     set->row[0] = 0;
     self->label_end[set->n++] = self->n_labels;
     set->row[set->n] = (int64_t)self->n_values;
@@ -166,8 +162,7 @@ static enum clv_status read_lines(struct reader *self, const char *bytes, size_t
         bytes = next;
     }
     array_free(line);
-    if (status == CLV_OK && !self->set.n)
-        status = fail(err, CLV_ERR_DATA, "%s: is empty", self->name);
+    TRY_IF(!self->set.n, fail(err, CLV_ERR_DATA, "%s: is empty", self->name));
     return status;
 }
 
@@ -182,8 +177,7 @@ static enum clv_status spread_labels(struct reader *self, struct clv_error *err)
     if (!set->n_tags)
         return fail(err, CLV_ERR_DATA, "%s: has no labels at all", self->name);
     set->tags = array_zalloc(set->n, (size_t)set->n_tags);
-    if (!set->tags)
-        return fail_memory(err);
+    MUST_IF(!set->tags, fail_memory(err));
     for (size_t l = 0, i = 0; l < set->n; l++)
         for (; i < self->label_end[l]; i++)
             set->tags[l * (size_t)set->n_tags + (size_t)self->labels[i]] = 1;
@@ -201,8 +195,7 @@ enum clv_status tag_set_parse(struct clv_tag_set *set, const char *bytes, size_t
                      ? fail_memory(err)
                      : CLV_OK;
     TRY(spread_labels(&reader, err));
-    array_free(reader.labels);
-    array_free(reader.label_end);
+    arrays_free(reader.labels, reader.label_end);
     if (status == CLV_OK)
         *set = reader.set;
     else
@@ -233,8 +226,7 @@ static enum clv_status read_names(char ***names, size_t *n, const char *path, st
     *n = 0;
     enum clv_status status = file ? CLV_OK : fail_memory(err);
     TRY(path_look(&kind, file, err));
-    if (status == CLV_OK && kind != PATH_ABSENT)
-        status = file_read(&bytes, &size, file, MAX_NAMES_SIZE, err);
+    TRY_IF(kind != PATH_ABSENT, file_read(&bytes, &size, file, MAX_NAMES_SIZE, err));
     char *cursor = bytes;
     while (status == CLV_OK && bytes && (line = line_next(&cursor, bytes + size))) {
         char *copy = NULL;
@@ -247,15 +239,12 @@ static enum clv_status read_names(char ***names, size_t *n, const char *path, st
         (*names)[*n] = copy;
         status = check_name((const char *const *)*names, (*n)++, file, err);
     }
-    if (status == CLV_OK && bytes && !*n)
-        status = fail(err, CLV_ERR_DATA, "%s: is empty", file);
+    TRY_IF(bytes && !*n, fail(err, CLV_ERR_DATA, "%s: is empty", file));
     if (status != CLV_OK) {
         free_names(*names, *n);
         *names = NULL;
     }
-    array_free(bytes);
-    array_free(file);
-    array_free(folder);
+    arrays_free(bytes, file, folder);
     return status;
 }
 

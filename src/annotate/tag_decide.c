@@ -109,10 +109,7 @@ static enum clv_status start_from_messages(struct state *self, struct clv_error 
         self->y[i] = labels[i] ? 1 : -1;
 done:
     clv_bp_free(bp);
-    array_free(unary);
-    array_free(pairwise);
-    array_free(edges);
-    array_free(labels);
+    arrays_free(unary, pairwise, edges, labels);
     return status;
 }
 
@@ -164,8 +161,7 @@ static enum clv_status approximate(struct clv_belief_result *made, struct state 
 {
     bool is_lmbm = self->model->form == CLV_TAGS_LMBM;
     enum clv_status status = start_from_messages(self, err);
-    if (status == CLV_OK && !is_lmbm)
-        status = relax(self, &made->bound, err);
+    TRY_IF(!is_lmbm, relax(self, &made->bound, err));
     if (status != CLV_OK)
         return status;
     descend(self, &made->loss, &made->n_nodes);
@@ -188,8 +184,7 @@ static enum clv_status decide_undirected(int8_t *y, struct clv_belief_result *re
     } else if (status == CLV_OK) {
         status = approximate(&made, &state, err);
     }
-    array_free(state.lean);
-    array_free(state.y);
+    arrays_free(state.lean, state.y);
     if (status == CLV_OK)
         *result = made;
     return status;
@@ -214,9 +209,7 @@ static enum clv_status decide_chain(int8_t *y, struct clv_belief_result *result,
         y[i] = labels[i] ? 1 : -1;
     if (status == CLV_OK)
         *result = (struct clv_belief_result){.loss = -score, .bound = -score, .is_optimal = 1, .n_nodes = 2 * n};
-    array_free(unary);
-    array_free(table);
-    array_free(labels);
+    arrays_free(unary, table, labels);
     return status;
 }
 
@@ -234,8 +227,7 @@ static enum clv_status decide_network(int8_t *y, struct clv_belief_result *resul
     TRY(clv_belief_map(decision, result, &net, input, search, err));
     for (size_t p = 0; status == CLV_OK && p < n; p++)
         y[model->place[p]] = decision[p];
-    array_free(input);
-    array_free(decision);
+    arrays_free(input, decision);
     return status;
 }
 
@@ -256,8 +248,7 @@ enum clv_status clv_tag_decide(uint8_t *tags, struct clv_belief_result *result, 
     size_t n = (size_t)model->n_tags;
     struct clv_belief_result made = {0};
     int8_t *y = array_alloc(n, 1);
-    if (!y)
-        return fail_memory(err);
+    MUST_IF(!y, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         if (!isfinite(scores[i])) {
             array_free(y);

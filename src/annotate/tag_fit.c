@@ -21,12 +21,7 @@ struct gathered {
 static void gathered_release(struct gathered *self)
 {
     hinge_inputs_release(&self->inputs);
-    array_free(self->row);
-    array_free(self->index);
-    array_free(self->value);
-    array_free(self->gram);
-    array_free(self->y);
-    array_free(self->phi);
+    arrays_free(self->row, self->index, self->value, self->gram, self->y, self->phi);
 }
 
 static enum clv_status gather_rows(struct gathered *self, const struct tag_fit_task *task, struct clv_error *err)
@@ -38,8 +33,7 @@ static enum clv_status gather_rows(struct gathered *self, const struct tag_fit_t
     self->row = array_alloc(task->n + 1, sizeof *self->row);
     self->index = array_alloc(n_values, sizeof *self->index);
     self->value = array_alloc(n_values, sizeof *self->value);
-    if (!self->row || !self->index || !self->value)
-        return fail_memory(err);
+    MUST_IF(!self->row || !self->index || !self->value, fail_memory(err));
     self->row[0] = 0;
     for (size_t l = 0; l < task->n; l++) {
         int64_t from = rows->row[task->examples[l]];
@@ -55,8 +49,7 @@ static enum clv_status gather_gram(struct gathered *self, const struct tag_fit_t
 {
     size_t n = task->n, all = task->problem->rows.n;
     self->gram = array_alloc(n * n, sizeof *self->gram);
-    if (!self->gram)
-        return fail_memory(err);
+    MUST_IF(!self->gram, fail_memory(err));
     for (size_t l = 0; l < n; l++) {
         const double *from = task->problem->gram + (size_t)task->examples[l] * all;
         for (size_t m = 0; m < n; m++)
@@ -100,8 +93,7 @@ static enum clv_status gather(struct gathered *self, const struct tag_fit_task *
 {
     size_t n = task->n, k = (size_t)task->problem->n_tags;
     enum clv_status status = task->problem->gram ? gather_gram(self, task, err) : gather_rows(self, task, err);
-    if (status == CLV_OK && !task->problem->gram)
-        status = multiply_rows(self, task, err);
+    TRY_IF(!task->problem->gram, multiply_rows(self, task, err));
     if (status != CLV_OK)
         return status;
     self->inputs = (struct hinge_inputs){.n = n,
@@ -113,8 +105,7 @@ static enum clv_status gather(struct gathered *self, const struct tag_fit_task *
                                          .bias = 1};
     self->y = array_alloc(n * k, 1);
     self->phi = array_alloc(n * k, sizeof *self->phi);
-    if (!self->y || !self->phi)
-        return fail_memory(err);
+    MUST_IF(!self->y || !self->phi, fail_memory(err));
     for (size_t l = 0; l < n; l++)
         for (size_t p = 0; p < k; p++) {
             size_t tag = (size_t)tag_at(task, p);
@@ -186,8 +177,7 @@ static enum clv_status fit_decision(void *context, size_t place, int thread, str
     if (model->form == CLV_TAGS_LMSBN && model->order > 2) {
         tag.phi = products = array_alloc(n * tag.n_phi, sizeof *products);
         tag.stride = tag.n_phi;
-        if (!products)
-            return fail_memory(err);
+        MUST_IF(!products, fail_memory(err));
         for (size_t l = 0; l < n; l++)
             clv_belief_products(products + l * tag.n_phi, self->data.phi + l * k, (int32_t)place, model->order);
     }
@@ -225,8 +215,7 @@ static enum clv_status fit_together(struct fitting *self, struct clv_error *err)
         for (size_t j = 0; j < i; j++)
             model->coupling[i * (i - 1) / 2 + j] = matrix[i * k + j];
     }
-    array_free(matrix);
-    array_free(tags);
+    arrays_free(matrix, tags);
     return status;
 }
 
@@ -250,8 +239,8 @@ static enum clv_status model_init(struct clv_tag_model *model, const struct tag_
     } else {
         model->weight = array_zalloc(k * d, sizeof *model->weight);
     }
-    if (!model->place || !model->bias || !model->coupling || (!model->weight && !model->coefficient))
-        return fail_memory(err);
+    MUST_IF(!model->place || !model->bias || !model->coupling || (!model->weight && !model->coefficient),
+            fail_memory(err));
     for (size_t p = 0; p < k; p++)
         model->place[p] = tag_at(task, p);
     return CLV_OK;

@@ -32,8 +32,7 @@ enum clv_status tag_folds_init(struct tag_folds *folds, const struct clv_tag_tra
 
 void tag_folds_release(struct tag_folds *folds)
 {
-    array_free(folds->order);
-    array_free(folds->truth);
+    arrays_free(folds->order, folds->truth);
     *folds = (struct tag_folds){0};
 }
 
@@ -57,8 +56,7 @@ static enum clv_status decide_fold(const struct tag_held_out *self, const struct
             status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
         double *scores = self->scores ? self->scores + slot : own;
         tag_fit_scores(scores, model, task, l);
-        if (status == CLV_OK && self->tags)
-            status = clv_tag_decide(self->tags + slot, NULL, model, scores, &search, err);
+        TRY_IF(self->tags, clv_tag_decide(self->tags + slot, NULL, model, scores, &search, err));
     }
     array_free(own);
     return status;
@@ -73,8 +71,7 @@ static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag
     task->place = self->place ? self->place[which] : NULL;
     task->parameters = self->parameters[which];
     enum clv_status status = tag_fit(&model, &result, task, err);
-    if (status == CLV_OK && stop_requested(self->progress))
-        status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    TRY_IF(stop_requested(self->progress), fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
     TRY(decide_fold(self, &model, task, which, repeat, fold, err));
     size_t n_folds = (size_t)self->folds->n_folds, n_repeats = (size_t)self->folds->n_repeats;
     if (status == CLV_OK && self->finished)
@@ -117,9 +114,7 @@ static enum clv_status hold_out_fold(void *context, size_t index, int thread, st
             task.warm = self->parameters[order[t - 1]][CLV_TAG_LAMBDA] / self->parameters[order[t]][CLV_TAG_LAMBDA];
         status = hold_out_task(self, &task, order[t], repeat, fold, err);
     }
-    array_free(task.alpha);
-    array_free(order);
-    array_free(examples);
+    arrays_free(task.alpha, order, examples);
     return status;
 }
 

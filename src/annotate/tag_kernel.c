@@ -47,8 +47,7 @@ enum clv_status kernel_distances_of(double *distance, const struct kernel_rows *
 {
     int32_t n_features = a->n_features > b->n_features ? a->n_features : b->n_features;
     double *tile = array_zalloc_aligned((size_t)n_features * LANES, sizeof *tile), sums[LANES], norm_b[LANES];
-    if (!tile)
-        return fail_memory(err);
+    MUST_IF(!tile, fail_memory(err));
     for (size_t start = 0; start < b->n; start += LANES) {
         size_t width = b->n - start < LANES ? b->n - start : LANES;
         fill_tile(tile, b, start, width, 0);

@@ -33,16 +33,8 @@ void clv_tag_model_release(struct clv_tag_model *model)
 {
     for (int32_t i = 0; model->names && i < model->n_tags; i++)
         array_free(model->names[i]);
-    array_free(model->names);
-    array_free(model->place);
-    array_free(model->scale);
-    array_free(model->bias);
-    array_free(model->weight);
-    array_free(model->row);
-    array_free(model->index);
-    array_free(model->value);
-    array_free(model->coefficient);
-    array_free(model->coupling);
+    arrays_free(model->names, model->place, model->scale, model->bias, model->weight, model->row, model->index,
+                model->value, model->coefficient, model->coupling);
     clv_recipe_release(&model->recipe);
     record_release(&model->record);
     *model = (struct clv_tag_model){0};
@@ -120,8 +112,7 @@ enum clv_status clv_tag_scores(double *scores, const struct clv_tag_model *model
     if (model->scale) {
         size_t n = (size_t)set->row[set->n];
         scaled = array_alloc(n, sizeof *scaled);
-        if (!scaled)
-            return fail_memory(err);
+        MUST_IF(!scaled, fail_memory(err));
         for (size_t k = 0; k < n; k++)
             scaled[k] = set->index[k] < model->n_features ? set->value[k] * model->scale[set->index[k]] : set->value[k];
         scoring.rows.value = scaled;

@@ -76,8 +76,7 @@ static enum clv_status put_texts(struct text texts[N_TEXTS], const struct clv_ta
         text_put(&texts[TEXT_RECIPE], "none");
     record_put_json(&texts[TEXT_RECORD], &model->record);
     for (int i = 0; i < N_TEXTS; i++)
-        if (texts[i].failed)
-            return fail_memory(err);
+        MUST_IF(texts[i].failed, fail_memory(err));
     return CLV_OK;
 }
 
@@ -135,8 +134,8 @@ static enum clv_status read_head(struct clv_tag_model *model, const struct clv_t
             status = fail(err, CLV_ERR_DATA, "%s: order %d of form %s, which couples tags in pairs", path, model->order,
                           form);
     }
-    if (status == CLV_OK && (!json_get_double(json_member(root, "gamma"), &model->gamma) || model->gamma < 0))
-        status = fail(err, CLV_ERR_DATA, "%s: gamma is missing or negative", path);
+    TRY_IF((!json_get_double(json_member(root, "gamma"), &model->gamma) || model->gamma < 0),
+           fail(err, CLV_ERR_DATA, "%s: gamma is missing or negative", path));
     json_root_free(root);
     return status;
 }
@@ -147,10 +146,9 @@ static enum clv_status read_names(struct clv_tag_model *model, const struct clv_
     struct json_value *root;
     size_t n = 0;
     enum clv_status status = metadata_parse(&root, tensors, "names", path, err);
-    if (status == CLV_OK && (!json_get_array(root, &n) || (n && n != (size_t)model->n_tags)))
-        status = fail(err, CLV_ERR_DATA, "%s: its names are no list of %d", path, model->n_tags);
-    if (status == CLV_OK && n && !(model->names = array_zalloc(n, sizeof *model->names)))
-        status = fail_memory(err);
+    TRY_IF((!json_get_array(root, &n) || (n && n != (size_t)model->n_tags)),
+           fail(err, CLV_ERR_DATA, "%s: its names are no list of %d", path, model->n_tags));
+    TRY_IF(n && !(model->names = array_zalloc(n, sizeof *model->names)), fail_memory(err));
     for (size_t i = 0; status == CLV_OK && i < n; i++) {
         const char *name;
         if (!json_get_text(json_element(root, i), &name) || strpbrk(name, ",\t\n"))
@@ -215,8 +213,7 @@ static enum clv_status read_vectors(struct clv_tag_model *model, const struct cl
     model->n_vectors = n;
     model->row = array_copy(rows, n + 1, sizeof *rows);
     model->index = array_copy(indices, (size_t)rows[n], sizeof *indices);
-    if (!model->row || !model->index)
-        return fail_memory(err);
+    MUST_IF(!model->row || !model->index, fail_memory(err));
     MUST(take_reals(&model->value, tensors, "value", 1, &rows[n], path, err));
     return take_reals(&model->coefficient, tensors, "coefficient", 2, (int64_t[]){model->n_tags, (int64_t)n}, path,
                       err);
@@ -230,8 +227,7 @@ static enum clv_status read_arrays(struct clv_tag_model *model, const struct clv
     enum clv_status status = read_place(model, tensors, path, err);
     TRY(take_reals(&model->bias, tensors, "bias", 1, &k, path, err));
     TRY(take_reals(&model->coupling, tensors, "coupling", 1, &n_couplings, path, err));
-    if (status == CLV_OK && clv_tensors_find(tensors, "scale"))
-        status = take_reals(&model->scale, tensors, "scale", 1, &d, path, err);
+    TRY_IF(clv_tensors_find(tensors, "scale"), take_reals(&model->scale, tensors, "scale", 1, &d, path, err));
     TRY(model->gamma > 0 ? read_vectors(model, tensors, path, err)
                          : take_reals(&model->weight, tensors, "weight", 2, (int64_t[]){k, d}, path, err));
     return status;

@@ -6,10 +6,7 @@
 
 void tag_problem_release(struct tag_problem *problem)
 {
-    array_free(problem->value);
-    array_free(problem->scale);
-    array_free(problem->distance);
-    array_free(problem->gram);
+    arrays_free(problem->value, problem->scale, problem->distance, problem->gram);
     *problem = (struct tag_problem){0};
 }
 
@@ -18,8 +15,7 @@ static enum clv_status scale_features(struct tag_problem *problem, const struct 
 {
     size_t d = (size_t)set->n_features, n = (size_t)set->row[set->n];
     problem->scale = array_zalloc(d, sizeof *problem->scale);
-    if (!problem->scale)
-        return fail_memory(err);
+    MUST_IF(!problem->scale, fail_memory(err));
     for (size_t k = 0; k < n; k++)
         problem->scale[set->index[k]] = fmax(problem->scale[set->index[k]], fabs(set->value[k]));
     for (size_t f = 0; f < d; f++)
@@ -50,8 +46,7 @@ enum clv_status tag_problem_init(struct tag_problem *problem, const struct clv_t
     made.value = array_copy(set->value, (size_t)set->row[set->n], sizeof *made.value);
     made.rows = (struct kernel_rows){set->n, set->row, set->index, made.value, set->n_features};
     enum clv_status status = made.value ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && training->is_scaled)
-        status = scale_features(&made, set, err);
+    TRY_IF(training->is_scaled, scale_features(&made, set, err));
     if (status == CLV_OK && !training->is_rbf)
         scale_length(&made);
     if (status == CLV_OK && training->is_rbf) {
@@ -74,8 +69,7 @@ enum clv_status tag_problem_kernel(struct tag_problem *problem, double gamma, st
     size_t n = problem->rows.n * problem->rows.n;
     if (!problem->distance)
         return CLV_OK;
-    if (!problem->gram && !(problem->gram = array_alloc(n, sizeof *problem->gram)))
-        return fail_memory(err);
+    MUST_IF(!problem->gram && !(problem->gram = array_alloc(n, sizeof *problem->gram)), fail_memory(err));
     kernel_rbf(problem->gram, problem->distance, n, gamma);
     return CLV_OK;
 }

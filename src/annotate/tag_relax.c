@@ -23,10 +23,7 @@ enum clv_status tag_relaxation_init(struct tag_relaxation *self, int32_t n_tags,
 void tag_relaxation_release(struct tag_relaxation *self)
 {
     clv_oracle_free(self->oracle);
-    array_free(self->edges);
-    array_free(self->unary);
-    array_free(self->coupling);
-    array_free(self->label);
+    arrays_free(self->edges, self->unary, self->coupling, self->label);
     *self = (struct tag_relaxation){0};
 }
 

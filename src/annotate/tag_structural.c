@@ -177,11 +177,9 @@ static enum clv_status solve(struct clv_tag_training_result *result, struct mach
     while (status == CLV_OK && result->n_passes < max_passes && !result->is_converged &&
            !stop_requested(self->task->progress)) {
         status = pass(&gap, self, order, result->n_passes++, err);
-        if (status == CLV_OK && lambda * gap <= tolerance && !stop_requested(self->task->progress))
-            status = measure(result, self, err);
+        TRY_IF(lambda * gap <= tolerance && !stop_requested(self->task->progress), measure(result, self, err));
     }
-    if (status == CLV_OK && !result->is_converged)
-        status = measure(result, self, err);
+    TRY_IF(!result->is_converged, measure(result, self, err));
     result->interrupted = stop_requested(self->task->progress);
     return status;
 }
@@ -214,20 +212,11 @@ enum clv_status tag_structural_fit(struct clv_tag_model *model, struct clv_tag_t
     bool is_there = self.u && self.e && self.loss && self.scores && self.augmented && self.u_new && self.e_new &&
                     self.truth && self.y && self.tags && order;
     enum clv_status status = is_there ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && model->form == CLV_TAGS_FULL && m > 0 && model->n_tags > CLV_MAX_ENUMERATED)
-        status = tag_relaxation_init(&self.relaxation, model->n_tags, err);
+    TRY_IF(model->form == CLV_TAGS_FULL && m > 0 && model->n_tags > CLV_MAX_ENUMERATED,
+           tag_relaxation_init(&self.relaxation, model->n_tags, err));
     TRY(solve(result, &self, order, err));
     tag_relaxation_release(&self.relaxation);
-    array_free(self.u);
-    array_free(self.e);
-    array_free(self.loss);
-    array_free(self.scores);
-    array_free(self.augmented);
-    array_free(self.u_new);
-    array_free(self.e_new);
-    array_free(self.truth);
-    array_free(self.y);
-    array_free(self.tags);
-    array_free(order);
+    arrays_free(self.u, self.e, self.loss, self.scores, self.augmented, self.u_new, self.e_new, self.truth, self.y,
+                self.tags, order);
     return status;
 }

@@ -144,9 +144,6 @@ enum clv_status tag_tune_thresholds(double *threshold, const double *scores, con
             is_better |= tune_tag(&threshold[i], &counts, ranked, scores, i, goal);
     }
 done:
-    array_free(counts.tags);
-    array_free(counts.wrong);
-    array_free(counts.tag_both);
-    array_free(ranked);
+    arrays_free(counts.tags, counts.wrong, counts.tag_both, ranked);
     return status;
 }

@@ -49,10 +49,7 @@ static enum clv_status validate_column(struct clv_tag_score *scores, const struc
                 clv_tag_measure(&scores[t], folds->truth, held.tags + t * n * k, n, problem->n_tags, err);
             status = own == CLV_OK ? status : own;
         }
-    array_free(held.finished);
-    array_free(place);
-    array_free(places);
-    array_free(held.tags);
+    arrays_free(held.finished, place, places, held.tags);
     return status;
 }
 
@@ -85,8 +82,7 @@ static enum clv_status validate_grid(struct clv_tag_score *scores, const struct 
         for (size_t i = 0; i < grid->n_lambda; i++)
             scores[i * n_gamma + g] = column[i];
     }
-    array_free(parameters);
-    array_free(column);
+    arrays_free(parameters, column);
     return status;
 }
 
@@ -102,8 +98,7 @@ enum clv_status clv_tag_cross_validate(double parameters[CLV_TAG_PARAMETERS], st
         status = tag_parameter_check(CLV_TAG_LAMBDA, grid->lambda[i], err);
     for (size_t i = 0; status == CLV_OK && training->is_rbf && i < grid->n_gamma; i++)
         status = tag_parameter_check(CLV_TAG_GAMMA, grid->gamma[i], err);
-    if (status == CLV_OK && !n)
-        status = fail(err, CLV_ERR_USAGE, "cross-validation without candidates");
+    TRY_IF(!n, fail(err, CLV_ERR_USAGE, "cross-validation without candidates"));
     if (status != CLV_OK)
         return status;
     struct clv_tag_score *table = array_alloc(n, sizeof *table);

@@ -128,6 +128,12 @@ void array_free(void *array)
     free(array);
 }
 
+void arrays_free_all(void *const *arrays, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        array_free(arrays[i]);
+}
+
 int array_reserve(void **array, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity)

@@ -38,6 +38,11 @@ char *string_copy(const char *text);
 
 void array_free(void *array);
 
+/* array_free of each. */
+#define arrays_free(...)                                                                                               \
+    arrays_free_all((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+void arrays_free_all(void *const *arrays, size_t n);
+
 /* Gives a growing array a capacity of at least `needed` elements. The capacity doubles, so that adding one at a time
  * takes linear time. Returns 0, or -1 with both unchanged. */
 int array_reserve(void **array, size_t *capacity, size_t needed, size_t size);
@@ -119,6 +124,13 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
         enum clv_status must_status = (call);                                                                          \
         if (must_status != CLV_OK)                                                                                     \
             return must_status;                                                                                        \
+    } while (0)
+
+/* The same for a step that is only taken if something holds, or a failure that follows from it. */
+#define MUST_IF(condition, call)                                                                                       \
+    do {                                                                                                               \
+        if (condition)                                                                                                 \
+            MUST(call);                                                                                                \
     } while (0)
 
 /* Whether the caller asked to stop. */

@@ -142,8 +142,7 @@ enum clv_status file_source_read(void *bytes, const struct file_source *source, 
         got += (size_t)n;
     }
     enum clv_status status = check_unchanged(source, err);
-    if (status == CLV_OK && got < size)
-        status = fail(err, CLV_ERR_DATA, "%s: ends %zu bytes before it should", source->path, size - got);
+    TRY_IF(got < size, fail(err, CLV_ERR_DATA, "%s: ends %zu bytes before it should", source->path, size - got));
     return status;
 }
 

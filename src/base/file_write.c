@@ -52,9 +52,7 @@ void file_remove_temporaries(void)
 static void writer_release(struct file_writer *writer)
 {
     file_forget_temporary(writer->temporary);
-    array_free(writer->path);
-    array_free(writer->folder);
-    array_free(writer->temporary);
+    arrays_free(writer->path, writer->folder, writer->temporary);
     *writer = (struct file_writer){0};
 }
 
@@ -135,8 +133,7 @@ static enum clv_status open_temporary(struct file_writer *writer, const struct s
     writer->unnamed = fd >= 0;
     if (fd < 0)
         fd = open_named(writer, mode);
-    if (fd < 0 && errno == ENOMEM)
-        return fail_memory(err);
+    MUST_IF(fd < 0 && errno == ENOMEM, fail_memory(err));
     if (fd < 0)
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", writer->path);
     if (replaced)
@@ -263,22 +260,22 @@ enum clv_status file_commit(struct file_writer *writer, struct clv_error *err)
         posix_fadvise(fileno(writer->stream), 0, 0, POSIX_FADV_DONTNEED);
     if (bad)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
-    if (status == CLV_OK && writer->unnamed && name_file(writer))
-        status = errno == ENOMEM ? fail_memory(err)
-                                 : fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", writer->path);
+    TRY_IF(writer->unnamed && name_file(writer),
+           errno == ENOMEM ? fail_memory(err)
+                           : fail_errno(err, CLV_ERR_CREATE, "%s: cannot name the finished file", writer->path));
     int lock = writer->temporary ? dup(fileno(writer->stream)) : -1; /* the lock, until the file is in its place */
     if (fclose(writer->stream) && status == CLV_OK)
         status = fail_errno(err, CLV_ERR_IO, "%s: cannot write", writer->path);
     if (writer->temporary) {
-        if (status == CLV_OK && rename(writer->temporary, writer->path))
-            status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot rename the finished file", writer->path);
+        TRY_IF(rename(writer->temporary, writer->path),
+               fail_errno(err, CLV_ERR_CREATE, "%s: cannot rename the finished file", writer->path));
         if (status != CLV_OK)
             unlink(writer->temporary);
     }
     if (lock >= 0)
         close(lock);
-    if (status == CLV_OK && whole && sync_folder(writer->folder))
-        status = fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", writer->path);
+    TRY_IF(whole && sync_folder(writer->folder),
+           fail_errno(err, CLV_ERR_IO, "%s: written, but its folder cannot be synchronised", writer->path));
     writer_release(writer);
     return status;
 }

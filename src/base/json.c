@@ -82,8 +82,7 @@ enum clv_status json_parse(struct json_value **root, const char *bytes, size_t s
     *root = NULL;
     if (outline.depth > JSON_MAX_DEPTH)
         return fail(err, CLV_ERR_DATA, "%s: JSON nested deeper than %d levels", name, JSON_MAX_DEPTH);
-    if (!can_have(outline.memory))
-        return fail_memory(err);
+    MUST_IF(!can_have(outline.memory), fail_memory(err));
     json_error_t reason;
     out_of_memory = false;
     json_t *parsed = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &reason);

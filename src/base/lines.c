@@ -38,8 +38,7 @@ enum clv_status lines_open(struct lines **lines, const char *path, struct clv_er
     enum clv_status status = self && buffer ? CLV_OK : fail_memory(err);
     TRY(file_map_open(&self->map, path, err));
     if (status != CLV_OK) {
-        array_free(self);
-        array_free(buffer);
+        arrays_free(self, buffer);
         return status;
     }
     self->path = path;
@@ -64,8 +63,7 @@ void lines_close(struct lines *lines)
     if (lines->is_gzip)
         inflateEnd(&lines->stream);
     file_map_close(&lines->map);
-    array_free(lines->buffer);
-    array_free(lines);
+    arrays_free(lines->buffer, lines);
 }
 
 /* zlib counts in 32 bits: the map is handed over in pieces. */
@@ -87,8 +85,7 @@ static enum clv_status inflate_some(struct lines *self, struct clv_error *err)
     stream->avail_out = (uInt)(BUFFER_SIZE - self->end);
     int result = inflate(stream, Z_NO_FLUSH);
     self->end = BUFFER_SIZE - stream->avail_out;
-    if (result == Z_MEM_ERROR)
-        return fail_memory(err);
+    MUST_IF(result == Z_MEM_ERROR, fail_memory(err));
     bool is_fed = stream->avail_in == 0 && self->taken == self->map.size;
     if (result == Z_STREAM_END) { /* another member may follow */
         self->done = is_fed;

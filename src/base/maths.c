@@ -3,7 +3,6 @@
 #include "base/base.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

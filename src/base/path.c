@@ -12,8 +12,7 @@
 enum clv_status folder_create(const char *path, struct clv_error *err)
 {
     char *partial = string_copy(path);
-    if (!partial)
-        return fail_memory(err);
+    MUST_IF(!partial, fail_memory(err));
     enum clv_status status = CLV_OK;
     for (char *slash = partial + 1; status == CLV_OK; slash++) {
         if (*slash != '/' && *slash != 0)
@@ -212,8 +211,7 @@ enum clv_status path_check_inside(const char *folder, const char *relative, stru
 
     char root[PATH_MAX], real[PATH_MAX];
     char *joined = path_join(folder, relative);
-    if (!joined)
-        return fail_memory(err);
+    MUST_IF(!joined, fail_memory(err));
     enum clv_status status = CLV_OK;
     if (realpath(folder, root) && realpath(joined, real)) {
         size_t length = strlen(root);
@@ -245,9 +243,7 @@ void path_list_release(struct path_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
         array_free(list->paths[i]);
-    array_free(list->paths);
-    array_free(list->first_unreadable);
-    array_free(list->first_link);
+    arrays_free(list->paths, list->first_unreadable, list->first_link);
     *list = (struct path_list){0};
 }
 
@@ -284,8 +280,7 @@ static enum clv_status fail_to_open(struct path_list *list, const char *folder, 
 {
     if (errno != EACCES || !*below)
         return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open folder", folder);
-    if (!list->n_unreadable++ && !(list->first_unreadable = string_copy(folder)))
-        return fail_memory(err);
+    MUST_IF(!list->n_unreadable++ && !(list->first_unreadable = string_copy(folder)), fail_memory(err));
     return CLV_OK;
 }
 
@@ -297,8 +292,8 @@ static enum clv_status see(bool *is_new, struct walk *self, const struct stat *i
         *is_new &= self->seen[i].device != info->st_dev || self->seen[i].inode != info->st_ino;
     if (!*is_new)
         return CLV_OK;
-    if (array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&self->seen, &self->seen_capacity, self->n_seen + 1, sizeof *self->seen),
+            fail_memory(err));
     self->seen[self->n_seen++] = (struct place){info->st_dev, info->st_ino};
     return CLV_OK;
 }
@@ -375,9 +370,9 @@ static enum clv_status follow_links(struct walk *self, const char *root, struct 
         for (size_t i = 0; i < links.n && status == CLV_OK; i++) {
             size_t n_before = self->n_seen;
             status = walk(self, root, links.paths[i], err);
-            if (status == CLV_OK && self->n_seen > n_before && !self->files.n_links++ &&
-                !(self->files.first_link = path_join(root, links.paths[i])))
-                status = fail_memory(err);
+            TRY_IF(self->n_seen > n_before && !self->files.n_links++ &&
+                       !(self->files.first_link = path_join(root, links.paths[i])),
+                   fail_memory(err));
         }
         path_list_release(&links);
     }

@@ -54,8 +54,7 @@ enum clv_status team_join(struct clv_error *err)
 void team_leave(void)
 {
     team_link_leave();
-    array_free(team.verdicts);
-    array_free(team.verdict_units);
+    arrays_free(team.verdicts, team.verdict_units);
     team.rank = 0;
     team.size = 1;
 }

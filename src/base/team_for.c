@@ -1,7 +1,6 @@
 #include "base/team_for.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -117,8 +116,7 @@ static enum clv_status exchange(const struct shares *shares, team_slot *slot, vo
             unpack(block, rank, shares, slot, context);
         block += self.n_units[rank] * TEAM_LINK_UNIT;
     }
-    array_free(self.bytes);
-    array_free(self.n_units);
+    arrays_free(self.bytes, self.n_units);
     return status;
 }
 

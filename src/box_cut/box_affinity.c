@@ -14,11 +14,7 @@
 
 void box_affinity_release(struct box_affinity *self)
 {
-    array_free(self->wide);
-    array_free(self->near);
-    array_free(self->place);
-    array_free(self->step);
-    array_free(self->likeness);
+    arrays_free(self->wide, self->near, self->place, self->step, self->likeness);
     *self = (struct box_affinity){0};
 }
 

@@ -50,8 +50,7 @@ static enum clv_status refine_border(uint8_t *labels, const struct clv_image *im
     float *prior = array_zalloc((size_t)image->width * (size_t)image->height, sizeof *prior);
     uint8_t *is_fixed = array_zalloc((size_t)image->width, (size_t)image->height);
     if (!prior || !is_fixed) {
-        array_free(prior);
-        array_free(is_fixed);
+        arrays_free(prior, is_fixed);
         return fail_memory(err);
     }
     for (int32_t y = 0, p = 0; y < image->height; y++)
@@ -66,8 +65,7 @@ static enum clv_status refine_border(uint8_t *labels, const struct clv_image *im
     refining.prior = 1;
     refining.coupling = coupling;
     enum clv_status status = clv_refine(labels, image, prior, is_fixed, &refining, err);
-    array_free(prior);
-    array_free(is_fixed);
+    arrays_free(prior, is_fixed);
     return status;
 }
 
@@ -150,13 +148,10 @@ enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const stru
     if (!figure || !odds || !cut)
         status = fail_memory(err);
     TRY(solve(figure, odds, &scene, options, weights, err));
-    if (status == CLV_OK && labels)
-        status = cut_pixels(cut, &scene, figure, odds, options->refine_coupling, err);
+    TRY_IF(labels, cut_pixels(cut, &scene, figure, odds, options->refine_coupling, err));
     if (status == CLV_OK)
         write_out(labels, probability, &scene, image, cut, odds);
-    array_free(figure);
-    array_free(odds);
-    array_free(cut);
+    arrays_free(figure, odds, cut);
     box_scene_release(&scene);
     return status;
 }

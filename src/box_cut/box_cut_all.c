@@ -4,7 +4,6 @@
  *     v_k = p_k prod_(j in front of k) (1 - p_j),   v_ground = prod_k (1 - p_k),   scaled to a sum of 1
  *
  * and an expansion over the labels settles them (clv_refine_labels). */
-#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -33,12 +32,7 @@ struct crowd {
 
 static void crowd_release(struct crowd *self)
 {
-    array_free(self->places);
-    array_free(self->order);
-    array_free(self->members);
-    array_free(self->votes);
-    array_free(self->by_label);
-    array_free(self->labels);
+    arrays_free(self->places, self->order, self->members, self->votes, self->by_label, self->labels);
 }
 
 static bool overlap(struct clv_pixel_box *common, const struct clv_pixel_box *a, const struct clv_pixel_box *b)
@@ -74,10 +68,10 @@ static enum clv_status crowd_init(struct crowd *self, const struct clv_image *im
                                   const uint8_t *values, size_t n_boxes, struct clv_error *err)
 {
     *self = (struct crowd){.image = image, .area = {image->width, image->height, 0, 0}, .n_labels = 1};
-    if (!(self->places = array_alloc(n_boxes, sizeof *self->places)) ||
-        !(self->order = array_alloc(n_boxes, sizeof *self->order)) ||
-        !(self->members = array_alloc(n_boxes, sizeof *self->members)))
-        return fail_memory(err);
+    MUST_IF(!(self->places = array_alloc(n_boxes, sizeof *self->places)) ||
+                !(self->order = array_alloc(n_boxes, sizeof *self->order)) ||
+                !(self->members = array_alloc(n_boxes, sizeof *self->members)),
+            fail_memory(err));
     for (size_t k = 0; k < n_boxes; k++)
         self->places[k] = clv_box_pixels(&boxes[k], image->width, image->height);
     sort(self, n_boxes);
@@ -105,10 +99,10 @@ static enum clv_status crowd_init(struct crowd *self, const struct clv_image *im
         self->n_members = 0;
     if (!self->n_members)
         return CLV_OK;
-    if (!(self->votes = array_zalloc(self->n_members * self->n, sizeof(float))) ||
-        !(self->by_label = array_zalloc((size_t)self->n_labels * self->n, sizeof(float))) ||
-        !(self->labels = array_zalloc(self->n, 1)))
-        return fail_memory(err);
+    MUST_IF(!(self->votes = array_zalloc(self->n_members * self->n, sizeof(float))) ||
+                !(self->by_label = array_zalloc((size_t)self->n_labels * self->n, sizeof(float))) ||
+                !(self->labels = array_zalloc(self->n, 1)),
+            fail_memory(err));
     return CLV_OK;
 }
 
@@ -229,8 +223,6 @@ enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image *image, 
     if (status == CLV_OK)
         memcpy(labels, all, n);
     crowd_release(&crowd);
-    array_free(all);
-    array_free(own);
-    array_free(probability);
+    arrays_free(all, own, probability);
     return status;
 }

@@ -15,12 +15,7 @@ enum { SUMS = 5, BANDS = 4 };
 
 void box_features_release(struct box_features *self)
 {
-    array_free(self->values);
-    array_free(self->sums);
-    array_free(self->weights);
-    array_free(self->smooth);
-    array_free(self->distance[0]);
-    array_free(self->distance[1]);
+    arrays_free(self->values, self->sums, self->weights, self->smooth, self->distance[0], self->distance[1]);
     *self = (struct box_features){0};
 }
 

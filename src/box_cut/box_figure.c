@@ -24,7 +24,6 @@ enum clv_status box_figure(float *figure, const struct clv_image *image, const s
         for (size_t i = 0; i < n && status == CLV_OK; i++)
             figure[i] = fmaxf(figure[i], ((float)labels[i] + probability[i]) / 2);
     }
-    array_free(labels);
-    array_free(probability);
+    arrays_free(labels, probability);
     return status;
 }

@@ -51,9 +51,7 @@ struct proposal {
 static void proposal_release(struct proposal *self)
 {
     box_mincut_release(&self->cut);
-    array_free(self->prior);
-    array_free(self->q);
-    array_free(self->score);
+    arrays_free(self->prior, self->q, self->score);
     for (int k = 0; k < 2; k++)
         array_free(self->weighted[k]);
     for (int k = 0; k < 4; k++)

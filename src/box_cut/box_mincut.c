@@ -9,8 +9,7 @@
 
 void box_mincut_release(struct box_mincut *self)
 {
-    array_free(self->unary);
-    array_free(self->coupling);
+    arrays_free(self->unary, self->coupling);
     clv_oracle_free(self->oracle);
     *self = (struct box_mincut){0};
 }

@@ -74,8 +74,7 @@ struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t widt
 static enum clv_status split_at_box(struct clv_superpixels *map, struct clv_pixel_box box, struct clv_error *err)
 {
     int32_t *number = array_alloc((size_t)map->n * 2, sizeof *number), n = 0;
-    if (!number)
-        return fail_memory(err);
+    MUST_IF(!number, fail_memory(err));
     for (int32_t i = 0; i < 2 * map->n; i++)
         number[i] = -1;
     for (int32_t y = 0, p = 0; y < map->height; y++)
@@ -146,8 +145,7 @@ enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *
     TRY(split_at_box(&scene->superpixels, scaled, err));
     TRY(clv_adjacency_build(&scene->adjacency, &scene->superpixels, err));
     size_t n_pixels = (size_t)small_width * (size_t)small_height;
-    if (status == CLV_OK && !(lab = array_alloc(n_pixels * 3, sizeof *lab)))
-        status = fail_memory(err);
+    TRY_IF(!(lab = array_alloc(n_pixels * 3, sizeof *lab)), fail_memory(err));
     if (status == CLV_OK) {
         clv_rgb_to_lab(lab, working.pixels, n_pixels);
         status = measure(scene, lab, scaled, err);

@@ -34,8 +34,7 @@ enum clv_status box_score_features(float **values, const struct box_affinity *af
         *values = features.values;
         features.values = NULL;
     }
-    array_free(q);
-    array_free(score);
+    arrays_free(q, score);
     box_features_release(&features);
     return status;
 }

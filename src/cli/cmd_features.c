@@ -1,5 +1,4 @@
 /* cleave features: extracts a set's features into a file, so that later trainings start at once. */
-#include <stdio.h>
 
 #include "base/base.h"
 #include "base/team.h"
@@ -102,8 +101,7 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     if (status != CLV_OK)
         return status;
     self->own_output = shard_path(self->output, &self->shard, false);
-    if (!self->own_output)
-        return fail_memory(err);
+    MUST_IF(!self->own_output, fail_memory(err));
     self->output = self->own_output;
     const char *const inputs[] = {path_is_folder(self->task.data) ? NULL : self->task.data, self->model_path,
                                   self->recipe_path};
@@ -146,8 +144,7 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
         return read == CLV_OK ? band_images_give(set, recipe, err) : read;
     }
     const char **images = training_set_images(set);
-    if (!images)
-        return fail_memory(err);
+    MUST_IF(!images, fail_memory(err));
     *recipe = self->task.recipe;
     self->task.recipe = (struct clv_recipe){0};
     enum clv_status status = CLV_OK;

@@ -27,12 +27,7 @@ struct solver {
 static void solver_release(struct solver *self)
 {
     click_view_release(&self->view);
-    array_free(self->features);
-    array_free(self->q);
-    array_free(self->score);
-    array_free(self->figure);
-    array_free(self->unary);
-    array_free(self->coupling);
+    arrays_free(self->features, self->q, self->score, self->figure, self->unary, self->coupling);
     clv_oracle_free(self->oracle);
 }
 
@@ -47,8 +42,8 @@ static enum clv_status solver_init(struct solver *self, const struct click_scene
     self->figure = array_alloc(n, sizeof(int32_t));
     self->unary = array_alloc(n, sizeof(double));
     self->coupling = array_alloc(m, sizeof(double));
-    if (!self->features || !self->q || !self->score || !self->figure || !self->unary || !self->coupling)
-        return fail_memory(err);
+    MUST_IF(!self->features || !self->q || !self->score || !self->figure || !self->unary || !self->coupling,
+            fail_memory(err));
     for (size_t e = 0; e < m; e++)
         self->coupling[e] = COUPLING * scene->coupling[e];
     MUST(clv_oracle_new(&self->oracle, CLV_ENGINE_DEFAULT, err));
@@ -135,8 +130,7 @@ static enum clv_status refine_border(uint8_t *cut, const struct solver *self, co
     refining.balance = 0;
     refining.coupling = PIXEL_COUPLING;
     TRY(clv_refine(cut, image, prior, is_fixed, &refining, err));
-    array_free(prior);
-    array_free(is_fixed);
+    arrays_free(prior, is_fixed);
     return status;
 }
 
@@ -166,9 +160,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
         if (status == CLV_OK)
             memcpy(labels, fresh, n);
     }
-    array_free(cut);
-    array_free(small);
-    array_free(fresh);
+    arrays_free(cut, small, fresh);
     return status;
 }
 

@@ -37,8 +37,7 @@ static void tile_release(struct tile *self)
     array_free(self->unary);
     for (int k = 0; k < 4; k++)
         array_free(self->coupling[k]);
-    array_free(self->labels);
-    array_free(self->sums);
+    arrays_free(self->labels, self->sums);
 }
 
 static int32_t least(int32_t a, int32_t b)
@@ -78,8 +77,7 @@ static enum clv_status cut_out(struct tile *self, const struct border *border, s
     self->unary = array_alloc(width * height, sizeof *self->unary);
     self->labels = array_alloc(width * height, 1);
     self->sums = array_zalloc((width + 1) * (height + 1), sizeof *self->sums);
-    if (status == CLV_OK && (!self->unary || !self->labels || !self->sums))
-        status = fail_memory(err);
+    TRY_IF((!self->unary || !self->labels || !self->sums), fail_memory(err));
     for (size_t y = 0; y < height && status == CLV_OK; y++) {
         size_t from = ((size_t)self->y + y) * stride + (size_t)self->x;
         memcpy(self->image.pixels + 3 * y * width, border->image->pixels + 3 * from, 3 * width);

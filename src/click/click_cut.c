@@ -49,8 +49,7 @@ static enum clv_status count_strokes(int32_t *n_strokes, const uint8_t *seeds, c
             take_piece(left, stack, p, image);
             ++*n_strokes;
         }
-    array_free(left);
-    array_free(stack);
+    arrays_free(left, stack);
     return status;
 }
 
@@ -63,13 +62,11 @@ enum clv_status clv_click_cut(uint8_t *labels, const struct clv_image *image, co
                     image->channels);
     size_t n = (size_t)image->width * (size_t)image->height;
     enum clv_status status = check(image, strokes, "strokes", true, err);
-    if (status == CLV_OK && before)
-        status = check(image, before, "before", false, err);
+    TRY_IF(before, check(image, before, "before", false, err));
     if (status != CLV_OK)
         return status;
     uint8_t *seeds = array_alloc(n, 1);
-    if (!seeds)
-        return fail_memory(err);
+    MUST_IF(!seeds, fail_memory(err));
     for (size_t p = 0; p < n; p++)
         seeds[p] = strokes[p] == CLV_VOID ? CLICK_FREE : strokes[p] ? CLICK_FIGURE : CLICK_GROUND;
     struct click_request request = {.seeds = seeds, .before = before};

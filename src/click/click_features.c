@@ -15,11 +15,7 @@
 
 void click_view_release(struct click_view *view)
 {
-    array_free(view->seed);
-    array_free(view->is_barred);
-    array_free(view->before);
-    array_free(view->away);
-    array_free(view->fixed_features);
+    arrays_free(view->seed, view->is_barred, view->before, view->away, view->fixed_features);
     *view = (struct click_view){0};
 }
 
@@ -277,8 +273,7 @@ enum clv_status click_features_fill(float *features, const struct click_view *vi
     if (!q)
         return CLV_OK;
     float *shares = array_alloc(2 * n, sizeof *shares);
-    if (!shares)
-        return fail_memory(err);
+    MUST_IF(!shares, fail_memory(err));
     const float *weighted[2] = {shares, shares + n};
     double mass[2] = {1e-5, 1e-5};
     for (size_t i = 0; i < n; i++) {

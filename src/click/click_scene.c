@@ -30,12 +30,7 @@ void click_scene_free(struct click_scene *scene)
     pixel_couplings_release(&scene->couplings);
     clv_superpixels_release(&scene->superpixels);
     clv_adjacency_release(&scene->adjacency);
-    array_free(scene->regions);
-    array_free(scene->near_kernel);
-    array_free(scene->wide_kernel);
-    array_free(scene->coupling);
-    array_free(scene->step);
-    array_free(scene);
+    arrays_free(scene->regions, scene->near_kernel, scene->wide_kernel, scene->coupling, scene->step, scene);
 }
 
 int32_t click_scene_within(const struct click_scene *scene, const struct clv_image *copy, int32_t x, int32_t y)
@@ -65,8 +60,7 @@ static enum clv_status measure(struct click_scene *scene, struct clv_error *err)
     float *lab = array_alloc(n_pixels * 3, sizeof *lab);
     scene->regions = array_zalloc((size_t)map->n, sizeof *scene->regions);
     if (!sums || !lab || !scene->regions) {
-        array_free(sums);
-        array_free(lab);
+        arrays_free(sums, lab);
         return fail_memory(err);
     }
     clv_rgb_to_lab(lab, scene->working.pixels, n_pixels);
@@ -82,8 +76,7 @@ static enum clv_status measure(struct click_scene *scene, struct clv_error *err)
         region->to_border = (float)(fmin(fmin(x, map->width - x), fmin(y, map->height - y)) / unit);
         region->share = (float)(sum->n / (double)n_pixels);
     }
-    array_free(sums);
-    array_free(lab);
+    arrays_free(sums, lab);
     return CLV_OK;
 }
 
@@ -160,8 +153,7 @@ static enum clv_status fill(struct click_scene *scene, const struct clv_image *i
     scene->wide_kernel = array_zalloc(n * n, sizeof(float));
     scene->coupling = array_alloc(m, sizeof(float));
     scene->step = array_alloc(m, sizeof(float));
-    if (!scene->near_kernel || !scene->wide_kernel || !scene->coupling || !scene->step)
-        return fail_memory(err);
+    MUST_IF(!scene->near_kernel || !scene->wide_kernel || !scene->coupling || !scene->step, fail_memory(err));
     fill_kernels(scene);
     fill_edges(scene);
     return CLV_OK;

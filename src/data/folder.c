@@ -44,14 +44,12 @@ static enum clv_status list_stems(struct stems *stems, const struct path_list *m
                                   struct clv_error *err)
 {
     stems->entries = array_zalloc(masks->n, sizeof *stems->entries);
-    if (!stems->entries)
-        return fail_memory(err);
+    MUST_IF(!stems->entries, fail_memory(err));
     for (stems->n = 0; stems->n < masks->n; stems->n++) {
         struct stem *entry = &stems->entries[stems->n];
         entry->path = masks->paths[stems->n];
         entry->stem = path_replace_extension(entry->path, "");
-        if (!entry->stem)
-            return fail_memory(err);
+        MUST_IF(!entry->stem, fail_memory(err));
         if (cuts_suffix && ends_with_suffix(entry->stem))
             entry->stem[strlen(entry->stem) - strlen(MASK_SUFFIX)] = 0;
     }
@@ -65,8 +63,7 @@ static enum clv_status find_mask(const char **mask, struct stems *stems, const c
 {
     *mask = NULL;
     struct stem wanted = {.stem = path_output(image, is_shared)};
-    if (!wanted.stem)
-        return fail_memory(err);
+    MUST_IF(!wanted.stem, fail_memory(err));
     enum clv_status status = CLV_OK;
     const struct stem *end = stems->entries + stems->n;
     struct stem *found = stems->n ? bsearch(&wanted, stems->entries, stems->n, sizeof wanted, compare_stems) : NULL;
@@ -100,8 +97,7 @@ static enum clv_status find_below(char **path, struct stems *stems, const char *
     const char *found = NULL;
     *path = NULL;
     enum clv_status status = stems->n ? find_mask(&found, stems, file, is_shared, set->root, err) : CLV_OK;
-    if (status == CLV_OK && found && !(*path = path_join(below, found)))
-        status = fail_memory(err);
+    TRY_IF(found && !(*path = path_join(below, found)), fail_memory(err));
     return status;
 }
 
@@ -115,9 +111,7 @@ static enum clv_status add_image(struct clv_set *set, size_t *capacity, const st
     TRY(find_below(&objects, instances, file, is_shared, INSTANCES, set, err));
     TRY(set_add(set, capacity, &(struct item_fields){.name = name, .mask = mask, .instances = objects, .split = ""},
                 err));
-    array_free(objects);
-    array_free(mask);
-    array_free(name);
+    arrays_free(objects, mask, name);
     return status;
 }
 
@@ -125,8 +119,7 @@ static enum clv_status add_image(struct clv_set *set, size_t *capacity, const st
 static enum clv_status count_own(struct clv_set *set, const char *file, struct clv_error *err)
 {
     char *full = set_path(set, file);
-    if (!full)
-        return fail_memory(err);
+    MUST_IF(!full, fail_memory(err));
     if (strncmp(file, "masks/", 6) != 0 && strncmp(file, INSTANCES "/", strlen(INSTANCES "/")) != 0 &&
         path_is_image(full) && !set->n_own++) {
         set->first_own = full;
@@ -170,8 +163,7 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
         char *path = folder && !is_own ? path_join(folder, file) : NULL;
         if (folder && !is_own && !path)
             status = fail_memory(err);
-        if (status == CLV_OK && is_own)
-            status = count_own(set, file, err);
+        TRY_IF(is_own, count_own(set, file, err));
         if (path && is_image(path, takes_arrays)) {
             files->paths[files->n++] = file;
         } else {
@@ -189,8 +181,7 @@ static enum clv_status walk_below(struct path_list *list, struct clv_set *set, c
 {
     struct path_list files = {0};
     char *folder = path_join(set->root, below);
-    if (!folder)
-        return fail_memory(err);
+    MUST_IF(!folder, fail_memory(err));
     enum clv_status status = folder_walk(&files, folder, err);
     for (size_t i = 0; i < files.n && status == CLV_OK; i++)
         status = path_list_add_pages(list, folder, files.paths[i], err);
@@ -218,8 +209,7 @@ static enum clv_status count_lone_masks(struct clv_set *set, const struct stems 
         set->n_lone_masks += !stems->entries[i].is_used;
         first = first || stems->entries[i].is_used ? first : stems->entries[i].path;
     }
-    if (first && !set->first_lone_mask && !(set->first_lone_mask = path_join(below, first)))
-        return fail_memory(err);
+    MUST_IF(first && !set->first_lone_mask && !(set->first_lone_mask = path_join(below, first)), fail_memory(err));
     return CLV_OK;
 }
 
@@ -288,8 +278,7 @@ static enum clv_status find_layout(struct layout *layout, const char *folder, st
         layout->images = images ? images : "";
         layout->is_paired = true;
     }
-    array_free(same);
-    array_free(below);
+    arrays_free(same, below);
     return status;
 }
 
@@ -337,8 +326,7 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
     struct path_list files = {0}, masks = {0}, objects = {0};
     struct stems stems = {0}, instances = {0};
     size_t capacity = 0;
-    if (!fresh.root)
-        return fail_memory(err);
+    MUST_IF(!fresh.root, fail_memory(err));
     struct layout layout;
     enum clv_status status = find_layout(&layout, folder, err);
     TRY_IF(*layout.masks, walk_below(&masks, &fresh, layout.masks, err));
@@ -355,8 +343,8 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
         status = add_image(&fresh, &capacity, &layout, files.paths[i], is_shared[i], &stems, &instances, err);
     TRY(count_lone_masks(&fresh, &stems, layout.masks, err));
     TRY(count_lone_masks(&fresh, &instances, INSTANCES, err));
-    if (status == CLV_OK && !fresh.n_items)
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped);
+    TRY_IF(!fresh.n_items,
+           fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped));
     TRY(set_read_labels(&fresh, err));
     TRY(set_mark_drafts(&fresh, err));
     if (status == CLV_OK)

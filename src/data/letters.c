@@ -11,10 +11,7 @@
 
 void letters_release(struct letters *letters)
 {
-    array_free(letters->first);
-    array_free(letters->fold);
-    array_free(letters->label);
-    array_free(letters->pixels);
+    arrays_free(letters->first, letters->fold, letters->label, letters->pixels);
     *letters = (struct letters){0};
 }
 
@@ -33,9 +30,9 @@ static enum clv_status reserve(struct letters_parser *parser, struct clv_error *
     struct letters *l = &parser->letters;
     const struct array_part by_letter[] = {{&l->label, sizeof *l->label}, {&l->pixels, sizeof *l->pixels}};
     const struct array_part by_word[] = {{&l->fold, sizeof *l->fold}, {&l->first, sizeof *l->first}};
-    if (array_reserve_all(by_letter, 2, &parser->letter_capacity, l->n_letters + 1) ||
-        array_reserve_all(by_word, 2, &parser->word_capacity, l->n_words + 2))
-        return fail_memory(err);
+    MUST_IF(array_reserve_all(by_letter, 2, &parser->letter_capacity, l->n_letters + 1) ||
+                array_reserve_all(by_word, 2, &parser->word_capacity, l->n_words + 2),
+            fail_memory(err));
     return CLV_OK;
 }
 
@@ -143,8 +140,7 @@ enum clv_status letters_read(struct letters *letters, const char *path, struct c
     letters_parser_init(&parser, path);
     do {
         status = lines_next(&line, &number, lines, err);
-        if (status == CLV_OK && line)
-            status = letters_parse_line(&parser, line, number, err);
+        TRY_IF(line, letters_parse_line(&parser, line, number, err));
     } while (status == CLV_OK && line);
     TRY(letters_parse_end(letters, &parser, err));
     letters_parser_release(&parser);

@@ -43,8 +43,7 @@ static enum clv_status add_row(struct clv_set *set, size_t *capacity, const stru
 {
     struct item_fields fields = {0};
     enum clv_status status = take_path(&fields.name, table, columns->image, set->root, err);
-    if (status == CLV_OK && !fields.name)
-        status = fail(err, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line);
+    TRY_IF(!fields.name, fail(err, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line));
     TRY(take_path(&fields.mask, table, columns->mask, set->root, err));
     TRY(take_path(&fields.instances, table, columns->instances, set->root, err));
     TRY(take_path(&fields.boxes, table, columns->boxes, set->root, err));
@@ -96,8 +95,7 @@ static enum clv_status check_duplicates(const struct clv_set *set, const size_t 
                                         struct clv_error *err)
 {
     struct origin *origins = array_alloc(set->n_items, sizeof *origins);
-    if (!origins)
-        return fail_memory(err);
+    MUST_IF(!origins, fail_memory(err));
     for (size_t i = 0; i < set->n_items; i++)
         origins[i] = (struct origin){&set->items[i], lines[i]};
     qsort(origins, set->n_items, sizeof *origins, compare_origins);
@@ -195,8 +193,7 @@ enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, str
     }
     TRY(set_read_labels(&fresh, err));
     TRY(set_mark_drafts(&fresh, err));
-    if (status == CLV_OK && !(fresh.manifest = string_copy(path)))
-        status = fail_memory(err);
+    TRY_IF(!(fresh.manifest = string_copy(path)), fail_memory(err));
     if (status == CLV_OK)
         *set = fresh;
     else

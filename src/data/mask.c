@@ -95,8 +95,7 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
         note = map_binary(map, count, image);
 
     uint8_t *mapped = array_alloc(n, 1);
-    if (!mapped)
-        return fail_memory(err);
+    MUST_IF(!mapped, fail_memory(err));
     for (size_t i = 0; i < n; i++) {
         int16_t label = map[image->values[i]];
         if (label == NO_LABEL) {

@@ -154,8 +154,6 @@ enum clv_status mask_from_wide(struct clv_mask *mask, const unsigned char *bytes
     TRY(mask_from_indexed(mask, &image, name, labels, err));
     if (status == CLV_OK && !mask->note)
         mask->note = note;
-    array_free(image.values);
-    array_free(wide.grey16);
-    array_free(wide.rgba);
+    arrays_free(image.values, wide.grey16, wide.rgba);
     return status;
 }

@@ -41,14 +41,11 @@ void clv_tensors_close(struct clv_tensors *tensors)
         return;
     for (size_t i = 0; tensors->copies && i < tensors->n; i++)
         array_free(tensors->copies[i]);
-    array_free(tensors->copies);
-    array_free(tensors->entries);
-    array_free(tensors->metadata);
+    arrays_free(tensors->copies, tensors->entries, tensors->metadata);
     json_root_free(tensors->header);
     file_map_close(&tensors->map);
     file_source_close(&tensors->source);
-    array_free(tensors->name);
-    array_free(tensors);
+    arrays_free(tensors->name, tensors);
 }
 
 size_t tensors_offset(const struct clv_tensors *tensors, const struct clv_tensor *tensor)
@@ -72,8 +69,7 @@ static enum clv_status parse_metadata(struct clv_tensors *self, const struct jso
     if (!json_get_object(object, &n))
         return fail(err, CLV_ERR_DATA, "%s: __metadata__ is no JSON object", self->name);
     self->metadata = array_alloc(n, sizeof *self->metadata);
-    if (!self->metadata)
-        return fail_memory(err);
+    MUST_IF(!self->metadata, fail_memory(err));
     const struct json_value *value;
     for (const char *key = NULL; (key = json_next_member(&value, object, key));) {
         struct pair *pair = &self->metadata[self->n_metadata++];
@@ -179,8 +175,7 @@ static enum clv_status align(struct clv_tensors *self, struct clv_error *err)
         if ((uintptr_t)tensor->data % clv_dtype_size(tensor->dtype) == 0)
             continue;
         self->copies[i] = array_copy(tensor->data, bytes, 1);
-        if (!self->copies[i])
-            return fail_memory(err);
+        MUST_IF(!self->copies[i], fail_memory(err));
         tensor->data = self->copies[i];
     }
     return CLV_OK;
@@ -282,8 +277,7 @@ enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path,
 {
     *tensors = NULL;
     struct clv_tensors *self = new_tensors(path);
-    if (!self)
-        return fail_memory(err);
+    MUST_IF(!self, fail_memory(err));
     enum clv_status status = file_map_open(&self->map, path, err);
     TRY(parse(self, self->map.bytes, self->map.size, err));
     if (status == CLV_OK)
@@ -298,8 +292,7 @@ enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *byte
 {
     *tensors = NULL;
     struct clv_tensors *self = new_tensors(name);
-    if (!self)
-        return fail_memory(err);
+    MUST_IF(!self, fail_memory(err));
     enum clv_status status = parse(self, bytes, size, err);
     if (status == CLV_OK)
         *tensors = self;
@@ -323,8 +316,7 @@ static enum clv_status read_header(struct clv_tensors *self, struct clv_error *e
     MUST(file_source_read(&length, &self->source, 0, sizeof length, err));
     MUST(parse_length(&length, self, &length, self->source.size, err));
     char *json = array_alloc(length + 1, 1);
-    if (!json)
-        return fail_memory(err);
+    MUST_IF(!json, fail_memory(err));
     enum clv_status status = file_source_read(json, &self->source, sizeof length, length, err);
     TRY(parse_json(self, json, length, err));
     array_free(json);
@@ -337,8 +329,7 @@ enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *pat
 {
     *tensors = NULL;
     struct clv_tensors *self = new_tensors(path);
-    if (!self)
-        return fail_memory(err);
+    MUST_IF(!self, fail_memory(err));
     enum clv_status status = file_source_open(&self->source, path, err);
     TRY(read_header(self, err));
     for (size_t i = 0; status == CLV_OK && i < self->n; i++) {

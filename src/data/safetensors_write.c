@@ -169,8 +169,7 @@ enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const c
     fwrite(&length, sizeof length, 1, writer->stream);
     fwrite(header.bytes, 1, header.size, writer->stream);
 done:
-    array_free(sorted);
-    array_free(pairs);
+    arrays_free(sorted, pairs);
     text_release(&header);
     return status;
 }
@@ -180,8 +179,7 @@ enum clv_status clv_tensors_write(const char *path, const struct clv_tensor *ten
 {
     struct file_writer writer;
     size_t *order = array_alloc(n_tensors, sizeof *order);
-    if (!order)
-        return fail_memory(err);
+    MUST_IF(!order, fail_memory(err));
     enum clv_status status = tensors_begin(&writer, order, path, tensors, n_tensors, metadata, n_metadata, err);
     if (status == CLV_OK) {
         for (size_t i = 0; i < n_tensors && !ferror(writer.stream); i++) {

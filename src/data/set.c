@@ -7,14 +7,8 @@
 
 void clv_item_release(struct clv_item *item)
 {
-    array_free(item->name);
-    array_free(item->image);
-    array_free(item->mask);
-    array_free(item->instances);
-    array_free(item->boxes);
-    array_free(item->split);
-    array_free(item->tags);
-    array_free(item->sequence);
+    arrays_free(item->name, item->image, item->mask, item->instances, item->boxes, item->split, item->tags,
+                item->sequence);
     for (int m = 0; m < CLV_MAX_MAPS; m++)
         array_free(item->maps[m]);
     *item = (struct clv_item){0};
@@ -24,13 +18,8 @@ void clv_set_release(struct clv_set *set)
 {
     for (size_t i = 0; i < set->n_items; i++)
         clv_item_release(&set->items[i]);
-    array_free(set->items);
-    array_free(set->root);
-    array_free(set->first_unreadable);
-    array_free(set->first_link);
-    array_free(set->first_lone_mask);
-    array_free(set->first_own);
-    array_free(set->manifest);
+    arrays_free(set->items, set->root, set->first_unreadable, set->first_link, set->first_lone_mask, set->first_own,
+                set->manifest);
     clv_labels_release(&set->labels);
     *set = (struct clv_set){0};
 }
@@ -90,8 +79,7 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
 enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err)
 {
     char *path = set_path(set, "labels.tsv");
-    if (!path)
-        return fail_memory(err);
+    MUST_IF(!path, fail_memory(err));
     enum path_kind kind;
     enum clv_status status = path_look(&kind, path, err);
     if (status == CLV_OK) {

@@ -52,8 +52,7 @@ static enum clv_status fail_no_split(const struct clv_set *set, const char *want
     struct text list;
     text_init(&list, CLV_ERROR_MESSAGE_MAX);
     const char **splits = array_alloc(set->n_items, sizeof *splits);
-    if (!splits)
-        return fail_memory(err);
+    MUST_IF(!splits, fail_memory(err));
     for (size_t i = 0; i < set->n_items; i++)
         splits[i] = set->items[i].split;
     qsort(splits, set->n_items, sizeof *splits, compare_strings);

@@ -34,10 +34,8 @@ enum clv_status set_mark_drafts(struct clv_set *set, struct clv_error *err)
             status = fail_memory(err);
         else
             item->is_draft = strokes_look(&accepted, &empty, path) && !accepted;
-        array_free(path);
-        array_free(stem);
+        arrays_free(path, stem);
     }
-    array_free(masks);
-    array_free(strokes);
+    arrays_free(masks, strokes);
     return status;
 }

@@ -201,8 +201,7 @@ enum clv_status bmp_decode(struct clv_image *image, const uint8_t *bytes, size_t
     enum clv_status status = open_bitmap(&self, bytes, size, limits, err);
     uint8_t *values = NULL;
     TRY(clv_image_new(&fresh, self.width, self.height, 3, err));
-    if (status == CLV_OK && !(values = array_alloc((size_t)self.width, 1)))
-        status = fail_memory(err);
+    TRY_IF(!(values = array_alloc((size_t)self.width, 1)), fail_memory(err));
     for (int32_t y = 0; status == CLV_OK && y < self.height; y++) {
         uint8_t *target = fresh.pixels + (size_t)y * (size_t)self.width * 3;
         if (self.bits > 8) {
@@ -247,8 +246,7 @@ enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const uint8_
         return status;
     fresh = (struct clv_indexed_image){.width = self.width, .height = self.height, .bit_depth = self.bits};
     fresh.values = array_alloc((size_t)self.height, (size_t)self.width);
-    if (!fresh.values)
-        return fail_memory(err);
+    MUST_IF(!fresh.values, fail_memory(err));
     for (int32_t y = 0; status == CLV_OK && y < self.height; y++)
         if (!unpack(fresh.values + (size_t)y * (size_t)self.width, &self, y))
             status = beyond_palette(&self, y, err);

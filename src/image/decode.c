@@ -47,8 +47,7 @@ static enum clv_status source_open(struct source *self, const char *path, size_t
     bool names_page = path_page(&length, &source.page, path);
     char *file = string_copy(path);
     *self = source;
-    if (!file)
-        return fail_memory(err);
+    MUST_IF(!file, fail_memory(err));
     file[length] = 0;
     size_t size;
     enum clv_status status = file_read_head(&source.owned, &size, file, wanted ? wanted : FORMAT_HEAD_BYTES, err);

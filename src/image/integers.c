@@ -41,8 +41,7 @@ enum clv_status integer_image_read(struct integer_image *image, const char *path
     const char *format = NULL;
     path_page(&length, &page, path);
     char *file = string_copy(path);
-    if (!file)
-        return fail_memory(err);
+    MUST_IF(!file, fail_memory(err));
     file[length] = 0;
     enum clv_status status = file_map_open(&map, file, err);
     array_free(file);
@@ -69,8 +68,7 @@ enum clv_status integer_image_write_png(const char *path, const struct integer_i
 {
     size_t n = (size_t)image->width * (size_t)image->height;
     uint8_t *samples = array_alloc(n, 2); /* most significant byte first, as PNG has them */
-    if (!samples)
-        return fail_memory(err);
+    MUST_IF(!samples, fail_memory(err));
     for (size_t i = 0; i < n; i++) {
         samples[2 * i] = (uint8_t)(image->values[i] >> 8);
         samples[2 * i + 1] = (uint8_t)image->values[i];
@@ -102,8 +100,7 @@ enum clv_status integer_image_write_tiff(const char *path, const struct integer_
     if (n > (UINT32_MAX - begin) / 4)
         return fail(err, CLV_ERR_DATA, "%s: %ux%u pixels of 32 bits are more than a TIFF holds", path, width, height);
     uint8_t *bytes = array_zalloc(begin + n * 4, 1);
-    if (!bytes)
-        return fail_memory(err);
+    MUST_IF(!bytes, fail_memory(err));
     memcpy(bytes, "II*\0", 4);
     put_little(bytes + 4, HEADER, 4);
     put_little(bytes + HEADER, n_entries, 2);

@@ -83,8 +83,7 @@ static struct jpeg_error_mgr *escape_init(struct escape *escape)
 
 static enum clv_status escape_status(const struct escape *escape, struct clv_error *err)
 {
-    if (escape->code == JERR_OUT_OF_MEMORY)
-        return fail_memory(err);
+    MUST_IF(escape->code == JERR_OUT_OF_MEMORY, fail_memory(err));
     if (escape->code == JWRN_JPEG_EOF)
         return fail(err, CLV_ERR_DATA, "corrupt JPEG: truncated file");
     return fail(err, CLV_ERR_DATA, "corrupt JPEG: %s", escape->message);

@@ -19,13 +19,11 @@ enum clv_status path_list_add_pages(struct path_list *list, const char *folder, 
     else if ((!text_ends_with(path, ".tif") && !text_ends_with(path, ".tiff")) ||
              clv_image_count(&n_pages, full, &ignored) != CLV_OK)
         n_pages = 1; /* what cannot be opened is reported under its own name */
-    if (status == CLV_OK && n_pages == 1)
-        status = path_list_add(list, path, err);
+    TRY_IF(n_pages == 1, path_list_add(list, path, err));
     for (uint32_t k = 1; status == CLV_OK && n_pages > 1 && k <= n_pages; k++) {
         snprintf(page, size, "%s#%u", path, k);
         status = path_list_add(list, page, err);
     }
-    array_free(page);
-    array_free(full);
+    arrays_free(page, full);
     return status;
 }

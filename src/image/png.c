@@ -103,8 +103,7 @@ static bool guarded(struct job *job, void (*work)(struct job *))
 
 static enum clv_status job_failed(const struct job *job, struct clv_error *err)
 {
-    if (job->out_of_memory)
-        return fail_memory(err);
+    MUST_IF(job->out_of_memory, fail_memory(err));
     return fail(err, CLV_ERR_DATA, "corrupt PNG: %s", job->message[0] ? job->message : "unknown error");
 }
 
@@ -204,8 +203,7 @@ static enum clv_status reader_open(struct job *job, const uint8_t *bytes, size_t
     job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, on_alloc, on_free);
     if (job->png)
         job->info = png_create_info_struct(job->png);
-    if (!job->info)
-        return fail_memory(err);
+    MUST_IF(!job->info, fail_memory(err));
     return guarded(job, read_header) ? CLV_OK : job_failed(job, err);
 }
 
@@ -230,8 +228,7 @@ static enum clv_status reader_samples(struct job *job, struct clv_error *err)
     if (!guarded(job, choose_transformations))
         return job_failed(job, err);
     job->samples = array_zalloc((size_t)job->height, (size_t)job->width * job->sample_channels);
-    if (!job->samples)
-        return fail_memory(err);
+    MUST_IF(!job->samples, fail_memory(err));
     if (!guarded(job, read_samples))
         return job_failed(job, err);
     png_colorp palette;
@@ -319,8 +316,7 @@ enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_
 {
     struct job job;
     enum clv_status status = reader_open(&job, bytes, size, limits, err);
-    if (status == CLV_OK && !is_indexed(&job))
-        status = refuse_as_mask(&job, err);
+    TRY_IF(!is_indexed(&job), refuse_as_mask(&job, err));
     TRY(reader_samples(&job, err));
     if (status == CLV_OK) {
         *image = (struct clv_indexed_image){job.width, job.height, job.samples, job.bit_depth, 0, {{0}}};
@@ -347,8 +343,7 @@ enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *byt
     raw.grey16_high = 65534; /* a range: the two bytes come as they are */
     struct wide_samples fresh = {0};
     enum clv_status status = reader_open(&job, bytes, size, &raw, err);
-    if (status == CLV_OK && is_indexed(&job))
-        status = fail(err, CLV_ERR_USAGE, "a palette or grey PNG");
+    TRY_IF(is_indexed(&job), fail(err, CLV_ERR_USAGE, "a palette or grey PNG"));
     TRY(reader_samples(&job, err));
     size_t n = (size_t)job.width * (size_t)job.height;
     bool ranged = status == CLV_OK && is_ranged(&job);
@@ -384,8 +379,7 @@ enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, siz
     job.is_wide = status == CLV_OK && job.bit_depth == 16;
     TRY(reader_samples(&job, err));
     size_t n = (size_t)job.width * (size_t)job.height;
-    if (status == CLV_OK && !(values = array_alloc(n, sizeof *values)))
-        status = fail_memory(err);
+    TRY_IF(!(values = array_alloc(n, sizeof *values)), fail_memory(err));
     if (status == CLV_OK) {
         if (job.is_wide)
             memcpy(values, job.samples, n * sizeof *values);

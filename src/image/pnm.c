@@ -145,8 +145,7 @@ static enum clv_status open_pnm(struct pnm *self, uint16_t **row, const uint8_t 
     enum clv_status status = read_header(self, limits, err);
     TRY(check_length(self, err));
     *row = NULL;
-    if (status == CLV_OK && !(*row = array_alloc(row_samples(self), sizeof **row)))
-        status = fail_memory(err);
+    TRY_IF(!(*row = array_alloc(row_samples(self), sizeof **row)), fail_memory(err));
     return status;
 }
 

@@ -14,9 +14,7 @@ struct axis {
 
 static void axis_release(struct axis *axis)
 {
-    array_free(axis->first);
-    array_free(axis->first_weight);
-    array_free(axis->weights);
+    arrays_free(axis->first, axis->first_weight, axis->weights);
 }
 
 /* Shrinking: target sample i covers source [i s, (i + 1) s), s = source / target, each source sample by its overlap. */
@@ -51,8 +49,7 @@ static enum clv_status axis_init(struct axis *axis, int32_t source, int32_t targ
     size_t n = (size_t)count, n_weights = 2 * n + (size_t)source + 2;
     *axis = (struct axis){array_alloc(n, sizeof *axis->first), array_alloc(n + 1, sizeof *axis->first_weight),
                           array_alloc(n_weights, sizeof *axis->weights)};
-    if (!axis->first || !axis->first_weight || !axis->weights)
-        return fail_memory(err);
+    MUST_IF(!axis->first || !axis->first_weight || !axis->weights, fail_memory(err));
     size_t used = 0;
     for (int32_t i = 0; i < count; i++) {
         axis->first_weight[i] = used;
@@ -134,8 +131,7 @@ enum clv_status image_resize_part(struct clv_image *target, const struct image_p
     enum clv_status status = clv_image_new(&resized, width, height, source->channels, err);
     TRY(axis_init(&across, from->whole_width, wanted->whole_width, wanted->left, width, from->left, err));
     TRY(axis_init(&down, from->whole_height, wanted->whole_height, wanted->top, height, from->top, err));
-    if (status == CLV_OK && !(row = array_alloc(row_size, sizeof *row)))
-        status = fail_memory(err);
+    TRY_IF(!(row = array_alloc(row_size, sizeof *row)), fail_memory(err));
     if (status != CLV_OK)
         goto done;
     for (int32_t y = 0; y < height; y++) {

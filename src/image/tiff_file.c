@@ -101,8 +101,7 @@ enum clv_status tiff_open(struct tiff_file *self, const uint8_t *bytes, size_t s
     *self = (struct tiff_file){.bytes = bytes, .size = size};
     MUST(tiff_find_page(&offset, NULL, bytes, size, page, err));
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    if (!options)
-        return fail_memory(err);
+    MUST_IF(!options, fail_memory(err));
     uint64_t most = limits->max_pixels > PTRDIFF_MAX / BYTES_A_PIXEL ? PTRDIFF_MAX : limits->max_pixels * BYTES_A_PIXEL;
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)most);
     TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, self);

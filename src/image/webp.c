@@ -71,8 +71,8 @@ enum clv_status webp_decode(struct clv_image *image, int *orientation, const uin
     uint8_t *rgba = NULL;
     struct clv_image fresh = {0};
     enum clv_status status = check_length(bytes, size, err);
-    if (status == CLV_OK && !WebPInitDecoderConfig(&config))
-        status = fail(err, CLV_ERR_INTERNAL, "libwebp is of another version than its headers");
+    TRY_IF(!WebPInitDecoderConfig(&config),
+           fail(err, CLV_ERR_INTERNAL, "libwebp is of another version than its headers"));
     TRY(read_features(&config.input, bytes, size, limits, err));
     TRY(clv_image_new(&fresh, config.input.width, config.input.height, 3, err));
     if (status != CLV_OK)

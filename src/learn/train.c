@@ -65,8 +65,7 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     MUST(loaded_item_load(&loaded, training->dataset, item, false, err));
     enum clv_status status = clv_problem_check(problem, &training->shape, err);
     dataset_looked_at(training->dataset, problem);
-    if (!status && (!problem->label || !problem->theta))
-        status = fail(err, CLV_ERR_DATA, "has no true labels to learn from");
+    TRY_IF((!problem->label || !problem->theta), fail(err, CLV_ERR_DATA, "has no true labels to learn from"));
     TRY(check_form(check->learner, &training->shape, problem, err));
     loaded_item_release(&loaded);
     if (status) {
@@ -86,8 +85,7 @@ static enum clv_status check_weak_example(void *context, size_t index, int threa
     problem.theta = NULL;
     enum clv_status status = clv_problem_check(&problem, &training->shape, err);
     dataset_looked_at(training->dataset, &problem);
-    if (!status && !problem.volume)
-        status = fail(err, CLV_ERR_DATA, "has no volumes");
+    TRY_IF(!problem.volume, fail(err, CLV_ERR_DATA, "has no volumes"));
     if (status) {
         const char *name = clv_dataset_name(training->dataset, item);
         return fail_within(err, status, name ? name : "weak example");
@@ -165,8 +163,7 @@ enum clv_status training_check_labels(const struct clv_training *training, struc
         if (training->given[k])
             return CLV_OK;
     double *share = array_zalloc((size_t)n_labels, sizeof *share);
-    if (!share)
-        return fail_memory(err);
+    MUST_IF(!share, fail_memory(err));
     for (size_t i = 0; i < training->n_examples; i++) {
         struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
         label_shares_add(share, &problem, n_labels);
@@ -192,8 +189,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
     enum clv_status status = check_streaming(learner, training, err);
     TRY(check_training(learner, training, err));
-    if (!status && !is_part)
-        status = training_check_labels(training, err);
+    TRY_IF(!is_part, training_check_labels(training, err));
     TRY(check_init(learner, training, err));
     TRY(check_weak(training, err));
     TRY(check_memory(learner, training, err));

@@ -7,8 +7,7 @@
 
 void tensor_release(struct clv_tensor *tensor)
 {
-    array_free((void *)tensor->name);
-    array_free((void *)tensor->data);
+    arrays_free((void *)tensor->name, (void *)tensor->data);
 }
 
 static struct clv_tensor *find_extra(const struct clv_model *model, const char *name)

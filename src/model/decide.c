@@ -33,8 +33,7 @@ static enum clv_status add_gains(double *gain, const struct clv_field *field, co
     if (is_balanced)
         return CLV_OK;
     double *pixels = array_zalloc(n_labels, sizeof *pixels), n_present = 0;
-    if (!pixels)
-        return fail_memory(err);
+    MUST_IF(!pixels, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         pixels[z[i]] += volume ? (double)volume[i] : 1;
     for (size_t b = 0; b < n_labels; b++)
@@ -84,8 +83,8 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
     clv_decision_defaults(&defaults, model);
     options = options ? options : &defaults;
     enum clv_status status = model_field_init(&field, model, problem, err);
-    if (status == CLV_OK && (options->n_draws == 0 || !(options->scale >= 0 && isfinite(options->scale))))
-        status = fail(err, CLV_ERR_USAGE, "a decision from %u draws at scale %g", options->n_draws, options->scale);
+    TRY_IF((options->n_draws == 0 || !(options->scale >= 0 && isfinite(options->scale))),
+           fail(err, CLV_ERR_USAGE, "a decision from %u draws at scale %g", options->n_draws, options->scale));
     if (status != CLV_OK)
         goto done;
     gain = array_zalloc(n * n_labels, sizeof *gain);
@@ -107,8 +106,7 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
                 y[i] = (int32_t)b;
     }
 done:
-    array_free(gain);
-    array_free(z);
+    arrays_free(gain, z);
     scored_field_release(&field);
     return status;
 }

@@ -15,8 +15,7 @@ enum clv_status label_costs_attach(struct clv_model *model, const double *w, dou
 {
     size_t n_labels = (size_t)model->shape.n_labels, size = (size_t)evidence_size(model->shape.n_labels);
     double *values = array_alloc(n_labels, (1 + size) * sizeof *values);
-    if (!values)
-        return fail_memory(err);
+    MUST_IF(!values, fail_memory(err));
     for (size_t l = 0; l < n_labels; l++) {
         values[l * (1 + size)] = price;
         memcpy(values + l * (1 + size) + 1, w + l * size, size * sizeof *values);
@@ -72,7 +71,6 @@ enum clv_status label_costs_of(double *cost, const struct clv_model *model, cons
             score += w[l * (1 + size) + 1 + c] * row[c];
         cost[l] = w[l * (1 + size)] * fmin(fmax(OFFSET - score, 0), MOST);
     }
-    array_free(marginals);
-    array_free(evidence);
+    arrays_free(marginals, evidence);
     return status;
 }

@@ -22,9 +22,8 @@ static enum clv_status log_sum(double *value, struct likelihood *self, const str
     if (fits)
         return clv_forest_run(self->forest, value, NULL, NULL, NULL, field, &options, err);
     enum clv_status status = bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err);
-    if (!status && !fits)
-        status = fail(err, CLV_ERR_USAGE, "a graph of %d nodes and %d edges is too wide for an exact likelihood",
-                      field->n_nodes, field->n_edges);
+    TRY_IF(!fits, fail(err, CLV_ERR_USAGE, "a graph of %d nodes and %d edges is too wide for an exact likelihood",
+                       field->n_nodes, field->n_edges));
     return status ? status : bucket_run(&self->bucket, value, NULL, NULL, NULL, field, &options, err);
 }
 

@@ -27,8 +27,7 @@ enum clv_status clv_model_decode(int32_t *y, const struct clv_model *model, cons
     bool has_costs = model->n_extra && label_costs_are_there(model);
     enum clv_status status = model->first ? model_field_init(&field, model, problem, err)
                                           : scored_field_init(&field, &model->shape, model->w, problem, err);
-    if (status == CLV_OK && has_costs)
-        status = label_costs_of(cost, model, problem, err);
+    TRY_IF(has_costs, label_costs_of(cost, model, problem, err));
     TRY(has_costs ? clv_oracle_decode_costs(oracle, y, &field, cost, is_visible, &model->decoding, err)
                   : clv_oracle_decode(oracle, y, &field, is_visible, &model->decoding, err));
     scored_field_release(&field);

@@ -46,8 +46,7 @@ static enum clv_status check_shape(const struct clv_model *model, const char *na
 {
     const struct clv_shape *shape = &model->shape;
     enum clv_status status = shape_check(shape, name, err);
-    if (status == CLV_OK && model->first)
-        status = check_stages(model, name, err);
+    TRY_IF(model->first, check_stages(model, name, err));
     if (status != CLV_OK)
         return status;
     if (model->labels.n_labels != shape->n_labels)
@@ -108,8 +107,7 @@ static enum clv_status put_header(struct header *header, const struct clv_model 
         text_put(&header->recipe, "none");
     record_put_json(&header->record, &model->record);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i]->failed)
-            return fail_memory(err);
+        MUST_IF(texts[i]->failed, fail_memory(err));
     return CLV_OK;
 }
 
@@ -133,8 +131,7 @@ static enum clv_status put_extra(struct clv_tensor *tensors, struct text *names,
         text_put(names, EXTRA);
         text_append(names, model->extra[i].name, strlen(model->extra[i].name) + 1);
     }
-    if (names->failed)
-        return fail_memory(err);
+    MUST_IF(names->failed, fail_memory(err));
     const char *name = names->bytes;
     for (size_t i = 0; i < model->n_extra; i++) {
         tensors[i] = model->extra[i];
@@ -152,8 +149,7 @@ enum clv_status clv_model_write(const char *path, const struct clv_model *model,
         return fail(err, CLV_ERR_USAGE, "%s: the model has no weights or no labels", path);
     enum clv_status status = check_shape(model, path, err);
     TRY(weights_check(&model->shape, model->w, path, err));
-    if (status == CLV_OK && model->first)
-        status = weights_check(&model->first->shape, model->first->w, path, err);
+    TRY_IF(model->first, weights_check(&model->first->shape, model->first->w, path, err));
     if (status != CLV_OK)
         return status;
     struct header header;
@@ -161,8 +157,7 @@ enum clv_status clv_model_write(const char *path, const struct clv_model *model,
     text_init(&names, SIZE_MAX / 2);
     struct clv_tensor *tensors = array_alloc(N_OWN_TENSORS + model->n_extra, sizeof *tensors);
     status = put_header(&header, model, err);
-    if (status == CLV_OK && !tensors)
-        status = fail_memory(err);
+    TRY_IF(!tensors, fail_memory(err));
     if (status != CLV_OK)
         goto done;
     size_t n = own_tensors(tensors, model);
@@ -236,11 +231,10 @@ static enum clv_status read_first(struct clv_model *model, const struct clv_tens
     if (strcmp(clv_tensors_metadata(tensors, "format"), FORMAT STAGED) != 0)
         return CLV_OK;
     enum clv_status status = metadata_parse(&root, tensors, "first", path, err);
-    if (status == CLV_OK && !(model->first = array_zalloc(1, sizeof *model->first)))
-        status = fail_memory(err);
+    TRY_IF(!(model->first = array_zalloc(1, sizeof *model->first)), fail_memory(err));
     TRY(shape_read(&model->first->shape, root, path, err));
-    if (status == CLV_OK && !json_get_double(json_member(root, "temperature"), &model->first->temperature))
-        status = fail(err, CLV_ERR_DATA, "%s: the first stage has no temperature", path);
+    TRY_IF(!json_get_double(json_member(root, "temperature"), &model->first->temperature),
+           fail(err, CLV_ERR_DATA, "%s: the first stage has no temperature", path));
     json_root_free(root);
     return status;
 }
@@ -252,8 +246,7 @@ static enum clv_status read_extra(struct clv_model *model, const struct clv_tens
     struct clv_tensor own[N_OWN_TENSORS];
     size_t n_own = own_tensors(own, model), n = clv_tensors_count(tensors);
     model->extra = array_zalloc(n, sizeof *model->extra);
-    if (!model->extra)
-        return fail_memory(err);
+    MUST_IF(!model->extra, fail_memory(err));
     for (size_t i = 0; i < n; i++) {
         struct clv_tensor tensor = *clv_tensors_at(tensors, i);
         size_t at = 0;
@@ -287,8 +280,7 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     }
     TRY(check_shape(&fresh, path, err));
     TRY(weights_read(&fresh.w, &fresh.shape, tensors, &names_of_last, path, err));
-    if (status == CLV_OK && fresh.first)
-        status = weights_read(&fresh.first->w, &fresh.first->shape, tensors, &names_of_first, path, err);
+    TRY_IF(fresh.first, weights_read(&fresh.first->w, &fresh.first->shape, tensors, &names_of_first, path, err));
     TRY(read_extra(&fresh, tensors, path, err));
     TRY(record_read(&fresh.record, tensors, path, err));
     if (status == CLV_OK)
@@ -431,8 +423,7 @@ enum clv_status weights_read(double **w, const struct clv_shape *shape, const st
         return status;
     size_t n_unary = clv_shape_unary_size(shape), n = clv_shape_size(shape);
     double *read = array_alloc(n, sizeof *read);
-    if (!read)
-        return fail_memory(err);
+    MUST_IF(!read, fail_memory(err));
     memcpy(read, unary->data, n_unary * sizeof *read);
     if (pairwise)
         memcpy(read + n_unary, pairwise->data, (n - n_unary) * sizeof *read);

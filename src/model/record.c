@@ -9,8 +9,7 @@
 void record_release(struct clv_record *record)
 {
     for (size_t i = 0; i < record->n; i++) {
-        array_free(record->entries[i].key);
-        array_free(record->entries[i].value);
+        arrays_free(record->entries[i].key, record->entries[i].value);
     }
     array_free(record->entries);
     *record = (struct clv_record){0};
@@ -36,8 +35,7 @@ static enum clv_status append_entry(struct clv_record *record, const char *key, 
 {
     struct clv_record_entry entry = {string_copy(key), string_copy(value)};
     if (!entry.key || !entry.value) {
-        array_free(entry.key);
-        array_free(entry.value);
+        arrays_free(entry.key, entry.value);
         return fail_memory(err);
     }
     record->entries[record->n++] = entry;
@@ -47,8 +45,7 @@ static enum clv_status append_entry(struct clv_record *record, const char *key, 
 static enum clv_status reserve_entries(struct clv_record *record, size_t n_more, struct clv_error *err)
 {
     struct clv_record_entry *grown = array_realloc(record->entries, record->n + n_more, sizeof *grown);
-    if (!grown)
-        return fail_memory(err);
+    MUST_IF(!grown, fail_memory(err));
     record->entries = grown;
     return CLV_OK;
 }
@@ -61,8 +58,7 @@ enum clv_status clv_record_set(struct clv_record *record, const char *key, const
         return append_entry(record, key, value, err);
     }
     char *text = string_copy(value);
-    if (!text)
-        return fail_memory(err);
+    MUST_IF(!text, fail_memory(err));
     array_free(entry->value);
     entry->value = text;
     return CLV_OK;
@@ -87,8 +83,7 @@ enum clv_status record_read(struct clv_record *record, const struct clv_tensors 
     struct json_value *root;
     const struct json_value *value;
     enum clv_status status = metadata_parse(&root, tensors, "record", path, err);
-    if (status == CLV_OK && !json_get_object(root, &n))
-        status = fail(err, CLV_ERR_DATA, "%s: its record is no JSON object", path);
+    TRY_IF(!json_get_object(root, &n), fail(err, CLV_ERR_DATA, "%s: its record is no JSON object", path));
     TRY(reserve_entries(record, n, err));
     /* A key is there once: JSON with one that is there twice was refused. So nothing is looked for, however many there
      * are. */

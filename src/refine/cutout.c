@@ -33,8 +33,7 @@ static int32_t clamp(int32_t at, int32_t n)
 static enum clv_status mark_band(uint8_t *kind, int32_t width, int32_t height, int32_t band, struct clv_error *err)
 {
     int32_t *sum = array_zalloc((size_t)width, sizeof *sum), side = 2 * band + 1;
-    if (!sum)
-        return fail_memory(err);
+    MUST_IF(!sum, fail_memory(err));
     for (int32_t y = -band; y < height + band; y++) {
         const uint8_t *enters = kind + (size_t)clamp(y, height) * (size_t)width;
         const uint8_t *leaves = kind + (size_t)clamp(y - side, height) * (size_t)width;
@@ -207,8 +206,7 @@ enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, 
         add_row(&nearby, y - nearby.reach - 1, -1);
         draw_row(&fresh, &nearby, y, band);
     }
-    array_free(kind);
-    array_free(nearby.columns);
+    arrays_free(kind, nearby.columns);
     if (status == CLV_OK)
         *self = fresh;
     else

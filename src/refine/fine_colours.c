@@ -51,8 +51,6 @@ enum clv_status fine_colours_ratio(float *ratio, const struct clv_image *image, 
         for (size_t x = 0; x < width; x++)
             ratio[(size_t)y * width + x] = counts[colours[x]];
     }
-    array_free(counts);
-    array_free(lab);
-    array_free(colours);
+    arrays_free(counts, lab, colours);
     return status;
 }

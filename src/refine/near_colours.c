@@ -13,11 +13,7 @@
 
 void near_colours_release(struct near_colours *self)
 {
-    array_free(self->colour);
-    array_free(self->column_of);
-    array_free(self->row_of);
-    array_free(self->counts);
-    array_free(self->overall);
+    arrays_free(self->colour, self->column_of, self->row_of, self->counts, self->overall);
     *self = (struct near_colours){0};
 }
 

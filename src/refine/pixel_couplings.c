@@ -58,8 +58,7 @@ enum clv_status pixel_couplings_init(struct pixel_couplings *self, const struct 
 {
     struct pixel_couplings made = {.image = image};
     made.weight = contrast_weights(&made.last, mean_contrast(image));
-    if (!made.weight)
-        return fail_memory(err);
+    MUST_IF(!made.weight, fail_memory(err));
     strength = coupling_at(strength, (size_t)image->width * (size_t)image->height);
     made.straight = (float)strength;
     made.slanting = (float)(strength / sqrt(2));

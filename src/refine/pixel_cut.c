@@ -67,8 +67,7 @@ static enum clv_status init(struct cutting *self, int64_t whole, struct clv_erro
     bool is_short = !self->labels;
     for (int k = 0; k < 5; k++)
         is_short |= !(self->row[k] = array_alloc((size_t)width, sizeof *self->row[k]));
-    if (is_short)
-        return fail_memory(err);
+    MUST_IF(is_short, fail_memory(err));
     self->n_open = (size_t)width * (size_t)height;
     memset(self->known, GRID_UNDECIDED, self->n_open);
     for (int32_t y = 0; y < height; y++) {
@@ -265,13 +264,11 @@ enum clv_status pixel_cut(uint8_t *labels, size_t *n_open, const struct pixel_en
     const struct rectangle all = {0, 0, energy->width, energy->height};
     struct cutting self = {.energy = energy, .known = labels};
     enum clv_status status = init(&self, whole, err);
-    if (status == CLV_OK && (int64_t)energy->width * energy->height <= whole)
-        status = decide(&self, all, NULL, err);
+    TRY_IF((int64_t)energy->width * energy->height <= whole, decide(&self, all, NULL, err));
     for (int i = 0; i < N_PASSES && self.n_open && status == CLV_OK; i++)
         status = go_over(&self, NULL, &passes[i], estimate, NULL, err);
     *n_open = self.n_open;
-    if (status == CLV_OK && self.n_open)
-        status = settle_open(&self, estimate, err);
+    TRY_IF(self.n_open, settle_open(&self, estimate, err));
     release(&self);
     return status;
 }

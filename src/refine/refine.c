@@ -34,9 +34,7 @@ struct canvas {
 static void canvas_release(struct canvas *self)
 {
     pixel_couplings_release(&self->couplings);
-    array_free(self->labels);
-    array_free(self->made);
-    array_free(self->score);
+    arrays_free(self->labels, self->made, self->score);
     near_colours_release(&self->colours);
 }
 
@@ -48,8 +46,7 @@ static enum clv_status canvas_init(struct canvas *self, const uint8_t *labels, s
     enum clv_status status = self->labels && self->made ? CLV_OK : fail_memory(err);
     TRY(pixel_couplings_init(&self->couplings, self->image, self->options->coupling, err));
     TRY(near_colours_init(&self->colours, self->image, err));
-    if (status == CLV_OK && !(self->score = array_alloc(self->colours.n_cells, sizeof *self->score)))
-        status = fail_memory(err);
+    TRY_IF(!(self->score = array_alloc(self->colours.n_cells, sizeof *self->score)), fail_memory(err));
     return status;
 }
 
@@ -199,8 +196,7 @@ static enum clv_status prior_init(struct refine_prior *prior, const struct clv_e
     *prior = (struct refine_prior){.width = example->width, .example = example};
     prior->of_nodes = scale_margins(example, margin);
     prior->column = array_alloc((size_t)example->width, sizeof *prior->column);
-    if (!prior->of_nodes || !prior->column)
-        return fail_memory(err);
+    MUST_IF(!prior->of_nodes || !prior->column, fail_memory(err));
     for (int32_t x = 0; x < example->width; x++)
         prior->column[x] = working_coordinate(x, example->width, example->superpixels.width);
     return CLV_OK;
@@ -208,8 +204,7 @@ static enum clv_status prior_init(struct refine_prior *prior, const struct clv_e
 
 static void prior_release(struct refine_prior *prior)
 {
-    array_free(prior->of_nodes);
-    array_free(prior->column);
+    arrays_free(prior->of_nodes, prior->column);
 }
 
 enum clv_status refine_by_margins(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,

@@ -38,11 +38,9 @@ static void release(struct expansion *self)
         array_free(self->score[a]);
     pixel_couplings_release(&self->couplings);
     for (int k = 0; k < 4; k++) {
-        array_free(self->here[k]);
-        array_free(self->above[k]);
+        arrays_free(self->here[k], self->above[k]);
     }
-    array_free(self->labels);
-    array_free(self->takes);
+    arrays_free(self->labels, self->takes);
     near_colours_release(&self->colours);
 }
 
@@ -101,8 +99,7 @@ static enum clv_status learn_colours(struct expansion *self, const struct clv_re
         self->score[a] = NULL;
         if (n_own == 0 || n_own == self->n) /* no colours to learn */
             continue;
-        if (!(self->score[a] = array_alloc(self->colours.n_cells, sizeof *self->score[a])))
-            return fail_memory(err);
+        MUST_IF(!(self->score[a] = array_alloc(self->colours.n_cells, sizeof *self->score[a])), fail_memory(err));
         near_colours_learn(&self->colours, self->labels, (uint8_t)a);
         near_colours_score(self->score[a], &self->colours, options->nearby / 2, options->overall / 2);
     }

@@ -157,7 +157,6 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
     for (size_t p = 0; status == CLV_OK && p < planes.n; p++)
         labels[p] = made[p];
 done:
-    array_free(made);
-    array_free(prior);
+    arrays_free(made, prior);
     return status;
 }

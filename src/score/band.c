@@ -38,8 +38,7 @@ enum clv_status band_keep(struct clv_mask *mask, int32_t radius_px, struct clv_e
     int32_t width = mask->width, height = mask->height;
     size_t n = (size_t)width * (size_t)height;
     uint8_t *spans = array_alloc(n + (size_t)width, 2);
-    if (!spans)
-        return fail_memory(err);
+    MUST_IF(!spans, fail_memory(err));
     uint8_t *low_of = spans, *high_of = spans + n, *low = spans + 2 * n, *high = low + width;
     for (int32_t y = 0; y < height; y++) {
         size_t at = (size_t)y * (size_t)width;

@@ -31,8 +31,7 @@ enum clv_status clv_confusion_init(struct clv_confusion *confusion, int32_t n_la
     if (n_labels < 1 || n_labels > CLV_MAX_LABELS)
         return fail(err, CLV_ERR_USAGE, "%d labels; there must be 1 to %d", n_labels, CLV_MAX_LABELS);
     uint64_t *counts = array_zalloc((size_t)n_labels * ((size_t)n_labels + 1), sizeof *counts);
-    if (!counts)
-        return fail_memory(err);
+    MUST_IF(!counts, fail_memory(err));
     *confusion = (struct clv_confusion){n_labels, counts};
     return CLV_OK;
 }

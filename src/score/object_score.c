@@ -28,8 +28,7 @@ static enum clv_status find_overlaps(struct overlap **overlaps, size_t *n, const
             (*overlaps)[n_runs - 1].pixels++;
             continue;
         }
-        if (array_reserve((void **)overlaps, &capacity, n_runs + 1, sizeof **overlaps))
-            return fail_memory(err);
+        MUST_IF(array_reserve((void **)overlaps, &capacity, n_runs + 1, sizeof **overlaps), fail_memory(err));
         (*overlaps)[n_runs++] = (struct overlap){a, b, 1};
     }
     if (n_runs)
@@ -68,9 +67,7 @@ enum clv_status object_counts_of(struct object_counts *counts, const struct clv_
     }
     if (status == CLV_OK)
         *counts = made;
-    array_free(overlaps);
-    array_free(area_true);
-    array_free(area_found);
+    arrays_free(overlaps, area_true, area_found);
     return status;
 }
 

@@ -7,8 +7,7 @@
 
 void clv_adjacency_release(struct clv_adjacency *adjacency)
 {
-    array_free(adjacency->edges);
-    array_free(adjacency->boundary_length);
+    arrays_free(adjacency->edges, adjacency->boundary_length);
     *adjacency = (struct clv_adjacency){0};
 }
 
@@ -133,10 +132,6 @@ enum clv_status clv_adjacency_build(struct clv_adjacency *adjacency, const struc
     made = (struct clv_adjacency){0};
 done:
     clv_adjacency_release(&made);
-    array_free(list.edges);
-    array_free(list.lengths);
-    array_free(contacts);
-    array_free(slot);
-    array_free(first);
+    arrays_free(list.edges, list.lengths, contacts, slot, first);
     return status;
 }

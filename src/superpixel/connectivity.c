@@ -33,14 +33,7 @@ struct region_map {
 
 static void map_release(struct region_map *map)
 {
-    array_free(map->row);
-    array_free(map->runs);
-    array_free(map->size);
-    array_free(map->owner);
-    array_free(map->first);
-    array_free(map->borders);
-    array_free(map->queue);
-    array_free(map->tally);
+    arrays_free(map->row, map->runs, map->size, map->owner, map->first, map->borders, map->queue, map->tally);
 }
 
 static size_t count_runs(const int32_t *row, int32_t width)
@@ -54,15 +47,13 @@ static size_t count_runs(const int32_t *row, int32_t width)
 static enum clv_status find_runs(struct region_map *map, const int32_t *labels, struct clv_error *err)
 {
     map->row = array_alloc((size_t)map->height + 1, sizeof *map->row);
-    if (!map->row)
-        return fail_memory(err);
+    MUST_IF(!map->row, fail_memory(err));
     map->row[0] = 0;
     for (int32_t y = 0; y < map->height; y++)
         map->row[y + 1] = map->row[y] + count_runs(labels + (size_t)y * (size_t)map->width, map->width);
     map->n_runs = map->row[map->height];
     map->runs = array_alloc(map->n_runs, sizeof *map->runs);
-    if (!map->runs)
-        return fail_memory(err);
+    MUST_IF(!map->runs, fail_memory(err));
 
     struct run *run = map->runs;
     for (int32_t y = 0; y < map->height; y++) {
@@ -136,8 +127,7 @@ static enum clv_status find_pieces(struct region_map *map, struct clv_error *err
     map->size = array_zalloc((size_t)n, sizeof *map->size);
     map->owner = array_alloc((size_t)n, sizeof *map->owner);
     map->tally = array_alloc((size_t)map->n_labels, sizeof *map->tally);
-    if (!map->size || !map->owner || !map->tally)
-        return fail_memory(err);
+    MUST_IF(!map->size || !map->owner || !map->tally, fail_memory(err));
 
     for (int32_t y = 0; y < map->height; y++)
         for (size_t i = map->row[y]; i < map->row[y + 1]; i++)
@@ -192,14 +182,12 @@ static enum clv_status find_borders(struct region_map *map, struct clv_error *er
 {
     size_t n = (size_t)map->n_pieces;
     map->first = array_zalloc(n + 1, sizeof *map->first);
-    if (!map->first)
-        return fail_memory(err);
+    MUST_IF(!map->first, fail_memory(err));
     for_each_pair(map, count_border);
     for (size_t p = 0; p < n; p++)
         map->first[p + 1] += map->first[p];
     map->borders = array_alloc(map->first[n], sizeof *map->borders);
-    if (!map->borders)
-        return fail_memory(err);
+    MUST_IF(!map->borders, fail_memory(err));
     for_each_pair(map, add_border); /* moves first[p] to the end of p's borders, which is where p + 1's begin */
     memmove(map->first + 1, map->first, n * sizeof *map->first);
     map->first[0] = 0;
@@ -240,8 +228,7 @@ static enum clv_status join_loose_pieces(struct region_map *map, struct clv_erro
 {
     const int32_t queued = -2;
     map->queue = array_alloc((size_t)map->n_pieces, sizeof *map->queue);
-    if (!map->queue)
-        return fail_memory(err);
+    MUST_IF(!map->queue, fail_memory(err));
     memset(map->tally, 0, (size_t)map->n_labels * sizeof *map->tally);
     size_t head = 0, tail = 0;
     for (int32_t p = 0; p < map->n_pieces; p++)

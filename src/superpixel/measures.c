@@ -47,8 +47,7 @@ enum clv_status clv_achievable_accuracy(double *accuracy, const struct clv_super
         right += commonest(sorted + first[s], first[s + 1] - first[s], counts);
     *accuracy = first[n] ? (double)right / (double)first[n] : 1;
 done:
-    array_free(first);
-    array_free(sorted);
+    arrays_free(first, sorted);
     return status;
 }
 
@@ -87,8 +86,7 @@ enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels
     int32_t *count = array_zalloc((size_t)width, sizeof *count);
     uint8_t *rows = array_alloc(count_pixels(superpixels), 1);
     if (!count || !rows) {
-        array_free(count);
-        array_free(rows);
+        arrays_free(count, rows);
         return fail_memory(err);
     }
     for (int32_t y = 0; y < height; y++)
@@ -110,7 +108,6 @@ enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels
             }
     }
     *recall = all ? (double)found / (double)all : 1;
-    array_free(count);
-    array_free(rows);
+    arrays_free(count, rows);
     return CLV_OK;
 }

@@ -48,8 +48,7 @@ enum clv_status patch_grid_partition(struct clv_superpixels *superpixels, const 
 {
     size_t width = (size_t)grid->width;
     int32_t *labels = array_alloc(width * (size_t)grid->height, sizeof *labels);
-    if (!labels)
-        return fail_memory(err);
+    MUST_IF(!labels, fail_memory(err));
     for (int32_t y = 0; y < grid->height; y++)
         for (int32_t x = 0; x < grid->width; x++)
             labels[(size_t)y * width + (size_t)x] = row_of(grid, y) * grid->n_columns + column_of(grid, x);
@@ -70,8 +69,7 @@ enum clv_status patch_grid_adjacency(struct clv_adjacency *adjacency, const stru
             *heights = array_zalloc((size_t)rows, sizeof *heights);
     if (!made.edges || !made.boundary_length || !widths || !heights) {
         clv_adjacency_release(&made);
-        array_free(widths);
-        array_free(heights);
+        arrays_free(widths, heights);
         return fail_memory(err);
     }
     for (int32_t x = 0; x < grid->width; x++)
@@ -93,8 +91,7 @@ enum clv_status patch_grid_adjacency(struct clv_adjacency *adjacency, const stru
                 made.boundary_length[n++] = (float)length[i];
             }
         }
-    array_free(widths);
-    array_free(heights);
+    arrays_free(widths, heights);
     *adjacency = made;
     return CLV_OK;
 }

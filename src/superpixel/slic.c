@@ -248,10 +248,7 @@ static enum clv_status candidates_init(struct slic *slic, struct clv_error *err)
 static void slic_release(struct slic *slic)
 {
     tiles_release(&slic->tiles);
-    array_free(slic->centres);
-    array_free(slic->clusters);
-    array_free(slic->first);
-    array_free(slic->candidates);
+    arrays_free(slic->centres, slic->clusters, slic->first, slic->candidates);
 }
 
 enum clv_status clv_slic(struct clv_superpixels *superpixels, const struct clv_image *image,

@@ -9,8 +9,7 @@ void tiles_release(struct tiles *tiles)
 {
     for (int c = 0; c < 3; c++)
         array_free(tiles->lab[c]);
-    array_free(tiles->boxes);
-    array_free(tiles->labels);
+    arrays_free(tiles->boxes, tiles->labels);
     *tiles = (struct tiles){0};
 }
 

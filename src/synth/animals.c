@@ -100,8 +100,7 @@ static enum clv_status draw_one(void *context, size_t index, int thread, struct 
     uint8_t *figure = NULL;
     char *image_path = item_path(run, "images", ".jpg", index), *mask_path = item_path(run, "masks", ".png", index);
     enum clv_status status = image_path && mask_path ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && stop_requested(run->progress))
-        status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    TRY_IF(stop_requested(run->progress), fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
     TRY(synth_scene_draw(&image, &figure, varied_side(options, options->width, 2 * index),
                          varied_side(options, options->height, 2 * index + 1), options->seed, (uint32_t)index, err));
     TRY(clv_jpeg_write(image_path, &image, JPEG_QUALITY, err));
@@ -110,9 +109,7 @@ static enum clv_status draw_one(void *context, size_t index, int thread, struct 
         run->boxes[index] = tight_box(figure, image.width, image.height);
         parallel_progress(run->progress, "drawing", &run->n_done, (size_t)options->n_images, NULL);
     }
-    array_free(image_path);
-    array_free(mask_path);
-    array_free(figure);
+    arrays_free(image_path, mask_path, figure);
     clv_image_release(&image);
     return status;
 }
@@ -169,8 +166,7 @@ static enum clv_status make_folders(const struct synth_run *run, struct clv_erro
     char *images = path_join(run->folder, "images"), *masks = path_join(run->folder, "masks");
     enum clv_status status = images && masks ? folder_create(images, err) : fail_memory(err);
     TRY(folder_create(masks, err));
-    array_free(images);
-    array_free(masks);
+    arrays_free(images, masks);
     return status;
 }
 
@@ -179,8 +175,7 @@ enum clv_status clv_synth_animals(const char *folder, const struct clv_synth_opt
 {
     struct synth_run run = {.folder = folder, .options = options, .progress = progress, .n_digits = 4};
     enum clv_status status = check_options(options, err);
-    if (status == CLV_OK && !options->overwrite)
-        status = check_folder(folder, err);
+    TRY_IF(!options->overwrite, check_folder(folder, err));
     if (status != CLV_OK)
         return status;
 

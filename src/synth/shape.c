@@ -43,9 +43,7 @@ enum clv_status field_init(struct field *field, int32_t width, int32_t height, s
 
 void field_release(struct field *field)
 {
-    array_free(field->distance);
-    array_free(field->radius);
-    array_free(field->axial);
+    arrays_free(field->distance, field->radius, field->axial);
     *field = (struct field){0};
 }
 
@@ -151,8 +149,7 @@ enum clv_status canvas_init(struct canvas *canvas, int32_t width, int32_t height
 
 void canvas_release(struct canvas *canvas)
 {
-    array_free(canvas->colour);
-    array_free(canvas->figure);
+    arrays_free(canvas->colour, canvas->figure);
     *canvas = (struct canvas){0};
 }
 

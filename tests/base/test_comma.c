@@ -6,18 +6,16 @@
 #include "base/base.h"
 #include "support/support.h"
 
-/* A folder with the locale de_DE.UTF-8; NULL, after skip(), without what it is made of (Debian: locales). */
-static const char *make_locale(const char *test_name)
+static char folder[256];
+
+/* A folder with the locale de_DE.UTF-8, unless what it is made of is not there (Debian: locales). */
+static void make_locale(void)
 {
-    const char *folder = temporary_folder();
     char *output;
+    snprintf(folder, sizeof folder, "%s", temporary_folder());
     /* It warns, and says so by its status. */
     run_command(&output, "localedef --no-archive -c -i de_DE -f UTF-8 %s/de_DE.UTF-8", folder);
     free(output);
-    if (path_exists(formatted("%s/de_DE.UTF-8/LC_NUMERIC", folder)))
-        return folder;
-    skip(test_name, "localedef cannot make de_DE.UTF-8");
-    return NULL;
 }
 
 /* Suites of what reads or writes numbers, run again in such a process. */
@@ -27,9 +25,10 @@ enum { N_SUITES = sizeof suites / sizeof *suites };
 
 TESTS(files_are_read_and_written_with_points_where_the_locale_has_commas, 0, N_SUITES)
 {
-    const char *folder = make_locale("files_are_read_and_written_with_points_where_the_locale_has_commas");
-    if (!folder)
+    if (!path_exists(formatted("%s/de_DE.UTF-8/LC_NUMERIC", folder))) {
+        skip("files_are_read_and_written_with_points_where_the_locale_has_commas", "localedef cannot make de_DE.UTF-8");
         return;
+    }
     char *output;
     int code = run_command(&output,
                            "unset LC_ALL CK_RUN_CASE; ASAN_OPTIONS=detect_leaks=0 " /* of LOCPATH, by the C library */
@@ -39,3 +38,5 @@ TESTS(files_are_read_and_written_with_points_where_the_locale_has_commas, 0, N_S
     ck_assert_msg(code == 0 && !strstr(output, "Checks: 0,"), "%s: %s", suites[_i], output);
     free(output);
 }
+
+SETUP_ONCE(make_locale, NULL)

@@ -83,8 +83,8 @@ static void fail_each_request(const char *command, size_t step)
 
 TEST(training_survives_every_failed_allocation)
 {
-    fail_each_request("train --data set/manifest.tsv --split train " TINY_TRAINING " -o made", 9);
-    fail_each_request("train --data set/manifest.tsv --split train --validate test " TINY_TRAINING " -o made", 29);
+    fail_each_request("train --data set/manifest.tsv --split train " TINY_TRAINING " -o made", 13);
+    fail_each_request("train --data set/manifest.tsv --split train --validate test " TINY_TRAINING " -o made", 41);
 }
 
 TEST(letters_survive_every_failed_allocation)
@@ -93,23 +93,23 @@ TEST(letters_survive_every_failed_allocation)
     free(expect_success("cd %s && gzip -f l && \"$CLEAVE\" import letters l.gz -o words && \"$CLEAVE\" train --data "
                         "words --passes 2 -t 1 -o letters",
                         folder));
-    fail_each_request("import letters l.gz --folds 0 -o made", 12);
-    fail_each_request("train --data words --learner mpmap --passes 2 -o made", 12);
-    fail_each_request("train --data words --passes 2 --cv 2 -o made", 12);
-    fail_each_request("train --data words --learner crf --passes 2 --init letters -o made", 12);
-    fail_each_request("score -m letters --data words --json >made", 12);
+    fail_each_request("import letters l.gz --folds 0 -o made", 17);
+    fail_each_request("train --data words --learner mpmap --passes 2 -o made", 17);
+    fail_each_request("train --data words --passes 2 --cv 2 -o made", 17);
+    fail_each_request("train --data words --learner crf --passes 2 --init letters -o made", 17);
+    fail_each_request("score -m letters --data words --json >made", 17);
 }
 
 TEST(features_by_vlfeat_survive_every_failed_allocation)
 {
     fail_each_request("features --data set/manifest.tsv --sift vlfeat --kmeans vlfeat --kernel-map chi2 --blocks "
                       "words,colour,hog --words 2 --superpixels 8 --codebook-samples 50 --seed 1 -o made",
-                      7);
+                      11);
 }
 
 TEST(segmenting_survives_every_failed_allocation)
 {
-    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test --refine -o made", 9);
+    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test --refine -o made", 13);
 }
 
 TEST(patches_survive_every_failed_allocation)
@@ -119,48 +119,48 @@ TEST(patches_survive_every_failed_allocation)
     spill(formatted("%s/many/labels.tsv", folder), labels, strlen(labels));
     fail_each_request("train --data many/manifest.tsv --split train --learner mssvm --nodes patches --patch-size 10 "
                       "--patch-step 8 --words 2 --codebook-samples 50 --passes 1 --seed 1 -o made",
-                      11);
+                      17);
     free(expect_success("cd %s && cp reference p.cleave", folder));
-    fail_each_request("segment -m p.cleave --data many/manifest.tsv --split test --refine -o made", 12);
+    fail_each_request("segment -m p.cleave --data many/manifest.tsv --split test --refine -o made", 17);
 }
 
 TEST(cutting_boxes_survives_every_failed_allocation)
 {
-    fail_each_request("segment --data set/manifest.tsv --split test --boxes set/boxes.tsv -o made", 9);
+    fail_each_request("segment --data set/manifest.tsv --split test --boxes set/boxes.tsv -o made", 13);
     free(expect_success(
         "cd %s && mkdir -p voc && printf '<annotation><filename>0003.jpg</filename><object><name>a</name>"
         "<bndbox><xmin>3</xmin><ymin>3</ymin><xmax>20</xmax><ymax>20</ymax></bndbox></object>"
         "</annotation>' >voc/3.xml && printf '{\"shapes\":[{\"label\":\"a\",\"points\":[[2,2],[20,20]],"
         "\"shape_type\":\"rectangle\"}],\"imagePath\":\"0003.jpg\"}' >labelme.json",
         folder));
-    fail_each_request("segment --data set/manifest.tsv --split test --boxes voc -o made", 9);
-    fail_each_request("segment --data set/manifest.tsv --split test --boxes labelme.json -o made", 9);
+    fail_each_request("segment --data set/manifest.tsv --split test --boxes voc -o made", 13);
+    fail_each_request("segment --data set/manifest.tsv --split test --boxes labelme.json -o made", 13);
 }
 
 TEST(marginals_survive_every_failed_allocation)
 {
-    fail_each_request("marginals -m m.cleave --data set/manifest.tsv --split test --draws 20 -o made", 9);
+    fail_each_request("marginals -m m.cleave --data set/manifest.tsv --split test --draws 20 -o made", 13);
     /* The map may be there already when the document fails. */
     fail_each_request(
         "marginals -m m.cleave --data set/manifest.tsv --split test --draws 20 -o maps --overwrite --json "
         ">made",
-        9);
+        13);
 }
 
 TEST(overlays_and_reports_survive_every_failed_allocation)
 {
     /* The mask and the overlay may be there already when the report fails; the page may not. */
-    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test -o masks --resume --report made", 9);
+    fail_each_request("segment -m m.cleave --data set/manifest.tsv --split test -o masks --resume --report made", 13);
 }
 
 TEST(scoring_survives_every_failed_allocation)
 {
-    fail_each_request("score -m m.cleave --data set/manifest.tsv --split test --pred masks --json >made", 12);
+    fail_each_request("score -m m.cleave --data set/manifest.tsv --split test --pred masks --json >made", 17);
 }
 
 TEST(feature_files_survive_every_failed_allocation)
 {
-    fail_each_request("features --data set/manifest.tsv --split test -m m.cleave -o made", 12);
+    fail_each_request("features --data set/manifest.tsv --split test -m m.cleave -o made", 17);
 }
 
 TEST(annotating_survives_every_failed_allocation)
@@ -170,11 +170,11 @@ TEST(annotating_survives_every_failed_allocation)
     free(expect_success("cd %s && \"$CLEAVE\" annotate train --data t.svm --lambda 0.1 -q -o tags", folder));
     fail_each_request("annotate train --data t.svm --kernel rbf --order-by f --cv 2 --cv-repeats 1 --cv-lambda 0.1 "
                       "--cv-gamma 1 --scale -o made",
-                      3);
-    fail_each_request("annotate train --data t.svm --learner tsbc --lambda 0.1 -o made", 9);
-    fail_each_request("annotate train --data t.svm --learner ssvm-chain --lambda 0.1 --passes 3 -o made", 12);
-    fail_each_request("annotate predict -m tags --data t.svm --json -o made", 3);
-    fail_each_request("annotate score -m tags --data t.svm --json >made", 3);
+                      5);
+    fail_each_request("annotate train --data t.svm --learner tsbc --lambda 0.1 -o made", 13);
+    fail_each_request("annotate train --data t.svm --learner ssvm-chain --lambda 0.1 --passes 3 -o made", 17);
+    fail_each_request("annotate predict -m tags --data t.svm --json -o made", 5);
+    fail_each_request("annotate score -m tags --data t.svm --json >made", 5);
 }
 
 TEST(drawing_survives_every_failed_allocation)

@@ -56,10 +56,10 @@ static void count_found(int *n_true, int *n_hit, const int32_t *found, const int
     }
 }
 
-static void learn(struct object_model *model, const char *name, int n_threads)
+static void learn(struct object_model *model, const char *name, size_t n_images, int n_threads)
 {
     const struct clv_learner *learner = clv_learner_find(name);
-    struct object_source source = {draw, NULL, 10};
+    struct object_source source = {draw, NULL, n_images};
     struct clv_training like;
     clv_training_defaults(&like, learner);
     like.seed = 3;
@@ -67,10 +67,20 @@ static void learn(struct object_model *model, const char *name, int n_threads)
     must(train_objects(model, &source, learner, &like, err));
 }
 
+static struct object_model model;
+
+static void setup(void)
+{
+    learn(&model, "ssvm", 10, 2);
+}
+
+static void teardown(void)
+{
+    object_model_release(&model);
+}
+
 TEST(discs_that_touch_are_told_apart_in_images_not_seen)
 {
-    struct object_model model = {0};
-    learn(&model, "ssvm", 2);
     ck_assert_ptr_nonnull(model.weights);
     ck_assert_float_eq(model.shrink, 1);
     int n_true = 0, n_hit = 0;
@@ -91,14 +101,13 @@ TEST(discs_that_touch_are_told_apart_in_images_not_seen)
         clv_image_release(&image);
     }
     ck_assert_int_ge(n_hit, n_true * 85 / 100);
-    object_model_release(&model);
 }
 
 TEST(any_number_of_threads_learns_the_same_bytes)
 {
     struct object_model one = {0}, three = {0};
-    learn(&one, "independent", 1);
-    learn(&three, "independent", 3);
+    learn(&one, "independent", 4, 1);
+    learn(&three, "independent", 4, 3);
     ck_assert_int_eq(one.n_weights, three.n_weights);
     ck_assert_mem_eq(one.weights, three.weights, (size_t)one.n_weights * sizeof *one.weights);
     ck_assert_mem_eq(one.net.weights, three.net.weights,
@@ -109,8 +118,6 @@ TEST(any_number_of_threads_learns_the_same_bytes)
 
 TEST(an_image_of_a_pixel_and_one_without_objects_are_fine)
 {
-    struct object_model model = {0};
-    learn(&model, "ssvm", 2);
     struct clv_image image;
     int32_t found[900], n = -1;
     must(clv_image_new(&image, 1, 1, 3, err));
@@ -119,5 +126,6 @@ TEST(an_image_of_a_pixel_and_one_without_objects_are_fine)
     must(clv_image_new(&image, 30, 30, 3, err));
     must(object_model_find(found, &n, &model, &image, err));
     clv_image_release(&image);
-    object_model_release(&model);
 }
+
+SETUP_ONCE(setup, teardown)

@@ -27,8 +27,11 @@ struct fixture {
     struct refining_source source;
 };
 
-static void begin(struct fixture *self, double iou_weight)
+static struct fixture fixture;
+
+static void begin(void)
 {
+    struct fixture *self = &fixture;
     const char *images[N_IMAGES];
     struct clv_recipe *recipe = &self->model.recipe;
     memset(self, 0, sizeof *self);
@@ -82,11 +85,12 @@ static void begin(struct fixture *self, double iou_weight)
                                             .examples = self->examples,
                                             .n_examples = N_IMAGES,
                                             .n_threads = 1,
-                                            .iou_weight = iou_weight};
+                                            .iou_weight = 0.25};
 }
 
-static void end(struct fixture *self)
+static void end(void)
 {
+    struct fixture *self = &fixture;
     self->model.w = NULL;
     clv_model_release(&self->model);
     clv_dataset_free(self->dataset);
@@ -158,23 +162,18 @@ static double imbalance(struct fixture *self, const struct refining *refining)
 
 TEST(scores_are_level_between_missed_pixels_and_those_too_many)
 {
-    static struct fixture fixture;
     static const double weights[] = {0, 1};
-    begin(&fixture, 0);
     for (int k = 0; k < 2; k++) {
         fixture.source.iou_weight = weights[k];
         struct refining refining = learned(&fixture);
         ck_assert_double_gt(fabs(refining.bias), 0.05); /* or it would not matter */
         ck_assert_double_eq_tol(imbalance(&fixture, &refining), 0, 0.12);
     }
-    end(&fixture);
 }
 
 TEST(of_the_couplings_the_best_is_learned)
 {
-    static struct fixture fixture;
     static const double couplings[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 8};
-    begin(&fixture, 0.25);
     struct refining refining = learned(&fixture), tried = refining;
     double least = INFINITY, best = -1;
     for (size_t k = 0; k < sizeof couplings / sizeof *couplings; k++) {
@@ -200,7 +199,6 @@ TEST(of_the_couplings_the_best_is_learned)
     }
     ck_assert_double_gt(best, 0);
     ck_assert_double_eq(refining.options.coupling, best);
-    end(&fixture);
 }
 
 static struct refining learned_votes(struct fixture *self, const struct refining_example *examples, size_t n)
@@ -244,9 +242,7 @@ static double votes_loss(struct fixture *self, const struct refining *refining, 
 
 TEST(searching_votes_ends_at_the_best_coupling)
 {
-    static struct fixture fixture;
     static const double couplings[] = {1, 1.5, 2, 3, 4, 6, 8};
-    begin(&fixture, 0.25);
     struct refining found = learned_votes(&fixture, fixture.examples, 2), tried = found;
     struct refining start = {.is_learned = true, .maps = {{1, 0, 0}}};
     clv_refine_defaults(&start.options);
@@ -256,28 +252,22 @@ TEST(searching_votes_ends_at_the_best_coupling)
         tried.options.coupling = couplings[k];
         ck_assert_double_ge(votes_loss(&fixture, &tried, 2), least - 2e-9);
     }
-    end(&fixture);
 }
 
 /* 16 of 32: four images again and again, and between them two others, which alone would lead elsewhere. */
 TEST(of_many_examples_every_other_one_is_looked_at)
 {
-    static struct fixture fixture;
     struct refining_example many[32];
-    begin(&fixture, 0.25);
     for (size_t i = 0; i < 32; i++)
         many[i] = fixture.examples[i % 2 ? 4 + i / 2 % 2 : i / 2 % 4];
     struct refining some = learned_votes(&fixture, fixture.examples, 4), all = learned_votes(&fixture, many, 32),
                     others = learned_votes(&fixture, fixture.examples + 4, 2);
     ck_assert(is_same(&some, &all));
     ck_assert(!is_same(&some, &others));
-    end(&fixture);
 }
 
 TEST(examples_are_labelled_under_their_own_weights)
 {
-    static struct fixture fixture;
-    begin(&fixture, 0.25);
     fixture.model.w = fixture.wrong;
     struct refining right = learned(&fixture);
     fixture.model.w = fixture.w;
@@ -289,19 +279,16 @@ TEST(examples_are_labelled_under_their_own_weights)
     ck_assert_double_eq(right.bias, same.bias);
     ck_assert_double_gt(right.options.prior, 0.1);
     ck_assert_double_eq(wrong.options.prior, 0); /* may not be negative */
-    end(&fixture);
 }
 
 /* Each image's nodes show their labels in features that no other image has: whoever learned from the image would trust
  * them. */
 TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
 {
-    static struct fixture fixture;
     static int64_t row[1000];
     static int32_t index[1000];
     static float value[1000];
     struct clv_dataset *dataset;
-    begin(&fixture, 0.25);
     must(clv_dataset_new(&dataset, 2, err));
     for (int32_t i = 0; i < N_IMAGES; i++) {
         struct clv_problem problem = fixture.problems[i];
@@ -333,16 +320,13 @@ TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     ck_assert_ptr_nonnull(tensor);
     ck_assert_double_eq(((const double *)tensor->data)[0], 0);
     clv_dataset_free(dataset);
-    end(&fixture);
 }
 
 /* Without couplings the cut is where scores change their sign: colours of the whole image are in the scores already. */
 TEST(scores_alone_decide_where_nothing_is_coupled)
 {
-    static struct fixture fixture;
     struct labelled_image labelled;
     struct refining refining = {.options = {.prior = 1, .overall = 2, .rounds = 1}, .bias = -3, .maps = {{1, 0, 0}}};
-    begin(&fixture, 0.25);
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     const struct segmented view = labelled_image_view(&labelled);
     float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
@@ -360,7 +344,6 @@ TEST(scores_alone_decide_where_nothing_is_coupled)
     free(raised);
     free(labels);
     labelled_image_release(&labelled);
-    end(&fixture);
 }
 
 /* The variance across the image of what a term says of a map with one bright column in its middle. */
@@ -388,9 +371,7 @@ static void measure_spread(void *context, int32_t term, const float *plane)
 /* In pixels of an image of 256 x 256: standard deviations of 3 and 20. */
 TEST(maps_are_blurred_by_shares_of_the_images_side)
 {
-    static struct fixture fixture;
     struct labelled_image labelled;
-    begin(&fixture, 0.25);
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     struct segmented view = labelled_image_view(&labelled);
     int32_t width = labelled.image.width, height = labelled.image.height;
@@ -409,7 +390,6 @@ TEST(maps_are_blurred_by_shares_of_the_images_side)
     }
     free(values);
     labelled_image_release(&labelled);
-    end(&fixture);
 }
 
 struct nearby_term {
@@ -426,10 +406,8 @@ static void keep_nearby(void *context, int32_t term, const float *plane)
 
 TEST(colours_nearby_are_those_around_each_pixel)
 {
-    static struct fixture fixture;
     struct labelled_image labelled;
     struct near_colours colours;
-    begin(&fixture, 0.25);
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[0], err));
     const struct segmented view = labelled_image_view(&labelled);
     struct nearby_term term = {calloc(labelled.n, sizeof(float)), labelled.n};
@@ -445,5 +423,6 @@ TEST(colours_nearby_are_those_around_each_pixel)
     free(score);
     free(term.plane);
     labelled_image_release(&labelled);
-    end(&fixture);
 }
+
+SETUP_ONCE(begin, end)

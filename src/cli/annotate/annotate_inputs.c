@@ -17,9 +17,7 @@ const struct clv_option search_option_rows[] = {
 
 void annotation_release(struct annotation *annotation)
 {
-    array_free(annotation->scores);
-    array_free(annotation->tags);
-    array_free(annotation->results);
+    arrays_free(annotation->scores, annotation->tags, annotation->results);
     *annotation = (struct annotation){0};
 }
 
@@ -74,8 +72,7 @@ enum clv_status annotate_claim(struct common_options *common, const char *output
     const char *const inputs[] = {is_file ? data : NULL, is_file ? names : NULL, model};
     enum clv_status status =
         names ? outputs_claim(&common->outputs, output, overwrite, "", inputs, 3, err) : fail_memory(err);
-    array_free(folder);
-    array_free(names);
+    arrays_free(folder, names);
     return status;
 }
 

@@ -323,8 +323,7 @@ static enum clv_status choose_by_folds(struct annotate_training *self, struct cl
     }
     const struct clv_tag_grid grid = {self->lambda, self->gamma, self->n_lambda, self->n_gamma};
     struct clv_tag_score *scores = array_alloc(grid.n_lambda * grid.n_gamma, sizeof *scores);
-    if (!scores)
-        return fail_memory(err);
+    MUST_IF(!scores, fail_memory(err));
     double tolerance = training->parameters[CLV_TAG_TOLERANCE];
     if (!self->is_given[CLV_TAG_TOLERANCE])
         training->parameters[CLV_TAG_TOLERANCE] = 1e-4; /* what is thrown away need not be exact */

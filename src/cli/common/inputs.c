@@ -1,10 +1,8 @@
 #include "cli/common/common.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -18,13 +16,7 @@
 
 void input_release(struct input *item)
 {
-    array_free(item->name);
-    array_free(item->image);
-    array_free(item->mask);
-    array_free(item->instances);
-    array_free(item->output);
-    array_free(item->file);
-    array_free(item->bytes);
+    arrays_free(item->name, item->image, item->mask, item->instances, item->output, item->file, item->bytes);
     for (int m = 0; m < CLV_MAX_MAPS; m++)
         array_free(item->maps[m]);
     *item = (struct input){0};
@@ -34,9 +26,7 @@ void input_list_release(struct input_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
         input_release(&list->items[i]);
-    array_free(list->items);
-    array_free(list->first_skipped);
-    array_free(list->first_own);
+    arrays_free(list->items, list->first_skipped, list->first_own);
     *list = (struct input_list){0};
 }
 
@@ -55,8 +45,7 @@ void inputs_cut(struct input_list *list, size_t first, size_t n)
 enum clv_status inputs_add_object(struct input_list *list, const char *name, const char *image, const char *mask,
                                   const char *output, struct clv_error *err)
 {
-    if (array_reserve((void **)&list->items, &list->capacity, list->n + 1, sizeof *list->items))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&list->items, &list->capacity, list->n + 1, sizeof *list->items), fail_memory(err));
     struct input *item = &list->items[list->n++];
     *item = (struct input){
         .name = string_copy(name),
@@ -239,8 +228,7 @@ static char *absolute_path(const char *path)
     size_t size = strlen(here) + strlen(path) + 3, n = 0;
     char *joined = array_alloc(size, 1), *absolute = array_alloc(size, 1), *cursor = joined, *part;
     if (!joined || !absolute) {
-        array_free(joined);
-        array_free(absolute);
+        arrays_free(joined, absolute);
         return NULL;
     }
     snprintf(joined, size, "%s/%s", here, path);
@@ -289,8 +277,7 @@ static enum clv_status keep_folders(const struct placed *placed, size_t n, struc
         common = path_shared_folder(placed[0].path, common, placed[i].path);
     for (size_t i = 0; i < n; i++) {
         char *file = string_copy(placed[i].path + common);
-        if (!file)
-            return fail_memory(err);
+        MUST_IF(!file, fail_memory(err));
         array_free(placed[i].item->file);
         placed[i].item->file = file;
     }
@@ -315,8 +302,7 @@ static enum clv_status rename_outputs(struct input_list *list, struct clv_error 
         item->output = path_output(item->file, is_shared[k++]);
         status = item->output ? CLV_OK : fail_memory(err);
     }
-    array_free(files);
-    array_free(is_shared);
+    arrays_free(files, is_shared);
     return status;
 }
 

@@ -87,11 +87,9 @@ enum clv_status outputs_add(struct outputs *self, const char *path, struct clv_e
     enum clv_status status = would_replace(&would, &info, path, err);
     if (status != CLV_OK || !would)
         return status;
-    if (array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list), fail_memory(err));
     char *copy = string_copy(path);
-    if (!copy)
-        return fail_memory(err);
+    MUST_IF(!copy, fail_memory(err));
     self->list[self->n++] = (struct replaced){info.st_dev, info.st_ino, copy};
     return CLV_OK;
 }
@@ -296,8 +294,7 @@ static enum clv_status take_file(struct output_locks *self, char *file, const ch
                                  struct clv_error *err)
 {
     int64_t start = 0, end = 0;
-    if (!file)
-        return fail_memory(err);
+    MUST_IF(!file, fail_memory(err));
     if (shard) {
         start = (shard->number - 1) * SHARES / shard->count;
         end = shard->number * SHARES / shard->count;

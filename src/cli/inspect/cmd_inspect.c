@@ -250,8 +250,7 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
 
     for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {
         struct weight *weights = sorted_row(model, row);
-        if (!weights)
-            return fail_memory(err);
+        MUST_IF(!weights, fail_memory(err));
         printf("\nlargest weights of %s\n", model->labels.names[row_label(model, row)]);
         for (int32_t i = 0; i < n_top && i < shape->n_features; i++) {
             feature_name(name, model, weights[i].feature);
@@ -269,8 +268,7 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
             printf("  %12.5g  %s\n", model->w[unary_size + (size_t)f], name);
         }
     }
-    if (shape->pairwise == CLV_PAIRWISE_FULL && n_top && print_pairs(model, n_top))
-        return fail_memory(err);
+    MUST_IF(shape->pairwise == CLV_PAIRWISE_FULL && n_top && print_pairs(model, n_top), fail_memory(err));
     print_record(model);
     return CLV_OK;
 }
@@ -337,8 +335,7 @@ static enum clv_status put_weights(struct text *text, const struct clv_model *mo
     text_put(text, "{");
     for (size_t row = 0; row < clv_shape_rows(&model->shape); row++) {
         struct weight *weights = sorted_row(model, row);
-        if (!weights)
-            return fail_memory(err);
+        MUST_IF(!weights, fail_memory(err));
         snprintf(name, sizeof name, "%d", row_label(model, row));
         json_put_key(text, name);
         text_put(text, "[");

@@ -1,6 +1,5 @@
 /* cleave inspect on a model of tags. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "annotate/annotate.h"

@@ -136,8 +136,7 @@ static enum clv_status write_redirect(char **path, const char *link, int size, s
             continue;
         array_free(*path);
         *path = path_join(folders[k], "cleave-label-XXXXXX.html");
-        if (!*path)
-            return fail_memory(err);
+        MUST_IF(!*path, fail_memory(err));
         fd = mkostemps(*path, 5, O_CLOEXEC);
     }
     if (fd < 0)

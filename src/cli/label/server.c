@@ -278,8 +278,7 @@ enum clv_status label_server_new(struct label_server **server, struct text *link
 {
     size_t n_hosts = 0;
     struct label_server *fresh = array_zalloc(1, sizeof *fresh);
-    if (!fresh)
-        return fail_memory(err);
+    MUST_IF(!fresh, fail_memory(err));
     fresh->socket = -1;
     enum clv_status status = listen_at(fresh, access, &n_hosts, address, &port, err);
     for (size_t k = 0; k < n_hosts; k++)

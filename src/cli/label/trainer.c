@@ -177,8 +177,7 @@ static enum clv_status launch(struct label_trainer *trainer, const struct traini
     struct reader_arguments *arguments = array_zalloc(1, sizeof *arguments);
     char *list = string_copy(export->only ? export->only : export->data);
     if (!arguments || !list) {
-        array_free(arguments);
-        array_free(list);
+        arrays_free(arguments, list);
         return fail_memory(err);
     }
     if (trainer->has_reader)
@@ -253,8 +252,7 @@ static int32_t count(void *context)
 enum clv_status label_trainer_new(struct label_trainer **trainer, const char *model, struct clv_error *err)
 {
     struct label_trainer *fresh = array_zalloc(1, sizeof *fresh);
-    if (!fresh)
-        return fail_memory(err);
+    MUST_IF(!fresh, fail_memory(err));
     pthread_mutex_init(&fresh->lock, NULL);
     fresh->loss = fresh->standard_error = NAN;
     fresh->model = string_copy(model);
@@ -274,9 +272,7 @@ void label_trainer_free(struct label_trainer *trainer)
     if (trainer->has_reader)
         pthread_join(trainer->reader, NULL);
     pthread_mutex_destroy(&trainer->lock);
-    array_free(trainer->model);
-    array_free(trainer->list);
-    array_free(trainer);
+    arrays_free(trainer->model, trainer->list, trainer);
 }
 
 struct page_trainer label_trainer_view(struct label_trainer *trainer)

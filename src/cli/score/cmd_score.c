@@ -73,8 +73,7 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
         if (status == CLV_ERR_USAGE)
             status = fail_within(err, status, "--likelihood");
     }
-    array_free(y);
-    array_free(is_visible);
+    arrays_free(y, is_visible);
     return status;
 }
 
@@ -85,13 +84,11 @@ static enum clv_status score_examples(struct scoring *self, bool wants_likelihoo
     self->confusions = array_zalloc((size_t)n_threads, sizeof *self->confusions);
     self->loss = array_alloc(clv_dataset_size(self->dataset), sizeof *self->loss);
     self->node_error = array_alloc(clv_dataset_size(self->dataset), sizeof *self->node_error);
-    if (!self->oracles || !self->confusions || !self->loss || !self->node_error)
-        return fail_memory(err);
+    MUST_IF(!self->oracles || !self->confusions || !self->loss || !self->node_error, fail_memory(err));
     if (wants_likelihood) {
         self->likelihoods = array_zalloc((size_t)n_threads, sizeof *self->likelihoods);
         self->log_likelihood = array_zalloc(clv_dataset_size(self->dataset), sizeof *self->log_likelihood);
-        if (!self->likelihoods || !self->log_likelihood)
-            return fail_memory(err);
+        MUST_IF(!self->likelihoods || !self->log_likelihood, fail_memory(err));
     }
     for (int t = 0; t < n_threads && status == CLV_OK; t++) {
         status = clv_oracle_new(&self->oracles[t], CLV_ENGINE_DEFAULT, err);
@@ -117,12 +114,7 @@ static void release(struct scoring *self, int n_threads)
         if (self->likelihoods)
             likelihood_release(&self->likelihoods[t]);
     }
-    array_free(self->oracles);
-    array_free(self->confusions);
-    array_free(self->likelihoods);
-    array_free(self->loss);
-    array_free(self->node_error);
-    array_free(self->log_likelihood);
+    arrays_free(self->oracles, self->confusions, self->likelihoods, self->loss, self->node_error, self->log_likelihood);
 }
 
 static const char *label_name(char number[16], const struct clv_labels *labels, int32_t label)

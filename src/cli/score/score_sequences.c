@@ -23,8 +23,7 @@ struct shown {
 static void shown_release(struct shown *self)
 {
     frame_release(&self->frame);
-    array_free(self->labels[0]);
-    array_free(self->labels[1]);
+    arrays_free(self->labels[0], self->labels[1]);
     *self = (struct shown){.labels = {NULL}};
 }
 
@@ -118,8 +117,7 @@ enum clv_status score_sequences(struct set_score *score, const struct score_task
 {
     struct sequences self = {score, task, set};
     score->sequences = array_zalloc(set->n_items, sizeof *score->sequences);
-    if (!score->sequences)
-        return fail_memory(err);
+    MUST_IF(!score->sequences, fail_memory(err));
     for (size_t i = 0; i < set->n_items; i++) {
         const char *name = set->items[i].sequence;
         size_t k = 0;

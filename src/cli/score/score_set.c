@@ -33,9 +33,7 @@ void set_score_release(struct set_score *score)
             array_free(score->counts[kind][i]);
         array_free(score->counts[kind]);
     }
-    array_free(score->images);
-    array_free(score->iou);
-    array_free(score->sequences);
+    arrays_free(score->images, score->iou, score->sequences);
     clv_confusion_release(&score->confusion);
     clv_confusion_release(&score->nodes);
     *score = (struct set_score){0};
@@ -95,8 +93,7 @@ static enum clv_status check_all_there(const struct score_task *task, struct clv
     TRY_IF(n_missing, fail(err, CLV_ERR_NO_INPUT, "%s: no such prediction (%zu of %zu are missing)%s%s", first,
                            n_missing, n, images && path_is_folder(images) ? "; perhaps they are in " : "",
                            images && path_is_folder(images) ? images : ""));
-    array_free(images);
-    array_free(first);
+    arrays_free(images, first);
     return status;
 }
 

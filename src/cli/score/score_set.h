@@ -6,7 +6,6 @@
 #define CLI_SCORE_SET_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "cleave/model.h"
 #include "cleave/score.h"

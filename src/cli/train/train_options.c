@@ -40,8 +40,7 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
         return CLV_OK;
     size_t size = strlen(options->output) + sizeof ".checkpoint";
     char *path_of_checkpoint = array_alloc(size, 1);
-    if (!path_of_checkpoint)
-        return fail_memory(err);
+    MUST_IF(!path_of_checkpoint, fail_memory(err));
     snprintf(path_of_checkpoint, size, "%s.checkpoint", options->output);
     *path = path_of_checkpoint;
     return CLV_OK;
@@ -253,8 +252,7 @@ static enum clv_status claim_outputs(struct train_options *self, struct clv_erro
     size_t n = sizeof files / sizeof *files;
     const struct path_list *paths = &self->common.paths;
     const char **inputs = array_zalloc(n + paths->n, sizeof *inputs);
-    if (!inputs)
-        return fail_memory(err);
+    MUST_IF(!inputs, fail_memory(err));
     memcpy(inputs, files, sizeof files);
     for (size_t i = 0; i < paths->n; i++)
         inputs[n++] = path_is_folder(paths->paths[i]) ? NULL : paths->paths[i];

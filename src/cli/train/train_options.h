@@ -3,7 +3,6 @@
 #define CLI_TRAIN_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "cleave/segment.h"
 #include "cli/common/common.h"

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +16,7 @@ static void release_entry(struct clv_image_boxes *entry)
         array_free(entry->boxes[i].mask);
         outline_free(entry->boxes[i].outline);
     }
-    array_free(entry->boxes);
-    array_free(entry->image);
-    array_free(entry->source);
+    arrays_free(entry->boxes, entry->image, entry->source);
     *entry = (struct clv_image_boxes){0};
 }
 
@@ -29,10 +26,7 @@ void clv_boxes_release(struct clv_boxes *boxes)
         release_entry(&boxes->images[i]);
     for (size_t i = 0; i < boxes->n_labels; i++)
         array_free(boxes->labels[i]);
-    array_free(boxes->images);
-    array_free(boxes->by_stem);
-    array_free(boxes->labels);
-    array_free(boxes->first_skipped);
+    arrays_free(boxes->images, boxes->by_stem, boxes->labels, boxes->first_skipped);
     *boxes = (struct clv_boxes){0};
 }
 
@@ -58,8 +52,9 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
     struct clv_image_boxes *last = boxes->n_images ? &boxes->images[boxes->n_images - 1] : NULL;
     if (last && strcmp(last->image, image) == 0 && strcmp(last->source, source) == 0)
         return CLV_OK;
-    if (array_reserve((void **)&boxes->images, &builder->images_capacity, boxes->n_images + 1, sizeof *boxes->images))
-        return fail_memory(err);
+    MUST_IF(
+        array_reserve((void **)&boxes->images, &builder->images_capacity, boxes->n_images + 1, sizeof *boxes->images),
+        fail_memory(err));
     struct clv_image_boxes entry = {.image = string_copy(image), .source = string_copy(source)};
     if (!entry.image || !entry.source) {
         release_entry(&entry);
@@ -76,8 +71,7 @@ enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name
 {
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
     char *folder = NULL, *joined = NULL, *own = string_copy(name);
-    if (!own)
-        return fail_memory(err);
+    MUST_IF(!own, fail_memory(err));
     use_slashes(own);
     path_simplify(own);
     const char *tail = own[0] == '/' || (own[0] && own[1] == ':') ? path_name(own) : own;
@@ -93,8 +87,7 @@ enum clv_status boxes_name_image(struct boxes_builder *builder, const char *name
         array_free(entry->image);
         entry->image = joined;
     }
-    array_free(own);
-    array_free(folder);
+    arrays_free(own, folder);
     return failed ? fail_memory(err) : CLV_OK;
 }
 
@@ -114,8 +107,7 @@ static enum clv_status reserve_slots(struct boxes_builder *builder, struct clv_e
     if (2 * (n_labels + 1) <= builder->n_label_slots)
         return CLV_OK;
     int32_t *slots = array_zalloc(n, sizeof *slots);
-    if (!slots)
-        return fail_memory(err);
+    MUST_IF(!slots, fail_memory(err));
     array_free(builder->label_slots);
     builder->label_slots = slots;
     builder->n_label_slots = n;
@@ -132,12 +124,11 @@ enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const
     if (!*slot) {
         if (boxes->n_labels >= INT32_MAX - 1)
             return fail(err, CLV_ERR_DATA, "more than %d labels", INT32_MAX - 1);
-        if (array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1,
-                          sizeof *boxes->labels))
-            return fail_memory(err);
+        MUST_IF(array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1,
+                              sizeof *boxes->labels),
+                fail_memory(err));
         char *copy = string_copy(label);
-        if (!copy)
-            return fail_memory(err);
+        MUST_IF(!copy, fail_memory(err));
         boxes->labels[boxes->n_labels++] = copy;
         *slot = (int32_t)boxes->n_labels;
     }
@@ -173,12 +164,11 @@ enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *b
     TRY(boxes_label(&added.label, builder, label, err));
     if (status != CLV_OK)
         return status;
-    if (array_reserve((void **)&entry->boxes, &builder->boxes_capacity, entry->n_boxes + 1, sizeof *entry->boxes))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&entry->boxes, &builder->boxes_capacity, entry->n_boxes + 1, sizeof *entry->boxes),
+            fail_memory(err));
     added.outline = NULL;
     added.mask = mask ? string_copy(mask) : NULL;
-    if (mask && !added.mask)
-        return fail_memory(err);
+    MUST_IF(mask && !added.mask, fail_memory(err));
     entry->boxes[entry->n_boxes++] = added;
     return CLV_OK;
 }
@@ -189,8 +179,7 @@ enum clv_status boxes_add_outline(struct boxes_builder *builder, struct clv_outl
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
     struct clv_box bounds = *box;
     size_t n = entry->n_boxes;
-    if (!outline)
-        return fail_memory(err);
+    MUST_IF(!outline, fail_memory(err));
     struct clv_error why = {0};
     enum clv_status status = box->width > 0 ? CLV_OK : outline_bound(&bounds, outline, &why);
     if (status == CLV_ERR_DATA) /* runs that are none */
@@ -254,8 +243,8 @@ static enum clv_status join(struct clv_image_boxes *entry, size_t *capacity, str
     if (strcmp(entry->source, more->source) != 0)
         return fail(err, CLV_ERR_DATA, "%s: lists image %s, and so does %s", more->source, more->image, entry->source);
     if (more->n_boxes) {
-        if (array_reserve((void **)&entry->boxes, capacity, entry->n_boxes + more->n_boxes, sizeof *entry->boxes))
-            return fail_memory(err);
+        MUST_IF(array_reserve((void **)&entry->boxes, capacity, entry->n_boxes + more->n_boxes, sizeof *entry->boxes),
+                fail_memory(err));
         memcpy(entry->boxes + entry->n_boxes, more->boxes, more->n_boxes * sizeof *more->boxes);
         entry->n_boxes += more->n_boxes;
         more->n_boxes = 0;

@@ -1,5 +1,5 @@
 /* This folder reads boxes in many formats. boxes_read.c finds the format and walks folders; boxes_tsv.c,
- * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_json.c (boxes_coco.c, boxes_labelme.c, boxes_tasks.c) and
+ * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c, boxes_labelme.c and boxes_tasks.c (JSON) and
  * boxes_yolo.c (boxes_yaml.c) parse one file each and add to a builder, which this header declares;
  * boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then boxes_tsv.c. */
 #ifndef DATA_BOXES_BOXES_H
@@ -79,8 +79,8 @@ const char *boxes_place_word(enum clv_boxes_form form);
 /* Bytes of the "1a2b3c4d-" that Label Studio puts before the names of files; 0: there is none. */
 size_t boxes_upload_prefix(const char *name);
 
-/* The readers of the formats of boxes: boxes_tsv.c, boxes_voc.c, boxes_cvat.c, boxes_json.c, boxes_yolo.c, and
- * boxes_read.c to choose. */
+/* The readers of the formats of boxes: boxes_tsv.c, boxes_voc.c, boxes_cvat.c, boxes_yolo.c, and boxes_read.c
+ * to choose. */
 
 /* For the messages about files of another format. */
 #define BOXES_FORMATS                                                                                                  \
@@ -94,8 +94,6 @@ enum clv_status boxes_parse_voc(struct boxes_builder *builder, const char *sourc
                                 size_t size, struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_parse_cvat(struct boxes_builder *builder, const char *source, const char *bytes, size_t size,
                                  struct clv_error *err) CLV_CHECK;
-enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *source, const char *image,
-                                 const char *bytes, size_t size, struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
                                  size_t size, struct clv_error *err) CLV_CHECK;
 
@@ -110,7 +108,7 @@ enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path,
 enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
                             size_t size, struct clv_error *err) CLV_CHECK;
 
-/* The readers of JSON, boxes_coco.c, boxes_labelme.c and boxes_tasks.c, of which boxes_json.c chooses. */
+/* The readers of JSON, boxes_coco.c, boxes_labelme.c and boxes_tasks.c, of which boxes_read.c chooses. */
 
 enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct json_value *root, const char *source,
                                  struct clv_error *err) CLV_CHECK;

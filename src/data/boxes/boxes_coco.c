@@ -1,6 +1,4 @@
 /* Objects in COCO's JSON, one file for a set. */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +46,7 @@ static enum clv_status index_table(struct coco_table *table, const struct json_v
     if (!json_get_array(array, &table->n))
         return fail(err, CLV_ERR_DATA, "%s: \"%s\" is missing, or is no array", source, key);
     table->names = array_alloc(table->n, sizeof *table->names);
-    if (!table->names)
-        return fail_memory(err);
+    MUST_IF(!table->names, fail_memory(err));
     for (size_t i = 0; i < table->n; i++) {
         const struct json_value *value = json_element(array, i);
         table->names[i].value = value;
@@ -93,8 +90,7 @@ static enum clv_status read_polygons(struct clv_outline *outline, bool *is_good,
             if (*is_good)
                 status = outline_add_point(outline, x, y, err);
         }
-        if (status == CLV_OK && *is_good)
-            status = outline_end_polygon(outline, err);
+        TRY_IF(*is_good, outline_end_polygon(outline, err));
     }
     return status;
 }
@@ -120,8 +116,7 @@ static enum clv_status read_runs(struct clv_outline *outline, bool *is_good, con
     }
     *is_good = json_get_array(counts, &n);
     outline->counts = array_alloc(n, sizeof *outline->counts);
-    if (!outline->counts)
-        return fail_memory(err);
+    MUST_IF(!outline->counts, fail_memory(err));
     for (outline->n_counts = 0; outline->n_counts < n && *is_good; outline->n_counts++) {
         *is_good = json_get_int64(json_element(counts, outline->n_counts), &count) && count >= 0 && count <= INT32_MAX;
         if (*is_good)
@@ -168,8 +163,7 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
     struct clv_box box = {.place = number};
     enum clv_status status = take_id(&image_id, annotation, "image_id", source, "annotation", number, err);
     const struct json_value *image = status == CLV_OK ? look_up(images, image_id) : NULL;
-    if (status == CLV_OK && image)
-        status = add_coco_image(builder, image, number, source, err);
+    TRY_IF(image, add_coco_image(builder, image, number, source, err));
     if (status != CLV_OK)
         return status;
     if (!image)
@@ -216,13 +210,11 @@ enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct jso
     size_t n = 0;
     enum clv_status status = index_table(&images, root, "images", "image", source, err);
     TRY(index_table(&categories, root, "categories", "category", source, err));
-    if (status == CLV_OK && !json_get_array(annotations, &n))
-        status = fail(err, CLV_ERR_DATA, "%s: \"annotations\" is no array", source);
+    TRY_IF(!json_get_array(annotations, &n), fail(err, CLV_ERR_DATA, "%s: \"annotations\" is no array", source));
     for (size_t i = 0; i < images.n && status == CLV_OK; i++)
         status = add_coco_image(builder, json_element(json_member(root, "images"), i), i + 1, source, err);
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         status = add_annotation(builder, json_element(annotations, i), i + 1, &images, &categories, source, err);
-    array_free(images.names);
-    array_free(categories.names);
+    arrays_free(images.names, categories.names);
     return status;
 }

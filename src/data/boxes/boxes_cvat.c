@@ -1,7 +1,6 @@
 /* Objects in CVAT's own XML ("CVAT for images 1.1"): annotations / image with attributes name, width, height, and in it
  * box (xtl, ytl, xbr, ybr), polygon (points "x,y;x,y"), ellipse (cx, cy, rx, ry), mask (rle, left, top, width, height),
  * each with a label. Tracks of videos, lines and points are skipped. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -108,8 +107,7 @@ static enum clv_status add_mask(struct cvat *cvat, const struct xml_place *place
         if (!(sides[i] >= -1e6 && sides[i] <= 1e6 && sides[i] == (double)(int32_t)sides[i]))
             return skip(cvat, place, "a mask whose place is out of range", err);
     struct clv_outline *outline = outline_new();
-    if (!outline)
-        return fail_memory(err);
+    MUST_IF(!outline, fail_memory(err));
     outline->order = RLE_BY_ROWS;
     outline->frame = (struct rle_frame){(int32_t)sides[0], (int32_t)sides[1], (int32_t)sides[2], (int32_t)sides[3]};
     struct clv_error why = {0};

@@ -134,10 +134,8 @@ static enum clv_status find_loosely(const struct clv_image_boxes **found, const 
 {
     const char *name = last_part(image), *bare = name + boxes_upload_prefix(name);
     enum clv_status status = find_by_name(found, boxes, taken, image, name, false, err);
-    if (status == CLV_OK && !*found)
-        status = find_by_name(found, boxes, taken, image, name, true, err);
-    if (status == CLV_OK && !*found && bare != name)
-        status = find_by_name(found, boxes, taken, image, bare, true, err);
+    TRY_IF(!*found, find_by_name(found, boxes, taken, image, name, true, err));
+    TRY_IF(!*found && bare != name, find_by_name(found, boxes, taken, image, bare, true, err));
     return status;
 }
 
@@ -172,8 +170,7 @@ enum clv_status clv_boxes_find_all(const struct clv_image_boxes **entries, const
             status = find_loosely(&found[i], boxes, taken, images[i], err);
     if (status == CLV_OK && n)
         memcpy(entries, found, n * sizeof *found);
-    array_free(taken);
-    array_free(found);
+    arrays_free(taken, found);
     return status;
 }
 

@@ -1,6 +1,5 @@
 /* Objects in labelme's JSON, one file an image. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,15 +90,13 @@ enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct 
     const char *name;
     size_t n;
     enum clv_status status = boxes_add_image(builder, image, source, err);
-    if (status == CLV_OK && json_get_text(path, &name))
-        status = boxes_name_image(builder, name, err);
+    TRY_IF(json_get_text(path, &name), boxes_name_image(builder, name, err));
     if (status != CLV_OK)
         return status;
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
     status = json_take_side(&entry->width, root, "imageWidth", source, "image", 1, err);
     TRY(json_take_side(&entry->height, root, "imageHeight", source, "image", 1, err));
-    if (status == CLV_OK && !json_get_array(shapes, &n))
-        status = fail(err, CLV_ERR_DATA, "%s: \"shapes\" is no array", source);
+    TRY_IF(!json_get_array(shapes, &n), fail(err, CLV_ERR_DATA, "%s: \"shapes\" is no array", source));
     for (size_t i = 0; status == CLV_OK && i < n; i++)
         status = add_shape(builder, json_element(shapes, i), i + 1, source, err);
     return status;

@@ -6,6 +6,32 @@
 #include "data/boxes/boxes.h"
 #include "data/data.h"
 
+static enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *source, const char *image,
+                                        const char *bytes, size_t size, struct clv_error *err)
+{
+    static const char bom[3] = "\xef\xbb\xbf";
+    struct json_value *root;
+    size_t skipped = size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0, n = 0;
+    MUST(json_parse(&root, bytes + skipped, size - skipped, source, err));
+    enum clv_status status = CLV_OK;
+    if (json_get_array(root, &n) && n) {
+        status = boxes_parse_tasks(builder, root, source, err);
+    } else if (json_member(root, "annotations")) {
+        builder->boxes.form = CLV_BOXES_COCO;
+        status = boxes_parse_coco(builder, root, source, err);
+    } else if (json_member(root, "shapes")) {
+        builder->boxes.form = CLV_BOXES_LABELME;
+        status = boxes_parse_labelme(builder, root, source, image, err);
+    } else {
+        status = fail(
+            err, CLV_ERR_DATA,
+            "%s: neither COCO (\"annotations\") nor labelme (\"shapes\"), nor Label Studio's array; " BOXES_FORMATS,
+            source);
+    }
+    json_root_free(root);
+    return status;
+}
+
 #define CLASSES_NAME  "classes.txt"
 #define CLASSES_ABOVE "../classes.txt"
 
@@ -52,8 +78,8 @@ enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, c
     }
     if (builder->boxes.form != CLV_BOXES_TSV)
         array_free(bytes);
-    if (status == CLV_OK && builder->has_form && builder->boxes.form != before)
-        status = fail(err, CLV_ERR_DATA, "%s: of another form than the files before it", source);
+    TRY_IF(builder->has_form && builder->boxes.form != before,
+           fail(err, CLV_ERR_DATA, "%s: of another form than the files before it", source));
     builder->has_form = true;
     return status;
 }
@@ -67,13 +93,11 @@ static enum clv_status read_classes(struct boxes_builder *builder, const char *f
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names && status == CLV_OK && !builder->n_classes; i++) {
         char *path = path_join(folder, names[i]);
-        if (!path)
-            return fail_memory(err);
+        MUST_IF(!path, fail_memory(err));
         enum path_kind kind;
         status = path_look(&kind, path, err);
-        if (status == CLV_OK && kind == PATH_FILE)
-            status = text_ends_with(path, ".yaml") ? boxes_read_yaml(builder, path, err)
-                                                   : boxes_read_classes(builder, path, err);
+        TRY_IF(kind == PATH_FILE, text_ends_with(path, ".yaml") ? boxes_read_yaml(builder, path, err)
+                                                                : boxes_read_classes(builder, path, err));
         array_free(path);
     }
     return status;
@@ -105,14 +129,11 @@ static enum clv_status add_folder(struct boxes_builder *builder, const char *fol
     enum clv_status status = folder_walk(&files, folder, err);
     size_t n_xml = count_ending(&files, ".xml"), n_json = count_ending(&files, ".json");
     const char *ending = n_xml ? ".xml" : n_json ? ".json" : ".txt";
-    if (status == CLV_OK && n_xml && n_json)
-        status = fail(err, CLV_ERR_DATA, "%s: holds .xml files and .json files: which are the boxes?", folder);
-    if (status == CLV_OK && !count_ending(&files, ending))
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: holds no .xml, .json or .txt file", folder);
-    if (status == CLV_OK && !n_xml && !n_json)
-        status = read_classes(builder, folder, err);
-    if (status == CLV_OK && files.n_unreadable)
-        status = boxes_skip_stray(builder, err, "%s may not be read", files.first_unreadable);
+    TRY_IF(n_xml && n_json,
+           fail(err, CLV_ERR_DATA, "%s: holds .xml files and .json files: which are the boxes?", folder));
+    TRY_IF(!count_ending(&files, ending), fail(err, CLV_ERR_NO_INPUT, "%s: holds no .xml, .json or .txt file", folder));
+    TRY_IF(!n_xml && !n_json, read_classes(builder, folder, err));
+    TRY_IF(files.n_unreadable, boxes_skip_stray(builder, err, "%s may not be read", files.first_unreadable));
     for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
         if (!text_ends_with(files.paths[i], ending) || strcmp(path_name(files.paths[i]), CLASSES_NAME) == 0)
             continue;

@@ -1,6 +1,5 @@
 /* Objects in Label Studio's exports (JSON and JSON-MIN): an array of one element an image. Coordinates are shares of
  * the image's sides in percent. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -31,8 +30,7 @@ static enum clv_status add_percent_polygon(struct boxes_builder *builder, const 
         if (is_good)
             status = outline_add_point(outline, point[0] / 100, point[1] / 100, err);
     }
-    if (status == CLV_OK && is_good)
-        status = outline_end_polygon(outline, err);
+    TRY_IF(is_good, outline_end_polygon(outline, err));
     if (status == CLV_OK && is_good)
         return boxes_add_outline(builder, outline, box, label, err);
     outline_free(outline);

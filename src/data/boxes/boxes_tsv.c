@@ -103,8 +103,7 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
                                  : fail(err, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
     while (status == CLV_OK && more) {
         status = tsv_next(&more, &table, err);
-        if (status == CLV_OK && more)
-            status = add_row(builder, &table, &columns, err);
+        TRY_IF(more, add_row(builder, &table, &columns, err));
     }
     tsv_release(&table);
     return status;

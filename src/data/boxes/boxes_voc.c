@@ -1,5 +1,4 @@
 /* Boxes in Pascal VOC's XML: annotation / filename, size, object / name, bndbox / xmin, ymin, xmax, ymax. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -2,7 +2,6 @@
 #include "data/boxes/boxes.h"
 
 #include <expat.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -1,6 +1,5 @@
 /* The names of classes in YOLO's data.yaml: the entry `names` as a list or a map, in lines or in brackets. Nothing else
  * of YAML is read. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

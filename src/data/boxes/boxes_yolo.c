@@ -24,10 +24,9 @@ enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *pa
         if (!*line && cursor >= bytes + size)
             break;
         status = boxes_label(&index, builder, line, err);
-        if (status == CLV_OK && (size_t)index != number++)
-            status = fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is there twice", path, number, line);
-        if (status == CLV_OK && number > MAX_CLASSES)
-            status = fail(err, CLV_ERR_DATA, "%s: more than %d classes", path, MAX_CLASSES);
+        TRY_IF((size_t)index != number++,
+               fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is there twice", path, number, line));
+        TRY_IF(number > MAX_CLASSES, fail(err, CLV_ERR_DATA, "%s: more than %d classes", path, MAX_CLASSES));
     }
     array_free(bytes);
     builder->n_classes = number;

@@ -1,7 +1,6 @@
 #include "data/maps/maps.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"

@@ -51,8 +51,7 @@ enum clv_status map_blur(struct clv_map *map, double across, double down, struct
 {
     int32_t width = map->width, height = map->height, longest = width > height ? width : height;
     double *scratch = array_alloc(3 * (size_t)longest + 1, sizeof *scratch);
-    if (!scratch)
-        return fail_memory(err);
+    MUST_IF(!scratch, fail_memory(err));
     for (int32_t c = 0; c < map->n_channels; c++) {
         float *values = map->values + (ptrdiff_t)c * width * height;
         blur_lines(values, scratch, height, width, width, 1, across);

@@ -14,14 +14,12 @@ static enum clv_status look(char **path, const char *stem, struct clv_error *err
     size_t length = strlen(stem);
     for (size_t k = 0; k < N_EXTENSIONS; k++) {
         char *candidate = array_alloc(length + 16, 1);
-        if (!candidate)
-            return fail_memory(err);
+        MUST_IF(!candidate, fail_memory(err));
         snprintf(candidate, length + 16, "%s%s", stem, extensions[k]);
         bool is_there = path_exists(candidate);
         if (is_there && *path) {
             enum clv_status status = fail(err, CLV_ERR_DATA, "two maps of one name, %s and %s", *path, candidate);
-            array_free(candidate);
-            array_free(*path);
+            arrays_free(candidate, *path);
             *path = NULL;
             return status;
         }
@@ -38,8 +36,7 @@ enum clv_status clv_map_find(char **path, const char *folder, const char *image,
     *path = NULL;
     enum clv_status status = CLV_OK;
     char *name = path_replace_extension(image, "");
-    if (!name)
-        return fail_memory(err);
+    MUST_IF(!name, fail_memory(err));
     const char *part = name;
     while (status == CLV_OK && part && !*path) {
         if (*part && *part != '/' && strncmp(part, "../", 3) != 0) {
@@ -51,10 +48,8 @@ enum clv_status clv_map_find(char **path, const char *folder, const char *image,
         part = part ? part + 1 : NULL;
     }
     array_free(name);
-    if (status == CLV_OK && !*path && !path_is_folder(folder))
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: no such folder of maps", folder);
-    if (status == CLV_OK && !*path)
-        status = fail(err, CLV_ERR_NO_INPUT, "%s: no map of %s in it (.npy, .png or .safetensors of the same name)",
-                      folder, image);
+    TRY_IF(!*path && !path_is_folder(folder), fail(err, CLV_ERR_NO_INPUT, "%s: no such folder of maps", folder));
+    TRY_IF(!*path, fail(err, CLV_ERR_NO_INPUT, "%s: no map of %s in it (.npy, .png or .safetensors of the same name)",
+                        folder, image));
     return status;
 }

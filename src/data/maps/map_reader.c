@@ -1,6 +1,5 @@
 #include "data/maps/maps.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -28,8 +27,7 @@ static enum clv_status parse_png(struct clv_map *map, const unsigned char *bytes
     for (size_t p = 0; p < n && made.values; p++)
         made.values[p] = (float)grey.values[p] / (float)grey.largest;
     array_free(grey.values);
-    if (!made.values)
-        return fail_memory(err);
+    MUST_IF(!made.values, fail_memory(err));
     *map = made;
     return CLV_OK;
 }
@@ -144,8 +142,7 @@ static enum clv_status block_new(struct map_block **block, const struct map_plan
 {
     size_t most = block_size(planes);
     *block = array_alloc(sizeof **block + most * planes->width * planes->height * sizeof *(*block)->values, 1);
-    if (!*block)
-        return fail_memory(err);
+    MUST_IF(!*block, fail_memory(err));
     (*block)->n = 0;
     (*block)->most = most;
     return CLV_OK;

@@ -6,8 +6,7 @@
 
 void map_grid_release(struct map_grid *grid)
 {
-    array_free(grid->columns);
-    array_free(grid->rows);
+    arrays_free(grid->columns, grid->rows);
     *grid = (struct map_grid){0};
 }
 

@@ -28,8 +28,7 @@ static int compare_uses(const void *a, const void *b)
 static enum clv_status check_shared(const struct clv_set *set, char *const *maps, struct clv_error *err)
 {
     struct use *uses = array_alloc(set->n_items, sizeof *uses);
-    if (!uses)
-        return fail_memory(err);
+    MUST_IF(!uses, fail_memory(err));
     for (size_t i = 0; i < set->n_items; i++)
         uses[i] = (struct use){maps[i], set->items[i].name};
     qsort(uses, set->n_items, sizeof *uses, compare_uses);

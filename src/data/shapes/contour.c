@@ -8,10 +8,7 @@
 
 void contours_release(struct contours *self)
 {
-    array_free(self->objects);
-    array_free(self->points);
-    array_free(self->ring_ends);
-    array_free(self->object_of);
+    arrays_free(self->objects, self->points, self->ring_ends, self->object_of);
     *self = (struct contours){0};
 }
 
@@ -65,8 +62,8 @@ static enum clv_status find_parts(struct parts *parts, struct contours *self, co
                 continue;
             int32_t part = part_near(parts, self, labels, x, y);
             if (!part) {
-                if (array_reserve((void **)&parts->parent, &parts->capacity, parts->n + 2, sizeof *parts->parent))
-                    return fail_memory(err);
+                MUST_IF(array_reserve((void **)&parts->parent, &parts->capacity, parts->n + 2, sizeof *parts->parent),
+                        fail_memory(err));
                 part = (int32_t)++parts->n;
                 parts->parent[part] = part;
             }
@@ -92,8 +89,7 @@ static enum clv_status find_objects(struct contours *self, const uint8_t *labels
     struct parts parts = {0};
     enum clv_status status = find_parts(&parts, self, labels, is_traced, err);
     int32_t *number = array_zalloc(parts.n + 1, sizeof *number);
-    if (status == CLV_OK && !number)
-        status = fail_memory(err);
+    TRY_IF(!number, fail_memory(err));
     size_t at = 0;
     for (int32_t y = 0; y < self->height && status == CLV_OK; y++)
         for (int32_t x = 0; x < self->width && status == CLV_OK; x++, at++) {
@@ -113,8 +109,7 @@ static enum clv_status find_objects(struct contours *self, const uint8_t *labels
             self->object_of[at] = number[part];
             include(&self->objects[number[part] - 1], x, y);
         }
-    array_free(number);
-    array_free(parts.parent);
+    arrays_free(number, parts.parent);
     return status;
 }
 
@@ -145,8 +140,8 @@ bool contour_is_junction(const uint8_t *labels, int32_t width, int32_t height, i
 
 static enum clv_status add_point(struct contours *self, int32_t x, int32_t y, struct clv_error *err)
 {
-    if (array_reserve((void **)&self->points, &self->points_capacity, self->n_points + 1, sizeof *self->points))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&self->points, &self->points_capacity, self->n_points + 1, sizeof *self->points),
+            fail_memory(err));
     self->points[self->n_points][0] = x;
     self->points[self->n_points++][1] = y;
     return CLV_OK;
@@ -228,10 +223,7 @@ static enum clv_status sort_rings(struct contours *self, const int32_t *owner, s
         memcpy(self->points, points, n * sizeof *points);
         memcpy(self->ring_ends, ends, self->n_rings * sizeof *ends);
     }
-    array_free(place);
-    array_free(order);
-    array_free(ends);
-    array_free(points);
+    arrays_free(place, order, ends, points);
     return status;
 }
 
@@ -244,12 +236,10 @@ enum clv_status contours_trace(struct contours *self, const uint8_t *labels, int
     if ((int64_t)width * height >= VISITED)
         return fail(err, CLV_ERR_USAGE, "contours of %dx%d pixels", width, height);
     fresh.object_of = array_alloc((size_t)width, (size_t)height * sizeof *fresh.object_of);
-    if (!fresh.object_of)
-        return fail_memory(err);
+    MUST_IF(!fresh.object_of, fail_memory(err));
     status = find_objects(&fresh, labels, is_traced, err);
     TRY(trace_rings(&fresh, &owner, labels, err));
-    if (status == CLV_OK && fresh.n_rings)
-        status = sort_rings(&fresh, owner, err);
+    TRY_IF(fresh.n_rings, sort_rings(&fresh, owner, err));
     array_free(owner);
     if (status == CLV_OK)
         *self = fresh;

@@ -149,11 +149,7 @@ static enum clv_status simplifying_init(struct simplifying *self, const struct c
 
 static void simplifying_release(struct simplifying *self)
 {
-    array_free(self->is_kept);
-    array_free(self->is_junction);
-    array_free(self->chain);
-    array_free(self->index);
-    array_free(self->stack);
+    arrays_free(self->is_kept, self->is_junction, self->chain, self->index, self->stack);
 }
 
 enum clv_status contours_simplify(struct contours *contours, const uint8_t *labels, double tolerance,

@@ -36,8 +36,7 @@ static enum clv_status merge_round(bool *again, uint8_t *labels, const struct co
 {
     int32_t *best = array_alloc(regions->n_objects, sizeof *best);
     size_t n_pixels = (size_t)regions->width * (size_t)regions->height;
-    if (!best)
-        return fail_memory(err);
+    MUST_IF(!best, fail_memory(err));
     find_largest_neighbours(best, regions);
     *again = false;
     for (size_t r = 0; r < regions->n_objects; r++) {

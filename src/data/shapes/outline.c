@@ -16,19 +16,16 @@ void outline_free(struct clv_outline *outline)
 {
     if (!outline)
         return;
-    array_free(outline->points);
-    array_free(outline->polygon_ends);
-    array_free(outline->counts);
-    array_free(outline);
+    arrays_free(outline->points, outline->polygon_ends, outline->counts, outline);
 }
 
 enum clv_status outline_add_point(struct clv_outline *outline, double x, double y, struct clv_error *err)
 {
     if (outline->n_points >= MAX_POINTS)
         return fail(err, CLV_ERR_DATA, "an outline of more than %zu points", MAX_POINTS);
-    if (array_reserve((void **)&outline->points, &outline->points_capacity, outline->n_points + 1,
-                      sizeof *outline->points))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&outline->points, &outline->points_capacity, outline->n_points + 1,
+                          sizeof *outline->points),
+            fail_memory(err));
     outline->points[outline->n_points][0] = x;
     outline->points[outline->n_points++][1] = y;
     return CLV_OK;
@@ -38,9 +35,9 @@ enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_erro
 {
     if (outline->n_polygons >= MAX_POLYGONS)
         return fail(err, CLV_ERR_DATA, "an outline of more than %zu polygons", MAX_POLYGONS);
-    if (array_reserve((void **)&outline->polygon_ends, &outline->ends_capacity, outline->n_polygons + 1,
-                      sizeof *outline->polygon_ends))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&outline->polygon_ends, &outline->ends_capacity, outline->n_polygons + 1,
+                          sizeof *outline->polygon_ends),
+            fail_memory(err));
     outline->polygon_ends[outline->n_polygons++] = outline->n_points;
     return CLV_OK;
 }

@@ -101,20 +101,16 @@ enum clv_status polygon_fill(uint8_t *mask, int32_t width, int32_t height, const
     enum clv_status status = self.start && self.n ? CLV_OK : fail_memory(err);
     if (status == CLV_OK)
         walk_edges(points, ring_ends, n_rings, height, count_rows, &self);
-    if (status == CLV_OK && self.n_rows > POLYGON_MAX_CROSSINGS)
-        status =
-            fail(err, CLV_ERR_DATA, "a polygon whose edges cross more than %zu rows of pixels", POLYGON_MAX_CROSSINGS);
+    TRY_IF(self.n_rows > POLYGON_MAX_CROSSINGS,
+           fail(err, CLV_ERR_DATA, "a polygon whose edges cross more than %zu rows of pixels", POLYGON_MAX_CROSSINGS));
     for (size_t row = 0; status == CLV_OK && row < n; row++)
         self.start[row + 1] += self.start[row];
-    if (status == CLV_OK && !(self.x = array_alloc(self.n_rows, sizeof *self.x)))
-        status = fail_memory(err);
+    TRY_IF(!(self.x = array_alloc(self.n_rows, sizeof *self.x)), fail_memory(err));
     if (status == CLV_OK) {
         walk_edges(points, ring_ends, n_rings, height, put_crossings, &self);
         for (size_t row = 0; row < n; row++)
             fill_row(mask + row * (size_t)width, width, self.x + self.start[row], self.n[row], value);
     }
-    array_free(self.start);
-    array_free(self.n);
-    array_free(self.x);
+    arrays_free(self.start, self.n, self.x);
     return status;
 }

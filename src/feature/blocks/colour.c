@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdio.h>
 
 #include "feature/blocks/blocks.h"

@@ -166,8 +166,7 @@ static enum clv_status measure_regions(float *measures, int32_t n_measures, cons
     size_t n = (size_t)scene->n_regions;
     enum clv_status status = CLV_OK;
     float *memory = array_zalloc(n, 4 * sizeof(float));
-    if (!memory)
-        return fail_memory(err);
+    MUST_IF(!memory, fail_memory(err));
     float *border = memory, *centre = memory + n, *distance = memory + 2 * n, *gradient = memory + 3 * n;
     count_border(border, scene);
     geodesic_distances(distance, scene, adjacency, border);

@@ -19,8 +19,7 @@ int32_t fisher_size(const struct clv_recipe *recipe)
 void fisher_release(struct fisher *fisher)
 {
     for (int s = 0; s < CLV_MAX_SCALES; s++) {
-        array_free(fisher->scales[s].place);
-        array_free(fisher->scales[s].share);
+        arrays_free(fisher->scales[s].place, fisher->scales[s].share);
     }
     *fisher = (struct fisher){0};
 }

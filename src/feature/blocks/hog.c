@@ -37,9 +37,7 @@ enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_
     float *by_value = array_alloc(n_cells, HOG_SIZE * sizeof *by_value); /* [HOG_SIZE][n_rows][n_columns] */
     float *values = array_alloc(n_cells, HOG_SIZE * sizeof *values);
     if (!planes || !by_value || !values) {
-        array_free(planes);
-        array_free(by_value);
-        array_free(values);
+        arrays_free(planes, by_value, values);
         return fail_memory(err);
     }
     fill_planes(planes, width, height, scene);
@@ -50,8 +48,7 @@ enum clv_status hog_init(struct hog *hog, const struct scene *scene, struct clv_
     for (size_t cell = 0; cell < n_cells; cell++)
         for (size_t v = 0; v < HOG_SIZE; v++)
             values[cell * HOG_SIZE + v] = by_value[v * n_cells + cell];
-    array_free(planes);
-    array_free(by_value);
+    arrays_free(planes, by_value);
     *hog = (struct hog){n_columns, n_rows, values};
     return CLV_OK;
 }

@@ -16,9 +16,7 @@ static bool is_log_odds(const struct clv_recipe_map *map)
 
 void map_pool_release(struct map_pool *pool)
 {
-    array_free(pool->mean);
-    array_free(pool->largest);
-    array_free(pool->deviation);
+    arrays_free(pool->mean, pool->largest, pool->deviation);
     *pool = (struct map_pool){0};
 }
 

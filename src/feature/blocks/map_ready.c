@@ -54,8 +54,7 @@ enum clv_status map_ready_init(struct map_ready *ready, const struct map_reader 
 
 void map_ready_release(struct map_ready *ready)
 {
-    array_free(ready->channel);
-    array_free(ready->sums);
+    arrays_free(ready->channel, ready->sums);
     *ready = (struct map_ready){0};
 }
 

@@ -12,11 +12,7 @@ void grey_from_rgb(float *grey, const uint8_t *rgb, size_t n)
 
 void scene_release(struct scene *scene)
 {
-    array_free(scene->lab);
-    array_free(scene->grey);
-    array_free(scene->start);
-    array_free(scene->pixel);
-    array_free(scene->regions);
+    arrays_free(scene->lab, scene->grey, scene->start, scene->pixel, scene->regions);
     *scene = (struct scene){0};
 }
 

@@ -36,9 +36,7 @@ static enum clv_status set_starts(int32_t *start, const struct clv_patch_grid *g
 
 void windows_release(struct scene *windows)
 {
-    array_free(windows->start);
-    array_free(windows->pixel);
-    array_free(windows->regions);
+    arrays_free(windows->start, windows->pixel, windows->regions);
     *windows = (struct scene){0};
 }
 

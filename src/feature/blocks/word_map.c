@@ -6,8 +6,7 @@
 
 void word_map_release(struct word_map *map)
 {
-    array_free(map->word);
-    array_free(map->met);
+    arrays_free(map->word, map->met);
     *map = (struct word_map){0};
 }
 

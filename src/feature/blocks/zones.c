@@ -17,8 +17,7 @@ float centrality(float x, float y)
 
 void zones_release(struct zones *zones)
 {
-    array_free(zones->centre);
-    array_free(zones->strip);
+    arrays_free(zones->centre, zones->strip);
     *zones = (struct zones){0};
 }
 
@@ -71,8 +70,7 @@ enum clv_status zones_measure(float *centre, float *border, size_t stride, const
                               const struct scene *scene, const int32_t *code, int32_t n_codes, struct clv_error *err)
 {
     struct tally *tally = array_zalloc((size_t)n_codes, sizeof *tally);
-    if (!tally)
-        return fail_memory(err);
+    MUST_IF(!tally, fail_memory(err));
     for (int32_t i = 0; i < zones->n_pixels; i++) {
         tally[code[i]].centre += zones->centre[i];
         tally[code[i]].strip += zones->strip[i];

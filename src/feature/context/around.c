@@ -1,8 +1,6 @@
 #include "feature/context/context.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 
 #include "base/base.h"
 
@@ -20,14 +18,7 @@ void around_name(char *name, size_t size, int32_t index)
 
 void around_release(struct around *self)
 {
-    array_free(self->cell);
-    array_free(self->count);
-    array_free(self->x);
-    array_free(self->y);
-    array_free(self->sum);
-    array_free(self->weight);
-    array_free(self->total);
-    array_free(self->means);
+    arrays_free(self->cell, self->count, self->x, self->y, self->sum, self->weight, self->total, self->means);
     *self = (struct around){0};
 }
 
@@ -68,9 +59,9 @@ enum clv_status around_init(struct around *self, const float *value, int32_t n_c
     self->weight = array_alloc(AROUND_SIZE, sizeof *self->weight);
     self->total = array_alloc(AROUND_SIZE, k * sizeof *self->total);
     self->means = array_alloc(AROUND_SIZE, k * sizeof *self->means);
-    if (!self->cell || !self->count || !self->x || !self->y || !self->sum || !self->weight || !self->total ||
-        !self->means)
-        return fail_memory(err);
+    MUST_IF(!self->cell || !self->count || !self->x || !self->y || !self->sum || !self->weight || !self->total ||
+                !self->means,
+            fail_memory(err));
     for (size_t i = 0; i < n; i++) {
         double x = (double)place[2 * i], y = (double)place[2 * i + 1];
         size_t cell = (size_t)cell_of(&down, y) * (size_t)across.n + (size_t)cell_of(&across, x);

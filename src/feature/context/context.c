@@ -77,10 +77,7 @@ const char *context_edge_name(int32_t index)
 
 void context_release(struct context *self)
 {
-    array_free(self->row);
-    array_free(self->index);
-    array_free(self->value);
-    array_free(self->edge_features);
+    arrays_free(self->row, self->index, self->value, self->edge_features);
     *self = (struct context){0};
 }
 
@@ -97,9 +94,7 @@ struct making {
 
 static void making_release(struct making *self)
 {
-    array_free(self->value);
-    array_free(self->means);
-    array_free(self->image);
+    arrays_free(self->value, self->means, self->image);
     around_release(&self->around);
 }
 
@@ -136,8 +131,7 @@ static enum clv_status smooth_all(struct making *self, struct clv_error *err)
         smooth(between, self->means + n * k, self->problem, k, count);
         smooth(self->means + 2 * n * k, between, self->problem, k, count);
     }
-    array_free(between);
-    array_free(count);
+    arrays_free(between, count);
     return status;
 }
 
@@ -165,8 +159,7 @@ static enum clv_status prepare(struct making *self, const double *marginals, int
     self->value = array_alloc(n, k * sizeof *self->value);
     self->means = array_alloc(n, MEANS * k * sizeof *self->means);
     self->image = array_zalloc(k, sizeof *self->image);
-    if (!self->value || !self->means || !self->image)
-        return fail_memory(err);
+    MUST_IF(!self->value || !self->means || !self->image, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < k; c++)
             self->value[i * k + c] =
@@ -178,9 +171,8 @@ static enum clv_status prepare(struct making *self, const double *marginals, int
         self->image[c] = (float)(sum / (double)n);
     }
     enum clv_status status = smooth_all(self, err);
-    if (status == CLV_OK && self->problem->place)
-        status = around_init(&self->around, self->value, self->at.n_channels, self->problem->place,
-                             self->problem->n_nodes, err);
+    TRY_IF(self->problem->place, around_init(&self->around, self->value, self->at.n_channels, self->problem->place,
+                                             self->problem->n_nodes, err));
     if (n_labels == 2)
         find_frame(self);
     return status;
@@ -277,8 +269,7 @@ static enum clv_status fill_edges(struct context *self, const struct clv_problem
 {
     size_t p = (size_t)problem->n_edge_features, q = p + (size_t)n_more, k = (size_t)n_labels;
     self->edge_features = array_alloc((size_t)problem->n_edges, q * sizeof *self->edge_features);
-    if (!self->edge_features)
-        return fail_memory(err);
+    MUST_IF(!self->edge_features, fail_memory(err));
     for (size_t e = 0; e < (size_t)problem->n_edges; e++) {
         const float *from = problem->edge_features + e * p;
         float *to = self->edge_features + e * q;
@@ -301,8 +292,7 @@ enum clv_status context_init(struct context *self, const struct clv_problem *pro
     *self = (struct context){.problem = *problem};
     enum clv_status status = prepare(&making, marginals, n_labels, err);
     TRY(fill_rows(self, &making, err));
-    if (status == CLV_OK && n_edge_features)
-        status = fill_edges(self, problem, marginals, n_labels, n_edge_features, err);
+    TRY_IF(n_edge_features, fill_edges(self, problem, marginals, n_labels, n_edge_features, err));
     making_release(&making);
     if (status != CLV_OK) {
         context_release(self);
@@ -317,4 +307,43 @@ enum clv_status context_init(struct context *self, const struct clv_problem *pro
         self->problem.edge_features = self->edge_features;
     }
     return CLV_OK;
+}
+
+enum { N_OWN = 3 };
+
+static const double LEAST = 1e-4;    /* of probabilities, so that log-odds are finite */
+static const double SCALE = 1 / 3.0; /* of log-odds, so that rows' numbers are about as large as 1 */
+
+void evidence_measure(double *evidence, const double *marginals, int32_t n_nodes, int32_t n_labels)
+{
+    size_t k = (size_t)n_labels, n = n_nodes > 0 ? (size_t)n_nodes : 0;
+    for (size_t l = 0; l < k; l++) {
+        double sum = 0, most = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += marginals[i * k + l];
+            most = fmax(most, marginals[i * k + l]);
+        }
+        evidence[l] = n ? sum / (double)n : 0;
+        evidence[k + l] = most;
+    }
+}
+
+int32_t evidence_size(int32_t n_labels)
+{
+    return N_OWN + n_labels;
+}
+
+static double log_odds(double p)
+{
+    p = fmin(fmax(p, LEAST), 1 - LEAST);
+    return SCALE * portable_log(p / (1 - p));
+}
+
+void evidence_row(double *row, const double *evidence, int32_t n_labels, int32_t label)
+{
+    row[0] = 1;
+    row[1] = log_odds(evidence[label]);
+    row[2] = log_odds(evidence[n_labels + label]);
+    for (int32_t l = 0; l < n_labels; l++)
+        row[N_OWN + l] = sqrt(evidence[l]);
 }

@@ -8,17 +8,8 @@
 
 void dataset_item_release(struct dataset_item *item)
 {
-    array_free(item->name);
-    array_free(item->row);
-    array_free(item->index);
-    array_free(item->value);
-    array_free(item->edges);
-    array_free(item->edge_features);
-    array_free(item->volume);
-    array_free(item->place);
-    array_free(item->label);
-    array_free(item->theta);
-    array_free(item->counts);
+    arrays_free(item->name, item->row, item->index, item->value, item->edges, item->edge_features, item->volume,
+                item->place, item->label, item->theta, item->counts);
     *item = (struct dataset_item){0};
 }
 
@@ -35,19 +26,12 @@ void clv_dataset_free(struct clv_dataset *dataset)
     for (size_t k = 0; dataset->parts && k < dataset->n_parts; k++)
         clv_dataset_free(dataset->parts[k]);
     feature_cache_free(dataset->cache);
-    array_free(dataset->parts);
-    array_free(dataset->items);
+    arrays_free(dataset->parts, dataset->items);
     clv_labels_release(&dataset->labels);
     clv_tensors_close(dataset->file.tensors);
-    array_free(dataset->file.superpixel_offset);
-    array_free(dataset->file.dense_row);
-    array_free(dataset->file.dense_index);
-    array_free(dataset->file.label);
-    array_free(dataset->file.theta);
-    array_free(dataset->file.volume);
-    array_free(dataset->file.place);
-    array_free(dataset->file.looked_at);
-    array_free(dataset);
+    arrays_free(dataset->file.superpixel_offset, dataset->file.dense_row, dataset->file.dense_index,
+                dataset->file.label, dataset->file.theta, dataset->file.volume, dataset->file.place,
+                dataset->file.looked_at, dataset);
 }
 
 const struct clv_dataset *dataset_part(size_t *index, const struct clv_dataset *dataset)
@@ -138,8 +122,7 @@ enum clv_status clv_dataset_new(struct clv_dataset **dataset, int32_t n_labels, 
     if (n_labels < 2 || n_labels > CLV_MAX_LABELS)
         return fail(err, CLV_ERR_USAGE, "%d labels; a dataset has 2 to %d", n_labels, CLV_MAX_LABELS);
     struct clv_dataset *fresh = array_zalloc(1, sizeof *fresh);
-    if (!fresh)
-        return fail_memory(err);
+    MUST_IF(!fresh, fail_memory(err));
     fresh->n_labels = n_labels;
     fresh->pairwise = CLV_PAIRWISE_POTTS;
     *dataset = fresh;
@@ -159,15 +142,15 @@ static enum clv_status check_problem(const struct clv_dataset *dataset, const st
         .pairwise = p > 0 ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE, /* couplings of either sign may be wanted */
     };
     enum clv_status status = clv_problem_check(problem, &shape, err);
-    if (status == CLV_OK && problem->n_edge_features != p)
-        status = fail(err, CLV_ERR_DATA, "problem has %d features per edge, expected %d", problem->n_edge_features, p);
+    TRY_IF(problem->n_edge_features != p,
+           fail(err, CLV_ERR_DATA, "problem has %d features per edge, expected %d", problem->n_edge_features, p));
     return status == CLV_OK ? status : fail_within(err, status, name);
 }
 
 enum clv_status dataset_append(struct clv_dataset *dataset, struct dataset_item *item, struct clv_error *err)
 {
-    if (array_reserve((void **)&dataset->items, &dataset->capacity, dataset->n + 1, sizeof *dataset->items))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&dataset->items, &dataset->capacity, dataset->n + 1, sizeof *dataset->items),
+            fail_memory(err));
     dataset->n_features = item->problem.n_features;
     dataset->n_edge_features = item->problem.n_edge_features;
     dataset->items[dataset->n++] = *item;
@@ -230,9 +213,7 @@ void dataset_replace_features(struct clv_dataset *dataset, size_t index, const s
                               int64_t *row, int32_t *indices, float *value, float *edge_features)
 {
     struct dataset_item *item = &dataset->items[index];
-    array_free(item->row);
-    array_free(item->index);
-    array_free(item->value);
+    arrays_free(item->row, item->index, item->value);
     item->row = row;
     item->index = indices;
     item->value = value;
@@ -274,8 +255,7 @@ enum clv_status dataset_take(struct clv_dataset *dataset, struct clv_example *ex
         .theta = example->theta,
         .counts = example->counts,
     };
-    if (!item.name)
-        return fail_memory(err);
+    MUST_IF(!item.name, fail_memory(err));
     point_to_own_arrays(&item);
     enum clv_status status = dataset_append(dataset, &item, err);
     if (status != CLV_OK) {

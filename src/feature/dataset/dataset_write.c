@@ -24,15 +24,8 @@ struct joined {
 
 static void joined_release(struct joined *joined)
 {
-    array_free(joined->node_offset);
-    array_free(joined->edge_offset);
-    array_free(joined->row);
-    array_free(joined->index);
-    array_free(joined->value);
-    array_free(joined->edges);
-    array_free(joined->edge_features);
-    array_free(joined->counts);
-    array_free(joined->volume);
+    arrays_free(joined->node_offset, joined->edge_offset, joined->row, joined->index, joined->value, joined->edges,
+                joined->edge_features, joined->counts, joined->volume);
     text_release(&joined->n_labels);
     text_release(&joined->n_features);
     text_release(&joined->names);
@@ -147,8 +140,7 @@ static enum clv_status put_texts(struct joined *joined, const struct clv_dataset
     if (dataset->labels.n_labels)
         labels_put_json(&joined->labels, &dataset->labels);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i]->failed)
-            return fail_memory(err);
+        MUST_IF(texts[i]->failed, fail_memory(err));
     return CLV_OK;
 }
 

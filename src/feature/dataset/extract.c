@@ -66,9 +66,7 @@ static void drop_void_truth(struct clv_example *example, int32_t n_labels)
     for (size_t i = 0; i < n; i++)
         if (example->counts[i] > 0)
             return;
-    array_free(example->counts);
-    array_free(example->theta);
-    array_free(example->label);
+    arrays_free(example->counts, example->theta, example->label);
     example->counts = example->theta = NULL;
     example->label = NULL;
     example->problem.theta = NULL;
@@ -113,8 +111,8 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     }
     item_maps_close(maps, batch->recipe);
     const struct item_boxes *boxes = batch->boxed ? &batch->boxed->boxes[batch->first + index] : NULL;
-    if (status == CLV_OK && boxes && boxes->boxes && batch->boxed->estimate)
-        status = estimate_figure(&batch->all.estimates[index], batch->boxed, boxes, example, &image, err);
+    TRY_IF(boxes && boxes->boxes && batch->boxed->estimate,
+           estimate_figure(&batch->all.estimates[index], batch->boxed, boxes, example, &image, err));
     clv_image_release(&image);
     if (status == CLV_OK && item->mask) {
         status = read_truth(example, item, batch, err);
@@ -158,8 +156,7 @@ static enum clv_status take_batch(struct batch *batch, size_t n, enum clv_status
 {
     struct example_sharing *all = &batch->all;
     for (size_t i = 0; i < n; i++) {
-        if (status == CLV_OK && take)
-            status = take(context, &all->examples[i], &batch->set->items[batch->first + i], all->estimates[i], err);
+        TRY_IF(take, take(context, &all->examples[i], &batch->set->items[batch->first + i], all->estimates[i], err));
         clv_example_release(&all->examples[i]);
         array_free(all->estimates[i]);
         all->estimates[i] = NULL;
@@ -187,9 +184,7 @@ static enum clv_status extract_all(struct batch *batch, int n_threads, enum extr
         batch->n_done = batch->first + n;
         status = take_batch(batch, n, status, share == EXTRACT_TO_ALL || !team_rank() ? take : NULL, context, err);
     }
-    array_free(all->examples);
-    array_free(all->estimates);
-    array_free(all->sizes);
+    arrays_free(all->examples, all->estimates, all->sizes);
     return status;
 }
 
@@ -329,8 +324,7 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     *dataset = NULL;
     enum clv_status status = dataset_check_memory(set, recipe, limits, err);
     TRY(clv_dataset_new(&keeping.dataset, set->labels.n_labels, err));
-    if (status == CLV_OK && boxes && frames)
-        status = clv_dataset_new(&keeping.frames, set->labels.n_labels, err);
+    TRY_IF(boxes && frames, clv_dataset_new(&keeping.frames, set->labels.n_labels, err));
     TRY(clv_labels_copy(&keeping.dataset->labels, &set->labels, err));
     if (status == CLV_OK && recipe->nodes == CLV_NODES_PATCHES)
         keeping.dataset->pairwise = CLV_PAIRWISE_FULL;

@@ -82,8 +82,7 @@ static enum clv_status make_room(struct example_sharing *self, size_t index, str
     list_arrays(places, self, index);
     for (int a = 0; a < N_ARRAYS; a++) {
         bool is_wanted = places[a].size || places[a].at == (void **)&example->edges;
-        if (is_wanted && !(*places[a].at = array_alloc(places[a].size, 1)))
-            return fail_memory(err);
+        MUST_IF(is_wanted && !(*places[a].at = array_alloc(places[a].size, 1)), fail_memory(err));
     }
     example->width = sizes->width;
     example->height = sizes->height;

@@ -36,8 +36,7 @@ void feature_cache_free(struct feature_cache *cache)
     for (size_t i = 0; i < cache->n; i++)
         array_free(atomic_load(&cache->blocks[i]));
     pthread_mutex_destroy(&cache->lock);
-    array_free(cache->blocks);
-    array_free(cache);
+    arrays_free(cache->blocks, cache);
 }
 
 void *feature_cache_find(const struct feature_cache *cache, size_t index)

@@ -80,8 +80,8 @@ static enum clv_status read_index(struct path_list *shards, const char *path, st
     enum clv_status status = folder ? file_read(&bytes, &size, path, FEATURES_INDEX_MAX_SIZE, err) : fail_memory(err);
     TRY(json_parse(&root, bytes, size, path, err));
     const struct json_value *list = status == CLV_OK ? json_member(root, "shards") : NULL;
-    if (status == CLV_OK && (!json_get_array(list, &n) || n < 1 || n > SHARD_MAX))
-        status = fail(err, CLV_ERR_DATA, "%s: its \"shards\" are no list of 1 to %d files", path, SHARD_MAX);
+    TRY_IF((!json_get_array(list, &n) || n < 1 || n > SHARD_MAX),
+           fail(err, CLV_ERR_DATA, "%s: its \"shards\" are no list of 1 to %d files", path, SHARD_MAX));
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         const char *name;
         if (!json_get_text(json_element(list, i), &name) || !*name || strchr(name, '/')) {
@@ -93,8 +93,7 @@ static enum clv_status read_index(struct path_list *shards, const char *path, st
         array_free(joined);
     }
     json_root_free(root);
-    array_free(bytes);
-    array_free(folder);
+    arrays_free(bytes, folder);
     if (status != CLV_OK)
         path_list_release(shards);
     return status;

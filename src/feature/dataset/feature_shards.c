@@ -1,6 +1,5 @@
 #include "feature/dataset/dataset.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -131,8 +130,7 @@ static enum clv_status join_items(struct clv_dataset *whole, struct clv_error *e
     for (size_t k = 0; k < whole->n_parts; k++)
         n += whole->parts[k]->n;
     whole->items = array_alloc(n, sizeof *whole->items);
-    if (!whole->items)
-        return fail_memory(err);
+    MUST_IF(!whole->items, fail_memory(err));
     whole->capacity = n;
     for (size_t k = 0; k < whole->n_parts; k++) {
         const struct clv_dataset *part = whole->parts[k];
@@ -153,8 +151,7 @@ static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_reci
     struct clv_recipe own = {0};
     struct clv_dataset *whole = array_zalloc(1, sizeof *whole);
     *dataset = NULL;
-    if (!whole)
-        return fail_memory(err);
+    MUST_IF(!whole, fail_memory(err));
     whole->parts = array_zalloc(shards->n, sizeof *whole->parts);
     if (!is_apart)
         whole->file.looked_at = array_zalloc(1, sizeof *whole->file.looked_at);
@@ -165,15 +162,13 @@ static enum clv_status open_shards(struct clv_dataset **dataset, struct clv_reci
         status = features_open_file(part, k ? NULL : &own, path, is_apart, err);
         whole->n_parts += status == CLV_OK;
         TRY(is_one_set ? check_place(&place, *part, path, err) : check_turn(&place, *part, path, err));
-        if (status == CLV_OK && k)
-            status = check_alike(whole->parts[0]->file.tensors, (*part)->file.tensors, shards->paths[0], path, err);
+        TRY_IF(k, check_alike(whole->parts[0]->file.tensors, (*part)->file.tensors, shards->paths[0], path, err));
     }
-    if (status == CLV_OK && place.n_opened < place.n_shards)
-        status = fail(err, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
-                      shards->paths[shards->n - 1], place.n_opened, place.n_shards);
+    TRY_IF(place.n_opened < place.n_shards,
+           fail(err, CLV_ERR_DATA, "%s: is shard %zu of %zu, and the next one does not follow",
+                shards->paths[shards->n - 1], place.n_opened, place.n_shards));
     TRY(join_items(whole, err));
-    if (status == CLV_OK && whole->parts[0]->labels.n_labels)
-        status = clv_labels_copy(&whole->labels, &whole->parts[0]->labels, err);
+    TRY_IF(whole->parts[0]->labels.n_labels, clv_labels_copy(&whole->labels, &whole->parts[0]->labels, err));
     if (status == CLV_OK) {
         const struct clv_dataset *first = whole->parts[0];
         whole->n_labels = first->n_labels;
@@ -264,8 +259,7 @@ enum clv_status features_open_list(struct clv_dataset **dataset, struct clv_reci
     enum clv_status status = features_list_files(&files, paths, err);
     TRY(check_once(&files, err));
     TRY(open_shards(dataset, recipe ? &own : NULL, &files, false, memory > 0, err));
-    if (status == CLV_OK && memory > 0)
-        status = give_memory(dataset, memory, err);
+    TRY_IF(memory > 0, give_memory(dataset, memory, err));
     if (status == CLV_OK && recipe && own.n_scales > 0)
         *recipe = own;
     else

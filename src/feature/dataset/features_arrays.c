@@ -135,8 +135,7 @@ static enum clv_status read_dense(struct features_reading *self, struct clv_erro
     }
     file->dense_row = array_alloc((size_t)most + 1, sizeof *file->dense_row);
     file->dense_index = array_alloc((size_t)(most * d), sizeof *file->dense_index); /* both below 2^31 */
-    if (!file->dense_row || !file->dense_index)
-        return fail_memory(err);
+    MUST_IF(!file->dense_row || !file->dense_index, fail_memory(err));
     for (int64_t i = 0; i <= most; i++)
         file->dense_row[i] = i * d;
     for (int64_t i = 0; i < most; i++)
@@ -173,8 +172,7 @@ static enum clv_status read_truth(struct features_reading *self, struct clv_erro
     enum clv_status status = CLV_OK;
     if (arrays->counts)
         status = require(&arrays->counts, self, "counts", CLV_F32, 2, self->n_nodes, (int64_t)k, err);
-    if (status == CLV_OK && arrays->volume)
-        status = require(&arrays->volume, self, "volume", CLV_F32, 1, self->n_nodes, 0, err);
+    TRY_IF(arrays->volume, require(&arrays->volume, self, "volume", CLV_F32, 1, self->n_nodes, 0, err));
     if (status != CLV_OK)
         return status;
     if (arrays->counts) {
@@ -184,8 +182,7 @@ static enum clv_status read_truth(struct features_reading *self, struct clv_erro
     }
     if (!arrays->volume)
         file->volume = array_alloc(n, sizeof *file->volume);
-    if ((arrays->counts && (!file->label || !file->theta)) || (!arrays->volume && !file->volume))
-        return fail_memory(err);
+    MUST_IF((arrays->counts && (!file->label || !file->theta)) || (!arrays->volume && !file->volume), fail_memory(err));
     for (size_t i = 0; !arrays->volume && i < n; i++)
         file->volume[i] = 1;
     return CLV_OK;
@@ -203,8 +200,7 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     file->superpixels = arrays->superpixels->data; /* or NULL: apart */
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
     file->place = array_alloc((size_t)features_node_offsets(self)[self->n], 2 * sizeof *file->place);
-    if (!file->superpixel_offset || !file->place)
-        return fail_memory(err);
+    MUST_IF(!file->superpixel_offset || !file->place, fail_memory(err));
     int64_t total = 0, there = arrays->superpixels->shape[0];
     for (int64_t i = 0; i < self->n; i++) {
         const int32_t *size = file->size[i];
@@ -231,4 +227,25 @@ enum clv_status features_arrays_read(struct features_reading *self, struct clv_e
     for (size_t i = 0; status == CLV_OK && i < sizeof steps / sizeof *steps; i++)
         status = steps[i](self, err);
     return status;
+}
+
+enum clv_status features_check_name(const char *name, struct clv_error *err)
+{
+    if (strchr(name, '\n') || !text_is_utf8(name, strlen(name)))
+        return fail(err, CLV_ERR_DATA, "%s: the name is not UTF-8 or holds a line break, which a feature file cannot",
+                    name);
+    return CLV_OK;
+}
+
+enum clv_status features_number(int32_t *number, const struct clv_tensors *tensors, const char *path, const char *key,
+                                int32_t low, int32_t high, bool required, struct clv_error *err)
+{
+    const char *text = clv_tensors_metadata(tensors, key);
+    int32_t parsed;
+    if (!text)
+        return required ? fail(err, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", path, key) : CLV_OK;
+    if (!parse_int32(text, &parsed) || parsed < low || parsed > high)
+        return fail(err, CLV_ERR_DATA, "%s: %s is \"%.60s\", must be %d to %d", path, key, text, low, high);
+    *number = parsed;
+    return CLV_OK;
 }

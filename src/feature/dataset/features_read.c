@@ -2,7 +2,6 @@
  * out. */
 #include "feature/dataset/dataset.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -136,8 +135,7 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
     struct dataset_item *item = &self->dataset->items[self->dataset->n++];
     int32_t n_labels = self->dataset->n_labels;
     item->name = array_zalloc(length + 1, 1);
-    if (!item->name)
-        return fail_memory(err);
+    MUST_IF(!item->name, fail_memory(err));
     memcpy(item->name, name, length);
     struct clv_problem *problem = &item->problem;
     *problem = view(self, index);
@@ -157,8 +155,7 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
     struct clv_shape shape = {n_labels, problem->n_features, problem->n_edge_features,
                               problem->n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
     TRY(file->is_apart ? check_apart(self, index, err) : clv_problem_check(problem, &shape, err));
-    if (status == CLV_OK && self->arrays.superpixels)
-        status = read_places(problem, self, index, err);
+    TRY_IF(self->arrays.superpixels, read_places(problem, self, index, err));
     dataset_looked_at(self->dataset, problem);
     if (status != CLV_OK) {
         fail_within(err, status, item->name);
@@ -180,8 +177,7 @@ static enum clv_status read_items(struct features_reading *self, struct clv_erro
         return fail(err, CLV_ERR_DATA, "%s: %lld names for %lld images", self->path, (long long)n_names,
                     (long long)self->n);
     self->dataset->items = array_zalloc((size_t)self->n, sizeof *self->dataset->items);
-    if (!self->dataset->items)
-        return fail_memory(err);
+    MUST_IF(!self->dataset->items, fail_memory(err));
     self->dataset->capacity = (size_t)self->n;
     enum clv_status status = CLV_OK;
     for (int64_t i = 0; status == CLV_OK && i < self->n; i++) {
@@ -201,9 +197,9 @@ static enum clv_status read_labels(struct features_reading *self, struct clv_err
     if (status != CLV_OK || !json)
         return status;
     status = labels_parse(&dataset->labels, json, dataset->file.tensors, self->path, err);
-    if (status == CLV_OK && dataset->labels.n_labels != dataset->n_labels)
-        status = fail(err, CLV_ERR_DATA, "%s: n_labels is %d, there are names for %d", self->path, dataset->n_labels,
-                      dataset->labels.n_labels);
+    TRY_IF(dataset->labels.n_labels != dataset->n_labels,
+           fail(err, CLV_ERR_DATA, "%s: n_labels is %d, there are names for %d", self->path, dataset->n_labels,
+                dataset->labels.n_labels));
     return status;
 }
 
@@ -323,8 +319,7 @@ enum clv_status clv_dataset_example(struct clv_example *example, const struct cl
         MUST(patch_grid_init(&made.grid, size[2], size[3], file->patch_px, file->patch_step_px, err));
     made.superpixels.labels =
         array_copy(file->superpixels + file->superpixel_offset[index], pixels, sizeof *made.superpixels.labels);
-    if (!made.superpixels.labels)
-        return fail_memory(err);
+    MUST_IF(!made.superpixels.labels, fail_memory(err));
     dataset_looked_at(dataset, &made.problem); /* soon */
     *example = made;
     return CLV_OK;

@@ -30,8 +30,7 @@ static enum clv_status temporary_open(struct temporary *self, const char *target
     bool elsewhere = strcmp(target, "-") == 0 || (stat(target, &info) == 0 && !S_ISREG(info.st_mode));
     if (!elsewhere) {
         char *folder = path_folder(target);
-        if (!folder)
-            return fail_memory(err);
+        MUST_IF(!folder, fail_memory(err));
         int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         array_free(folder);
         if (fd >= 0) {
@@ -69,8 +68,7 @@ static enum clv_status temporary_copy(FILE *stream, struct temporary *self, cons
     if (fflush(self->stream) || fseeko(self->stream, 0, SEEK_SET))
         return fail_errno(err, CLV_ERR_IO, "%s: cannot write its temporary file", target);
     char *buffer = array_alloc(COPY_SIZE, 1);
-    if (!buffer)
-        return fail_memory(err);
+    MUST_IF(!buffer, fail_memory(err));
     uint64_t copied = 0;
     for (size_t n; !ferror(stream) && (n = fread(buffer, 1, COPY_SIZE, self->stream)) > 0; copied += n)
         fwrite(buffer, 1, n, stream);
@@ -117,8 +115,7 @@ static enum clv_status append_rows(struct writing *self, const struct clv_proble
 {
     size_t n = (size_t)problem->n_nodes;
     int64_t *ends = array_alloc(n, sizeof *ends);
-    if (!ends)
-        return fail_memory(err);
+    MUST_IF(!ends, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         ends[i] = self->n_entries + problem->row[i + 1] - problem->row[0];
     enum clv_status status = append(self, ROW, ends, n, err);
@@ -132,8 +129,7 @@ static enum clv_status append_counts(struct writing *self, const struct clv_exam
     if (example->counts)
         return append(self, COUNTS, example->counts, n, err);
     float *zeros = array_zalloc(n, sizeof *zeros);
-    if (!zeros)
-        return fail_memory(err);
+    MUST_IF(!zeros, fail_memory(err));
     enum clv_status status = append(self, COUNTS, zeros, n, err);
     array_free(zeros);
     return status;
@@ -225,8 +221,7 @@ static enum clv_status put_header(struct header *header, const struct clv_set *s
     labels_put_json(&header->labels, &set->labels);
     recipe_put_json(&header->recipe, recipe);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (texts[i]->failed)
-            return fail_memory(err);
+        MUST_IF(texts[i]->failed, fail_memory(err));
     return CLV_OK;
 }
 
@@ -283,8 +278,7 @@ static enum clv_status begin(struct writing *self, const struct clv_set *set, st
     self->node_offset = array_zalloc(set->n_items + 1, sizeof *self->node_offset);
     self->edge_offset = array_zalloc(set->n_items + 1, sizeof *self->edge_offset);
     self->size = array_zalloc(set->n_items, sizeof *self->size);
-    if (!self->node_offset || !self->edge_offset || !self->size)
-        return fail_memory(err);
+    MUST_IF(!self->node_offset || !self->edge_offset || !self->size, fail_memory(err));
     enum clv_status status = CLV_OK;
     for (int i = 0; status == CLV_OK && i < N_GROWING; i++)
         status = temporary_open(&self->arrays[i], self->path, err);
@@ -303,19 +297,14 @@ static enum clv_status write_part(const char *path, const struct clv_set *set, c
     for (size_t i = 0; status == CLV_OK && i < set->n_items; i++)
         status = features_check_name(set->items[i].name, err);
     bool writes = team_rank() == 0;
-    if (status == CLV_OK && writes)
-        status = begin(&self, set, err);
+    TRY_IF(writes, begin(&self, set, err));
     TRY(extract_set(set, NULL, recipe, n_threads, limits, progress, EXTRACT_TO_LEADER, append_example, &self, err));
-    if (status == CLV_OK && writes)
-        status = put_header(&header, set, recipe, err);
-    if (status == CLV_OK && writes)
-        status = assemble(&self, set, recipe, &header, err);
+    TRY_IF(writes, put_header(&header, set, recipe, err));
+    TRY_IF(writes, assemble(&self, set, recipe, &header, err));
     release_header(&header);
     for (int i = 0; i < N_GROWING; i++)
         temporary_close(&self.arrays[i]);
-    array_free(self.node_offset);
-    array_free(self.edge_offset);
-    array_free(self.size);
+    arrays_free(self.node_offset, self.edge_offset, self.size);
     return status;
 }
 

@@ -73,8 +73,7 @@ static enum clv_status fill_rows(float *rows, const struct clv_example *example,
     const struct clv_superpixels *sp = &example->superpixels;
     size_t width = (size_t)sp->width;
     double *values = array_alloc(width, 3 * sizeof *values);
-    if (!values)
-        return fail_memory(err);
+    MUST_IF(!values, fail_memory(err));
     struct row_places places = {values, values + width, values + 2 * width};
     for (int32_t y = 0; y < sp->height && boxes->boxes; y++) {
         locate_row(&places, boxes, example, (y + 0.5) * example->height / sp->height);
@@ -134,9 +133,6 @@ enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *
                                 .theta = theta};
     status = clv_dataset_add(frames, &frame, name, err);
 done:
-    array_free(rows);
-    array_free(row);
-    array_free(index);
-    array_free(theta);
+    arrays_free(rows, row, index, theta);
     return status;
 }

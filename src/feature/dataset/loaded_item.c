@@ -54,20 +54,17 @@ enum clv_status loaded_item_read(void **block, size_t *size, struct clv_problem 
                             : (size_t)lean->row[0];
     char *bytes = array_alloc(at.size, 1);
     *block = NULL;
-    if (!bytes)
-        return fail_memory(err);
+    MUST_IF(!bytes, fail_memory(err));
     enum clv_status status = tensors_read(bytes + at.value, tensors, is_dense ? arrays->x : arrays->value,
                                           first * sizeof *lean->value, at.n_entries * sizeof *lean->value, err);
-    if (status == CLV_OK && !is_dense)
-        status = tensors_read(bytes + at.index, tensors, arrays->index, first * sizeof *lean->index,
-                              at.n_entries * sizeof *lean->index, err);
+    TRY_IF(!is_dense, tensors_read(bytes + at.index, tensors, arrays->index, first * sizeof *lean->index,
+                                   at.n_entries * sizeof *lean->index, err));
     size_t edge = n_edges ? (size_t)((const int64_t *)arrays->edge_offset->data)[index] : 0;
-    if (status == CLV_OK && n_edges)
-        status = tensors_read(bytes + at.edges, tensors, arrays->edges, edge * sizeof *lean->edges,
-                              n_edges * sizeof *lean->edges, err);
-    if (status == CLV_OK && n_edges)
-        status = tensors_read(bytes + at.edge_features, tensors, arrays->edge_features,
-                              edge * p * sizeof *lean->edge_features, n_edges * p * sizeof *lean->edge_features, err);
+    TRY_IF(n_edges, tensors_read(bytes + at.edges, tensors, arrays->edges, edge * sizeof *lean->edges,
+                                 n_edges * sizeof *lean->edges, err));
+    TRY_IF(n_edges,
+           tensors_read(bytes + at.edge_features, tensors, arrays->edge_features,
+                        edge * p * sizeof *lean->edge_features, n_edges * p * sizeof *lean->edge_features, err));
     int64_t *row = (int64_t *)(void *)bytes;
     for (int32_t i = 0; !is_dense && i <= lean->n_nodes; i++)
         row[i] = lean->row[i] - lean->row[0];

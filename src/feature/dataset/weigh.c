@@ -81,8 +81,7 @@ enum clv_status dataset_weigh_labels(struct clv_dataset *dataset, double exponen
     if (!(exponent >= 0 && exponent <= 1))
         return fail(err, CLV_ERR_USAGE, "the exponent of label weights is %g, must be in 0..1", exponent);
     double *share = array_zalloc(n_labels, 2 * sizeof *share), weighed = 0;
-    if (!share)
-        return fail_memory(err);
+    MUST_IF(!share, fail_memory(err));
     double *weight = share + n_labels, total = add_shares(share, dataset);
     for (size_t b = 0; b < n_labels; b++) {
         weight[b] = share[b] > 0 ? portable_pow(total / share[b], exponent) : 0;

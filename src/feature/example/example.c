@@ -9,16 +9,8 @@
 void clv_example_release(struct clv_example *example)
 {
     clv_superpixels_release(&example->superpixels);
-    array_free(example->row);
-    array_free(example->index);
-    array_free(example->value);
-    array_free(example->edges);
-    array_free(example->edge_features);
-    array_free(example->volume);
-    array_free(example->place);
-    array_free(example->label);
-    array_free(example->counts);
-    array_free(example->theta);
+    arrays_free(example->row, example->index, example->value, example->edges, example->edge_features, example->volume,
+                example->place, example->label, example->counts, example->theta);
     *example = (struct clv_example){0};
 }
 
@@ -64,9 +56,7 @@ static enum clv_status count_volume(struct clv_example *example, struct clv_erro
     for (int32_t i = 0; i < sp->n; i++)
         example->volume[i] = (float)count[i];
 done:
-    array_free(columns);
-    array_free(rows);
-    array_free(count);
+    arrays_free(columns, rows, count);
     return status;
 }
 
@@ -158,8 +148,8 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
         return fail(err, CLV_ERR_USAGE, "features need a 3-channel image, not %dx%d with %d channels", image->width,
                     image->height, image->channels);
     enum clv_status status = recipe_check(recipe, true, err);
-    if (status == CLV_OK && recipe->n_maps && !maps)
-        status = fail(err, CLV_ERR_USAGE, "features: the recipe wants maps (%s), none are given", recipe->maps[0].name);
+    TRY_IF(recipe->n_maps && !maps,
+           fail(err, CLV_ERR_USAGE, "features: the recipe wants maps (%s), none are given", recipe->maps[0].name));
     if (status != CLV_OK)
         return status;
     struct clv_example made = {.width = image->width, .height = image->height};

@@ -33,8 +33,7 @@ enum clv_status patch_votes_init(struct patch_votes *self, const struct clv_exam
 
 void patch_votes_release(struct patch_votes *self)
 {
-    array_free(self->columns);
-    array_free(self->rows);
+    arrays_free(self->columns, self->rows);
 }
 
 /* Adds up the votes of the four patches around a pixel label by label; labels[4], shares[4]; returns how many

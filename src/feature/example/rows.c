@@ -9,8 +9,7 @@ static enum clv_status append_row(struct clv_example *example, size_t *capacity,
                                   int32_t n, struct clv_error *err)
 {
     const struct array_part entries[] = {{&example->value, sizeof(float)}, {&example->index, sizeof(int32_t)}};
-    if (array_reserve_all(entries, 2, capacity, *n_entries + (size_t)n))
-        return fail_memory(err);
+    MUST_IF(array_reserve_all(entries, 2, capacity, *n_entries + (size_t)n), fail_memory(err));
     for (int32_t k = 0; k < n; k++)
         if (dense[k] != 0) {
             example->index[*n_entries] = k;

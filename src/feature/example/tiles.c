@@ -1,6 +1,5 @@
 #include "feature/example/example.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -10,11 +9,7 @@ void tile_release(struct tile *tile)
 {
     clv_superpixels_release(&tile->map);
     clv_adjacency_release(&tile->adjacency);
-    array_free(tile->rows.row);
-    array_free(tile->rows.index);
-    array_free(tile->rows.value);
-    array_free(tile->regions);
-    array_free(tile->map_means);
+    arrays_free(tile->rows.row, tile->rows.index, tile->rows.value, tile->regions, tile->map_means);
     *tile = (struct tile){0};
 }
 
@@ -24,8 +19,7 @@ static enum clv_status cut_out(struct clv_image *part, const struct clv_image *i
 {
     size_t row = (size_t)width * 3;
     *part = (struct clv_image){width, height, 3, array_alloc((size_t)height, row)};
-    if (!part->pixels)
-        return fail_memory(err);
+    MUST_IF(!part->pixels, fail_memory(err));
     for (int32_t k = 0; k < height; k++)
         memcpy(part->pixels + (size_t)k * row, image->pixels + ((size_t)(y + k) * (size_t)image->width + (size_t)x) * 3,
                row);
@@ -45,8 +39,7 @@ static enum clv_status lay_over(struct clv_superpixels *all, const struct clv_su
                                 const struct patch *core, struct clv_error *err)
 {
     int32_t *number = array_alloc((size_t)all->n, sizeof *number), n = inner->n;
-    if (!number)
-        return fail_memory(err);
+    MUST_IF(!number, fail_memory(err));
     for (int32_t i = 0; i < all->n; i++)
         number[i] = -1;
     for (int32_t y = 0; y < all->height; y++)
@@ -110,8 +103,8 @@ enum clv_status tile_extract(struct tile *tile, const struct clv_image *seen, co
     TRY(views_init(&views, seen, &tile->rows, &tile->adjacency, maps, window, recipe, at, err));
     TRY(rows_fill(&tile->rows, tile->n, &views, recipe, at, err));
     tile->rows.superpixels = (struct clv_superpixels){0};
-    if (status == CLV_OK && !(tile->regions = array_copy(views.image.regions, (size_t)tile->n, sizeof *tile->regions)))
-        status = fail_memory(err);
+    TRY_IF(!(tile->regions = array_copy(views.image.regions, (size_t)tile->n, sizeof *tile->regions)),
+           fail_memory(err));
     tile->n_channels = views.pooled.n_channels;
     tile->map_means = views.pooled.mean;
     views.pooled.mean = NULL;
@@ -166,8 +159,7 @@ static enum clv_status join_back(struct mosaic *self, int32_t other, bool is_abo
     struct region_map b = strip_of(&behind, self, last, at->x, at->y, width, height);
     enum clv_status status =
         before && behind ? region_graph_join(&self->graph, &a, &b, REGION_SEAM, NULL, err) : fail_memory(err);
-    array_free(before);
-    array_free(behind);
+    arrays_free(before, behind);
     return status;
 }
 
@@ -272,8 +264,6 @@ enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, con
         graph->edges = NULL;
     }
     region_graph_release(graph);
-    array_free(self.regions);
-    array_free(self.map_means);
-    array_free(self.labels);
+    arrays_free(self.regions, self.map_means, self.labels);
     return status;
 }

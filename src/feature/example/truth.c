@@ -53,8 +53,7 @@ static enum clv_status count_labels(int64_t *count, const struct clv_example *ex
 {
     const struct clv_superpixels *sp = &example->superpixels;
     int32_t *column = coordinate_table(mask->width, sp->width);
-    if (!column)
-        return fail_memory(err);
+    MUST_IF(!column, fail_memory(err));
     enum clv_status status = CLV_OK;
     for (int32_t y = 0; y < mask->height && status == CLV_OK; y++) {
         const int32_t *node = sp->labels + (size_t)working_coordinate(y, mask->height, sp->height) * (size_t)sp->width;
@@ -111,16 +110,12 @@ enum clv_status clv_example_set_truth(struct clv_example *example, const struct 
             counts[k] = (float)count[k];
         balanced_theta(theta, counts, n_nodes, n_labels);
         majority_labels(label, theta, n_nodes, n_labels);
-        array_free(example->counts);
-        array_free(example->theta);
-        array_free(example->label);
+        arrays_free(example->counts, example->theta, example->label);
         example->counts = counts;
         example->problem.theta = example->theta = theta;
         example->problem.label = example->label = label;
     } else {
-        array_free(counts);
-        array_free(theta);
-        array_free(label);
+        arrays_free(counts, theta, label);
     }
     array_free(count);
     return status;
@@ -161,15 +156,12 @@ enum clv_status clv_example_set_boxes(struct clv_example *example, const struct 
     }
     for (int32_t y = 0; y < example->height; y++)
         mark_row(label, open, example, column, y, boxes, n_boxes);
-    array_free(example->counts);
-    array_free(example->theta);
-    array_free(example->label);
+    arrays_free(example->counts, example->theta, example->label);
     example->counts = example->theta = NULL;
     example->problem.theta = NULL;
     example->problem.label = example->label = label;
 done:
-    array_free(column);
-    array_free(open);
+    arrays_free(column, open);
     return status;
 }
 
@@ -186,8 +178,7 @@ enum clv_status example_mean(float *mean, const struct clv_example *example, con
     }
     for (int32_t i = 0; i < sp->n && status == CLV_OK; i++)
         mean[i] = (float)(sum[i] / (double)example->volume[i]);
-    array_free(sum);
-    array_free(column);
+    arrays_free(sum, column);
     return status;
 }
 
@@ -199,8 +190,7 @@ enum clv_status clv_example_paint(uint8_t *pixels, const struct clv_example *exa
         if (y[i] < 0 || y[i] > UINT8_MAX)
             return fail(err, CLV_ERR_USAGE, "node %d has the label %d, which a mask cannot hold", i, y[i]);
     int32_t *column = coordinate_table(example->width, sp->width);
-    if (!column)
-        return fail_memory(err);
+    MUST_IF(!column, fail_memory(err));
     for (int32_t row = 0; row < example->height; row++) {
         const int32_t *node =
             sp->labels + (size_t)working_coordinate(row, example->height, sp->height) * (size_t)sp->width;

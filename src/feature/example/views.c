@@ -11,8 +11,7 @@ void views_release(struct views *views)
     hog_release(&views->hog);
     fisher_release(&views->fisher);
     map_pool_release(&views->pooled);
-    array_free(views->measures);
-    array_free(views->of_whole);
+    arrays_free(views->measures, views->of_whole);
     windows_release(&views->windows);
     windows_release(&views->surround);
     windows_release(&views->whole);
@@ -30,12 +29,9 @@ static enum clv_status init_scenes(struct views *views, const struct clv_image *
                                    const struct layout *at, struct clv_error *err)
 {
     enum clv_status status = scene_init(&views->image, working, &example->superpixels, err);
-    if (status == CLV_OK && example->grid.n_rows)
-        status = windows_init(&views->windows, &views->image, &example->grid, 0, err);
-    if (status == CLV_OK && at->surround >= 0)
-        status = windows_init(&views->surround, &views->image, &example->grid, recipe->patch_px, err);
-    if (status == CLV_OK && at->scene >= 0)
-        status = scene_whole(&views->whole, &views->image, err);
+    TRY_IF(example->grid.n_rows, windows_init(&views->windows, &views->image, &example->grid, 0, err));
+    TRY_IF(at->surround >= 0, windows_init(&views->surround, &views->image, &example->grid, recipe->patch_px, err));
+    TRY_IF(at->scene >= 0, scene_whole(&views->whole, &views->image, err));
     return status;
 }
 
@@ -58,8 +54,7 @@ static enum clv_status init_measures(struct views *views, const struct clv_adjac
     const struct scene *own = views_own(views);
     views->n_measures = contrast_measures(recipe);
     views->measures = array_zalloc((size_t)own->n_regions * (size_t)views->n_measures, sizeof *views->measures);
-    if (!views->measures)
-        return fail_memory(err);
+    MUST_IF(!views->measures, fail_memory(err));
     return contrast_measure(views->measures, own, adjacency, recipe, views->maps, err);
 }
 
@@ -67,8 +62,7 @@ static enum clv_status init_of_whole(struct views *views, const struct clv_recip
 {
     int32_t last = recipe->n_scales - 1;
     views->of_whole = array_zalloc((size_t)surround_size(recipe, last), sizeof *views->of_whole);
-    if (!views->of_whole)
-        return fail_memory(err);
+    MUST_IF(!views->of_whole, fail_memory(err));
     surround_fill(views->of_whole, &views->whole, views->maps, &views->kernel_map, recipe, last, 0);
     return CLV_OK;
 }
@@ -82,16 +76,11 @@ enum clv_status views_init(struct views *views, const struct clv_image *working,
     enum clv_status status = init_scenes(&made, working, example, recipe, at, err);
     TRY(init_maps(&made, recipe, err));
     TRY(kernel_map_init(&made.kernel_map, recipe, err));
-    if (status == CLV_OK && at->hog >= 0)
-        status = hog_init(&made.hog, &made.image, err);
-    if (status == CLV_OK && at->fisher >= 0)
-        status = fisher_init(&made.fisher, &made.image, recipe, err);
-    if (status == CLV_OK && recipe->n_maps)
-        status = map_pool_init(&made.pooled, views_own(&made), maps, window, recipe, err);
-    if (status == CLV_OK && at->contrast >= 0)
-        status = init_measures(&made, adjacency, recipe, err);
-    if (status == CLV_OK && at->scene >= 0)
-        status = init_of_whole(&made, recipe, err);
+    TRY_IF(at->hog >= 0, hog_init(&made.hog, &made.image, err));
+    TRY_IF(at->fisher >= 0, fisher_init(&made.fisher, &made.image, recipe, err));
+    TRY_IF(recipe->n_maps, map_pool_init(&made.pooled, views_own(&made), maps, window, recipe, err));
+    TRY_IF(at->contrast >= 0, init_measures(&made, adjacency, recipe, err));
+    TRY_IF(at->scene >= 0, init_of_whole(&made, recipe, err));
     if (status == CLV_OK)
         *views = made;
     else

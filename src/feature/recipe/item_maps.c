@@ -45,8 +45,7 @@ enum clv_status item_maps_open(struct map_reader **maps, const struct clv_recipe
     if (!recipe->n_maps)
         return CLV_OK;
     struct map_reader *opened = array_zalloc((size_t)recipe->n_maps, sizeof *opened);
-    if (!opened)
-        return fail_memory(err);
+    MUST_IF(!opened, fail_memory(err));
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
         status = map_of_item(&opened[m], &recipe->maps[m], set, item, limits, err);
     if (status == CLV_OK)

@@ -100,7 +100,6 @@ enum clv_status map_learn_components(struct clv_recipe_map *map, const struct ma
         status = stop_requested(from->progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
                                                 : add_item(&all, map, from, i, n_threads, err);
     TRY(choose(map, &all, err));
-    array_free(all.matrix);
-    array_free(all.values);
+    arrays_free(all.matrix, all.values);
     return status;
 }

@@ -162,8 +162,6 @@ enum clv_status map_count_groups(int32_t *n_groups, const float *direction, size
     *n_groups = 1;
     if (status == CLV_OK)
         count(n_groups, &self);
-    array_free(self.sum);
-    array_free(self.group);
-    array_free(self.best);
+    arrays_free(self.sum, self.group, self.best);
     return status;
 }

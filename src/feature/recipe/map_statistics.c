@@ -149,8 +149,7 @@ enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct ma
     look.step = array_zalloc(n, sizeof *look.step);
     bool is_short = !look.mean || !look.step || !look.has_direction || (has_directions && !look.direction);
     enum clv_status status = is_short ? fail_memory(err) : parallel_for(n, n_threads, look_task, &look, err);
-    if (status == CLV_OK && has_directions)
-        status = count_groups(&map->n_groups, &look, err);
+    TRY_IF(has_directions, count_groups(&map->n_groups, &look, err));
     double step = 0;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         step += look.step[i] / (double)n;
@@ -162,9 +161,6 @@ enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct ma
         else
             status = fail_memory(err);
     }
-    array_free(look.mean);
-    array_free(look.direction);
-    array_free(look.has_direction);
-    array_free(look.step);
+    arrays_free(look.mean, look.direction, look.has_direction, look.step);
     return status;
 }

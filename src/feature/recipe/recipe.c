@@ -51,9 +51,7 @@ void clv_recipe_release(struct clv_recipe *recipe)
         recipe->mixtures[s] = NULL;
     }
     for (int m = 0; m < CLV_MAX_MAPS; m++) {
-        array_free(recipe->maps[m].standard);
-        array_free(recipe->maps[m].components);
-        array_free(recipe->maps[m].usual);
+        arrays_free(recipe->maps[m].standard, recipe->maps[m].components, recipe->maps[m].usual);
         recipe->maps[m] = (struct clv_recipe_map){0};
     }
     recipe->n_maps = 0;

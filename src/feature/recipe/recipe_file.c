@@ -305,8 +305,7 @@ static enum clv_status read_map_tensor(struct clv_recipe_map *map, int which, co
         return CLV_OK;
     MUST(clv_tensors_require(&tensor, tensors, tensor_name, CLV_F32, 2, shape, err));
     *numbers = array_copy(tensor->data, (size_t)shape[0], (size_t)shape[1] * sizeof **numbers);
-    if (!*numbers)
-        return fail_memory(err);
+    MUST_IF(!*numbers, fail_memory(err));
     for (int64_t k = 0; k < shape[0] * shape[1]; k++)
         if (!isfinite((*numbers)[k]))
             return fail(err, CLV_ERR_DATA, "%s: \"%s\" holds %g", name, tensor_name, (double)(*numbers)[k]);
@@ -332,8 +331,7 @@ static enum clv_status read_codebooks(struct clv_recipe *recipe, const struct cl
         MUST(clv_tensors_require(&tensor, tensors, codebook_names[s], CLV_U8, 2, shape, err));
         recipe->codebooks[s].n_words = recipe->n_words;
         recipe->codebooks[s].centres = array_copy(tensor->data, (size_t)recipe->n_words, CLV_DESCRIPTOR_SIZE);
-        if (!recipe->codebooks[s].centres)
-            return fail_memory(err);
+        MUST_IF(!recipe->codebooks[s].centres, fail_memory(err));
     }
     return CLV_OK;
 }
@@ -346,8 +344,7 @@ static enum clv_status read_mixtures(struct clv_recipe *recipe, const struct clv
         int64_t shape[] = {CLV_MIXTURE_SIZE};
         MUST(clv_tensors_require(&tensor, tensors, mixture_names[s], CLV_F32, 1, shape, err));
         recipe->mixtures[s] = array_copy(tensor->data, CLV_MIXTURE_SIZE, sizeof *recipe->mixtures[s]);
-        if (!recipe->mixtures[s])
-            return fail_memory(err);
+        MUST_IF(!recipe->mixtures[s], fail_memory(err));
         if (!mixture_is_sound(recipe->mixtures[s]))
             return fail(err, CLV_ERR_DATA, "%s: \"%s\" is no mixture: a weight or variance is out of range", name,
                         mixture_names[s]);

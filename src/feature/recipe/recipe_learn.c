@@ -132,8 +132,7 @@ static enum clv_status learn_codebooks(struct sampling *job, struct clv_error *e
     const struct clv_recipe *recipe = job->recipe;
     for (int32_t s = 0; s < recipe->n_scales; s++) {
         job->made[s] = (struct clv_codebook){recipe->n_words, array_alloc((size_t)recipe->n_words, SIZE)};
-        if (!job->made[s].centres)
-            return fail_memory(err);
+        MUST_IF(!job->made[s].centres, fail_memory(err));
     }
     return team_for((size_t)recipe->n_scales, 1, learn_words, words_slot, job, err);
 }
@@ -180,10 +179,8 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
     }
     report_progress(job->progress, "sampling descriptors", 0, n, NULL);
     status = team_for(n, n_threads, sample_image, samples_slot, job, err);
-    if (status == CLV_OK && has_words(recipe))
-        status = learn_codebooks(job, err);
-    if (status == CLV_OK && recipe->blocks & CLV_BLOCK_FISHER)
-        status = learn_mixtures(job, err);
+    TRY_IF(has_words(recipe), learn_codebooks(job, err));
+    TRY_IF(recipe->blocks & CLV_BLOCK_FISHER, learn_mixtures(job, err));
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {
         struct clv_codebook old = status == CLV_OK ? recipe->codebooks[s] : job->made[s];
         if (status == CLV_OK)
@@ -196,8 +193,7 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
     }
     if (status == CLV_OK && job->contrast)
         recipe->colour_likeness = mean_likeness(job);
-    array_free(job->contrast);
-    array_free(job->samples);
+    arrays_free(job->contrast, job->samples);
     return status;
 }
 

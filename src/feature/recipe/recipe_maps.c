@@ -104,8 +104,7 @@ static enum clv_status settle(struct clv_recipe_map *map, const struct summary *
         return CLV_OK;
     size_t n = (size_t)map->n_channels;
     map->standard = array_alloc(n, 2 * sizeof *map->standard);
-    if (!map->standard)
-        return fail_memory(err);
+    MUST_IF(!map->standard, fail_memory(err));
     for (size_t c = 0; c < n; c++) {
         double variance = all->square[c] - all->sum[c] * all->sum[c];
         bool varies = variance > 1e-12 * all->square[c];
@@ -117,9 +116,7 @@ static enum clv_status settle(struct clv_recipe_map *map, const struct summary *
 
 static void forget(struct clv_recipe_map *map)
 {
-    array_free(map->standard);
-    array_free(map->components);
-    array_free(map->usual);
+    arrays_free(map->standard, map->components, map->usual);
     map->standard = map->components = map->usual = NULL;
     map->n_groups = 0;
 }
@@ -136,8 +133,7 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     self->wanted.n_channels = first.map.n_channels;
     map_reader_close(&first);
     double *sums = array_zalloc(n * 2, (BATCH + 1) * sizeof *sums);
-    if (!sums)
-        return fail_memory(err);
+    MUST_IF(!sums, fail_memory(err));
     all.sum = sums;
     all.square = sums + n;
     for (size_t i = 0; i < BATCH; i++) {
@@ -147,10 +143,8 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     enum clv_status status = summarise_set(&all, self, n_threads, err);
     struct clv_recipe_map learned = self->wanted;
     TRY(settle(&learned, &all, self->from.set->labels.n_labels, err));
-    if (status == CLV_OK && learned.n_components)
-        status = map_learn_components(&learned, &self->from, n_threads, err);
-    if (status == CLV_OK && learned.use != CLV_MAP_USE_IGNORED)
-        status = map_learn_statistics(&learned, &self->from, n_threads, err);
+    TRY_IF(learned.n_components, map_learn_components(&learned, &self->from, n_threads, err));
+    TRY_IF(learned.use != CLV_MAP_USE_IGNORED, map_learn_statistics(&learned, &self->from, n_threads, err));
     if (status == CLV_OK)
         *map = learned;
     else

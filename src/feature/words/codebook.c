@@ -85,8 +85,7 @@ static enum clv_status refine(const struct clv_codebook *codebook, const uint8_t
         if (status == CLV_OK)
             moved = update_centres(codebook->centres, codebook->n_words, descriptors, word, n, sum, count);
     }
-    array_free(sum);
-    array_free(count);
+    arrays_free(sum, count);
     return status;
 }
 
@@ -127,8 +126,6 @@ enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion
     *codebook = made;
     made.centres = NULL;
 done:
-    array_free(made.centres);
-    array_free(word);
-    array_free(distance);
+    arrays_free(made.centres, word, distance);
     return status;
 }

@@ -42,8 +42,7 @@ enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descript
     size_t n_words = (size_t)options->n_words;
     float *data = floats_of(descriptors, n), *start = floats_of(centres, n_words);
     if (!data || !start) {
-        array_free(data);
-        array_free(start);
+        arrays_free(data, start);
         return fail_memory(err);
     }
     VlRand *random = vl_get_rand(), saved = *random;
@@ -61,7 +60,6 @@ enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descript
     vl_kmeans_delete(kmeans);
     vl_set_num_threads(n_threads);
     *random = saved;
-    array_free(data);
-    array_free(start);
+    arrays_free(data, start);
     return status;
 }

@@ -71,8 +71,7 @@ static enum clv_status find_axes(float *mixture, const uint8_t *descriptors, siz
 {
     double *matrix = array_zalloc(SIZE, SIZE * sizeof *matrix), mean[SIZE] = {0}, values[SIZE];
     float root[SIZE];
-    if (!matrix)
-        return fail_memory(err);
+    MUST_IF(!matrix, fail_memory(err));
     for (size_t i = 0; i < n; i++) {
         roots_of(root, descriptors + i * SIZE);
         for (int v = 0; v < SIZE; v++)

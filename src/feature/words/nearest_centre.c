@@ -242,8 +242,7 @@ enum clv_status words_assign_at(enum words_level level, int32_t *word, const str
 #endif
     assign_plain(word, codebook, bias, descriptors, n);
 done:
-    array_free(bias);
-    array_free(packed);
+    arrays_free(bias, packed);
     return status;
 }
 

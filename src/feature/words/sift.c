@@ -131,10 +131,7 @@ enum clv_status sift_integral_init(struct sift_integral *integral, const uint8_t
     *integral = (struct sift_integral){width, height, margin, row_pixels, sum};
     sum = NULL;
 done:
-    array_free(sum);
-    array_free(first);
-    array_free(gradient);
-    array_free(luma);
+    arrays_free(sum, first, gradient, luma);
     return status;
 }
 
@@ -227,8 +224,7 @@ enum clv_status sift_extract(struct sift_grid *grid, const struct sift_integral 
     uint8_t *values = array_alloc((size_t)n_rows, row_bytes);
     uint32_t *band = array_zalloc_aligned((size_t)integral->row_pixels, BINS * N * sizeof *band);
     if (!values || !band) {
-        array_free(values);
-        array_free(band);
+        arrays_free(values, band);
         return fail_memory(err);
     }
     for (int32_t r = 0; r < n_rows; r++) {
@@ -238,4 +234,32 @@ enum clv_status sift_extract(struct sift_grid *grid, const struct sift_integral 
     array_free(band);
     *grid = (struct sift_grid){n_columns, n_rows, values};
     return CLV_OK;
+}
+
+void sift_image_release(struct sift_image *image)
+{
+    sift_integral_release(&image->integral);
+    array_free(image->luma);
+    *image = (struct sift_image){0};
+}
+
+enum clv_status sift_image_init(struct sift_image *image, const uint8_t *rgb, int32_t width, int32_t height,
+                                const struct clv_recipe *recipe, struct clv_error *err)
+{
+    *image = (struct sift_image){.width = width, .height = height};
+    if (recipe->sift == CLV_SIFT_CLEAVE)
+        return sift_integral_init(&image->integral, rgb, width, height, recipe, err);
+    size_t n = (size_t)width * (size_t)height;
+    image->luma = array_alloc(n, sizeof *image->luma);
+    MUST_IF(!image->luma, fail_memory(err));
+    for (size_t k = 0; k < n; k++)
+        image->luma[k] = (float)sift_luma(rgb + 3 * k) / SIFT_LUMA_ONE;
+    return CLV_OK;
+}
+
+enum clv_status sift_image_describe(struct sift_grid *grid, const struct sift_image *image, int32_t bin_px,
+                                    int32_t step_px, struct clv_error *err)
+{
+    return image->luma ? sift_vlfeat_extract(grid, image->luma, image->width, image->height, bin_px, step_px, err)
+                       : sift_extract(grid, &image->integral, bin_px, step_px, err);
 }

@@ -59,8 +59,7 @@ enum clv_status sift_vlfeat_extract(struct sift_grid *grid, const float *luma, i
     float *continued = array_alloc(n_across, n_down * sizeof *continued);
     uint8_t *values = array_alloc(n_cells, SIZE);
     if (!continued || !values) {
-        array_free(continued);
-        array_free(values);
+        arrays_free(continued, values);
         return fail_memory(err);
     }
     continue_image(continued, last_x + 1, last_y + 1, luma, width, height, before);

@@ -17,8 +17,7 @@ void clv_bp_defaults(struct clv_bp_options *options)
 enum clv_status clv_bp_new(struct clv_bp **bp, struct clv_error *err)
 {
     *bp = array_alloc(1, sizeof **bp);
-    if (!*bp)
-        return fail_memory(err);
+    MUST_IF(!*bp, fail_memory(err));
     bp_init(*bp);
     return CLV_OK;
 }

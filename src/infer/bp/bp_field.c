@@ -14,25 +14,10 @@ void bp_init(struct clv_bp *bp)
 
 void bp_release(struct clv_bp *bp)
 {
-    array_free(bp->edges);
-    array_free(bp->first);
-    array_free(bp->arc);
-    array_free(bp->order);
-    array_free(bp->rank);
-    array_free(bp->colour);
-    array_free(bp->message);
-    array_free(bp->unary);
-    array_free(bp->belief);
-    array_free(bp->pairwise);
-    array_free(bp->table);
-    array_free(bp->by_colour);
-    array_free(bp->top);
-    array_free(bp->potts);
-    array_free(bp->pair);
+    arrays_free(bp->edges, bp->first, bp->arc, bp->order, bp->rank, bp->colour, bp->message, bp->unary, bp->belief,
+                bp->pairwise, bp->table, bp->by_colour, bp->top, bp->potts, bp->pair);
     bp_linear_release(&bp->linear);
-    array_free(bp->role);
-    array_free(bp->label);
-    array_free(bp->decoded);
+    arrays_free(bp->role, bp->label, bp->decoded);
     bp_init(bp);
 }
 

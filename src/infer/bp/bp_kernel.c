@@ -8,16 +8,8 @@
 
 void bp_linear_release(struct bp_linear *linear)
 {
-    array_free(linear->slot);
-    array_free(linear->sent);
-    array_free(linear->split);
-    array_free(linear->is_due);
-    array_free(linear->message);
-    array_free(linear->behind);
-    array_free(linear->prior);
-    array_free(linear->belief);
-    array_free(linear->shift);
-    array_free(linear->kernel);
+    arrays_free(linear->slot, linear->sent, linear->split, linear->is_due, linear->message, linear->behind,
+                linear->prior, linear->belief, linear->shift, linear->kernel);
     *linear = (struct bp_linear){0};
 }
 
@@ -78,11 +70,11 @@ static enum clv_status reserve(struct clv_bp *bp, struct clv_error *err)
     const struct array_part by_degree[] = {{&linear->behind, row * sizeof *linear->behind}};
     if (linear->kernel_capacity)
         return CLV_OK;
-    if (array_reserve_all(by_node, 4, &linear->node_capacity, (size_t)bp->n_nodes + 1) ||
-        array_reserve_all(by_edge, 4, &linear->edge_capacity, m + 1) ||
-        array_reserve_all(by_degree, 1, &linear->degree_capacity, largest_degree(bp) + 1) ||
-        array_reserve_all(by_kernel, 1, &linear->kernel_capacity, n_kernels + 1))
-        return fail_memory(err);
+    MUST_IF(array_reserve_all(by_node, 4, &linear->node_capacity, (size_t)bp->n_nodes + 1) ||
+                array_reserve_all(by_edge, 4, &linear->edge_capacity, m + 1) ||
+                array_reserve_all(by_degree, 1, &linear->degree_capacity, largest_degree(bp) + 1) ||
+                array_reserve_all(by_kernel, 1, &linear->kernel_capacity, n_kernels + 1),
+            fail_memory(err));
     assign_slots(bp);
     return CLV_OK;
 }

@@ -5,7 +5,6 @@
 #define INFER_BP_LANES_H
 
 #include <stdint.h>
-#include <string.h>
 
 #include "base/machine.h"
 #include "cleave/infer.h"

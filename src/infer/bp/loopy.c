@@ -129,8 +129,7 @@ enum clv_status loopy_decode(struct loopy *self, int32_t *y, const struct clv_fi
 {
     size_t n = (size_t)field->n_nodes;
     enum clv_status status = self->bp ? CLV_OK : clv_bp_new(&self->bp, err);
-    if (!status && array_reserve((void **)&self->labels, &self->capacity, 3 * n, sizeof *self->labels))
-        status = fail_memory(err);
+    TRY_IF(array_reserve((void **)&self->labels, &self->capacity, 3 * n, sizeof *self->labels), fail_memory(err));
     if (status)
         return status;
     if (decoding->rule == CLV_DECODE_MARGINAL_MAP && is_visible && memchr(is_visible, 0, n))

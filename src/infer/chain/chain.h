@@ -1,7 +1,7 @@
 /* chain/: dynamic programming along chains. Its steps, on whole rows of a table so that labels stand in vector lanes.
  *
- * Read viterbi.c first (the best labelling), then forward_backward.c (marginals) and max_marginals.c. chain_map.c is
- * the same as viterbi.c for the MAP oracle; chain_lanes.c forward-backward for training. include/cleave/infer.h says
+ * Read viterbi.c first (the best labelling), then forward_backward.c (marginals) and max_marginals.c. The end of
+ * viterbi.c is the same for the MAP oracle, chain_lanes.c forward-backward for training. include/cleave/infer.h says
  * which is used when. */
 #ifndef INFER_CHAIN_CHAIN_H
 #define INFER_CHAIN_CHAIN_H

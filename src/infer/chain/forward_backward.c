@@ -219,7 +219,6 @@ enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, d
     if (log_partition)
         *log_partition = total;
 done:
-    array_free(passes.ahead);
-    array_free(kernel.there);
+    arrays_free(passes.ahead, kernel.there);
     return status;
 }

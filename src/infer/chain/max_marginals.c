@@ -94,9 +94,6 @@ enum clv_status clv_chain_max_marginals(double *max_marginals, double *witness_c
     } else {
         status = fail_memory(err);
     }
-    array_free(self.forward);
-    array_free(self.backward);
-    array_free(self.transpose);
-    array_free(self.passing);
+    arrays_free(self.forward, self.backward, self.transpose, self.passing);
     return status;
 }

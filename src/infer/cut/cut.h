@@ -3,7 +3,7 @@
  * Read this header first: the graph, its capacities and the solver. struct capacities has whole numbers of a
  * field's scores. A solution goes persistency.c (nodes that their own scores decide, and what hangs on the rest), then
  * push_relabel.c or trees.c and search.c, by the graph's structure; then the labels are read here. clamp.c forces
- * single nodes of a solution to the other label (settle.c completes the residual graph for that). batch.c solves
+ * single nodes of a solution to the other label (and completes the residual graph for that). batch.c solves
  * sixteen problems that differ in their terminal weights only, a vector lane each.
  *
  * Our min-cut engine: a graph is built once, capacities are replaced in place, solving allocates nothing.
@@ -198,7 +198,7 @@ struct maxflow_clamps {
     /* The rest is the search's own. */
     struct clamp_frame frames[CLAMP_DEPTH];
     int32_t depth;
-    int32_t *height; /* [n_nodes + 1] see settle.c; 0 of nodes that elimination has not decided */
+    int32_t *height; /* [n_nodes + 1] see clamp.c; 0 of nodes that elimination has not decided */
     int32_t
         *mark[2]; /* [label][n_nodes + 1] last pass that reached the node, of the nodes with that label; others never */
     int32_t *verified; /* [n_nodes + 1] pass in which the node was found to be supplied all the same */
@@ -265,13 +265,6 @@ void maxflow_push(struct maxflow *graph);
 
 /* The labels of leaves, from those of the core. */
 void maxflow_read_leaves(struct maxflow *graph);
-
-/* Forgets what was settled, unless the solution is still the same. */
-void settle_start(struct maxflow *graph);
-
-/* Makes the residual capacities of node i's slots and its excess complete. Once a solution:
- * graph->clamps->is_settled[i] says. */
-void settle_row(struct maxflow *graph, int32_t i);
 
 /* Search trees of a cut in the making: trees.c grows them breadth-first, search.c in whatever order is at hand. In a
  * source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 are the source trees. */

@@ -160,10 +160,7 @@ void capacities_init(struct capacities *capacities)
 
 void capacities_release(struct capacities *capacities)
 {
-    array_free(capacities->terminal);
-    array_free(capacities->capacity);
-    array_free(capacities->unary);
-    array_free(capacities->coupling);
+    arrays_free(capacities->terminal, capacities->capacity, capacities->unary, capacities->coupling);
     capacities_init(capacities);
 }
 
@@ -171,9 +168,9 @@ static enum clv_status reserve_capacities(struct capacities *c, size_t n_nodes, 
 {
     const struct array_part by_node[] = {{&c->terminal, sizeof *c->terminal}, {&c->unary, sizeof *c->unary}};
     const struct array_part by_edge[] = {{&c->capacity, sizeof *c->capacity}, {&c->coupling, sizeof *c->coupling}};
-    if (array_reserve_all(by_node, 2, &c->node_capacity, n_nodes + 1) ||
-        array_reserve_all(by_edge, 2, &c->edge_capacity, n_edges + 1))
-        return fail_memory(err);
+    MUST_IF(array_reserve_all(by_node, 2, &c->node_capacity, n_nodes + 1) ||
+                array_reserve_all(by_edge, 2, &c->edge_capacity, n_edges + 1),
+            fail_memory(err));
     return CLV_OK;
 }
 
@@ -269,8 +266,7 @@ static enum clv_status find_limit(struct capacities *c, const struct clv_field *
 {
     size_t n = (size_t)field->n_nodes;
     double least = INFINITY, *sum = array_alloc(n, sizeof *sum);
-    if (!sum)
-        return fail_memory(err);
+    MUST_IF(!sum, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         least = unary[i] != 0 ? fmin(least, fabs(unary[i])) : least;
     c->limit = unary_limit(largest_size(unary, n), capacities_sum(sum, field, coupling), least);

@@ -1,7 +1,6 @@
 /* Maximum flow by the search of Boykov and Kolmogorov (PAMI 2004): trees whose paths need not be the shortest. An
  * orphan takes any neighbour of its side whose path ends at a root, the nearest of them; how far roots are is
  * remembered with the augmentation in which it was looked up. */
-#include <limits.h>
 
 #include "infer/cut/cut.h"
 

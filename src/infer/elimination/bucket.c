@@ -188,8 +188,7 @@ enum clv_status bucket_run(struct bucket *self, double *value, double *marginals
                            struct clv_error *err)
 {
     MUST(field_check_scores(field, 1, err));
-    if (reserve(self))
-        return fail_memory(err);
+    MUST_IF(reserve(self), fail_memory(err));
     size_t k = (size_t)self->n_labels;
     double found = take_scores(self, field, options->label);
     for (int32_t s = 0; s < self->n_steps; s++) {

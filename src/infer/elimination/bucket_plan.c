@@ -149,8 +149,7 @@ static void begin(struct bucket *self)
 static enum clv_status plan(struct bucket *self, struct clv_error *err)
 {
     uint8_t *is_used = array_zalloc(2 * (size_t)self->n_nodes + (size_t)self->n_edges, 1);
-    if (!is_used)
-        return fail_memory(err);
+    MUST_IF(!is_used, fail_memory(err));
     begin(self);
     self->fits = 1;
     for (uint8_t kind = 1; kind <= 2; kind++)
@@ -225,15 +224,7 @@ enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_fi
 
 void bucket_release(struct bucket *self)
 {
-    array_free(self->edges);
-    array_free(self->kind);
-    array_free(self->neighbours);
-    array_free(self->is_left);
-    array_free(self->factors);
-    array_free(self->used);
-    array_free(self->steps);
-    array_free(self->table);
-    array_free(self->share);
-    array_free(self->chance);
+    arrays_free(self->edges, self->kind, self->neighbours, self->is_left, self->factors, self->used, self->steps,
+                self->table, self->share, self->chance);
     *self = (struct bucket){0};
 }

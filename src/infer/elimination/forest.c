@@ -19,22 +19,9 @@ void clv_forest_free(struct clv_forest *forest)
 {
     if (!forest)
         return;
-    array_free(forest->ends);
-    array_free(forest->first);
-    array_free(forest->slot);
-    array_free(forest->degree);
-    array_free(forest->queue);
-    array_free(forest->is_first);
-    array_free(forest->steps);
-    array_free(forest->unary);
-    array_free(forest->unary_share);
-    array_free(forest->message);
-    array_free(forest->table);
-    array_free(forest->table_share);
-    array_free(forest->oriented[0]);
-    array_free(forest->oriented[1]);
-    array_free(forest->row);
-    array_free(forest);
+    arrays_free(forest->ends, forest->first, forest->slot, forest->degree, forest->queue, forest->is_first,
+                forest->steps, forest->unary, forest->unary_share, forest->message, forest->table, forest->table_share,
+                forest->oriented[0], forest->oriented[1], forest->row, forest);
 }
 
 static enum clv_status check_options(const struct clv_field *field, const struct clv_forest_options *options,
@@ -105,16 +92,14 @@ static enum clv_status plan(struct clv_forest *forest, const struct clv_field *f
     forest->n_nodes = field->n_nodes;
     forest->n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     forest->n_labels = field->n_labels;
-    if (reserve(forest))
-        return fail_memory(err);
+    MUST_IF(reserve(forest), fail_memory(err));
     if (forest->n_edges)
         memcpy(forest->ends, field->edges, (size_t)forest->n_edges * sizeof *forest->ends);
     int matters = options->is_visible && options->visible_temperature != options->hidden_temperature;
     for (int32_t i = 0; matters && i < field->n_nodes; i++)
         forest->is_first[i] = !options->is_visible[i];
     enum clv_status status = forest_plan(forest, matters ? forest->is_first : NULL, options->label, err);
-    if (!status && reserve_tables(forest))
-        status = fail_memory(err);
+    TRY_IF(reserve_tables(forest), fail_memory(err));
     return status;
 }
 

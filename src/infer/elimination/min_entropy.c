@@ -10,12 +10,7 @@
 void min_entropy_release(struct min_entropy *self)
 {
     clv_forest_free(self->forest);
-    array_free(self->reduced.unary);
-    array_free(self->reduced.pairwise);
-    array_free(self->edges);
-    array_free(self->number);
-    array_free(self->incident);
-    array_free(self->y);
+    arrays_free(self->reduced.unary, self->reduced.pairwise, self->edges, self->number, self->incident, self->y);
     *self = (struct min_entropy){0};
 }
 
@@ -189,11 +184,11 @@ static enum clv_status reserve(struct min_entropy *self, const struct clv_field 
     struct clv_field *reduced = &self->reduced;
     const struct array_part by_node[] = {
         {&self->number, sizeof *self->number}, {&self->incident, sizeof *self->incident}, {&self->y, sizeof *self->y}};
-    if (array_reserve_all(by_node, 3, &self->node_capacity, n) ||
-        array_reserve((void **)&self->edges, &self->edge_capacity, m, sizeof *self->edges) ||
-        array_reserve((void **)&reduced->unary, &self->unary_capacity, n * k, sizeof *reduced->unary) ||
-        array_reserve((void **)&reduced->pairwise, &self->table_capacity, m * k * k, sizeof *reduced->pairwise))
-        return fail_memory(err);
+    MUST_IF(array_reserve_all(by_node, 3, &self->node_capacity, n) ||
+                array_reserve((void **)&self->edges, &self->edge_capacity, m, sizeof *self->edges) ||
+                array_reserve((void **)&reduced->unary, &self->unary_capacity, n * k, sizeof *reduced->unary) ||
+                array_reserve((void **)&reduced->pairwise, &self->table_capacity, m * k * k, sizeof *reduced->pairwise),
+            fail_memory(err));
     reduced->n_labels = field->n_labels;
     reduced->form = CLV_PAIRWISE_FULL;
     reduced->edges = (const int32_t(*)[2])self->edges;

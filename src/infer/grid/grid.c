@@ -267,8 +267,7 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
     MUST(check(grid, &unary, &coupling, err));
     size_t n = (size_t)grid->width * (size_t)grid->height;
     uint8_t *made = array_alloc(n, 1); /* the caller's labels stay until all is well */
-    if (!made)
-        return fail_memory(err);
+    MUST_IF(!made, fail_memory(err));
     memset(made, GRID_UNDECIDED, n);
     const struct grid_rows rows = {.width = grid->width,
                                    .height = grid->height,

@@ -1,6 +1,5 @@
 /* Labels that cost by being there at all (Delong, Osokin, Isack & Boykov 2012), whatever the tables are like: a search
  * over sets of labels, of each of which the best labelling is what decoding finds. */
-#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -21,12 +20,7 @@ struct search {
 
 static void search_release(struct search *self)
 {
-    array_free(self->is_in);
-    array_free(self->label);
-    array_free(self->y);
-    array_free(self->trial);
-    array_free(self->unary);
-    array_free(self->table);
+    arrays_free(self->is_in, self->label, self->y, self->trial, self->unary, self->table);
 }
 
 /* f(y) - the costs of y's labels. */
@@ -163,8 +157,7 @@ enum clv_status clv_oracle_decode_costs(struct clv_oracle *oracle, int32_t *y, c
     TRY(clv_oracle_decode(oracle, self.y, field, NULL, &self.decoding, err));
     TRY(run(&self, err));
     bool is_map = decoding->rule == CLV_DECODE_MAP || decoding->rule == CLV_DECODE_ORACLE;
-    if (!status && !is_map)
-        status = decode_set(&self, is_visible, decoding, err);
+    TRY_IF(!is_map, decode_set(&self, is_visible, decoding, err));
     if (!status && field->n_nodes)
         memcpy(y, is_map ? self.y : self.trial, (size_t)field->n_nodes * sizeof *y);
     search_release(&self);

@@ -1,8 +1,27 @@
+/* Moves that improve a labelling of more than two labels, each the best of its kind by one minimum cut: what
+ * alpha-expansion and alpha-beta swap share (Boykov, Veksler & Zabih, PAMI 2001). */
 #include "infer/oracle/oracle.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/infer.h"
+
+/* A labelling and the move at hand: a two-label field over the nodes that take part in it. */
+struct moves {
+    const struct clv_field *field;
+    int32_t *best;          /* [n_nodes] the labelling */
+    double score;           /* its own */
+    struct clv_field cut;   /* the move; unary and pairwise have space for the whole field */
+    int32_t (*edges)[2];    /* [n_edges] space for the move's edges */
+    int32_t *nodes, *place; /* [cut.n_nodes] their numbers in the whole field; [n_nodes] the other way round, or -1 */
+    int32_t *y;             /* [cut.n_nodes] the move's labels; the labels before it while it is tried */
+    int32_t to[2];          /* what label 0 and 1 of the move stand for; -1: the label before */
+};
+
+/* Makes move `number` of a kind ready: cut, nodes, to. */
+typedef void move_maker(struct moves *self, int32_t number);
 
 /* The best label of each node by itself, the lowest at ties. */
 static void start_apart(int32_t *y, const struct clv_field *field)
@@ -51,8 +70,10 @@ static enum clv_status run(struct moves *self, struct clv_oracle *oracle, move_m
     return CLV_OK;
 }
 
-enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
-                          move_maker *make, int32_t n_moves, struct clv_error *err)
+/* y, *score as clv_oracle_expand says: from each node's best label, moves 0 .. n_moves - 1 in turn until none of them
+ * helps. The field has more than two labels and edges, and was checked. */
+static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
+                                 move_maker *make, int32_t n_moves, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
     struct moves self = {.field = field, .cut = {.n_labels = 2, .form = CLV_PAIRWISE_FULL}};
@@ -77,9 +98,139 @@ enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, 
     if (score)
         *score = self.score;
 done:
-    array_free(self.best);
-    array_free(self.edges);
-    array_free(self.cut.unary);
-    array_free(self.cut.pairwise);
+    arrays_free(self.best, self.edges, self.cut.unary, self.cut.pairwise);
     return status;
+}
+
+/* Alpha-expansion: each move lets every node keep its label or take label alpha. */
+
+/* 1 is "take alpha". */
+static void make_expansion(struct moves *self, int32_t alpha)
+{
+    const struct clv_field *field = self->field;
+    const int32_t *y = self->best;
+    struct clv_field *cut = &self->cut;
+    size_t k = (size_t)field->n_labels;
+    self->to[0] = -1;
+    self->to[1] = alpha;
+    cut->n_nodes = field->n_nodes;
+    cut->n_edges = field->n_edges;
+    cut->edges = field->edges;
+    for (int32_t i = 0; i < field->n_nodes; i++) {
+        const double *unary = &field->unary[(size_t)i * k];
+        self->nodes[i] = i;
+        cut->unary[i] = unary[alpha] - unary[y[i]];
+    }
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        int32_t a = y[field->edges[e][0]], b = y[field->edges[e][1]];
+        double *table = &cut->pairwise[4 * (size_t)e];
+        table[0] = pair_score(field, e, a, b);
+        table[1] = pair_score(field, e, a, alpha);
+        table[2] = pair_score(field, e, alpha, b);
+        table[3] = pair_score(field, e, alpha, alpha);
+    }
+}
+
+enum clv_status clv_oracle_expand(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
+                                  struct clv_error *err)
+{
+    MUST(field_check(field, err));
+    if (field->n_labels == 2 || field->form == CLV_PAIRWISE_NONE)
+        return clv_oracle_map(oracle, y, score, field, err);
+    return moves_run(oracle, y, score, field, make_expansion, field->n_labels, err);
+}
+
+/* Alpha-beta swap: each move lets the nodes labelled alpha or beta take either. */
+
+static enum clv_status check_tables(const struct clv_field *field, struct clv_error *err)
+{
+    int32_t k = field->form == CLV_PAIRWISE_FULL ? field->n_labels : 2; /* all pairs of labels are alike in Potts */
+    for (int32_t e = 0; e < field->n_edges; e++)
+        for (int32_t a = 0; a < k; a++)
+            for (int32_t b = a + 1; b < k; b++) {
+                double alike = pair_score(field, e, a, a) / 2 + pair_score(field, e, b, b) / 2;
+                double apart = pair_score(field, e, a, b) / 2 + pair_score(field, e, b, a) / 2;
+                double size = fabs(pair_score(field, e, a, a)) + fabs(pair_score(field, e, b, b)) +
+                              fabs(pair_score(field, e, a, b)) + fabs(pair_score(field, e, b, a));
+                if (alike - apart < -0x1p-42 * size) /* what rounding leaves of equal sums is none */
+                    return fail(
+                        err, CLV_ERR_DATA,
+                        "edge %d (nodes %d and %d): labels %d and %d score more apart than alike, which no cut can "
+                        "swap: %g + %g < %g + %g",
+                        e, field->edges[e][0], field->edges[e][1], a, b, pair_score(field, e, a, a),
+                        pair_score(field, e, b, b), pair_score(field, e, a, b), pair_score(field, e, b, a));
+            }
+    return CLV_OK;
+}
+
+/* What label beta is better than alpha at the end `side` of an edge whose other end keeps its label. */
+static double side_score(const struct clv_field *field, int32_t edge, int side, int32_t kept, int32_t alpha,
+                         int32_t beta)
+{
+    if (side == 0)
+        return pair_score(field, edge, beta, kept) - pair_score(field, edge, alpha, kept);
+    return pair_score(field, edge, kept, beta) - pair_score(field, edge, kept, alpha);
+}
+
+/* Of all pairs of labels, alpha < beta, in lexicographic order. */
+static void find_pair(int32_t *alpha, int32_t *beta, int32_t number, int32_t n_labels)
+{
+    for (*alpha = 0; number >= n_labels - 1 - *alpha; (*alpha)++)
+        number -= n_labels - 1 - *alpha;
+    *beta = *alpha + 1 + number;
+}
+
+static void list_nodes(struct moves *self, int32_t alpha, int32_t beta)
+{
+    size_t k = (size_t)self->field->n_labels;
+    self->cut.n_nodes = 0;
+    for (int32_t i = 0; i < self->field->n_nodes; i++) {
+        bool takes_part = self->best[i] == alpha || self->best[i] == beta;
+        const double *unary = &self->field->unary[(size_t)i * k];
+        self->place[i] = takes_part ? self->cut.n_nodes : -1;
+        if (!takes_part)
+            continue;
+        self->cut.unary[self->cut.n_nodes] = unary[beta] - unary[alpha];
+        self->nodes[self->cut.n_nodes++] = i;
+    }
+}
+
+/* 1 is beta. Edges with one end in the move go into the unary scores. */
+static void make_swap(struct moves *self, int32_t number)
+{
+    const struct clv_field *field = self->field;
+    struct clv_field *cut = &self->cut;
+    int32_t alpha, beta;
+    find_pair(&alpha, &beta, number, field->n_labels);
+    self->to[0] = alpha;
+    self->to[1] = beta;
+    list_nodes(self, alpha, beta);
+    cut->edges = (const int32_t(*)[2])self->edges;
+    cut->n_edges = 0;
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        int32_t a = self->place[field->edges[e][0]], b = self->place[field->edges[e][1]];
+        if (a >= 0 && b < 0)
+            cut->unary[a] += side_score(field, e, 0, self->best[field->edges[e][1]], alpha, beta);
+        if (b >= 0 && a < 0)
+            cut->unary[b] += side_score(field, e, 1, self->best[field->edges[e][0]], alpha, beta);
+        if (a < 0 || b < 0)
+            continue;
+        double *table = &cut->pairwise[4 * (size_t)cut->n_edges];
+        table[0] = pair_score(field, e, alpha, alpha);
+        table[1] = pair_score(field, e, alpha, beta);
+        table[2] = pair_score(field, e, beta, alpha);
+        table[3] = pair_score(field, e, beta, beta);
+        self->edges[cut->n_edges][0] = a;
+        self->edges[cut->n_edges++][1] = b;
+    }
+}
+
+enum clv_status clv_oracle_swap(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
+                                struct clv_error *err)
+{
+    MUST(field_check(field, err));
+    if (field->n_labels == 2 || field->form == CLV_PAIRWISE_NONE)
+        return clv_oracle_map(oracle, y, score, field, err);
+    MUST(check_tables(field, err));
+    return moves_run(oracle, y, score, field, make_swap, field->n_labels * (field->n_labels - 1) / 2, err);
 }

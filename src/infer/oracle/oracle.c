@@ -16,8 +16,7 @@ enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engin
     if (engine == CLV_ENGINE_BK && !clv_has_bk())
         return fail(err, CLV_ERR_USAGE, "this cleave was built without libmaxflow (WITH_BK=0)");
     struct clv_oracle *made = array_zalloc(1, sizeof *made);
-    if (!made)
-        return fail_memory(err);
+    MUST_IF(!made, fail_memory(err));
     made->engine = engine;
     made->n_nodes = -1;
     made->state = ORACLE_EMPTY;
@@ -33,8 +32,7 @@ static void forget_graph(struct clv_oracle *oracle)
     oracle->n_nodes = -1;
 #if WITH_BK
     bk_free(oracle->bk);
-    array_free(oracle->terminal);
-    array_free(oracle->capacity);
+    arrays_free(oracle->terminal, oracle->capacity);
     oracle->bk = NULL;
     oracle->terminal = oracle->capacity = NULL;
 #endif
@@ -55,8 +53,7 @@ void clv_oracle_free(struct clv_oracle *oracle)
     batch_release(&oracle->batch);
     chain_map_release(&oracle->chain);
     decoding_release(&oracle->decoding);
-    array_free(oracle->edges);
-    array_free(oracle);
+    arrays_free(oracle->edges, oracle);
 }
 
 #if WITH_BK
@@ -107,8 +104,7 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
     MUST(capacities_set(&oracle->capacities, field, err));
 #if WITH_BK
     if (oracle->engine == CLV_ENGINE_BK) {
-        if (hold_bk(oracle, field) || solve_bk(oracle))
-            return fail_memory(err);
+        MUST_IF(hold_bk(oracle, field) || solve_bk(oracle), fail_memory(err));
         for (int32_t i = 0; i < field->n_nodes; i++)
             y[i] = bk_on_source_side(oracle->bk, i);
         return CLV_OK;
@@ -149,8 +145,7 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
     oracle->state = ORACLE_EMPTY;
     if (field->form == CLV_PAIRWISE_NONE) {
         status = field_check(field, err);
-        if (!status && field->n_labels == 2)
-            status = capacities_keep_unary(&oracle->capacities, field, err);
+        TRY_IF(field->n_labels == 2, capacities_keep_unary(&oracle->capacities, field, err));
         if (!status) {
             label_apart(y, field);
             oracle->state = field->n_labels == 2 ? ORACLE_APART : ORACLE_EMPTY;
@@ -158,8 +153,7 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
         }
     } else if ((field->n_labels > 2 || field->is_shared) && field_is_chain(field)) {
         status = field_check(field, err);
-        if (!status && chain_map_solve(&oracle->chain, y, field))
-            status = fail_memory(err);
+        TRY_IF(chain_map_solve(&oracle->chain, y, field), fail_memory(err));
         if (!status) {
             oracle->state = ORACLE_CHAIN;
             oracle->n_solved = field->n_nodes;
@@ -235,8 +229,7 @@ static enum clv_status decode_chain(int32_t *y, const struct clv_field *field, s
     size_t n = (size_t)field->n_nodes, k = (size_t)field->n_labels;
     const struct clv_chain chain = {field->n_nodes, field->n_labels, field->is_shared, field->unary, field->pairwise};
     double *marginals = array_alloc(n, k * sizeof *marginals);
-    if (!marginals)
-        return fail_memory(err);
+    MUST_IF(!marginals, fail_memory(err));
     enum clv_status status = clv_chain_marginals(marginals, NULL, NULL, &chain, err);
     for (size_t i = 0; i < n && !status; i++)
         y[i] = (int32_t)chain_best_label(&marginals[i * k], &nothing, 0, k);

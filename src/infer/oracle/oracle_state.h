@@ -1,7 +1,7 @@
 /* oracle/: one interface to the engines below. What a MAP oracle holds: the engine, its buffers, the field solved last.
  *
  * Read oracle.c first: which engine takes which field. witness.c asks about clamped optima of the solution, perturb.c
- * draws, infer/oracle/oracle.h goes by other rules than MAP, moves.c is what expansion.c and swap.c share. */
+ * draws, infer/oracle/oracle.h goes by other rules than MAP, moves.c expands and swaps. */
 #ifndef INFER_ORACLE_H
 #define INFER_ORACLE_H
 

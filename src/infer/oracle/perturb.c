@@ -101,8 +101,7 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double 
             value[l] = perturbed_value(field, unary, &y[l * n], seed, first_draw + l);
     }
 done:
-    array_free(unary);
-    array_free(capacity);
+    arrays_free(unary, capacity);
     return status;
 }
 
@@ -112,8 +111,7 @@ static enum clv_status draw_one(struct clv_oracle *oracle, int32_t *y, double *v
     size_t columns = field->n_labels == 2 ? 1 : (size_t)field->n_labels;
     struct clv_field perturbed = *field;
     perturbed.unary = array_copy(field->unary, (size_t)field->n_nodes, columns * sizeof *perturbed.unary);
-    if (!perturbed.unary)
-        return fail_memory(err);
+    MUST_IF(!perturbed.unary, fail_memory(err));
     clv_gumbel_add(perturbed.unary, field->n_nodes, field->n_labels, seed, draw);
     enum clv_status status = clv_oracle_map(oracle, y, value, &perturbed, err);
     if (!status && value)
@@ -188,7 +186,6 @@ enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *margi
         *bound = values.mean;
     if (standard_error && !status)
         *standard_error = n_draws > 1 ? sqrt(values.squares / (values.n - 1) / values.n) : NAN;
-    array_free(counts);
-    array_free(y);
+    arrays_free(counts, y);
     return status;
 }

@@ -21,8 +21,8 @@ static void forward_clamp(void *context, int32_t node, int64_t cost, const int32
 static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                   struct forwarding *forwarding, struct clv_error *err)
 {
-    if (clamps_prepare(&oracle->graph) || clamp_each(&oracle->graph, nodes, n, forward_clamp, forwarding))
-        return fail_memory(err);
+    MUST_IF(clamps_prepare(&oracle->graph) || clamp_each(&oracle->graph, nodes, n, forward_clamp, forwarding),
+            fail_memory(err));
     return CLV_OK;
 }
 
@@ -79,16 +79,11 @@ static enum clv_status clamp_bk(struct clv_oracle *oracle, const int32_t *nodes,
         }
         if (!status)
             forward_clamp(forwarding, i, value_of(oracle, label) - best, flipped, n_flipped);
-        if (!status && bk_change(oracle->bk, i, -amount) != BK_OK)
-            status = fail_memory(err);
+        TRY_IF(bk_change(oracle->bk, i, -amount) != BK_OK, fail_memory(err));
     }
-    if (!status && bk_resolve(oracle->bk, NULL) != BK_OK)
-        status = fail_memory(err);
+    TRY_IF(bk_resolve(oracle->bk, NULL) != BK_OK, fail_memory(err));
 done:
-    array_free(base);
-    array_free(label);
-    array_free(flipped);
-    array_free(weight);
+    arrays_free(base, label, flipped, weight);
     return status;
 }
 #endif
@@ -133,8 +128,7 @@ enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *n
     int32_t n_distinct;
     int32_t *distinct = distinct_nodes(&n_distinct, oracle, nodes, n);
     enum clv_status status = CLV_OK;
-    if (!distinct)
-        return fail_memory(err);
+    MUST_IF(!distinct, fail_memory(err));
     if (oracle->state == ORACLE_APART)
         clamp_apart(oracle, distinct, n_distinct, &forwarding);
 #if WITH_BK

@@ -100,8 +100,7 @@ static enum clv_status facts_open(struct facts *facts, const struct checkpoints 
         add_fact(facts, wanted->facts[i][0], wanted->facts[i][1]);
     snprintf(value, sizeof value, "%016" PRIx64, self->digest);
     add_fact(facts, "examples", value);
-    if (facts->text.failed)
-        return fail_memory(err);
+    MUST_IF(facts->text.failed, fail_memory(err));
     for (size_t i = 0; i < facts->n; i++)
         for (int k = 0; k < 2; k++)
             facts->pairs[i][k] = facts->text.bytes + facts->at[i][k];

@@ -1,6 +1,6 @@
 /* What every learner starts from: the chosen problems, and decoders for each thread.
  *
- * learn/common is what learners share. Read this first, then decoder.c (labellings under given weights) and result.c
+ * learn/common is what learners share. Read this first, then decoder.c (labellings under given weights) and examples.c
  * (what a training hands back). The rest is for some: frank_wolfe.c (the dual of margins), ascent.c (stochastic
  * gradients), evaluate.c (losses), checkpoint.c with state.c, l1_ball.c, vectors.c. */
 #ifndef LEARN_COMMON_COMMON_H

@@ -11,8 +11,7 @@ enum clv_status decoders_new(struct decoder **decoders, int n, enum clv_engine e
     enum clv_status status = CLV_OK;
     *decoders = NULL;
     struct decoder *made = array_zalloc((size_t)n, sizeof *made);
-    if (!made)
-        return fail_memory(err);
+    MUST_IF(!made, fail_memory(err));
     for (int t = 0; t < n && !status; t++)
         status = clv_oracle_new(&made[t].oracle, engine, err);
     if (status)
@@ -26,10 +25,7 @@ void decoders_free(struct decoder *decoders, int n)
 {
     for (int t = 0; decoders && t < n; t++) {
         clv_oracle_free(decoders[t].oracle);
-        array_free(decoders[t].field.unary);
-        array_free(decoders[t].field.pairwise);
-        array_free(decoders[t].y);
-        array_free(decoders[t].is_visible);
+        arrays_free(decoders[t].field.unary, decoders[t].field.pairwise, decoders[t].y, decoders[t].is_visible);
         loaded_item_release(&decoders[t].loaded);
     }
     array_free(decoders);
@@ -76,10 +72,10 @@ static enum clv_status load(struct decoder *self, const struct clv_problem *prob
     struct clv_field *field = &self->field;
     size_t n = (size_t)problem->n_nodes, n_tables = is_shared ? 1 : (size_t)problem->n_edges;
     size_t n_pairwise = n_tables * entries_per_edge(shape);
-    if (array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_shape_rows(shape), sizeof(double)) ||
-        array_reserve((void **)&field->pairwise, &self->pairwise_capacity, n_pairwise, sizeof(double)) ||
-        array_reserve((void **)&self->y, &self->y_capacity, n, sizeof(int32_t)))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&field->unary, &self->unary_capacity, n * clv_shape_rows(shape), sizeof(double)) ||
+                array_reserve((void **)&field->pairwise, &self->pairwise_capacity, n_pairwise, sizeof(double)) ||
+                array_reserve((void **)&self->y, &self->y_capacity, n, sizeof(int32_t)),
+            fail_memory(err));
     field->n_nodes = problem->n_nodes;
     field->n_edges = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : problem->n_edges;
     field->n_labels = shape->n_labels;
@@ -156,8 +152,7 @@ enum clv_status decode_by(struct decoder *self, const struct clv_decoding *decod
         return decode(self, problem, shape, w, err);
     MUST(decoder_load(self, problem, shape, w, err));
     size_t n = (size_t)problem->n_nodes;
-    if (array_reserve((void **)&self->is_visible, &self->visible_capacity, n, 1))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&self->is_visible, &self->visible_capacity, n, 1), fail_memory(err));
     for (size_t i = 0; i < n; i++)
         self->is_visible[i] = problem->label[i] != CLV_UNKNOWN;
     return clv_oracle_decode(self->oracle, self->y, &self->field, self->is_visible, decoding, err);

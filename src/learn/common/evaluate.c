@@ -56,8 +56,7 @@ enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *datase
     if (n_examples < 1)
         return fail(err, CLV_ERR_USAGE, "no examples to evaluate");
     double *losses = array_alloc(n_examples, sizeof *losses);
-    if (!losses)
-        return fail_memory(err);
+    MUST_IF(!losses, fail_memory(err));
     enum clv_status status =
         evaluate_each(losses, dataset, examples, n_examples, shape, w, decoding, engine, n_threads, err);
     if (!status)
@@ -72,8 +71,7 @@ enum clv_status clv_evaluate_all(double *mean_loss, const struct clv_dataset *da
 {
     size_t n = clv_dataset_size(dataset);
     int32_t *examples = array_alloc(n, sizeof *examples);
-    if (!examples)
-        return fail_memory(err);
+    MUST_IF(!examples, fail_memory(err));
     size_t n_known = 0;
     for (size_t i = 0; i < n; i++)
         if (clv_dataset_problem(dataset, i).theta)

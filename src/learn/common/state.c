@@ -15,8 +15,7 @@ enum clv_status state_write(struct checkpoints *checkpoints, const struct state_
     for (size_t k = 0; k < n; k++)
         tensors[k] = (struct clv_tensor){fields[k].name, fields[k].dtype, 1, {(int64_t)fields[k].n}, fields[k].values};
     double(*curve)[N_CURVE] = array_alloc(result->n_curve, sizeof *curve);
-    if (!curve)
-        return fail_memory(err);
+    MUST_IF(!curve, fail_memory(err));
     for (size_t i = 0; i < result->n_curve; i++) {
         const struct clv_curve_point *point = &result->curve[i];
         curve[i][0] = point->pass;
@@ -70,8 +69,7 @@ enum clv_status state_read_curve(struct clv_training_result *result, const struc
     const double(*curve)[N_CURVE] = tensor->data;
     result->curve = array_alloc(n, sizeof *result->curve);
     result->validation_loss = validated ? array_alloc(n, sizeof *result->validation_loss) : NULL;
-    if (!result->curve || (validated && !result->validation_loss))
-        return fail_memory(err);
+    MUST_IF(!result->curve || (validated && !result->validation_loss), fail_memory(err));
     for (size_t i = 0; i < n; i++) {
         result->curve[i] = (struct clv_curve_point){curve[i][0], curve[i][1], curve[i][2], curve[i][3]};
         if (validated)

@@ -41,8 +41,7 @@ static enum clv_status generation_open(struct generation *self, struct examples 
     self->best = arena_zalloc(&self->arena, size, sizeof *self->best);
     self->change = arena_alloc(&self->arena, size, sizeof *self->change);
     self->hinge = arena_alloc(&self->arena, examples->n, sizeof *self->hinge);
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     for (size_t i = 0; i < examples->n; i++)
         self->x[2 * size + i] = 1 / (double)examples->n;
     enum clv_status status = lp_new(&self->lp, n_columns, self->x, err);
@@ -165,8 +164,7 @@ enum clv_status constraint_generation_train(struct clv_training_result *result, 
     size_t n_added = 1;
     enum clv_status status = generation_open(&self, examples, rules, err);
     double *slack = array_alloc(examples->n, sizeof *slack);
-    if (!status && !slack)
-        status = fail_memory(err);
+    TRY_IF(!slack, fail_memory(err));
     TRY(start_at_init(&self, slack, err));
     for (size_t round = 1; !status && n_added && round <= rules->rounds; round++) {
         status = run_round(&self, &n_added, slack, err);

@@ -24,21 +24,14 @@ void lp_free(struct lp *lp)
         return;
     if (lp->program)
         Clp_deleteModel(lp->program);
-    array_free(lp->least);
-    array_free(lp->most);
-    array_free(lp->start);
-    array_free(lp->column);
-    array_free(lp->value);
-    array_free(lp->at_least);
-    array_free(lp);
+    arrays_free(lp->least, lp->most, lp->start, lp->column, lp->value, lp->at_least, lp);
 }
 
 enum clv_status lp_new(struct lp **lp, size_t n_columns, const double *cost, struct clv_error *err)
 {
     struct lp *own = array_zalloc(1, sizeof *own);
     *lp = NULL;
-    if (!own)
-        return fail_memory(err);
+    MUST_IF(!own, fail_memory(err));
     own->n_columns = n_columns;
     own->program = Clp_newModel();
     own->least = array_zalloc(n_columns, sizeof *own->least);
@@ -68,9 +61,9 @@ static enum clv_status reserve(struct lp *lp, size_t n, struct clv_error *err)
     size_t used = lp->n_rows ? (size_t)lp->start[lp->n_rows] : 0;
     const struct array_part by_row[] = {{&lp->start, sizeof *lp->start}, {&lp->at_least, sizeof *lp->at_least}};
     const struct array_part by_entry[] = {{&lp->column, sizeof *lp->column}, {&lp->value, sizeof *lp->value}};
-    if (array_reserve_all(by_row, 2, &lp->row_capacity, lp->n_rows + 2) ||
-        array_reserve_all(by_entry, 2, &lp->entry_capacity, used + n))
-        return fail_memory(err);
+    MUST_IF(array_reserve_all(by_row, 2, &lp->row_capacity, lp->n_rows + 2) ||
+                array_reserve_all(by_entry, 2, &lp->entry_capacity, used + n),
+            fail_memory(err));
     lp->start[0] = 0;
     return CLV_OK;
 }

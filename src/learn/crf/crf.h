@@ -121,22 +121,6 @@ enum clv_status lbfgs_step(bool *moved, int *n_evaluations, struct lbfgs *self, 
 /* Length of the gradient of F, or of its shortest subgradient: 0 at the minimum. */
 double lbfgs_slope(const struct lbfgs *self);
 
-/* What a training of a conditional random field is resumed from. */
-
-struct crf_state {
-    struct lbfgs *lbfgs;                /* its state */
-    size_t n_evaluations;               /* that led to its x; 0: none yet */
-    double first_objective;             /* before any step */
-    struct clv_training_result *result; /* its curve has a point for each step */
-};
-
-enum clv_status crf_state_write(struct checkpoints *checkpoints, const struct crf_state *state,
-                                struct clv_error *err) CLV_CHECK;
-
-/* Fills the state, whose lbfgs is open, if there is a checkpoint to go on from. */
-enum clv_status crf_state_read(struct crf_state *state, const struct checkpoints *checkpoints,
-                               struct clv_error *err) CLV_CHECK;
-
 /* One thread's part of a CRF's objective: log-partition and expected features of one example. */
 
 enum clv_status crf_workers_new(struct crf_worker **workers, const struct crf_objective *objective,

@@ -100,8 +100,8 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
     self->empirical = array_zalloc(self->size, sizeof(double));
     self->chunk_first = array_alloc(self->n_chunks + 1, sizeof *self->chunk_first);
     self->chunk_sums = array_zalloc_aligned(self->n_chunks, self->chunk_size * sizeof(double));
-    if (!self->unary || !self->kernel_memory || !self->empirical || !self->chunk_first || !self->chunk_sums)
-        return fail_memory(err);
+    MUST_IF(!self->unary || !self->kernel_memory || !self->empirical || !self->chunk_first || !self->chunk_sums,
+            fail_memory(err));
     self->kernel.there = self->kernel_memory;
     self->kernel.back = self->kernel_memory + self->k * self->width;
     self->n_threads = choose_threads(self);
@@ -113,11 +113,7 @@ enum clv_status crf_objective_open(struct crf_objective *self, struct examples *
 void crf_objective_release(struct crf_objective *self)
 {
     crf_workers_free(self->workers, self->n_threads);
-    array_free(self->unary);
-    array_free(self->kernel_memory);
-    array_free(self->empirical);
-    array_free(self->chunk_first);
-    array_free(self->chunk_sums);
+    arrays_free(self->unary, self->kernel_memory, self->empirical, self->chunk_first, self->chunk_sums);
     *self = (struct crf_objective){0};
 }
 

@@ -38,8 +38,7 @@ static enum clv_status worker_open(struct crf_worker *self, const struct crf_obj
     self->kernel_memory = array_zalloc_aligned(2 * n_kernels, table * sizeof(double));
     self->kernels = array_zalloc(n_kernels, sizeof *self->kernels);
     self->table = array_alloc(objective->k, objective->k * sizeof(double));
-    if (!self->sums_memory || !self->kernel_memory || !self->kernels || !self->table)
-        return fail_memory(err);
+    MUST_IF(!self->sums_memory || !self->kernel_memory || !self->kernels || !self->table, fail_memory(err));
     double **rows[] = {&self->sums.weight, &self->sums.ahead, &self->sums.flow, &self->sums.marginal};
     for (size_t r = 0; r < 4; r++)
         *rows[r] = &self->sums_memory[r * n * row];
@@ -57,8 +56,7 @@ enum clv_status crf_workers_new(struct crf_worker **workers, const struct crf_ob
     enum clv_status status = CLV_OK;
     *workers = NULL;
     struct crf_worker *made = array_zalloc((size_t)n, sizeof *made);
-    if (!made)
-        return fail_memory(err);
+    MUST_IF(!made, fail_memory(err));
     for (int t = 0; t < n && !status; t++)
         status = worker_open(&made[t], objective, err);
     if (status)
@@ -71,11 +69,8 @@ enum clv_status crf_workers_new(struct crf_worker **workers, const struct crf_ob
 void crf_workers_free(struct crf_worker *workers, int n)
 {
     for (int t = 0; workers && t < n; t++) {
-        array_free(workers[t].sums_memory);
-        array_free(workers[t].kernel_memory);
-        array_free(workers[t].kernels);
-        array_free(workers[t].table);
-        array_free(workers[t].scratch);
+        arrays_free(workers[t].sums_memory, workers[t].kernel_memory, workers[t].kernels, workers[t].table,
+                    workers[t].scratch);
         clv_forest_free(workers[t].forest);
     }
     array_free(workers);
@@ -171,8 +166,8 @@ static enum clv_status sum_logarithms(double *log_partition, double *pairs, stru
                                       struct clv_error *err)
 {
     size_t n = piece->n, k = objective->k, width = objective->width, tables = n * k * k;
-    if (array_reserve((void **)&self->scratch, &self->scratch_capacity, 2 * n * k + 2 * tables, sizeof(double)))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&self->scratch, &self->scratch_capacity, 2 * n * k + 2 * tables, sizeof(double)),
+            fail_memory(err));
     double *unary = self->scratch, *marginal = unary + n * k, *table = marginal + n * k, *pair = table + tables;
     for (size_t i = 0; i < n; i++)
         memcpy(&unary[i * k], &self->sums.weight[i * width], k * sizeof *unary);
@@ -262,8 +257,8 @@ static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = objective->k, width = objective->width;
     double value, n_unknown = 0, *pairs = &sums[objective->d * width];
     enum clv_status status = decoder_load_known(decoder, problem, &objective->examples->shape, objective->w, err);
-    if (!status && array_reserve((void **)&self->scratch, &self->scratch_capacity, n * k + m * k * k, sizeof(double)))
-        status = fail_memory(err);
+    TRY_IF(array_reserve((void **)&self->scratch, &self->scratch_capacity, n * k + m * k * k, sizeof(double)),
+           fail_memory(err));
     double *marginal = self->scratch, *pair = marginal + n * k;
     TRY(clv_forest_run(self->forest, &value, marginal, pair, NULL, &decoder->field, NULL, err));
     if (status)

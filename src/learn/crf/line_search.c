@@ -104,8 +104,7 @@ enum clv_status line_search(struct line_point *found, int *n_tried, const struct
     struct search self = {.line = line, .start = *start};
     *found = *start;
     enum clv_status status = grow(found, &self, step, err);
-    if (!status && found->step > 0 && found->step != self.last)
-        status = evaluate(found, &self, found->step, err);
+    TRY_IF(found->step > 0 && found->step != self.last, evaluate(found, &self, found->step, err));
     *n_tried = self.n_tried;
     return status;
 }

@@ -166,8 +166,7 @@ static enum clv_status begin(struct hidden_descent *self, struct clv_error *err)
     struct clv_tensors *tensors;
     memcpy(self->best, self->ascent.w, self->hidden.size * sizeof *self->best);
     enum clv_status status = hidden_state_open(&tensors, self, err);
-    if (!status && tensors)
-        status = hidden_state_take(self, tensors, err);
+    TRY_IF(tensors, hidden_state_take(self, tensors, err));
     if (!status && tensors && self->dual)
         hidden_dual_resume(self->dual, self->plane);
     if (self->place.stage == STAGE_START && self->is_published)

@@ -18,8 +18,7 @@ enum clv_status full_adagrad_open(struct full_adagrad *self, size_t size, struct
         .matrix = array_zalloc(size, size * sizeof(double)),
         .vectors = array_zalloc(size, size * sizeof(double)),
     };
-    if (!self->products || !self->matrix || !self->vectors)
-        return fail_memory(err);
+    MUST_IF(!self->products || !self->matrix || !self->vectors, fail_memory(err));
     for (size_t i = 0; i < size; i++)
         self->vectors[i * size + i] = 1;
     return CLV_OK;
@@ -27,9 +26,7 @@ enum clv_status full_adagrad_open(struct full_adagrad *self, size_t size, struct
 
 void full_adagrad_release(struct full_adagrad *self)
 {
-    array_free(self->products);
-    array_free(self->matrix);
-    array_free(self->vectors);
+    arrays_free(self->products, self->matrix, self->vectors);
     *self = (struct full_adagrad){0};
 }
 

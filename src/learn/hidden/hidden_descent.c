@@ -24,8 +24,7 @@ enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging,
     self->best = arena_alloc(&self->arena, size, sizeof *self->best);
     self->order = arena_alloc(&self->arena, n, sizeof *self->order);
     self->all = arena_alloc(&self->arena, n, sizeof *self->all);
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         self->all[i] = (int32_t)i;
     if (self->solver == SOLVER_FULL_ADAGRAD && size > FULL_ADAGRAD_MAX_SIZE)
@@ -73,8 +72,7 @@ static enum clv_status validate(struct clv_training_result *result, const struct
     MUST(clv_evaluate_all(&loss, training->validation, &self->hidden.examples.shape, w, &result->decoding,
                           training->engine, self->hidden.examples.n_threads, err));
     grown = array_realloc(result->validation_loss, result->n_curve, sizeof *grown);
-    if (!grown)
-        return fail_memory(err);
+    MUST_IF(!grown, fail_memory(err));
     result->validation_loss = grown;
     grown[result->n_curve - 1] = loss;
     return CLV_OK;

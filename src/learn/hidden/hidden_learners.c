@@ -142,8 +142,7 @@ static enum clv_status start(struct hidden_descent *self, struct clv_error *err)
         memcpy(w, training->init, self->hidden.size * sizeof *w);
     } else {
         uint8_t *seen = array_zalloc(self->hidden.size, 1);
-        if (!seen)
-            return fail_memory(err);
+        MUST_IF(!seen, fail_memory(err));
         if (!self->is_published)
             see_known(seen, training);
         for (size_t k = 0; k < self->hidden.size; k++)

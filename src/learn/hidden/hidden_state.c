@@ -33,8 +33,7 @@ static enum clv_status gathered_open(struct gathered *self, const struct hidden_
 
 static void gathered_release(struct gathered *self)
 {
-    array_free(self->messages);
-    array_free(self->counts);
+    arrays_free(self->messages, self->counts);
 }
 
 static void add(struct state_field *fields, size_t *n, const char *name, double *values, size_t size,

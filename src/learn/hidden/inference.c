@@ -16,8 +16,7 @@ enum clv_status hidden_workspaces_new(struct hidden_workspace **workspaces, int 
     enum clv_status status = CLV_OK;
     struct hidden_workspace *made = array_zalloc((size_t)n, sizeof *made);
     *workspaces = NULL;
-    if (!made)
-        return fail_memory(err);
+    MUST_IF(!made, fail_memory(err));
     for (int t = 0; t < n && !status; t++) {
         status = clv_forest_new(&made[t].forest, err);
         TRY(clv_bp_new(&made[t].bp, err));
@@ -37,15 +36,8 @@ void hidden_workspaces_free(struct hidden_workspace *workspaces, int n)
         clv_bp_free(self->bp);
         bucket_release(&self->free_bucket);
         bucket_release(&self->clamped_bucket);
-        array_free(self->free.nodes);
-        array_free(self->free.pairs);
-        array_free(self->clamped.nodes);
-        array_free(self->clamped.pairs);
-        array_free(self->other.nodes);
-        array_free(self->other.pairs);
-        array_free(self->is_visible);
-        array_free(self->y);
-        array_free(self->weight);
+        arrays_free(self->free.nodes, self->free.pairs, self->clamped.nodes, self->clamped.pairs, self->other.nodes,
+                    self->other.pairs, self->is_visible, self->y, self->weight);
     }
     array_free(workspaces);
 }
@@ -56,16 +48,20 @@ static int reserve(struct hidden_term *term, size_t n_nodes, size_t n_edges, siz
            array_reserve((void **)&term->pairs, &term->pair_capacity, n_edges * k * k + 1, sizeof *term->pairs);
 }
 
-enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct clv_problem *problem,
+enum clv_status hidden_workspace_set(struct hidden_workspace *self, const struct hidden_settings *settings,
+                                     struct hidden_item *item, const struct clv_problem *problem,
                                      const struct clv_shape *shape, struct clv_error *err)
 {
     size_t n = (size_t)problem->n_nodes, k = (size_t)shape->n_labels;
     size_t m = shape->pairwise == CLV_PAIRWISE_NONE ? 0 : (size_t)problem->n_edges;
     const struct array_part by_node[] = {{&self->is_visible, sizeof *self->is_visible}, {&self->y, sizeof *self->y}};
-    if (reserve(&self->free, n, m, k) || reserve(&self->clamped, n, m, k) || reserve(&self->other, n, m, k) ||
-        array_reserve_all(by_node, 2, &self->node_capacity, n) ||
-        array_reserve((void **)&self->weight, &self->weight_capacity, n * clv_shape_rows(shape), sizeof *self->weight))
-        return fail_memory(err);
+    MUST_IF(reserve(&self->free, n, m, k) || reserve(&self->clamped, n, m, k) || reserve(&self->other, n, m, k) ||
+                array_reserve_all(by_node, 2, &self->node_capacity, n) ||
+                array_reserve((void **)&self->weight, &self->weight_capacity, n * clv_shape_rows(shape),
+                              sizeof *self->weight),
+            fail_memory(err));
+    self->settings = settings;
+    self->item = item;
     self->label = problem->label;
     for (size_t i = 0; i < n; i++)
         self->is_visible[i] = problem->label[i] != CLV_UNKNOWN;
@@ -84,29 +80,28 @@ static void set_certain(struct hidden_term *term, const struct clv_field *field,
         term->pairs[(e * k + (size_t)y[field->edges[e][0]]) * k + (size_t)y[field->edges[e][1]]] = 1;
 }
 
-static struct clv_forest_options forest_options(const struct hidden_workspace *self,
-                                                const struct hidden_settings *settings, const int32_t *label)
+static struct clv_forest_options forest_options(const struct hidden_workspace *self, const int32_t *label)
 {
     return (struct clv_forest_options){
         .is_visible = self->is_visible,
-        .visible_temperature = settings->visible_temperature,
-        .hidden_temperature = settings->hidden_temperature,
+        .visible_temperature = self->settings->visible_temperature,
+        .hidden_temperature = self->settings->hidden_temperature,
         .label = label,
     };
 }
 
-enum clv_status hidden_choose(enum hidden_method *method, struct hidden_workspace *self,
-                              const struct hidden_settings *settings, const struct clv_field *graph,
-                              const int32_t *label, struct clv_error *err)
+/* By what a term of fields on this graph is worked out: given labels make it the clamped one. */
+static enum clv_status hidden_choose(enum hidden_method *method, struct hidden_workspace *self,
+                                     const struct clv_field *graph, const int32_t *label, struct clv_error *err)
 {
-    const struct clv_forest_options options = forest_options(self, settings, label);
+    const struct clv_forest_options options = forest_options(self, label);
     struct bucket *bucket = label ? &self->clamped_bucket : &self->free_bucket;
     bool fits;
     *method = HIDDEN_FOREST;
     enum clv_status status = clv_forest_fits(self->forest, &fits, graph, &options, err);
     if (status || fits)
         return status;
-    status = bucket_fits(bucket, &fits, graph, &options, settings->cells, err);
+    status = bucket_fits(bucket, &fits, graph, &options, self->settings->cells, err);
     *method = fits ? HIDDEN_BUCKETS : HIDDEN_PROPAGATION;
     return status;
 }
@@ -122,9 +117,9 @@ enum clv_status hidden_choose_both(struct hidden_item *item, struct hidden_works
         .form = shape->pairwise,
         .edges = problem->edges,
     };
-    enum clv_status status = hidden_workspace_set(self, problem, shape, err);
-    TRY(hidden_choose(&item->free_by, self, settings, &graph, NULL, err));
-    return status ? status : hidden_choose(&item->clamped_by, self, settings, &graph, problem->label, err);
+    enum clv_status status = hidden_workspace_set(self, settings, item, problem, shape, err);
+    TRY(hidden_choose(&item->free_by, self, &graph, NULL, err));
+    return status ? status : hidden_choose(&item->clamped_by, self, &graph, problem->label, err);
 }
 
 bool hidden_propagates(const struct clv_training *training, const struct hidden_settings *settings)
@@ -145,44 +140,42 @@ bool hidden_propagates(const struct clv_training *training, const struct hidden_
 }
 
 static enum clv_status eliminate(struct hidden_workspace *self, struct hidden_term *term, enum hidden_method method,
-                                 const struct hidden_settings *settings, const struct clv_field *field,
-                                 const int32_t *label, struct clv_error *err)
+                                 const struct clv_field *field, const int32_t *label, struct clv_error *err)
 {
-    const struct clv_forest_options options = forest_options(self, settings, label);
+    const struct clv_forest_options options = forest_options(self, label);
     struct bucket *bucket = label ? &self->clamped_bucket : &self->free_bucket;
     bool fits;
     if (method == HIDDEN_FOREST)
         return clv_forest_run(self->forest, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
-    MUST(bucket_fits(bucket, &fits, field, &options, settings->cells, err));
+    MUST(bucket_fits(bucket, &fits, field, &options, self->settings->cells, err));
     return bucket_run(bucket, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
 }
 
 /* Makes the next run start from the item's messages, if it has some. */
-static enum clv_status resume(struct hidden_workspace *self, struct clv_bp_options *options,
-                              const struct hidden_item *item, enum hidden_messages which, const struct clv_field *field,
-                              struct clv_error *err)
+static enum clv_status resume(struct hidden_workspace *self, struct clv_bp_options *options, enum hidden_messages which,
+                              const struct clv_field *field, struct clv_error *err)
 {
-    options->is_warm = item->messages[which] && item->has_messages[which];
-    return options->is_warm ? bp_resume(self->bp, field, item->messages[which], err) : CLV_OK;
+    options->is_warm = self->item->messages[which] && self->item->has_messages[which];
+    return options->is_warm ? bp_resume(self->bp, field, self->item->messages[which], err) : CLV_OK;
 }
 
 /* The item keeps the run's messages, unless this is but a look. */
-static void keep(struct hidden_item *item, struct hidden_workspace *self, enum hidden_messages which)
+static void keep(struct hidden_workspace *self, enum hidden_messages which)
 {
-    if (self->is_looking || !item->messages[which])
+    if (self->is_looking || !self->item->messages[which])
         return;
-    bp_keep_messages(item->messages[which], self->bp);
-    item->has_messages[which] = 1;
+    bp_keep_messages(self->item->messages[which], self->bp);
+    self->item->has_messages[which] = 1;
 }
 
 /* How long the run took, of the free term. */
-static void count(struct hidden_item *item, const struct hidden_workspace *self)
+static void count(const struct hidden_workspace *self)
 {
     if (self->is_looking)
         return;
-    item->n_runs++;
-    item->n_sweeps += self->bp->n_iterations;
-    item->n_converged += self->bp->is_converged;
+    self->item->n_runs++;
+    self->item->n_sweeps += self->bp->n_iterations;
+    self->item->n_converged += self->bp->is_converged;
 }
 
 /* Belief propagation that sums. */
@@ -198,17 +191,17 @@ static enum clv_status sum(struct hidden_workspace *self, struct hidden_term *te
 
 /* self->y = the best labelling with these labels given (NULL: none) that TRW-S meets; and, unless it is NULL, the term
  * that is. */
-static enum clv_status maximise(struct hidden_workspace *self, struct hidden_term *term, struct hidden_item *item,
-                                enum hidden_messages which, const struct clv_field *field,
-                                struct clv_bp_options options, const int32_t *label, struct clv_error *err)
+static enum clv_status maximise(struct hidden_workspace *self, struct hidden_term *term, enum hidden_messages which,
+                                const struct clv_field *field, struct clv_bp_options options, const int32_t *label,
+                                struct clv_error *err)
 {
     struct clv_trws_result result;
     options.label = label;
-    MUST(resume(self, &options, item, which, field, err));
+    MUST(resume(self, &options, which, field, err));
     MUST(clv_bp_trws(self->bp, self->y, &result, field, &options, err));
-    keep(item, self, which);
+    keep(self, which);
     if (which == HIDDEN_OF_FREE)
-        count(item, self);
+        count(self);
     if (!term)
         return CLV_OK;
     term->value = result.score;
@@ -216,41 +209,39 @@ static enum clv_status maximise(struct hidden_workspace *self, struct hidden_ter
     return CLV_OK;
 }
 
-static struct clv_bp_options bp_options(const struct hidden_settings *settings, enum clv_bp_mode mode)
+static struct clv_bp_options bp_options(const struct hidden_workspace *self, enum clv_bp_mode mode)
 {
     struct clv_bp_options options;
     clv_bp_defaults(&options);
     options.mode = mode;
     options.tolerance = TOLERANCE;
-    options.max_iterations = settings->sweeps;
-    if (settings->hidden_temperature > 0)
-        options.temperature = settings->hidden_temperature;
+    options.max_iterations = self->settings->sweeps;
+    if (self->settings->hidden_temperature > 0)
+        options.temperature = self->settings->hidden_temperature;
     return options;
 }
 
 /* The term of given visible labels, T_h log sum_h exp(f(label, h) / T_h). */
-static enum clv_status given(struct hidden_workspace *self, struct hidden_term *term, struct hidden_item *item,
-                             const struct hidden_settings *settings, const struct clv_field *field,
+static enum clv_status given(struct hidden_workspace *self, struct hidden_term *term, const struct clv_field *field,
                              const int32_t *label, struct clv_error *err)
 {
-    struct clv_bp_options options = bp_options(settings, CLV_BP_SUM);
-    if (item->clamped_by != HIDDEN_PROPAGATION)
-        return eliminate(self, term, item->clamped_by, settings, field, label, err);
-    if (settings->hidden_temperature == 0)
-        return maximise(self, term, item, HIDDEN_OF_CLAMPED, field, options, label, err);
+    struct clv_bp_options options = bp_options(self, CLV_BP_SUM);
+    if (self->item->clamped_by != HIDDEN_PROPAGATION)
+        return eliminate(self, term, self->item->clamped_by, field, label, err);
+    if (self->settings->hidden_temperature == 0)
+        return maximise(self, term, HIDDEN_OF_CLAMPED, field, options, label, err);
     options.label = label;
-    enum clv_status status = resume(self, &options, item, HIDDEN_OF_CLAMPED, field, err);
+    enum clv_status status = resume(self, &options, HIDDEN_OF_CLAMPED, field, err);
     TRY(sum(self, term, field, &options, err));
     if (!status)
-        keep(item, self, HIDDEN_OF_CLAMPED);
+        keep(self, HIDDEN_OF_CLAMPED);
     return status;
 }
 
-enum clv_status hidden_clamped(struct hidden_workspace *self, struct hidden_item *item,
-                               const struct hidden_settings *settings, const struct clv_field *field,
-                               const int32_t *label, struct clv_error *err)
+enum clv_status hidden_clamped(struct hidden_workspace *self, const struct clv_field *field, const int32_t *label,
+                               struct clv_error *err)
 {
-    return given(self, &self->clamped, item, settings, field, label, err);
+    return given(self, &self->clamped, field, label, err);
 }
 
 static void swap_terms(struct hidden_term *a, struct hidden_term *b)
@@ -261,89 +252,80 @@ static void swap_terms(struct hidden_term *a, struct hidden_term *b)
 }
 
 /* self->free = the term of self->y's visible labels, if it is the better one. */
-static enum clv_status try_labels(bool *is_better, struct hidden_workspace *self, struct hidden_item *item,
-                                  const struct hidden_settings *settings, const struct clv_field *augmented,
+static enum clv_status try_labels(bool *is_better, struct hidden_workspace *self, const struct clv_field *augmented,
                                   struct clv_error *err)
 {
     for (int32_t i = 0; i < augmented->n_nodes; i++)
         self->y[i] = self->is_visible[i] ? self->y[i] : CLV_UNKNOWN;
-    enum clv_status status = given(self, &self->other, item, settings, augmented, self->y, err);
+    enum clv_status status = given(self, &self->other, augmented, self->y, err);
     *is_better = !status && self->other.value > self->free.value;
     if (*is_better)
         swap_terms(&self->free, &self->other);
     return status;
 }
 
-static enum clv_status mix_once(bool *is_better, struct hidden_workspace *self, struct hidden_item *item,
-                                const struct hidden_settings *settings, const struct clv_bp_options *options,
+static enum clv_status mix_once(bool *is_better, struct hidden_workspace *self, const struct clv_bp_options *options,
                                 const struct clv_field *augmented, struct clv_error *err)
 {
     MUST(clv_bp_run(self->bp, NULL, self->y, NULL, augmented, options, err));
-    keep(item, self, HIDDEN_OF_FREE);
-    count(item, self);
-    return try_labels(is_better, self, item, settings, augmented, err);
+    keep(self, HIDDEN_OF_FREE);
+    count(self);
+    return try_labels(is_better, self, augmented, err);
 }
 
 /* At T_y = 0 < T_h: labellings of the visible nodes, by what they are worth. Mixed-product goes on from its messages,
  * unless the joint maximum has something better, near which it starts again then. */
-static enum clv_status mix(struct hidden_workspace *self, struct hidden_item *item,
-                           const struct hidden_settings *settings, const struct clv_field *augmented,
-                           struct clv_error *err)
+static enum clv_status mix(struct hidden_workspace *self, const struct clv_field *augmented, struct clv_error *err)
 {
-    struct clv_bp_options options = bp_options(settings, CLV_BP_MIXED);
+    struct clv_bp_options options = bp_options(self, CLV_BP_MIXED);
     bool is_better = 0;
     options.is_visible = self->is_visible;
     self->free.value = -INFINITY;
-    enum clv_status status = resume(self, &options, item, HIDDEN_OF_FREE, augmented, err);
-    if (!status && options.is_warm)
-        status = mix_once(&is_better, self, item, settings, &options, augmented, err);
-    TRY(maximise(self, NULL, item, HIDDEN_OF_JOINT, augmented, bp_options(settings, CLV_BP_MAX), NULL, err));
-    TRY(try_labels(&is_better, self, item, settings, augmented, err));
+    enum clv_status status = resume(self, &options, HIDDEN_OF_FREE, augmented, err);
+    TRY_IF(options.is_warm, mix_once(&is_better, self, &options, augmented, err));
+    TRY(maximise(self, NULL, HIDDEN_OF_JOINT, augmented, bp_options(self, CLV_BP_MAX), NULL, err));
+    TRY(try_labels(&is_better, self, augmented, err));
     if (status || !is_better)
         return status;
     options.is_warm = 0;
     options.near = self->y;
-    return mix_once(&is_better, self, item, settings, &options, augmented, err);
+    return mix_once(&is_better, self, &options, augmented, err);
 }
 
 /* At T_y > 0: on from the messages, and from near the truth. */
-static enum clv_status sum_all(struct hidden_workspace *self, struct hidden_item *item,
-                               const struct hidden_settings *settings, const struct clv_field *augmented,
-                               struct clv_error *err)
+static enum clv_status sum_all(struct hidden_workspace *self, const struct clv_field *augmented, struct clv_error *err)
 {
-    bool is_mixed = settings->visible_temperature != settings->hidden_temperature;
-    struct clv_bp_options options = bp_options(settings, is_mixed ? CLV_BP_MIXED : CLV_BP_SUM);
+    bool is_mixed = self->settings->visible_temperature != self->settings->hidden_temperature;
+    struct clv_bp_options options = bp_options(self, is_mixed ? CLV_BP_MIXED : CLV_BP_SUM);
     options.is_visible = self->is_visible;
-    options.visible_temperature = settings->visible_temperature;
-    MUST(resume(self, &options, item, HIDDEN_OF_FREE, augmented, err));
+    options.visible_temperature = self->settings->visible_temperature;
+    MUST(resume(self, &options, HIDDEN_OF_FREE, augmented, err));
     MUST(sum(self, &self->free, augmented, &options, err));
-    keep(item, self, HIDDEN_OF_FREE);
-    count(item, self);
+    keep(self, HIDDEN_OF_FREE);
+    count(self);
     options.is_warm = 0;
     options.near = self->label;
     enum clv_status status = sum(self, &self->other, augmented, &options, err);
     if (status || self->other.value <= self->free.value)
         return status;
-    keep(item, self, HIDDEN_OF_FREE);
+    keep(self, HIDDEN_OF_FREE);
     swap_terms(&self->free, &self->other);
     return CLV_OK;
 }
 
-enum clv_status hidden_free(struct hidden_workspace *self, struct hidden_item *item,
-                            const struct hidden_settings *settings, const struct clv_field *augmented, double truth,
+enum clv_status hidden_free(struct hidden_workspace *self, const struct clv_field *augmented, double truth,
                             struct clv_error *err)
 {
-    double visible = settings->visible_temperature, hidden = settings->hidden_temperature;
+    double visible = self->settings->visible_temperature, hidden = self->settings->hidden_temperature;
     enum clv_status status;
-    if (item->free_by != HIDDEN_PROPAGATION)
-        return eliminate(self, &self->free, item->free_by, settings, augmented, NULL, err);
+    if (self->item->free_by != HIDDEN_PROPAGATION)
+        return eliminate(self, &self->free, self->item->free_by, augmented, NULL, err);
     if (hidden == 0)
-        status =
-            maximise(self, &self->free, item, HIDDEN_OF_FREE, augmented, bp_options(settings, CLV_BP_MAX), NULL, err);
+        status = maximise(self, &self->free, HIDDEN_OF_FREE, augmented, bp_options(self, CLV_BP_MAX), NULL, err);
     else if (visible == 0)
-        status = mix(self, item, settings, augmented, err);
+        status = mix(self, augmented, err);
     else
-        status = sum_all(self, item, settings, augmented, err);
+        status = sum_all(self, augmented, err);
     if (!status && visible == 0 && self->free.value < truth) {
         size_t n = (size_t)augmented->n_nodes, m = (size_t)augmented->n_edges, k = (size_t)augmented->n_labels;
         self->free.value = truth;

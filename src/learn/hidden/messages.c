@@ -49,8 +49,7 @@ enum clv_status messages_make(struct hidden *self, struct clv_error *err)
             if (!needs_messages(self, i, (enum hidden_messages)which))
                 continue;
             *messages = array_alloc(n_messages(self, i) + 1, sizeof **messages);
-            if (!*messages)
-                return fail_memory(err);
+            MUST_IF(!*messages, fail_memory(err));
         }
     return CLV_OK;
 }

@@ -45,8 +45,7 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
     self->size = clv_shape_size(&self->examples.shape);
     self->items = array_zalloc(self->examples.n, sizeof *self->items);
     self->parts = array_alloc(hidden_parts(self->examples.n), self->size * sizeof *self->parts);
-    if (!self->items || !self->parts)
-        return fail_memory(err);
+    MUST_IF(!self->items || !self->parts, fail_memory(err));
     weigh_loss(self);
     MUST(hidden_workspaces_new(&self->workspaces, self->examples.n_threads, err));
     return hidden_set_temperatures(self, settings->visible_temperature, settings->hidden_temperature, err);
@@ -64,10 +63,7 @@ void hidden_release(struct hidden *self)
 {
     messages_free(self);
     hidden_workspaces_free(self->workspaces, self->examples.n_threads);
-    array_free(self->items);
-    array_free(self->parts);
-    array_free(self->memo.messages);
-    array_free(self->memo.counts);
+    arrays_free(self->items, self->parts, self->memo.messages, self->memo.counts);
     examples_release(&self->examples);
     *self = (struct hidden){0};
 }
@@ -157,11 +153,10 @@ static enum clv_status do_example(const struct pass *pass, size_t index, double 
     struct decoder *decoder = &self->examples.decoders[thread];
     const struct clv_shape *shape = &self->examples.shape;
     const struct clv_problem *problem = &self->examples.problems[index];
-    enum clv_status status = hidden_workspace_set(space, problem, shape, err);
+    enum clv_status status = hidden_workspace_set(space, &self->settings, item, problem, shape, err);
     space->is_looking = pass->terms == HIDDEN_LOOK;
     TRY(decoder_load(decoder, problem, shape, pass->w, err));
-    if (!status && pass->terms & HIDDEN_CLAMPED)
-        status = hidden_clamped(space, item, &self->settings, &decoder->field, problem->label, err);
+    TRY_IF(pass->terms & HIDDEN_CLAMPED, hidden_clamped(space, &decoder->field, problem->label, err));
     if (status)
         return status;
     item->clamped = space->clamped.value;
@@ -169,7 +164,7 @@ static enum clv_status do_example(const struct pass *pass, size_t index, double 
         double scale = self->settings.margin * self->unit, constant = add_loss(&decoder->field, problem, scale);
         double loss = scale * self->examples.truth_loss[index];
         double truth = pass->terms & HIDDEN_CLAMPED ? item->clamped + loss - constant : -INFINITY;
-        status = hidden_free(space, item, &self->settings, &decoder->field, truth, err);
+        status = hidden_free(space, &decoder->field, truth, err);
         item->free = space->free.value + constant;
     }
     if (!status)
@@ -225,9 +220,10 @@ static bool part_results(struct team_piece *piece, void *context, size_t part, s
 static enum clv_status remember(struct hidden *self, const int32_t *taken, size_t n, struct clv_error *err)
 {
     struct hidden_memo *memo = &self->memo;
-    if (array_reserve((void **)&memo->messages, &memo->capacity, messages_size(self, taken, n) + 1, sizeof(float)) ||
-        array_reserve((void **)&memo->counts, &memo->count_capacity, n * MESSAGES_COUNTS, sizeof(int64_t)))
-        return fail_memory(err);
+    MUST_IF(
+        array_reserve((void **)&memo->messages, &memo->capacity, messages_size(self, taken, n) + 1, sizeof(float)) ||
+            array_reserve((void **)&memo->counts, &memo->count_capacity, n * MESSAGES_COUNTS, sizeof(int64_t)),
+        fail_memory(err));
     messages_copy(memo->messages, memo->counts, self, taken, n);
     return CLV_OK;
 }

@@ -34,15 +34,13 @@ enum clv_status latent_open(struct latent *self, const struct clv_training *trai
     self->first = arena_zalloc(&self->arena, n + 1, sizeof *self->first);
     self->hinge = arena_alloc(&self->arena, n, sizeof *self->hinge);
     self->gradient = arena_alloc(&self->arena, self->size, sizeof *self->gradient);
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         self->first[i + 1] = self->first[i] + (size_t)self->examples.problems[i].n_nodes;
     self->is_visible = arena_alloc(&self->arena, self->first[n], 1);
     self->free = arena_alloc(&self->arena, self->first[n], k * sizeof *self->free);
     self->clamped = arena_alloc(&self->arena, self->first[n], k * sizeof *self->clamped);
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     for (size_t i = 0; i < n && !status; i++) {
         status = find_visible(self->is_visible + self->first[i], &self->examples.problems[i], err);
         if (status)

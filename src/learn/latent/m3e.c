@@ -104,8 +104,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     result->decoding = (struct clv_decoding){CLV_DECODE_MIN_ENTROPY, self.temperature};
     for (int t = 0; self.workspaces && t < n_threads; t++)
         min_entropy_release(&self.workspaces[t]);
-    array_free(self.workspaces);
-    array_free(self.w);
+    arrays_free(self.workspaces, self.w);
     latent_release(&self.latent);
     return status;
 }

@@ -187,8 +187,7 @@ static enum clv_status modlat_open(struct modlat *self, const struct clv_trainin
     self->q = arena_zalloc(&self->arena, n_nodes, k * sizeof *self->q);
     self->w = arena_alloc(&self->arena, size, sizeof *self->w);
     self->theta = arena_alloc(&self->arena, size, sizeof *self->theta);
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     /* `predict` fills none of these, and theta's steps no hinge; nobody is to meet anything undefined */
     memset(self->latent.free, 0, n_nodes * k * sizeof *self->latent.free);
     memset(self->latent.clamped, 0, n_nodes * k * sizeof *self->latent.clamped);

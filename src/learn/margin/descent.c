@@ -186,8 +186,7 @@ static enum clv_status descent_open(struct descent *self, struct examples *examp
         self->scratch = arena_alloc(&self->arena, self->size, sizeof *self->scratch);
     if (is_adaptive)
         self->change = arena_alloc(&self->arena, self->size, sizeof *self->change);
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     if (!is_l1) {
         double at_zero;
         MUST(objective_of(&at_zero, self, self->w, err));
@@ -210,8 +209,7 @@ enum clv_status descent_train(struct clv_training_result *result, struct example
     bool stopped = false;
     for (size_t pass = 1; !status && !stopped && pass <= rules->passes; pass++) {
         status = run_pass(&self, (uint32_t)pass, &stopped, err);
-        if (!status && !stopped && (pass % CHECK_EVERY == 0 || pass == rules->passes))
-            status = check(&self, result, pass, err);
+        TRY_IF(!stopped && (pass % CHECK_EVERY == 0 || pass == rules->passes), check(&self, result, pass, err));
     }
     if (status == CLV_ERR_INTERRUPTED && result_of(&self)) {
         status = CLV_OK;

@@ -147,8 +147,7 @@ static enum clv_status independent_open(struct independent *self, const struct c
     self->scores = arena_alloc(&self->arena, most_nodes * self->n_rows, sizeof(double));
     self->order = arena_alloc(&self->arena, examples->n, sizeof *self->order);
     self->node_order = arena_alloc(&self->arena, most_nodes, sizeof *self->node_order);
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     double *memory = self->alpha_memory;
     for (size_t i = 0; i < examples->n; i++) {
         self->alpha[i] = memory;

@@ -137,8 +137,7 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
     self->lambda = p[LAMBDA] * squares;
     self->bcfw.dual.lambda = 1 / (self->C * (double)self->bcfw.n);
     self->variance = array_alloc(self->size, sizeof *self->variance);
-    if (!self->variance)
-        return fail_memory(err);
+    MUST_IF(!self->variance, fail_memory(err));
     for (size_t k = 0; k < self->size; k++)
         self->variance[k] = training->init ? settled(self, training->init[k]) : 1 / squares;
     return CLV_OK;

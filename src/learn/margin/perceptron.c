@@ -74,8 +74,7 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
     self->order = arena_alloc(&self->arena, self->examples.n, sizeof *self->order);
     if (training->parameters[AVERAGING])
         self->average = arena_zalloc(&self->arena, self->size, sizeof *self->average);
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     if (training->init)
         memcpy(self->w, training->init, self->size * sizeof *self->w);
     return CLV_OK;

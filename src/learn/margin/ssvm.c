@@ -32,8 +32,7 @@ static enum clv_status set_variance(double **variance, struct bcfw *self, double
     if (tables == 1)
         return CLV_OK;
     *variance = array_alloc(self->size, sizeof **variance);
-    if (!*variance)
-        return fail_memory(err);
+    MUST_IF(!*variance, fail_memory(err));
     for (size_t k = 0; k < self->size; k++)
         (*variance)[k] = k < self->unary_size ? 1 : tables;
     bcfw_set_variance(self, *variance);

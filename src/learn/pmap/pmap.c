@@ -14,7 +14,7 @@
  * The first two are divided by the mean number of known nodes, so that all three weigh one image's nodes 1 in all and
  * one lambda and one rate suit them. A step takes the next `batch` images of a random order and one draw of Gumbel
  * variables for each. pmap_draw.c has a draw's gradient. Noise and orders are functions of the seed and of their
- * numbers, so weights, sums and the place between two steps are all that a checkpoint must hold (pmap_state.c).
+ * numbers, so weights, sums and the place between two steps are all that a checkpoint must hold.
  *
  * Images without masks (Algorithms 3 and 4) come in once the passes over those with masks are over: pmap_targets.c
  * labels them, by marginals or for pmap by MAP, and as many passes over all images follow, each weighing kappa times an
@@ -27,7 +27,72 @@
 
 #include "base/base.h"
 #include "base/team_for.h"
+#include "data/data.h"
 #include "learn/common/common.h"
+
+/* The place in a training between two steps. */
+struct pmap_place {
+    int64_t round;     /* 0: over examples with masks alone */
+    int64_t pass;      /* of the round, from 1 */
+    int64_t n_taken;   /* examples of the pass that steps have taken */
+    int64_t next_draw; /* number of the next step's first draw */
+};
+
+/* What a training is resumed from. */
+struct pmap_state {
+    struct pmap_place place;
+    struct ascent *ascent;
+    double *start;                      /* [size] where the round began: weak examples are pseudo-labelled from it */
+    struct clv_training_result *result; /* its curve */
+};
+
+#define N_PLACE 5 /* numbers of struct pmap_place, and the steps made */
+
+/* The weights, sums and place; the average where the training has one. */
+static size_t list_fields(struct state_field fields[5], int64_t *place, const struct pmap_state *state)
+{
+    size_t size = state->ascent->size;
+    fields[0] = (struct state_field){"w", CLV_F64, size, state->ascent->w, STATE_FINITE};
+    fields[1] = (struct state_field){"squares", CLV_F64, size, state->ascent->squares, STATE_NOT_NEGATIVE};
+    fields[2] = (struct state_field){"start", CLV_F64, size, state->start, STATE_FINITE};
+    fields[3] = (struct state_field){"place", CLV_I64, N_PLACE, place, STATE_FINITE};
+    fields[4] = (struct state_field){"average", CLV_F64, size, state->ascent->average, STATE_FINITE};
+    return state->ascent->average ? 5 : 4;
+}
+
+static enum clv_status pmap_state_write(struct checkpoints *checkpoints, const struct pmap_state *state,
+                                        struct clv_error *err)
+{
+    const struct pmap_place *place = &state->place;
+    int64_t numbers[N_PLACE] = {place->round, place->pass, place->n_taken, place->next_draw,
+                                (int64_t)state->ascent->n_steps};
+    struct state_field fields[5];
+    size_t n = list_fields(fields, numbers, state);
+    return state_write(checkpoints, fields, n, state->result, err);
+}
+
+/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its place is any. */
+static enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const struct checkpoints *checkpoints,
+                                       struct clv_error *err)
+{
+    struct clv_tensors *tensors;
+    struct state_field fields[5];
+    int64_t numbers[N_PLACE];
+    *found = false;
+    enum clv_status status = checkpoint_read(&tensors, checkpoints, err);
+    if (status || !tensors)
+        return status;
+    size_t n = list_fields(fields, numbers, state);
+    status = state_read(fields, n, tensors, checkpoints, err);
+    TRY(state_read_curve(state->result, tensors, checkpoints, err));
+    if (!status) {
+        state->place = (struct pmap_place){numbers[0], numbers[1], numbers[2], numbers[3]};
+        state->ascent->n_steps = (double)numbers[4];
+    }
+    clv_tensors_close(tensors);
+    *found = !status;
+    return status;
+}
 
 #define CHECK_EVERY 5 /* passes between points of the curve */
 
@@ -187,8 +252,7 @@ static enum clv_status validate(struct clv_training_result *result, const struct
     MUST(clv_evaluate_all(&loss, training->validation, &self->examples.shape, self->point, &decoding, training->engine,
                           self->examples.n_threads, err));
     grown = array_realloc(result->validation_loss, result->n_curve + 1, sizeof *grown);
-    if (!grown)
-        return fail_memory(err);
+    MUST_IF(!grown, fail_memory(err));
     result->validation_loss = grown;
     grown[result->n_curve] = loss;
     return CLV_OK;
@@ -247,8 +311,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->values = arena_alloc(&self->arena, n_all, sizeof *self->values);
     double *start = arena_zalloc(&self->arena, self->ascent.size, sizeof *start);
     self->state = (struct pmap_state){{0, 1, 0, 0}, &self->ascent, start, result};
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     return CLV_OK;
 }
 
@@ -272,8 +335,7 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
         status = run_pass(self, (uint32_t)pass, err);
         if (self->stopped)
             break;
-        if (!status && (place->pass % CHECK_EVERY == 0 || (size_t)place->pass == self->n_passes))
-            status = check(self, pass, err);
+        TRY_IF((place->pass % CHECK_EVERY == 0 || (size_t)place->pass == self->n_passes), check(self, pass, err));
         if (!status) {
             place->pass++;
             place->n_taken = 0;
@@ -349,16 +411,14 @@ enum clv_status pmap_train(struct clv_training_result *result, const struct clv_
     double n_first_steps = self.ascent.n_steps;
     checkpoints_open(&self.checkpoints, learner, training, self.examples.node_scale);
     status = pmap_state_read(&resumed, &self.state, &self.checkpoints, err);
-    if (!status && resumed)
-        status = check_place(&self, n_first_steps, err);
+    TRY_IF(resumed, check_place(&self, n_first_steps, err));
     TRY(run_rounds(&self, resumed, err));
     if (status == CLV_ERR_INTERRUPTED) {
         status = CLV_OK;
         self.stopped = true;
     }
     result->interrupted = self.stopped;
-    if (!status && self.stopped && training->checkpoints)
-        status = pmap_state_write(&self.checkpoints, &self.state, err);
+    TRY_IF(self.stopped && training->checkpoints, pmap_state_write(&self.checkpoints, &self.state, err));
     TRY(result_set(result, &self.examples, ascent_point(&self.ascent), err));
     result->decoding = decoding_of(&self);
 done:

@@ -4,7 +4,7 @@
  *
  * Read pmap.c first. A training: pmap_targets.c says what each example asks for, its labels or the marginals of an
  * image without a mask; each step of pmap.c draws perturbed labellings of a batch (pmap_draw.c, for chains with
- * pmap_tables.c), adds up their gradients and goes up (common/ascent.c); pmap_state.c writes and reads the checkpoints
+ * pmap_tables.c), adds up their gradients and goes up (common/ascent.c); it writes and reads the checkpoints
  * between two steps. */
 #ifndef LEARN_PMAP_PMAP_H
 #define LEARN_PMAP_PMAP_H
@@ -135,31 +135,6 @@ enum clv_status pmap_train(struct clv_training_result *result, const struct clv_
 extern const struct clv_learner pmap_learner;
 extern const struct clv_learner mpmap_learner;
 extern const struct clv_learner wmpmap_learner;
-
-/* What a perturb-and-MAP training is resumed from. */
-
-/* The place in a training between two steps. */
-struct pmap_place {
-    int64_t round;     /* 0: over examples with masks alone */
-    int64_t pass;      /* of the round, from 1 */
-    int64_t n_taken;   /* examples of the pass that steps have taken */
-    int64_t next_draw; /* number of the next step's first draw */
-};
-
-struct pmap_state {
-    struct pmap_place place;
-    struct ascent *ascent;
-    double *start;                      /* [size] where the round began: weak examples are pseudo-labelled from it */
-    struct clv_training_result *result; /* its curve */
-};
-
-enum clv_status pmap_state_write(struct checkpoints *checkpoints, const struct pmap_state *state,
-                                 struct clv_error *err) CLV_CHECK;
-
-/* Fills the state, whose arrays are there already, if there is a checkpoint to go on from: *found. Its place is any:
- * the caller knows which ones there are. */
-enum clv_status pmap_state_read(bool *found, struct pmap_state *state, const struct checkpoints *checkpoints,
-                                struct clv_error *err) CLV_CHECK;
 
 /* The estimates of pmap_draw.c for fields with full tables, which are chains. */
 

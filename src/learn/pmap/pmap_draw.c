@@ -25,9 +25,9 @@ static enum clv_status reserve(struct pmap_workspace *self, size_t n_nodes, size
         {&self->mark, sizeof *self->mark},   {&self->node_weight, n_rows * sizeof *self->node_weight}};
     const struct array_part by_edge[] = {{&self->incident, 2 * sizeof *self->incident},
                                          {&self->edge_weight, sizeof *self->edge_weight}};
-    if (array_reserve_all(by_node, 6, &self->node_capacity, n_nodes + 1) ||
-        array_reserve_all(by_edge, 2, &self->edge_capacity, n_edges + 1))
-        return fail_memory(err);
+    MUST_IF(array_reserve_all(by_node, 6, &self->node_capacity, n_nodes + 1) ||
+                array_reserve_all(by_edge, 2, &self->edge_capacity, n_edges + 1),
+            fail_memory(err));
     return CLV_OK;
 }
 

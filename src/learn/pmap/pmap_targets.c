@@ -57,8 +57,7 @@ enum clv_status pmap_targets_open(struct pmap_targets *self, const struct exampl
     self->weights = arena_zalloc(&self->arena, (n_own + n_weak_nodes) * n_labels, sizeof *self->weights);
     self->labels = arena_zalloc(&self->arena, n_weak_nodes, sizeof *self->labels);
     self->pseudo_labels = arena_zalloc(&self->arena, self->n_weak, sizeof *self->pseudo_labels);
-    if (self->arena.failed)
-        return fail_memory(err);
+    MUST_IF(self->arena.failed, fail_memory(err));
     self->unit = objective == PMAP_WEIGHTED ? 1 : (double)examples->n / (double)n_known;
     float *weight = self->weights;
     for (size_t i = 0; i < self->n_labelled; i++) {

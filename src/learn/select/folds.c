@@ -24,8 +24,7 @@ enum clv_status folds_init(struct folds *folds, const struct clv_learner *learne
                     "cross-validation with %d folds needs 2 folds or more and %d examples or more, has %zu", n_folds,
                     n_folds, n);
     folds->order = array_alloc(n, sizeof *folds->order);
-    if (!folds->order)
-        return fail_memory(err);
+    MUST_IF(!folds->order, fail_memory(err));
     rng_permutation(folds->order, n, training->seed, RNG_STREAM(RNG_FOLD, 0));
     for (size_t i = 0; i < n; i++)
         folds->order[i] = training->examples[folds->order[i]];
@@ -71,16 +70,13 @@ enum clv_status fold_losses(double *losses, const struct folds *self, size_t fol
     training.validation = NULL;
     training.parameters[parameter] = value_for_fold(self, &self->learner->parameters[parameter], value, n_train);
     status = train_part(&result, self->learner, &training, err);
-    if (!status && result.interrupted)
-        status = fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted");
+    TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted"));
     TRY(evaluate_each(left_out_loss, training.dataset, left_out, n_left_out, &training.shape, result.w,
                       &result.decoding, all->engine, 1, err));
     for (size_t k = 0; !status && k < n_left_out; k++)
         losses[k * n_folds + fold] = left_out_loss[k];
 done:
     clv_training_result_release(&result);
-    array_free(train);
-    array_free(left_out);
-    array_free(left_out_loss);
+    arrays_free(train, left_out, left_out_loss);
     return status;
 }

@@ -84,8 +84,7 @@ static enum clv_status learn_task(void *context, size_t label, int thread, struc
         return CLV_OK;
     }
     double *rows = array_alloc(n + 2, size * sizeof *rows);
-    if (!rows)
-        return fail_memory(err);
+    MUST_IF(!rows, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         evidence_row(rows + i * size, self->evidence + i * 2 * k, self->n_labels, (int32_t)label);
     minimise(w, rows + n * size, rows, self->is_there + label, n, size, k);

@@ -45,7 +45,7 @@ enum clv_status cross_validate(double *best, double *means, double *standard_err
                                struct clv_error *err) CLV_CHECK;
 
 /* Learning which labels an image has, from what a first stage said of images that it was not learned from: logistic
- * regression on the evidence of feature/context/evidence.c, label by label. */
+ * regression on the evidence of feature/context/context.c, label by label. */
 
 /* is_there[n_labels]: whether the label holds at least 1/500 of what the problem's theta weighs. */
 void presence_of(uint8_t *is_there, const struct clv_problem *problem, int32_t n_labels);

@@ -42,9 +42,7 @@ struct selection {
 
 static void selection_release(struct selection *self)
 {
-    array_free(self->examples);
-    array_free(self->weak);
-    array_free(self->given);
+    arrays_free(self->examples, self->weak, self->given);
 }
 
 static enum clv_status select_without(struct selection *self, struct clv_training *training, const int32_t *fold,
@@ -54,8 +52,7 @@ static enum clv_status select_without(struct selection *self, struct clv_trainin
     self->examples = array_alloc(all.n_examples, sizeof *self->examples);
     self->weak = array_alloc(all.n_weak, sizeof *self->weak);
     self->given = array_alloc(all.n_weak, sizeof *self->given);
-    if (!self->examples || !self->weak || !self->given)
-        return fail_memory(err);
+    MUST_IF(!self->examples || !self->weak || !self->given, fail_memory(err));
     training->n_examples = training->n_weak = 0;
     for (size_t i = 0; i < all.n_examples; i++)
         if (fold[all.examples[i]] != f)
@@ -87,8 +84,7 @@ static enum clv_status learn_task(void *context, size_t index, int thread, struc
     enum clv_status status =
         f < STAGE_FOLDS ? select_without(&selection, &training, self->fold, (int32_t)f, err) : CLV_OK;
     TRY(train_part(&result, self->learner, &training, err));
-    if (status == CLV_OK && result.interrupted)
-        status = fail(err, CLV_ERR_INTERRUPTED, "the first stage was interrupted");
+    TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "the first stage was interrupted"));
     if (status == CLV_OK)
         memcpy(self->stages[f].w, result.w, clv_shape_size(&training.shape) * sizeof *result.w);
     clv_training_result_release(&result);
@@ -111,8 +107,7 @@ static enum clv_status learn_all(struct learning *self, struct clv_error *err)
     for (size_t f = 0; f <= STAGE_FOLDS; f++) {
         self->stages[f] = (struct clv_stage){.shape = *shape, .temperature = 1};
         self->stages[f].w = array_alloc(clv_shape_size(shape), sizeof(double));
-        if (!self->stages[f].w)
-            return fail_memory(err);
+        MUST_IF(!self->stages[f].w, fail_memory(err));
     }
     return team_queue(STAGE_FOLDS + 1, self->training->n_threads, learn_task, learned_weights, self, err);
 }
@@ -176,8 +171,7 @@ static enum clv_status score_size(double *size, const struct clv_training *train
         struct clv_problem problem = clv_dataset_problem(training->dataset, item);
         size_t n_scores = (size_t)problem.n_nodes * clv_shape_rows(shape);
         double *unary = array_alloc(n_scores, sizeof *unary);
-        if (!unary)
-            return fail_memory(err);
+        MUST_IF(!unary, fail_memory(err));
         clv_unary_scores(unary, &problem, shape, w ? w : stage_of(learning, item)->w);
         for (size_t k = 0; k < n_scores; k++)
             sum += fabs(unary[k]);
@@ -231,8 +225,7 @@ struct seen {
 
 static void seen_release(struct seen *self)
 {
-    array_free(self->first);
-    array_free(self->marginals);
+    arrays_free(self->first, self->marginals);
 }
 
 static enum clv_status see_task(void *context, size_t item, int thread, struct clv_error *err)
@@ -321,15 +314,11 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
     }
     enum clv_status status =
         has_memory ? parallel_for(n, training->n_threads, gather_task, &gathering, err) : fail_memory(err);
-    if (status == CLV_OK && wanted->presence)
-        status = presence_learn(learned->presence, gathering.evidence, gathering.is_there, n, n_labels,
-                                training->n_threads, err);
+    TRY_IF(wanted->presence, presence_learn(learned->presence, gathering.evidence, gathering.is_there, n, n_labels,
+                                            training->n_threads, err));
     if (status == CLV_OK && wanted->label_weights)
         learned->label_weights = rare_labels_choose(gathering.right, gathering.share, n, n_labels);
-    array_free(gathering.evidence);
-    array_free(gathering.is_there);
-    array_free(gathering.right);
-    array_free(gathering.share);
+    arrays_free(gathering.evidence, gathering.is_there, gathering.right, gathering.share);
     return status;
 }
 
@@ -461,8 +450,7 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
     TRY(check_memory(dataset, &next, err));
     TRY(see_all(&seen, next.n_labels, training->n_threads, err));
     TRY(look_at_held_out(&made, &of_first, &seen, wanted, err));
-    if (status == CLV_OK && !(made.first = array_zalloc(1, sizeof *made.first)))
-        status = fail_memory(err);
+    TRY_IF(!(made.first = array_zalloc(1, sizeof *made.first)), fail_memory(err));
     TRY(extend(dataset, &seen, &of_first.shape, &next, training->n_threads, err));
     seen_release(&seen);
     if (status == CLV_OK) {
@@ -471,9 +459,7 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
         *learned = made;
         made = (struct stages_learned){0};
     }
-    array_free(made.presence);
-    array_free(made.first);
-    array_free(fold);
+    arrays_free(made.presence, made.first, fold);
     learning_release(&learning);
     return status;
 }

@@ -13,8 +13,7 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_l
     struct clv_training other = *training;
     struct clv_training_result result = {0};
     int32_t *examples = array_alloc(training->n_examples, sizeof *examples);
-    if (!examples)
-        return fail_memory(err);
+    MUST_IF(!examples, fail_memory(err));
     other.n_examples = 0;
     for (size_t i = 0; i < training->n_examples; i++)
         if (i % N_HALVES != half)
@@ -65,7 +64,6 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
                                 err);
     for (size_t half = 0; half < N_HALVES; half++)
         array_free(w[half]);
-    array_free(problems);
-    array_free(examples);
+    arrays_free(problems, examples);
     return status == CLV_ERR_INTERRUPTED ? CLV_OK : status; /* the model is there; it refines as others do */
 }

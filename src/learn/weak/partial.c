@@ -83,8 +83,7 @@ static void expect_volumes(float *counts, const float *q, const struct clv_probl
 static enum clv_status weigh(float *weight, const struct clv_problem *problem, size_t n_labels, struct clv_error *err)
 {
     float *counts = array_alloc((size_t)problem->n_nodes * n_labels, sizeof *counts);
-    if (!counts)
-        return fail_memory(err);
+    MUST_IF(!counts, fail_memory(err));
     expect_volumes(counts, weight, problem, n_labels);
     balanced_theta(weight, counts, problem->n_nodes, (int32_t)n_labels);
     array_free(counts);

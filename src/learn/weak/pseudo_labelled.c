@@ -40,8 +40,7 @@ static enum clv_status widen(struct dataset_item *item, const struct clv_problem
     item->row = array_alloc(n + 1, sizeof *item->row);
     item->index = array_alloc(size + 2 * n, sizeof *item->index);
     item->value = array_alloc(size + 2 * n, sizeof *item->value);
-    if (!item->row || !item->index || !item->value)
-        return fail_memory(err);
+    MUST_IF(!item->row || !item->index || !item->value, fail_memory(err));
     for (size_t i = 0; i < n; i++) {
         item->row[i] = (int64_t)at;
         for (int64_t k = problem->row[i]; k < problem->row[i + 1]; k++, at++) {
@@ -88,8 +87,7 @@ static enum clv_status label_item(struct dataset_item *item, const double *q, co
     size_t n = (size_t)item->problem.n_nodes;
     item->label = array_alloc(n, sizeof *item->label);
     item->theta = array_alloc(n * (size_t)shape->n_labels, sizeof *item->theta);
-    if (!item->label || !item->theta)
-        return fail_memory(err);
+    MUST_IF(!item->label || !item->theta, fail_memory(err));
     item->problem.label = item->label;
     item->problem.theta = item->theta;
     return partial_weigh(item->theta, item->label, q, &item->problem, shape, options, err);
@@ -109,10 +107,8 @@ enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *co
         size_t number = (size_t)(is_weak ? training->weak[weak] : training->examples[i]);
         struct dataset_item item;
         status = pseudo_labelled_example(&item, training, number, framed, err);
-        if (status == CLV_OK && is_weak)
-            status = label_item(&item, q[weak], &training->shape, &options, err);
-        if (status == CLV_OK && !(item.name = string_copy(clv_dataset_name(training->dataset, number))))
-            status = fail_memory(err);
+        TRY_IF(is_weak, label_item(&item, q[weak], &training->shape, &options, err));
+        TRY_IF(!(item.name = string_copy(clv_dataset_name(training->dataset, number))), fail_memory(err));
         TRY(dataset_append(fresh, &item, err));
         if (status != CLV_OK)
             dataset_item_release(&item);
@@ -131,8 +127,7 @@ enum clv_status pseudo_labelled_train(struct clv_training_result *result, const 
     struct clv_training own = *training;
     size_t n = clv_dataset_size(dataset);
     int32_t *examples = array_alloc(n, sizeof *examples);
-    if (!examples)
-        return fail_memory(err);
+    MUST_IF(!examples, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         examples[i] = (int32_t)i;
     own.dataset = dataset;

@@ -215,8 +215,7 @@ static enum clv_status teach(struct labelling *self, bool from_pseudo_labels, st
     enum clv_status status = pseudo_labelled_dataset(&dataset, from_pseudo_labels ? self->pseudo_labels->q : NULL,
                                                      self->framed, self->learner, training, err);
     TRY(pseudo_labelled_train(&result, dataset, self->learner, &quiet, err));
-    if (status == CLV_OK && result.interrupted)
-        status = fail(err, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep");
+    TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "interrupted before there was anything to keep"));
     if (status == CLV_OK) {
         self->shape = training->shape;
         self->shape.n_features = clv_dataset_problem(dataset, 0).n_features;
@@ -256,8 +255,7 @@ static enum clv_status pseudo_labels_open(struct clv_pseudo_labels *self, const 
     for (size_t k = 0; self->q && k < self->n; k++) {
         size_t n = (size_t)clv_dataset_problem(training->dataset, (size_t)training->weak[k]).n_nodes;
         self->q[k] = array_alloc(n * (size_t)training->shape.n_labels, sizeof **self->q);
-        if (!self->q[k])
-            return fail_memory(err);
+        MUST_IF(!self->q[k], fail_memory(err));
     }
     return self->q ? CLV_OK : fail_memory(err);
 }
@@ -269,8 +267,7 @@ enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct 
     int n_threads = parallel_threads(training->n_threads);
     enum clv_status status = pseudo_labels_open(self, training, err);
     labelling.share = array_alloc(training->n_weak, sizeof *labelling.share);
-    if (status == CLV_OK && !labelling.share)
-        status = fail_memory(err);
+    TRY_IF(!labelling.share, fail_memory(err));
     TRY(decoders_new(&labelling.decoders, n_threads, training->engine, err));
     if (status == CLV_OK && training->n_examples) {
         labelling.framed = true;

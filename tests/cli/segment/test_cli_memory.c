@@ -54,7 +54,7 @@ TEST(what_is_estimated_is_never_less_than_what_is_taken)
         return;
     }
     static const char *const ways[] = {"--no-refine", "", "--refine", "--overlay --report r", "--cutout --export coco"};
-    static const int32_t sides[][2] = {{700, 500}, {1700, 1300}};
+    static const int32_t sides[][2] = {{700, 500}, {1300, 1000}};
     const char *folder = temporary_folder();
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         char photo[512];

@@ -7,8 +7,8 @@
 #include "support/support.h"
 
 /* Learners that take images without masks, quickly. */
-#define WEAK_RECIPE   "--seed 1 --superpixels 120 --words 20 --codebook-samples 2000"
-#define WEAK_TRAINING WEAK_RECIPE " --passes 8 --learner "
+#define WEAK_RECIPE   "--seed 1 --superpixels 80 --words 20 --codebook-samples 2000"
+#define WEAK_TRAINING WEAK_RECIPE " --passes 5 --learner "
 
 /* A copy of the sample set as "set", with the list "only" of its first three images; 0001 .. 0008 are the split
  * train. */
