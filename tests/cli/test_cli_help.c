@@ -51,7 +51,7 @@ TEST(the_long_help_has_every_option_once)
 TEST(examples_of_the_help_run)
 {
     char *output =
-        expect_success("cd %s && \"$CLEAVE\" synth -q -n 6 --size 48x36 photos && ln -s photos set && "
+        expect_success("cd %s && \"$CLEAVE\" synth -q -n 10 --size 40x30 photos && ln -s photos set && "
                        "for command in train segment; do \"$CLEAVE\" $command --help | sed -n 's/^  cleave //p' | "
                        "while read -r words; do \"$CLEAVE\" $words || exit 1; done || exit 1; done && "
                        "test -f set.cleave -a -f out/images/0001.png -a -f report/index.html",
