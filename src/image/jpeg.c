@@ -152,8 +152,7 @@ static enum clv_status reader_open(struct reader *reader, const uint8_t *bytes, 
 static void reader_close(struct reader *reader)
 {
     jpeg_destroy_decompress(&reader->jpeg);
-    array_free(reader->inks);
-    array_free(reader->pixels);
+    arrays_free(reader->inks, reader->pixels);
 }
 
 enum clv_status jpeg_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,

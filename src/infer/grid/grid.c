@@ -232,8 +232,7 @@ static enum clv_status prepare(struct grid_cut *cut, const uint8_t *fixed, const
         fill(cut, &rows, stack, fixed, grid, 4);
     else if (stack)
         fill(cut, &rows, stack, fixed, grid, 8);
-    array_free(rows.memory);
-    array_free(stack);
+    arrays_free(rows.memory, stack);
     return stack ? CLV_OK : fail_memory(err);
 }
 
