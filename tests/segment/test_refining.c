@@ -81,11 +81,8 @@ static void begin(void)
     clv_training_result_release(&result);
     for (size_t i = 0; i < N_IMAGES; i++)
         self->examples[i] = (struct refining_example){i, &self->problems[i], self->w};
-    self->source = (struct refining_source){.set = &self->set,
-                                            .examples = self->examples,
-                                            .n_examples = N_IMAGES,
-                                            .n_threads = 1,
-                                            .iou_weight = 0.25};
+    self->source = (struct refining_source){
+        .set = &self->set, .examples = self->examples, .n_examples = N_IMAGES, .n_threads = 1, .iou_weight = 0.25};
 }
 
 static void end(void)

@@ -79,8 +79,7 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
     int32_t stride = edge_feature_count(recipe);
     example->edges = array_copy(adjacency->edges, n_edges, sizeof *example->edges);
     example->edge_features = array_zalloc(n_edges * (size_t)stride, sizeof *example->edge_features);
-    if (!example->edges || !example->edge_features)
-        return fail_memory(err);
+    MUST_IF(!example->edges || !example->edge_features, fail_memory(err));
     if (recipe->n_maps)
         map_edges_fill(example->edge_features, stride, adjacency, &views->pooled, recipe,
                        edge_units_of(adjacency, own, recipe).side);

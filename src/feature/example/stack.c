@@ -102,8 +102,7 @@ static enum clv_status find_motion(int32_t (**motion)[2], const struct slice *sl
     for (int32_t r = 0; r < map->n && status == CLV_OK; r++)
         for (int k = 0; k < 2; k++)
             (*motion)[r][k] = (int32_t)floor(sum[3 * r + k] / sum[3 * r + 2] + 0.5);
-    array_free(flow);
-    array_free(sum);
+    arrays_free(flow, sum);
     return status;
 }
 
@@ -134,9 +133,9 @@ enum clv_status stack_add(struct stack *self, const struct slice *slice, const s
     if (before && (before->example.width != example->width || before->example.height != example->height))
         return fail(err, CLV_ERR_DATA, "%dx%d pixels, the slice before it has %dx%d", example->width, example->height,
                     before->example.width, before->example.height);
-    if (graph->n_labels && !example->counts &&
-        !(none = array_zalloc((size_t)problem.n_nodes, (size_t)graph->n_labels * sizeof *none)))
-        return fail_memory(err);
+    MUST_IF(graph->n_labels && !example->counts &&
+                !(none = array_zalloc((size_t)problem.n_nodes, (size_t)graph->n_labels * sizeof *none)),
+            fail_memory(err));
     problem.label = NULL;
     problem.theta = !graph->n_labels ? NULL : none ? none : example->counts;
     enum clv_status status = region_graph_append(graph, &patch, &problem, NULL, err);
@@ -159,13 +158,7 @@ struct means {
 
 static void means_release(struct means *self)
 {
-    array_free(self->row);
-    array_free(self->index);
-    array_free(self->value);
-    array_free(self->first);
-    array_free(self->other);
-    array_free(self->contact);
-    array_free(self->sum);
+    arrays_free(self->row, self->index, self->value, self->first, self->other, self->contact, self->sum);
     *self = (struct means){0};
 }
 
@@ -197,8 +190,7 @@ static enum clv_status add_means(struct means *self, const struct region_graph *
     int64_t begin = graph->row[i], n = graph->row[i + 1] - begin, at = self->row[i];
     double all = 0;
     const struct array_part parts[] = {{&self->index, sizeof *self->index}, {&self->value, sizeof *self->value}};
-    if (array_reserve_all(parts, 2, &self->capacity, (size_t)(at + n) + (size_t)n_own))
-        return fail_memory(err);
+    MUST_IF(array_reserve_all(parts, 2, &self->capacity, (size_t)(at + n) + (size_t)n_own), fail_memory(err));
     memcpy(self->index + at, graph->index + begin, (size_t)n * sizeof *self->index);
     memcpy(self->value + at, graph->value + begin, (size_t)n * sizeof *self->value);
     at += n;
