@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-#define MOST_GROUND  .55F /* a pixel of more is no object's */
+#define MOST_GROUND  .5F /* a pixel of more is no object's */
 #define MAX_DISTANCE 24.F
 #define BY_DISTANCE  .03F /* what a pixel further inside adds to the map that is flooded */
 #define RISE         .02

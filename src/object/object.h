@@ -110,36 +110,71 @@ enum clv_status set_instances_read(struct clv_object_map *map, const struct clv_
  * differ, as far as 255 can. O(pixels) mostly, 32 times as much at worst. */
 enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err) CLV_CHECK;
 
-/* The ground, the rim and the core of objects, told apart pixel by pixel by small networks: three of one hidden layer,
- * whose probabilities are averaged. One alone is nearly as good where training and images are alike, and worse where
- * they are not. */
+/* The ground, the rim and the core of objects, told apart pixel by pixel by small networks of one hidden layer, whose
+ * probabilities are averaged. One alone is nearly as good where training and images are alike, and worse where they
+ * are not. */
 
 enum { OBJECT_GROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
-enum { PIXEL_NET_COPIES = 3, PIXEL_NET_HIDDEN = 32 };
+enum { PIXEL_NET_HIDDEN = 32 };
 
 struct pixel_net {
-    int32_t n_inputs;
+    int32_t n_inputs, n_copies;
     float *standard; /* [2][n_inputs]: mean, 1 / standard deviation */
-    float *weights;  /* [PIXEL_NET_COPIES][pixel_net_size] */
+    float *weights;  /* [n_copies][pixel_net_size] */
 };
 size_t pixel_net_size(int32_t n_inputs); /* weights of a copy */
 void pixel_net_release(struct pixel_net *self);
 
-/* Learns from inputs[n][n_inputs] of classes[n]: the mean of -log P and a little decay, by Adam (Kingma & Ba 2015) in
- * 12 passes of batches of 256. Same seed, same bytes. O(n). */
-enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, const uint8_t *classes, size_t n,
-                                int32_t n_inputs, uint64_t seed, struct clv_error *err) CLV_CHECK;
+/* Learns n_copies from inputs[n][n_inputs] of classes[n]: the mean of -log P and a little decay, by Adam (Kingma & Ba
+ * 2015) in 8 passes of batches of 256. The inputs are standardised in their place. Same seed, same bytes.
+ * CLV_ERR_INTERRUPTED between passes. O(n). */
+enum clv_status pixel_net_train(struct pixel_net *self, float *inputs, const uint8_t *classes, size_t n,
+                                int32_t n_inputs, int32_t n_copies, uint64_t seed, const struct clv_progress *progress,
+                                struct clv_error *err) CLV_CHECK;
 
 /* probability[OBJECT_CLASSES] of inputs x[n_inputs]. */
 void pixel_net_say(float *probability, const struct pixel_net *self, const float *x);
 
+/* What small networks look at in each pixel to tell the ground, the rim and the core of objects: responses of filters
+ * at several scales to the lightness, which is stretched so that images of the same kind look alike, and to chroma; then
+ * the context (Tu & Bai 2010): what a first network says around the pixel, and where the pixel's lightness lies between
+ * those of the ground and of the objects near it. */
+
+enum {
+    PIXEL_BANK_WHOLE = 7, /* of the whole image, the same in each pixel */
+    PIXEL_BANK_PLANES = 34,
+    PIXEL_BANK_CONTEXT = 20,
+    PIXEL_BANK_SIZE = PIXEL_BANK_WHOLE + PIXEL_BANK_PLANES,
+    PIXEL_CONTEXT_SIZE = PIXEL_BANK_SIZE + PIXEL_BANK_CONTEXT,
+};
+
+struct pixel_bank {
+    int32_t width, height, n_planes;
+    float *planes; /* [n_planes][height][width] */
+    float whole[PIXEL_BANK_WHOLE];
+};
+
+/* Of an image of 3 channels. About 200 bytes a pixel, and O(pixels). */
+enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image,
+                                struct clv_error *err) CLV_CHECK;
+void pixel_bank_release(struct pixel_bank *self);
+
+/* Adds the planes of the context, of probability[OBJECT_CLASSES][height][width]. O(pixels). */
+enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability,
+                                       struct clv_error *err) CLV_CHECK;
+
+/* x[PIXEL_BANK_WHOLE + n_planes] of a pixel. */
+void pixel_bank_at(float *x, const struct pixel_bank *self, size_t pixel);
+
 struct object_model {
-    float shrink; /* >= 1: sides are divided by it, so that objects are no larger than the filters */
-    struct pixel_net net;
-    int32_t n_weights; /* of edges: columns of edge_problem.c */
-    double *weights;   /* [n_weights] score of a cut; NULL: none was learned, as objects never touched */
+    float shrink;             /* >= 1: sides are divided by it, so that objects are no larger than the filters */
+    struct pixel_net nets[2]; /* what a pixel looks like, and that with what the first says around it */
+    int32_t n_weights;        /* of edges: columns of edge_problem.c */
+    double *weights;          /* [n_weights] score of a cut; NULL: none was learned, as objects never touched */
 };
 void object_model_release(struct object_model *self);
+
+extern const int32_t object_net_copies[2];
 
 /* The size that objects are looked for at. At most 2^22 pixels. */
 void object_model_size(int32_t *width, int32_t *height, const struct object_model *self, const struct clv_image *image);
@@ -149,12 +184,17 @@ void object_model_size(int32_t *width, int32_t *height, const struct object_mode
 enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t *objects, int32_t width, int32_t height,
                                struct clv_error *err) CLV_CHECK;
 
+/* What the networks that are there look at in an image of that size, and probability[OBJECT_CLASSES][height][width] by
+ * the last of them. Release the bank whatever the status. */
+enum clv_status object_model_look(struct pixel_bank *bank, float *probability, const struct object_model *self,
+                                  const struct clv_image *working, struct clv_error *err) CLV_CHECK;
+
 /* Regions of an image at that size. */
 enum clv_status object_model_regions(struct object_regions *regions, const struct object_model *self,
                                      const struct clv_image *working, struct clv_error *err) CLV_CHECK;
 
 /* objects[height][width] of the image's size = 1..n_objects, numbered by their first pixels, or 0. One thread; the same
- * bytes anywhere. About 300 bytes a pixel. */
+ * bytes anywhere. About 400 bytes a pixel. */
 enum clv_status object_model_find(int32_t *objects, int32_t *n_objects, const struct object_model *self,
                                   const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
@@ -185,28 +225,5 @@ enum clv_status partition_improve(int32_t *part, int32_t *n_parts, const struct 
                                   struct clv_error *err) CLV_CHECK;
 
 double partition_value(const int32_t *part, const struct signed_graph *graph);
-
-/* What a small network looks at in each pixel to tell the ground, the rim and the core of objects: responses of filters
- * at several scales to the lightness, which is stretched so that images of the same kind look alike, and to chroma. */
-
-enum {
-    PIXEL_BANK_PLANES = 34,
-    PIXEL_BANK_WHOLE = 7, /* of the whole image, the same in each pixel */
-    PIXEL_BANK_SIZE = PIXEL_BANK_PLANES + PIXEL_BANK_WHOLE,
-};
-
-struct pixel_bank {
-    int32_t width, height;
-    float *planes; /* [PIXEL_BANK_PLANES][height][width] */
-    float whole[PIXEL_BANK_WHOLE];
-};
-
-/* Of an image of 3 channels. About 150 bytes a pixel, and O(pixels). */
-enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image,
-                                struct clv_error *err) CLV_CHECK;
-void pixel_bank_release(struct pixel_bank *self);
-
-/* x[PIXEL_BANK_SIZE] of a pixel. */
-void pixel_bank_at(float *x, const struct pixel_bank *self, size_t pixel);
 
 #endif

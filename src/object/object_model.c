@@ -19,9 +19,12 @@
 #define MIN_PEAK   .3F
 #define MIN_AREA   .1F
 
+const int32_t object_net_copies[2] = {1, 3};
+
 void object_model_release(struct object_model *self)
 {
-    pixel_net_release(&self->net);
+    pixel_net_release(&self->nets[0]);
+    pixel_net_release(&self->nets[1]);
     array_free(self->weights);
     *self = (struct object_model){0};
 }
@@ -54,19 +57,32 @@ enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t 
     return CLV_OK;
 }
 
+enum clv_status object_model_look(struct pixel_bank *bank, float *probability, const struct object_model *self,
+                                  const struct clv_image *working, struct clv_error *err)
+{
+    size_t n = (size_t)working->width * (size_t)working->height;
+    float x[PIXEL_CONTEXT_SIZE], one[OBJECT_CLASSES];
+    MUST(pixel_bank_init(bank, working, err));
+    for (int k = 0; k < 2 && self->nets[k].weights; k++) {
+        for (size_t i = 0; i < n; i++) {
+            pixel_bank_at(x, bank, i);
+            pixel_net_say(one, &self->nets[k], x);
+            for (size_t c = 0; c < OBJECT_CLASSES; c++)
+                probability[c * n + i] = one[c];
+        }
+        if (k == 0)
+            MUST(pixel_bank_add_context(bank, probability, err));
+    }
+    return CLV_OK;
+}
+
 enum clv_status object_model_regions(struct object_regions *regions, const struct object_model *self,
                                      const struct clv_image *working, struct clv_error *err)
 {
     size_t n = (size_t)working->width * (size_t)working->height;
     struct pixel_bank bank = {0};
-    float *probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability), x[PIXEL_BANK_SIZE], one[OBJECT_CLASSES];
-    enum clv_status status = probability ? pixel_bank_init(&bank, working, err) : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        pixel_bank_at(x, &bank, i);
-        pixel_net_say(one, &self->net, x);
-        for (size_t c = 0; c < OBJECT_CLASSES; c++)
-            probability[c * n + i] = one[c];
-    }
+    float *probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
+    enum clv_status status = probability ? object_model_look(&bank, probability, self, working, err) : fail_memory(err);
     pixel_bank_release(&bank);
     TRY(object_regions_init(regions, probability, working->width, working->height, err));
     array_free(probability);

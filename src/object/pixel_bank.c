@@ -17,23 +17,22 @@ void pixel_bank_release(struct pixel_bank *self)
 void pixel_bank_at(float *x, const struct pixel_bank *self, size_t pixel)
 {
     size_t n = (size_t)self->width * (size_t)self->height;
-    for (int k = 0; k < PIXEL_BANK_PLANES; k++)
-        x[k] = self->planes[(size_t)k * n + pixel];
-    memcpy(x + PIXEL_BANK_PLANES, self->whole, sizeof self->whole);
+    memcpy(x, self->whole, sizeof self->whole);
+    for (int k = 0; k < self->n_planes; k++)
+        x[PIXEL_BANK_WHOLE + k] = self->planes[(size_t)k * n + pixel];
 }
 
 /* Planes as they are filled, and scratch. */
 struct filling {
     struct pixel_bank *bank;
     size_t n_pixels;
-    int n_filled;
     float *scratch[4];
     int32_t *sides;
 };
 
 static float *next_plane(struct filling *self)
 {
-    return self->bank->planes + (size_t)self->n_filled++ * self->n_pixels;
+    return self->bank->planes + (size_t)self->bank->n_planes++ * self->n_pixels;
 }
 
 static enum clv_status smooth(float *out, const float *in, double deviation, const struct filling *self,
@@ -118,39 +117,58 @@ static void eigenvalues(float *greater, float *less, const float *a, const float
     }
 }
 
+/* The derivatives of a map at one scale: `order` 1 their products, 2 the second ones. slope may be NULL. */
+static void derive(const struct filling *self, float *slope, const float *map, float scale, int order)
+{
+    int32_t width = self->bank->width, height = self->bank->height;
+    float *xx = self->scratch[0], *yy = self->scratch[1], *xy = self->scratch[2];
+    for (int32_t y = 0; y < height; y++)
+        for (int32_t x = 0; x < width; x++) {
+            int32_t left = x > 0 ? x - 1 : x, right = x + 1 < width ? x + 1 : x;
+            const float *up = map + (size_t)(y > 0 ? y - 1 : y) * (size_t)width;
+            const float *row = map + (size_t)y * (size_t)width;
+            const float *down = map + (size_t)(y + 1 < height ? y + 1 : y) * (size_t)width;
+            size_t at = (size_t)y * (size_t)width + (size_t)x;
+            float dx = scale * (row[right] - row[left]) / 2, dy = scale * (down[x] - up[x]) / 2;
+            if (slope)
+                slope[at] = sqrtf(dx * dx + dy * dy);
+            xx[at] = order == 2 ? scale * scale * (row[right] + row[left] - 2 * row[x]) : dx * dx;
+            yy[at] = order == 2 ? scale * scale * (down[x] + up[x] - 2 * row[x]) : dy * dy;
+            xy[at] = order == 2 ? scale * scale * (down[right] - down[left] - up[right] + up[left]) / 4 : dx * dy;
+        }
+}
+
+/* The curvatures of a smoothed map. */
+static void fill_second(struct filling *self, const float *map, float scale)
+{
+    float *high = next_plane(self), *low = next_plane(self);
+    derive(self, NULL, map, scale, 2);
+    eigenvalues(high, low, self->scratch[0], self->scratch[1], self->scratch[2], self->n_pixels);
+}
+
 /* The slope of the smoothed lightness, its curvatures, and the structure tensor's eigenvalues, at one scale. */
 static enum clv_status fill_derivatives(struct filling *self, const float *smoothed, float scale, struct clv_error *err)
 {
-    int32_t width = self->bank->width, height = self->bank->height;
-    float *slope = next_plane(self), *high = next_plane(self), *low = next_plane(self);
-    float *xx = self->scratch[0], *yy = self->scratch[1], *xy = self->scratch[2];
-    for (int second = 1; second >= 0; second--) {
-        for (int32_t y = 0; y < height; y++)
-            for (int32_t x = 0; x < width; x++) {
-                int32_t left = x > 0 ? x - 1 : x, right = x + 1 < width ? x + 1 : x;
-                const float *up = smoothed + (size_t)(y > 0 ? y - 1 : y) * (size_t)width;
-                const float *row = smoothed + (size_t)y * (size_t)width;
-                const float *down = smoothed + (size_t)(y + 1 < height ? y + 1 : y) * (size_t)width;
-                size_t at = (size_t)y * (size_t)width + (size_t)x;
-                float dx = scale * (row[right] - row[left]) / 2, dy = scale * (down[x] - up[x]) / 2;
-                slope[at] = sqrtf(dx * dx + dy * dy);
-                xx[at] = second ? scale * scale * (row[right] + row[left] - 2 * row[x]) : dx * dx;
-                yy[at] = second ? scale * scale * (down[x] + up[x] - 2 * row[x]) : dy * dy;
-                xy[at] = second ? scale * scale * (down[right] - down[left] - up[right] + up[left]) / 4 : dx * dy;
-            }
-        if (second)
-            eigenvalues(high, low, xx, yy, xy, self->n_pixels);
-    }
-    MUST(smooth(xx, xx, 2 * scale, self, err));
-    MUST(smooth(yy, yy, 2 * scale, self, err));
-    MUST(smooth(xy, xy, 2 * scale, self, err));
+    float *slope = next_plane(self);
+    fill_second(self, smoothed, scale);
+    derive(self, slope, smoothed, scale, 1);
+    for (int k = 0; k < 3; k++)
+        MUST(smooth(self->scratch[k], self->scratch[k], 2 * scale, self, err));
     float *along = next_plane(self), *across = next_plane(self);
-    eigenvalues(along, across, xx, yy, xy, self->n_pixels);
+    eigenvalues(along, across, self->scratch[0], self->scratch[1], self->scratch[2], self->n_pixels);
     for (size_t i = 0; i < self->n_pixels; i++) {
         along[i] = sqrtf(fmaxf(along[i], 0));
         across[i] = sqrtf(fmaxf(across[i], 0));
     }
     return CLV_OK;
+}
+
+/* The distance to the other side of `sides`, less than 0 where it is 0. */
+static void fill_distance(float *distance, const struct filling *self)
+{
+    filter_distance(distance, self->sides, self->bank->width, self->bank->height, MAX_DISTANCE);
+    for (size_t i = 0; i < self->n_pixels; i++)
+        distance[i] = self->sides[i] ? distance[i] : -distance[i];
 }
 
 /* Where a pixel's lightness is between the least and the greatest around it, and how far these are apart. */
@@ -189,27 +207,96 @@ static enum clv_status fill(struct filling *self, const struct clv_image *image,
     float *distance = next_plane(self);
     for (size_t i = 0; i < n; i++)
         self->sides[i] = smoothed[0][i] > bank->whole[4];
-    filter_distance(distance, self->sides, bank->width, bank->height, MAX_DISTANCE);
-    for (size_t i = 0; i < n; i++)
-        distance[i] = self->sides[i] ? distance[i] : -distance[i];
+    fill_distance(distance, self);
     return status;
+}
+
+static enum clv_status filling_init(struct filling *self, struct pixel_bank *bank, struct clv_error *err)
+{
+    size_t n = (size_t)bank->width * (size_t)bank->height;
+    *self = (struct filling){.bank = bank, .n_pixels = n};
+    self->sides = array_alloc(n, sizeof *self->sides);
+    self->scratch[0] = array_alloc(n, 4 * sizeof(float));
+    for (int k = 1; k < 4 && self->scratch[0]; k++)
+        self->scratch[k] = self->scratch[0] + (size_t)k * n;
+    return self->sides && self->scratch[0] ? CLV_OK : fail_memory(err);
+}
+
+static void filling_release(struct filling *self)
+{
+    array_free(self->scratch[0]);
+    array_free(self->sides);
 }
 
 enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, struct clv_error *err)
 {
-    size_t n = (size_t)image->width * (size_t)image->height;
-    struct pixel_bank made = {image->width, image->height, array_alloc(n, PIXEL_BANK_PLANES * sizeof(float)), {0}};
-    float *scratch = array_alloc(n, 4 * sizeof *scratch);
-    struct filling filling = {.bank = &made, .n_pixels = n, .sides = array_alloc(n, sizeof *filling.sides)};
-    enum clv_status status = made.planes && scratch && filling.sides ? CLV_OK : fail_memory(err);
-    for (int k = 0; k < 4; k++)
-        filling.scratch[k] = scratch + (size_t)k * n;
-    TRY(fill(&filling, image, err));
-    array_free(scratch);
-    array_free(filling.sides);
+    struct pixel_bank made = {.width = image->width, .height = image->height};
+    struct filling filling;
+    enum clv_status status = filling_init(&filling, &made, err);
+    made.planes = array_alloc(filling.n_pixels, (PIXEL_BANK_PLANES + PIXEL_BANK_CONTEXT) * sizeof *made.planes);
+    TRY(made.planes ? fill(&filling, image, err) : fail_memory(err));
+    filling_release(&filling);
     if (status == CLV_OK)
         *self = made;
     else
         pixel_bank_release(&made);
+    return status;
+}
+
+/* Where the lightness lies between the mean of the ground and that of objects, both weighted by the distance and by how
+ * probable each is, and how far these are apart. */
+static enum clv_status fill_contrast(struct filling *self, const float *ground, double deviation, struct clv_error *err)
+{
+    const float *light = self->bank->planes + self->n_pixels; /* slightly smoothed */
+    float *apart = next_plane(self), *place = next_plane(self);
+    float *share = self->scratch[0], *of_ground = self->scratch[1], *of_all = self->scratch[2];
+    for (size_t i = 0; i < self->n_pixels; i++)
+        of_ground[i] = ground[i] * light[i];
+    MUST(smooth(share, ground, deviation, self, err));
+    MUST(smooth(of_ground, of_ground, deviation, self, err));
+    MUST(smooth(of_all, light, deviation, self, err));
+    for (size_t i = 0; i < self->n_pixels; i++) {
+        float below = of_ground[i] / (share[i] + .01F), above = (of_all[i] - of_ground[i]) / (1.01F - share[i]);
+        apart[i] = above - below;
+        float at = (light[i] - below) * apart[i] / (apart[i] * apart[i] + .001F);
+        place[i] = at < -2 ? -2 : at > 3 ? 3 : at;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status fill_context(struct filling *self, const float *probability, struct clv_error *err)
+{
+    size_t n = self->n_pixels;
+    const float *maps[2] = {probability + OBJECT_GROUND * n, probability + OBJECT_CORE * n};
+    float *core = NULL, *smoothed = self->scratch[3];
+    for (int k = 0; k < 2; k++)
+        memcpy(next_plane(self), maps[k], n * sizeof *smoothed);
+    for (int k = 0; k < 2; k++)
+        for (int scale = 2; scale <= 8; scale *= 2) {
+            float *plane = next_plane(self);
+            core = k == 1 && scale == 2 ? plane : core;
+            MUST(smooth(plane, maps[k], scale, self, err));
+        }
+    fill_second(self, core, 2);
+    MUST(smooth(smoothed, maps[0], 1, self, err));
+    fill_second(self, smoothed, 1);
+    float *distance = next_plane(self), *share = next_plane(self), *most = self->scratch[0];
+    for (size_t i = 0; i < n; i++)
+        self->sides[i] = maps[0][i] < .5F;
+    fill_distance(distance, self);
+    MUST(filter_extremes(most, self->scratch[1], distance, self->bank->width, self->bank->height, 7, err));
+    for (size_t i = 0; i < n; i++)
+        share[i] = distance[i] / ((most[i] > 0 ? most[i] : 0) + 1);
+    for (int deviation = 4; deviation <= 16; deviation *= 2)
+        MUST(fill_contrast(self, maps[0], deviation, err));
+    return CLV_OK;
+}
+
+enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability, struct clv_error *err)
+{
+    struct filling filling;
+    enum clv_status status = filling_init(&filling, self, err);
+    TRY(fill_context(&filling, probability, err));
+    filling_release(&filling);
     return status;
 }

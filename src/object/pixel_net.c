@@ -10,7 +10,7 @@
 #define OUT        4 /* OBJECT_CLASSES and one that is not used, for the width of registers */
 #define MAX_INPUTS 64
 #define BATCH      256
-#define PASSES     12
+#define PASSES     8
 #define RATE       2e-3F
 #define DECAY      4e-5F
 #define CLIP       5 /* standard deviations */
@@ -70,11 +70,11 @@ void pixel_net_say(float *probability, const struct pixel_net *self, const float
     float z[MAX_INPUTS], hidden[HIDDEN], out[OUT], one[OBJECT_CLASSES];
     standardise(z, self, x);
     memset(probability, 0, OBJECT_CLASSES * sizeof *probability);
-    for (size_t copy = 0; copy < PIXEL_NET_COPIES; copy++) {
+    for (size_t copy = 0; copy < (size_t)self->n_copies; copy++) {
         forward(hidden, out, self->weights + copy * pixel_net_size(self->n_inputs), z, self->n_inputs);
         softmax(one, out);
         for (int c = 0; c < OBJECT_CLASSES; c++)
-            probability[c] += one[c] / PIXEL_NET_COPIES;
+            probability[c] += one[c] / (float)self->n_copies;
     }
 }
 
@@ -103,8 +103,8 @@ FOR_EVERY_WIDTH static void backward(float *restrict gradient, const float *rest
 }
 
 /* One step of Adam; `step` counts from 1. */
-static void adam(float *w, float *first, float *second, const float *gradient, size_t n, int n_batch, double step,
-                 float rate)
+FOR_EVERY_WIDTH static void adam(float *restrict w, float *restrict first, float *restrict second,
+                                 const float *restrict gradient, size_t n, int n_batch, double step, float rate)
 {
     float by_first = 1 / (float)(1 - portable_pow(.9, step)), by_second = 1 / (float)(1 - portable_pow(.999, step));
     for (size_t i = 0; i < n; i++) {
@@ -122,11 +122,13 @@ struct descent {
     size_t size;
 };
 
-static void train_copy(struct pixel_net *self, struct descent *d, size_t copy, const float *inputs,
-                       const uint8_t *classes, size_t n, uint64_t seed)
+/* Of inputs as they are standardised. */
+static enum clv_status train_copy(struct pixel_net *self, struct descent *d, size_t copy, const float *inputs,
+                                  const uint8_t *classes, size_t n, uint64_t seed, const struct clv_progress *progress,
+                                  struct clv_error *err)
 {
     int32_t m = self->n_inputs;
-    float *w = self->weights + copy * d->size, z[MAX_INPUTS], hidden[HIDDEN], out[OUT], delta[OUT] = {0};
+    float *w = self->weights + copy * d->size, hidden[HIDDEN], out[OUT], delta[OUT] = {0};
     uint64_t stream = RNG_STREAM(RNG_INIT, copy);
     for (size_t i = 0; i < d->size; i++) {
         size_t row = i / HIDDEN;
@@ -136,13 +138,16 @@ static void train_copy(struct pixel_net *self, struct descent *d, size_t copy, c
     memset(d->first, 0, 2 * d->size * sizeof *d->first);
     size_t n_batches = (n + BATCH - 1) / BATCH, n_steps = PASSES * n_batches, step = 0;
     for (size_t pass = 0; pass < PASSES; pass++) {
+        if (stop_requested(progress))
+            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        report_progress(progress, "learning pixels", copy * PASSES + pass, (size_t)self->n_copies * PASSES, NULL);
         rng_permutation(d->order, n, seed, RNG_STREAM(RNG_ORDER, copy * PASSES + pass));
         for (size_t from = 0; from < n; from += BATCH) {
             int n_batch = n - from < BATCH ? (int)(n - from) : BATCH;
             memset(d->gradient, 0, d->size * sizeof *d->gradient);
             for (int i = 0; i < n_batch; i++) {
                 size_t at = (size_t)d->order[from + (size_t)i];
-                standardise(z, self, inputs + at * (size_t)m);
+                const float *z = inputs + at * (size_t)m;
                 forward(hidden, out, w, z, m);
                 softmax(delta, out);
                 delta[classes[at]] -= 1;
@@ -152,6 +157,7 @@ static void train_copy(struct pixel_net *self, struct descent *d, size_t copy, c
             adam(w, d->first, d->second, d->gradient, d->size, n_batch, (double)step, RATE * left);
         }
     }
+    return CLV_OK;
 }
 
 static void learn_standard(float *standard, const float *inputs, size_t n, int32_t n_inputs)
@@ -169,13 +175,15 @@ static void learn_standard(float *standard, const float *inputs, size_t n, int32
     }
 }
 
-enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, const uint8_t *classes, size_t n,
-                                int32_t n_inputs, uint64_t seed, struct clv_error *err)
+enum clv_status pixel_net_train(struct pixel_net *self, float *inputs, const uint8_t *classes, size_t n,
+                                int32_t n_inputs, int32_t n_copies, uint64_t seed, const struct clv_progress *progress,
+                                struct clv_error *err)
 {
     struct descent d = {.size = pixel_net_size(n_inputs)};
     struct pixel_net made = {.n_inputs = n_inputs,
+                             .n_copies = n_copies,
                              .standard = array_alloc((size_t)n_inputs, 2 * sizeof *made.standard),
-                             .weights = array_alloc(d.size, PIXEL_NET_COPIES * sizeof *made.weights)};
+                             .weights = array_alloc(d.size, (size_t)n_copies * sizeof *made.weights)};
     d.first = array_alloc(d.size, 3 * sizeof *d.first);
     d.order = array_alloc(n, sizeof *d.order);
     enum clv_status status = CLV_OK;
@@ -187,12 +195,15 @@ enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, con
         d.second = d.first + d.size;
         d.gradient = d.second + d.size;
         learn_standard(made.standard, inputs, n, n_inputs);
-        for (size_t copy = 0; copy < PIXEL_NET_COPIES; copy++)
-            train_copy(&made, &d, copy, inputs, classes, n, seed);
-        *self = made;
-    } else {
-        pixel_net_release(&made);
+        for (float *x = inputs; x < inputs + n * (size_t)n_inputs; x += n_inputs)
+            standardise(x, &made, x);
+        for (size_t copy = 0; copy < (size_t)n_copies && status == CLV_OK; copy++)
+            status = train_copy(&made, &d, copy, inputs, classes, n, seed, progress, err);
     }
+    if (status == CLV_OK)
+        *self = made;
+    else
+        pixel_net_release(&made);
     array_free(d.first);
     array_free(d.order);
     return status;

@@ -8,16 +8,21 @@
 #include "object/object.h"
 #include "region/region.h"
 
-enum { SHRINK, STANDARD, NETWORK, BORDER, N_TENSORS };
-static const char *const names[N_TENSORS] = {"objects.shrink", "objects.standard", "objects.network", "objects.border"};
+enum { SHRINK, STANDARD, NETWORK, STANDARD2, NETWORK2, BORDER, N_TENSORS };
+static const char *const names[N_TENSORS] = {"objects.shrink",    "objects.standard", "objects.network",
+                                             "objects.standard2", "objects.network2", "objects.border"};
 
 /* The tensors of a model of objects, as they are or must be. */
 static void describe(struct clv_tensor tensors[N_TENSORS], const struct object_model *objects)
 {
-    const void *const data[] = {&objects->shrink, objects->net.standard, objects->net.weights, objects->weights};
+    const struct pixel_net *nets = objects->nets;
+    const void *const data[] = {&objects->shrink, nets[0].standard, nets[0].weights,
+                                nets[1].standard, nets[1].weights,  objects->weights};
     const int64_t shapes[][2] = {{1},
                                  {2, PIXEL_BANK_SIZE},
-                                 {PIXEL_NET_COPIES, (int64_t)pixel_net_size(PIXEL_BANK_SIZE)},
+                                 {object_net_copies[0], (int64_t)pixel_net_size(PIXEL_BANK_SIZE)},
+                                 {2, PIXEL_CONTEXT_SIZE},
+                                 {object_net_copies[1], (int64_t)pixel_net_size(PIXEL_CONTEXT_SIZE)},
                                  {EDGE_PROBLEM_OWN + BORDER_FEATURES}};
     for (int k = 0; k < N_TENSORS; k++)
         tensors[k] = (struct clv_tensor){.name = names[k],
@@ -74,7 +79,10 @@ static enum clv_status view(struct object_model *objects, const struct clv_model
                         names[k]);
     }
     objects->shrink = *(const float *)found[SHRINK]->data;
-    objects->net = (struct pixel_net){PIXEL_BANK_SIZE, (float *)found[STANDARD]->data, (float *)found[NETWORK]->data};
+    for (int k = 0; k < 2; k++)
+        objects->nets[k] =
+            (struct pixel_net){k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE, object_net_copies[k],
+                               (float *)found[STANDARD + 2 * k]->data, (float *)found[NETWORK + 2 * k]->data};
     objects->n_weights = (int32_t)wanted[BORDER].shape[0];
     objects->weights = found[BORDER] ? (double *)found[BORDER]->data : NULL;
     return objects->shrink >= 1 ? CLV_OK
@@ -102,30 +110,50 @@ enum clv_status learned_objects_find(struct clv_object_map *map, const struct cl
 struct items {
     const struct clv_image_limits *limits;
     const struct clv_item **items;
+    size_t *n_tiny; /* objects of one pixel */
 };
+
+static enum clv_status count_tiny(size_t *n_tiny, const struct clv_object_map *map, struct clv_error *err)
+{
+    int32_t *area = array_zalloc((size_t)map->n_objects + 1, sizeof *area);
+    if (!area)
+        return fail_memory(err);
+    for (size_t p = 0; p < (size_t)map->width * (size_t)map->height; p++)
+        area[map->objects[p]]++;
+    *n_tiny = 0;
+    for (int32_t k = 1; k <= map->n_objects; k++)
+        *n_tiny += area[k] == 1;
+    array_free(area);
+    return CLV_OK;
+}
 
 static enum clv_status read_item(void *context, struct clv_image *image, int32_t **objects, size_t index,
                                  struct clv_error *err)
 {
-    const struct items *self = context;
+    struct items *self = context;
     const struct clv_item *item = self->items[index];
     struct clv_object_map map = {0};
     enum clv_status status = clv_image_read(image, item->image, self->limits, err);
     TRY(clv_object_map_read(&map, item->instances, image->width, image->height, self->limits, err));
-    array_free(map.labels);
-    *objects = map.objects;
+    TRY(count_tiny(&self->n_tiny[index], &map, err));
+    if (status == CLV_OK)
+        *objects = map.objects;
+    else
+        clv_object_map_release(&map);
     return status;
 }
 
 enum clv_status learned_objects_train(struct clv_model *model, const struct clv_set *set, size_t n,
                                       const struct clv_train_options *options, struct clv_error *err)
 {
-    struct items items = {&options->limits, array_alloc(n, sizeof *items.items)};
+    struct items items = {&options->limits, array_alloc(n, sizeof *items.items), array_zalloc(n, sizeof *items.n_tiny)};
+    struct clv_progress quiet = options->progress ? *options->progress : (struct clv_progress){0};
     struct object_source source = {read_item, &items, 0};
     struct object_model objects = {0};
     struct clv_training like;
     double started = seconds_now();
-    enum clv_status status = items.items ? CLV_OK : fail_memory(err);
+    enum clv_status status = items.items && items.n_tiny ? CLV_OK : fail_memory(err);
+    size_t n_tiny = 0;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         if (set->items[i].instances)
             items.items[source.n_images++] = &set->items[i];
@@ -133,16 +161,27 @@ enum clv_status learned_objects_train(struct clv_model *model, const struct clv_
     like.seed = options->seed;
     like.n_threads = options->n_threads;
     like.engine = options->engine;
+    quiet.say = NULL;
+    like.progress = &quiet;
     if (source.n_images) {
         TRY(train_objects(&objects, &source, options->learner, &like, err));
         TRY(learned_objects_attach(model, &objects, err));
     }
-    if (status == CLV_OK && source.n_images)
+    for (size_t k = 0; k < source.n_images; k++)
+        n_tiny += items.n_tiny[k];
+    if (status == CLV_OK)
+        report_count(options->progress, NULL, n_tiny, "object has one pixel only", "objects have one pixel only", NULL);
+    if (status == CLV_ERR_INTERRUPTED) { /* the labels' weights are there */
+        report_message(options->progress, CLV_NOTE, "interrupted before objects were learned: the model has none");
+        status = clv_record_set(&model->record, "interrupted", "yes", err);
+    }
+    if (status == CLV_OK && objects.nets[1].weights)
         report_message(options->progress, CLV_SUMMARY, "objects   %zu images, %.1f s%s%s", source.n_images,
                        seconds_now() - started, objects.weights ? "" : "; none touch, so each peak is one",
                        objects.shrink > 1 ? ", which are looked at smaller" : "");
     object_model_release(&objects);
     array_free(items.items);
+    array_free(items.n_tiny);
     return status;
 }
 

@@ -203,8 +203,9 @@ enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, con
 /* Whether an image of that size is refined by a choice. */
 bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height);
 
-/* What a model has learned of objects, as tensors that it carries: objects.shrink f32 [1], objects.standard f32 [2][d],
- * objects.network f32 [3][weights] and, where objects touched, objects.border f64 [columns of edge_problem.c]. */
+/* What a model has learned of objects, as tensors that it carries: objects.shrink f32 [1], of the network of pixels and of
+ * that with context objects.standard, objects.standard2 f32 [2][d], objects.network, objects.network2 f32
+ * [copies][weights], and, where objects touched, objects.border f64 [columns of edge_problem.c]. */
 
 enum clv_status learned_objects_attach(struct clv_model *model, const struct object_model *objects,
                                        struct clv_error *err) CLV_CHECK;

@@ -22,20 +22,30 @@ struct learning {
     const struct object_source *source;
     const struct clv_training *like;
     size_t n_samples;           /* per image */
-    float *inputs;              /* [n_images][n_samples][PIXEL_BANK_SIZE] */
+    float *inputs;              /* [n_images][n_samples][PIXEL_BANK_SIZE], then PIXEL_CONTEXT_SIZE */
     uint8_t *classes;           /* [n_images][n_samples] */
     double *areas;              /* [n_images] median of the objects' */
     int32_t *order;             /* [n_images] */
+    size_t n_done, n_total;     /* of images that are looked at, some of them several times */
     struct edge_problem *edges; /* [n_images] by order */
 };
 
+static enum clv_status read_source(struct clv_image *image, int32_t **objects, struct learning *self, size_t index,
+                                   struct clv_error *err)
+{
+    if (stop_requested(self->like->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    parallel_progress(self->like->progress, "learning objects", &self->n_done, self->n_total, NULL);
+    return self->source->read(self->source->context, image, objects, index, err);
+}
+
 /* The image and its objects at the size that objects are looked for at. */
-static enum clv_status read_working(struct clv_image *working, int32_t **objects, const struct learning *self,
-                                    size_t index, struct clv_error *err)
+static enum clv_status read_working(struct clv_image *working, int32_t **objects, struct learning *self, size_t index,
+                                    struct clv_error *err)
 {
     struct clv_image image = {0};
     int32_t *full = NULL, *small = NULL, width = 0, height = 0;
-    enum clv_status status = self->source->read(self->source->context, &image, &full, index, err);
+    enum clv_status status = read_source(&image, &full, self, index, err);
     if (status == CLV_OK) {
         object_model_size(&width, &height, self->model, &image);
         small = array_alloc((size_t)width * (size_t)height, sizeof *small);
@@ -85,7 +95,7 @@ static enum clv_status measure_one(void *context, size_t index, int thread, stru
     struct clv_image image = {0};
     int32_t *objects = NULL, most = 0;
     size_t n_images = self->source->n_images, at = n_images > SCALE_IMAGES ? index * n_images / SCALE_IMAGES : index;
-    enum clv_status status = self->source->read(self->source->context, &image, &objects, at, err);
+    enum clv_status status = read_source(&image, &objects, self, at, err);
     size_t n = (size_t)image.width * (size_t)image.height;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         most = objects[i] > most ? objects[i] : most;
@@ -112,7 +122,7 @@ static void draw(struct learning *self, size_t index, const struct pixel_bank *b
         size_t from = i < n_first ? 0 : n_near, count = i < n_first ? n_near : n - n_near;
         size_t at = from + rng_below(self->like->seed, RNG_STREAM(RNG_MISSING, index), i, (uint32_t)count);
         size_t to = index * self->n_samples + i;
-        pixel_bank_at(self->inputs + to * PIXEL_BANK_SIZE, bank, (size_t)pixels[at]);
+        pixel_bank_at(self->inputs + to * (size_t)(PIXEL_BANK_WHOLE + bank->n_planes), bank, (size_t)pixels[at]);
         self->classes[to] = classes[pixels[at]];
     }
 }
@@ -124,7 +134,7 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
     struct clv_image working = {0};
     struct pixel_bank bank = {0};
     int32_t *objects = NULL, *pixels = NULL;
-    float *distance = NULL;
+    float *distance = NULL, *probability = NULL;
     uint8_t *classes = NULL;
     enum clv_status status = read_working(&working, &objects, self, index, err);
     size_t n = (size_t)working.width * (size_t)working.height, n_near = 0, n_far = 0;
@@ -132,10 +142,11 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
         pixels = array_alloc(n, sizeof *pixels);
         distance = array_alloc(n, sizeof *distance);
         classes = array_alloc(n, sizeof *classes);
-        status = pixels && distance && classes ? CLV_OK : fail_memory(err);
+        probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
+        status = pixels && distance && classes && probability ? CLV_OK : fail_memory(err);
     }
     TRY(object_classes(classes, distance, objects, working.width, working.height, err));
-    TRY(pixel_bank_init(&bank, &working, err));
+    TRY(object_model_look(&bank, probability, self->model, &working, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         bool is_near = distance[i] < BORDER_REACH + .5F;
         pixels[is_near ? n_near++ : n - ++n_far] = (int32_t)i;
@@ -145,6 +156,7 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
     pixel_bank_release(&bank);
     array_free(pixels);
     array_free(distance);
+    array_free(probability);
     array_free(classes);
     array_free(objects);
     clv_image_release(&working);
@@ -225,6 +237,7 @@ static enum clv_status learn_edges(struct learning *self, const struct clv_learn
         training.examples = examples;
         status = clv_learner_shape(&training.shape, learner, dataset, err);
         TRY(clv_train(&result, learner, &training, err));
+        TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
         if (status == CLV_OK) {
             self->model->n_weights = training.shape.n_features;
             self->model->weights = result.w;
@@ -243,8 +256,9 @@ enum clv_status train_objects(struct object_model *model, const struct object_so
     size_t n = source->n_images, n_measured = n < SCALE_IMAGES ? n : SCALE_IMAGES;
     struct object_model made = {.shrink = 1};
     struct learning self = {.model = &made, .source = source, .like = like};
+    self.n_total = n_measured + 2 * n + (n < EDGE_IMAGES ? n : EDGE_IMAGES);
     self.n_samples = n * SAMPLES > ALL_SAMPLES ? ALL_SAMPLES / n + 1 : SAMPLES;
-    self.inputs = array_alloc(n * self.n_samples, PIXEL_BANK_SIZE * sizeof *self.inputs);
+    self.inputs = array_alloc(n * self.n_samples, PIXEL_CONTEXT_SIZE * sizeof *self.inputs);
     self.classes = array_alloc(n, self.n_samples);
     self.areas = array_zalloc(n, sizeof *self.areas);
     self.order = array_alloc(n, sizeof *self.order);
@@ -255,8 +269,12 @@ enum clv_status train_objects(struct object_model *model, const struct object_so
     TRY(parallel_for(n_measured, like->n_threads, measure_one, &self, err));
     if (status == CLV_OK)
         made.shrink = (float)fmax(1, sqrt(median(self.areas, n_measured) / USUAL_AREA));
-    TRY(parallel_for(n, like->n_threads, sample_one, &self, err));
-    TRY(pixel_net_train(&made.net, self.inputs, self.classes, n * self.n_samples, PIXEL_BANK_SIZE, like->seed, err));
+    for (int k = 0; k < 2; k++) {
+        TRY(parallel_for(n, like->n_threads, sample_one, &self, err));
+        TRY(pixel_net_train(&made.nets[k], self.inputs, self.classes, n * self.n_samples,
+                            k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE, object_net_copies[k], like->seed + (uint64_t)k,
+                            like->progress, err));
+    }
     size_t n_edge_images = n < EDGE_IMAGES ? n : EDGE_IMAGES;
     if (status == CLV_OK)
         rng_permutation(self.order, n, like->seed, RNG_STREAM(RNG_FOLD, 0));

@@ -167,7 +167,7 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
         const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
         status = train_refining(model, options->learner, &training, &self->data.set, &options->limits, err);
     }
-    if (status == CLV_OK && !result->interrupted && self->data.set.n_items && !stop_requested(options->progress))
+    if (status == CLV_OK && !result->interrupted && self->data.set.n_items)
         status = learned_objects_train(model, &self->data.set, self->data.n_masks, options, err);
     return status;
 }

@@ -13,21 +13,22 @@
 
 enum { SIDE = 80, N = SIDE * SIDE, N_IMAGES = 6 };
 
-/* A set with the column instances alone: pairs of squares that touch in a dark line. */
-static const char *write_set(void)
+/* A set with the column instances alone: pairs of squares that touch in a dark line; and objects of one pixel. */
+static const char *write_set(int n_tiny)
 {
     const char *folder = temporary_folder();
     char *manifest = calloc(4096, 1);
     strcat(manifest, "image\tinstances\tsplit\n");
     for (int k = 0; k < N_IMAGES; k++) {
         struct clv_image image;
-        struct clv_object_map map = {SIDE, SIDE, 4, calloc(N, sizeof(int32_t)), NULL};
+        struct clv_object_map map = {SIDE, SIDE, 4 + (k ? 0 : n_tiny), calloc(N, sizeof(int32_t)), NULL};
         must(clv_image_new(&image, SIDE, SIDE, 3, err));
         for (int i = 0; i < N; i++) {
             int x = i % SIDE - 5 - k, y = i / SIDE - 8, row = y / 32, column = x / 16;
             bool is_object = x >= 0 && y >= 0 && column < 2 && row < 2 && y % 32 < 20;
             map.objects[i] = is_object ? 2 * row + column + 1 : 0;
             int light = is_object ? x % 16 < 2 || x % 16 > 13 ? 120 : 200 : 30;
+            map.objects[i] = k == 0 && i < 2 * n_tiny && i % 2 ? 5 + i / 2 : map.objects[i];
             memset(image.pixels + 3 * i, light + (i * 7919 + k * 31) % 17, 3);
         }
         must(clv_png_write(formatted("%s/%d.png", folder, k), &image, err));
@@ -43,7 +44,7 @@ static const char *write_set(void)
 
 TEST(instances_alone_teach_and_the_model_file_carries_what_was_learned)
 {
-    const char *folder = write_set(), *path = formatted("%s/m.cleave", folder);
+    const char *folder = write_set(0), *path = formatted("%s/m.cleave", folder);
     struct clv_train_options options;
     struct clv_model model = {0}, read = {0};
     clv_train_defaults(&options, clv_learner_find("ssvm"));
@@ -97,4 +98,46 @@ TEST(instances_alone_teach_and_the_model_file_carries_what_was_learned)
     clv_image_release(&image);
     clv_model_release(&model);
     clv_model_release(&read);
+}
+
+static volatile int stop;
+static char said[4096];
+
+/* Stops where the context names what is done. */
+static void watch(void *context, const char *what, size_t done, size_t total, const char *note)
+{
+    (void)note;
+    ck_assert_uint_le(done, total);
+    stop |= strcmp(what, context) == 0;
+}
+
+static void hear(void *context, enum clv_message kind, const char *text)
+{
+    (void)context;
+    (void)kind;
+    strncat(said, text, sizeof said - strlen(said) - 1);
+}
+
+TEST(a_stop_while_objects_are_learned_leaves_the_model_of_labels_as_interrupted)
+{
+    char data[600];
+    snprintf(data, sizeof data, "%s/manifest.tsv", write_set(3));
+    const char *const steps[] = {"nothing", "learning objects", "learning pixels"};
+    for (int k = 0; k < 3; k++) {
+        struct clv_progress progress = {watch, (void *)(uintptr_t)steps[k], &stop, hear};
+        struct clv_train_options options;
+        struct clv_model model = {0};
+        stop = said[0] = 0;
+        clv_train_defaults(&options, clv_learner_find("ssvm"));
+        options.data = data;
+        options.recipe.blocks = CLV_BLOCK_COLOUR | CLV_BLOCK_SIZE;
+        options.progress = &progress;
+        must(clv_train_set(&model, &options, err));
+        ck_assert_int_eq(stop, k > 0);
+        ck_assert_int_eq(learned_objects_are_there(&model), k == 0);
+        ck_assert_str_eq(clv_record_get(&model.record, "interrupted"), k ? "yes" : "no");
+        ck_assert_msg(strstr(said, k ? "interrupted before objects were learned" : "3 objects have one pixel only"),
+                      "%s", said);
+        clv_model_release(&model);
+    }
 }
