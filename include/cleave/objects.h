@@ -25,8 +25,9 @@ extern "C" {
 struct clv_object_map {
     int32_t width, height;
     int32_t n_objects;
-    int32_t *objects; /* [height][width]: 1..n_objects, 0 for none */
-    uint8_t *labels;  /* [n_objects] the label of object k + 1, or NULL: not known */
+    int32_t *objects;    /* [height][width]: 1..n_objects, 0 for none */
+    uint8_t *labels;     /* [n_objects] the label of object k + 1, or NULL: not known */
+    double *probability; /* [n_objects] its pixels' mean probability to be some object's, or NULL: not known */
 };
 CLV_API void clv_object_map_release(struct clv_object_map *map);
 
@@ -73,7 +74,7 @@ struct clv_object {
 };
 
 /* *rows[map->n_objects], to be freed with clv_free. image (3 channels, of the map's size) and
- * probability[height][width] may be NULL. O(pixels + pixels log pixels of a row). CLV_ERR_USAGE: sizes that differ, an
+ * probability[height][width] may be NULL, without the latter map->probability counts. O(pixels + pixels log pixels of a row). CLV_ERR_USAGE: sizes that differ, an
  * object without a pixel. */
 CLV_API enum clv_status clv_objects_measure(struct clv_object **rows, const struct clv_object_map *map,
                                             const struct clv_image *image, const float *probability,

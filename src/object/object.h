@@ -193,9 +193,9 @@ enum clv_status object_model_look(struct pixel_bank *bank, float *probability, c
 enum clv_status object_model_regions(struct object_regions *regions, const struct object_model *self,
                                      const struct clv_image *working, struct clv_error *err) CLV_CHECK;
 
-/* objects[height][width] of the image's size = 1..n_objects, numbered by their first pixels, or 0. One thread; the same
- * bytes anywhere. About 400 bytes a pixel. */
-enum clv_status object_model_find(int32_t *objects, int32_t *n_objects, const struct object_model *self,
+/* The objects of an image, numbered by their first pixels, without labels; *map is a new one. One thread; the same bytes
+ * anywhere. About 400 bytes a pixel. */
+enum clv_status object_model_find(struct clv_object_map *map, const struct object_model *self,
                                   const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
 /* Partitions of a graph by what its edges say: multicut, or correlation clustering. same[e] is the log-odds that both

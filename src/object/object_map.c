@@ -12,6 +12,7 @@ void clv_object_map_release(struct clv_object_map *map)
 {
     array_free(map->objects);
     array_free(map->labels);
+    array_free(map->probability);
     *map = (struct clv_object_map){0};
 }
 
@@ -197,6 +198,8 @@ enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_ar
             continue;
         if (map->labels)
             map->labels[n_left] = map->labels[k - 1];
+        if (map->probability)
+            map->probability[n_left] = map->probability[k - 1];
         number[k] = ++n_left;
     }
     number[0] = 0;

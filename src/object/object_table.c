@@ -206,7 +206,9 @@ static void finish(struct measuring *self)
         row->perimeter = sums->perimeter;
         row->eccentricity = eccentricity(sums, area);
         row->solidity = area / (double)hull_area(self, row, self->extents + sums->first_row);
-        row->mean_probability = self->probability ? sums->probability / area : NAN;
+        row->mean_probability = self->probability        ? sums->probability / area
+                                : self->map->probability ? self->map->probability[k]
+                                                         : NAN;
         for (int c = 0; c < 3; c++) {
             double mean = (double)sums->value[c] / area, square = (double)sums->square[c] / area;
             row->mean[c] = self->image ? mean : NAN;

@@ -94,16 +94,8 @@ enum clv_status learned_objects_find(struct clv_object_map *map, const struct cl
                                      const struct clv_image *image, struct clv_error *err)
 {
     struct object_model objects = {0};
-    struct clv_object_map made = {.width = image->width, .height = image->height};
     MUST(view(&objects, model, err));
-    made.objects = array_alloc((size_t)image->width * (size_t)image->height, sizeof *made.objects);
-    enum clv_status status =
-        made.objects ? object_model_find(made.objects, &made.n_objects, &objects, image, err) : fail_memory(err);
-    if (status == CLV_OK)
-        *map = made;
-    else
-        array_free(made.objects);
-    return status;
+    return object_model_find(map, &objects, image, err);
 }
 
 /* Items of a set that have objects. */

@@ -327,6 +327,7 @@ struct train_data {
     struct clv_dataset *frames; /* of images with boxes among them, or NULL */
     struct clv_recipe recipe;   /* valid if has_recipe */
     bool has_recipe;
+    bool is_fine;         /* its masks made regions finer than they usually are */
     bool counts_pixels;   /* errors weigh their pixels */
     double label_weights; /* the exponent, given or chosen */
     struct clv_labels labels;

@@ -239,6 +239,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
         status = map_options_learn(&data->recipe, &options->maps, !options->no_maps, set, options->n_threads,
                                    &options->limits, options->progress, err);
     TRY_IF(!options->init, train_scale_choose(&data->recipe, set, options, err));
+    data->is_fine = !options->init && data->recipe.slic.n_superpixels != options->recipe.slic.n_superpixels;
     TRY(dataset_check_memory(set, &data->recipe, &options->limits, err));
     int n_threads = 1;
     TRY(memory_choose_threads(&n_threads, set, &data->recipe, &options->limits, options->n_threads, err));

@@ -34,13 +34,18 @@ static size_t n_own_images(const struct train_data *data)
     return clv_dataset_size(data->dataset) - data->n_mirrored;
 }
 
+/* --label-weights where regions are fine: the greatest sum of the pixels and of the mean of labels that are right, in
+ * per cent, on four of twelve training sections in electron microscopy, learned from the others (ssvm: balanced 81.3
+ * and 76.6, counts 87.2 and 64.7, with .5 85.8 and 72.9). */
+#define FINE_LABEL_WEIGHTS .5
+
 /* What a feature file says; else what found more of the common categories in photographs (MSRC, held-out halves of a
- * fold). */
+ * fold), and of the pixels where regions are fine. */
 static bool counts_by_default(const struct train_data *data)
 {
     return dataset_counts_errors(data->dataset) ||
-           (data->has_recipe && data->recipe.nodes == CLV_NODES_PATCHES && clv_dataset_n_labels(data->dataset) > 2 &&
-            data->n_masks == n_own_images(data));
+           (data->has_recipe && (data->recipe.nodes == CLV_NODES_PATCHES || data->is_fine) &&
+            clv_dataset_n_labels(data->dataset) > 2 && data->n_masks == n_own_images(data));
 }
 
 /* Whether all labels that there are have the same share of the loss: no weights by shares change that. */
@@ -73,6 +78,12 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
                     n_own_images(data) - data->n_masks);
     bool weighs = options->label_weights > 0 || options->label_weights < 0;
     data->label_weights = fmax(options->label_weights, 0);
+    if (data->is_fine && counts && options->loss == CLV_AUTO && !weighs) {
+        data->label_weights = FINE_LABEL_WEIGHTS;
+        report_message(options->progress, CLV_NOTE,
+                       "errors count by pixels, in rare labels more: --loss counts --label-weights %g",
+                       FINE_LABEL_WEIGHTS);
+    }
     data->counts_pixels = counts && data->has_recipe;
     bool has_rare = true;
     enum clv_status status = dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
@@ -81,9 +92,8 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     if (status == CLV_OK && !has_rare)
         status = fail(err, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",
                       counts ? "" : ", by the balanced loss (--loss counts)");
-    return status == CLV_OK && options->label_weights > 0
-               ? dataset_weigh_labels(data->dataset, options->label_weights, err)
-               : status;
+    return status == CLV_OK && data->label_weights > 0 ? dataset_weigh_labels(data->dataset, data->label_weights, err)
+                                                       : status;
 }
 
 /* What all errors would weigh in an example, on the mean over those with truth. */

@@ -86,17 +86,20 @@ TEST(discs_that_touch_are_told_apart_in_images_not_seen)
     int n_true = 0, n_hit = 0;
     for (size_t k = 100; k < 106; k++) {
         struct clv_image image;
-        int32_t *truth, *found = malloc(N * sizeof *found), n;
+        struct clv_object_map map;
+        int32_t *truth;
         must(draw(NULL, &image, &truth, k, err));
-        must(object_model_find(found, &n, &model, &image, err));
-        int32_t met = 0;
+        must(object_model_find(&map, &model, &image, err));
+        int32_t met = 0, *found = map.objects;
         for (int i = 0; i < N; i++) {
             ck_assert_int_le(found[i], met + 1);
             met = found[i] > met ? found[i] : met;
         }
-        ck_assert_int_eq(met, n);
+        ck_assert_int_eq(met, map.n_objects);
+        for (int k = 0; k < met; k++)
+            ck_assert(map.probability[k] > .5 && map.probability[k] <= 1);
         count_found(&n_true, &n_hit, found, truth);
-        free(found);
+        clv_object_map_release(&map);
         array_free(truth);
         clv_image_release(&image);
     }
@@ -119,12 +122,14 @@ TEST(any_number_of_threads_learns_the_same_bytes)
 TEST(an_image_of_a_pixel_and_one_without_objects_are_fine)
 {
     struct clv_image image;
-    int32_t found[900], n = -1;
+    struct clv_object_map map;
     must(clv_image_new(&image, 1, 1, 3, err));
-    must(object_model_find(found, &n, &model, &image, err));
+    must(object_model_find(&map, &model, &image, err));
+    clv_object_map_release(&map);
     clv_image_release(&image);
     must(clv_image_new(&image, 30, 30, 3, err));
-    must(object_model_find(found, &n, &model, &image, err));
+    must(object_model_find(&map, &model, &image, err));
+    clv_object_map_release(&map);
     clv_image_release(&image);
 }
 

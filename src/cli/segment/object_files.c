@@ -6,10 +6,11 @@
 #include "base/base.h"
 #include "cli/common/common.h"
 #include "object/object.h"
+#include "task/task.h"
 
 #define TABLE_HEAD                                                                                                     \
     "image\tobject\tlabel\tarea\tcentroid_x\tcentroid_y\tleft\ttop\tright\tbottom\tperimeter\tmean_red\tmean_green\t"  \
-    "mean_blue\tdeviation_red\tdeviation_green\tdeviation_blue\teccentricity\tsolidity\n"
+    "mean_blue\tdeviation_red\tdeviation_green\tdeviation_blue\teccentricity\tsolidity\tmean_probability\n"
 
 enum clv_status object_table_path(char **path, const struct segment *options, struct clv_error *err)
 {
@@ -49,11 +50,11 @@ static enum clv_status read_finished(struct work *work, const struct clv_image_l
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
     const struct segment *options = run->options;
-    enum clv_status status = work->output->finished
-                                 ? read_finished(work, &options->common.limits, err)
-                                 : clv_segment_objects(&work->objects, work->labels, run->model, &work->image, err);
-    TRY_IF(!work->output->finished,
-           clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
+    bool is_read =
+        work->output->finished && !(run->model && learned_objects_are_there(run->model)); /* no probability */
+    enum clv_status status = is_read ? read_finished(work, &options->common.limits, err)
+                                     : clv_segment_objects(&work->objects, work->labels, run->model, &work->image, err);
+    TRY_IF(!is_read, clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
     TRY(clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err));
     return status;
 }
@@ -104,7 +105,7 @@ void object_table_add(FILE *table, const struct work *work, const struct clv_lab
             fprintf(table, "\t%.10g", row->mean[c]);
         for (int c = 0; c < 3; c++)
             fprintf(table, "\t%.10g", row->deviation[c]);
-        fprintf(table, "\t%.10g\t%.10g\n", row->eccentricity, row->solidity);
+        fprintf(table, "\t%.10g\t%.10g\t%.10g\n", row->eccentricity, row->solidity, row->mean_probability);
     }
 }
 

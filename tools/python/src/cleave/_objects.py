@@ -39,7 +39,7 @@ def _table(native: Any, image: Any) -> Table:
     for name in _ROW.names or ():
         if name in ("mean", "deviation"):
             table.update((f"{name}_{colour}", found[name][:, c].copy()) for c, colour in enumerate(("red", "green", "blue")))
-        elif name != "mean_probability":
+        else:
             table[name] = found[name].copy()
     return table
 
@@ -69,6 +69,7 @@ def measure(objects: npt.NDArray[Any], image: Optional[Labels] = None) -> Table:
                                     of the image's values, 0..255; NaN without an image
     eccentricity                    0..1: of the ellipse with the same second moments, 0 for a disk
     solidity                        0..1: the area, divided by that of the convex hull
+    mean_probability                0..1: of its pixels, to be some object's; NaN but of cleave.segment with a model that learned objects
     """
     given = np.asarray(objects)
     if given.dtype.kind not in "ui" or given.ndim != 2 or 0 in given.shape:
