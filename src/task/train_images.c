@@ -230,7 +230,7 @@ static enum clv_status read_masks(struct supervision *self, const char **splits,
         keep_items(&self->set, is_not_weak, (void *)(uintptr_t)options);
     if (status == CLV_OK && (options->boxes || options->weak_split))
         keep_items(&self->set, has_mask, NULL);
-    else if (status == CLV_OK && !(options->recipe.window && has_some_mask(&self->set)))
+    else if (status == CLV_OK && self->set.n_items && !(options->recipe.window && has_some_mask(&self->set)))
         status = training_set_require_masks(&self->set, path, options->progress, err);
     self->n_masks = self->set.n_items;
     return status;
