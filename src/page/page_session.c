@@ -406,8 +406,10 @@ static enum clv_status save_boxes(struct page_session *session, struct clv_error
 static enum clv_status save_objects(struct page_session *session, const struct page_item *item, struct clv_error *err)
 {
     const struct page_document *document = &session->document;
-    struct clv_object_map map = {document->image.width, document->image.height, page_document_n_objects(document),
-                                 array_alloc(page_document_size(document), sizeof *map.objects), NULL};
+    struct clv_object_map map = {.width = document->image.width,
+                                 .height = document->image.height,
+                                 .n_objects = page_document_n_objects(document),
+                                 .objects = array_alloc(page_document_size(document), sizeof *map.objects)};
     enum clv_status status = map.objects ? outputs_folder(item->instances, err) : fail_memory(err);
     if (status == CLV_OK)
         page_document_number(map.objects, document);

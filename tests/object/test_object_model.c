@@ -96,8 +96,8 @@ TEST(discs_that_touch_are_told_apart_in_images_not_seen)
             met = found[i] > met ? found[i] : met;
         }
         ck_assert_int_eq(met, map.n_objects);
-        for (int k = 0; k < met; k++)
-            ck_assert(map.probability[k] > .5 && map.probability[k] <= 1);
+        for (int o = 0; o < met; o++)
+            ck_assert(map.probability[o] > .5 && map.probability[o] <= 1);
         count_found(&n_true, &n_hit, found, truth);
         clv_object_map_release(&map);
         array_free(truth);

@@ -297,7 +297,7 @@ TEST(an_image_takes_a_bounded_number_of_objects)
 {
     struct page_document document = {.image = {.width = PAGE_MAX_OBJECTS + 1, .height = 1}};
     int32_t numbers[PAGE_MAX_OBJECTS + 1];
-    struct clv_object_map map = {PAGE_MAX_OBJECTS + 1, 1, PAGE_MAX_OBJECTS + 1, numbers, NULL};
+    struct clv_object_map map = {PAGE_MAX_OBJECTS + 1, 1, PAGE_MAX_OBJECTS + 1, numbers, NULL, NULL};
     for (int p = 0; p <= PAGE_MAX_OBJECTS; p++)
         numbers[p] = p + 1;
     must_fail(CLV_ERR_DATA, "5001 objects, the page takes at most 5000",

@@ -12,7 +12,7 @@ static void put_instances(const char *path, int32_t numbers[WIDTH * HEIGHT])
         int x = p % WIDTH, y = p / WIDTH;
         numbers[p] = y < 10 || y >= 20 ? 0 : x < 10 ? 1 : x < 20 ? 2 : x >= 40 && x < 50 ? 3 : 0;
     }
-    struct clv_object_map map = {WIDTH, HEIGHT, 3, numbers, NULL};
+    struct clv_object_map map = {WIDTH, HEIGHT, 3, numbers, NULL, NULL};
     must(clv_object_map_write(NULL, in_folder(path), &map, err));
 }
 

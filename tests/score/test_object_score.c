@@ -16,7 +16,8 @@ static void put(int32_t *objects, int32_t y, int32_t first, int32_t end, int32_t
 TEST(objects_are_matched_by_their_overlap)
 {
     int32_t of_truth[N] = {0}, of_found[N] = {0};
-    struct clv_object_map truth = {WIDTH, HEIGHT, 3, of_truth, NULL}, found = {WIDTH, HEIGHT, 4, of_found, NULL};
+    struct clv_object_map truth = {WIDTH, HEIGHT, 3, of_truth, NULL, NULL},
+                          found = {WIDTH, HEIGHT, 4, of_found, NULL, NULL};
     struct object_counts counts;
     put(of_truth, 0, 0, 20, 1);
     put(of_found, 0, 0, 20, 2); /* IoU 1 */
@@ -41,7 +42,7 @@ TEST(objects_are_matched_by_their_overlap)
 TEST(nothing_found_of_nothing_is_right_and_sizes_must_agree)
 {
     int32_t none[N] = {0};
-    struct clv_object_map empty = {WIDTH, HEIGHT, 0, none, NULL}, other = {HEIGHT, WIDTH, 0, none, NULL};
+    struct clv_object_map empty = {WIDTH, HEIGHT, 0, none, NULL, NULL}, other = {HEIGHT, WIDTH, 0, none, NULL, NULL};
     struct object_counts counts;
     must(object_counts_of(&counts, &empty, &empty, err));
     ck_assert_double_eq(object_f1(&counts), 1);

@@ -21,7 +21,7 @@ static const char *write_set(int n_tiny)
     strcat(manifest, "image\tinstances\tsplit\n");
     for (int k = 0; k < N_IMAGES; k++) {
         struct clv_image image;
-        struct clv_object_map map = {SIDE, SIDE, 4 + (k ? 0 : n_tiny), calloc(N, sizeof(int32_t)), NULL};
+        struct clv_object_map map = {SIDE, SIDE, 4 + (k ? 0 : n_tiny), calloc(N, sizeof(int32_t)), NULL, NULL};
         must(clv_image_new(&image, SIDE, SIDE, 3, err));
         for (int i = 0; i < N; i++) {
             int x = i % SIDE - 5 - k, y = i / SIDE - 8, row = y / 32, column = x / 16;
