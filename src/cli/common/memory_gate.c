@@ -10,10 +10,6 @@
 
 #define MEGABYTE 1e6
 
-/* Blocks of this size are mapped, and are the system's again when freed. Without a fixed size glibc takes that of the
- * largest block freed so far, and every thread's arena keeps most of what its last image took (mallopt(3)). */
-#define MAPPED_BYTES (1 << 18)
-
 /* What the program takes before the first image, and what the allocator may hold back. */
 #define PROCESS_BYTES 32e6
 
@@ -34,7 +30,6 @@
 
 void memory_gate_init(struct memory_gate *self, double limit)
 {
-    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
     self->limit = limit > 0 ? limit : memory_available() / 2;
     self->used = PROCESS_BYTES;
     ordered_queue_init(&self->entrance);
@@ -57,8 +52,11 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
         status = fail(err, CLV_ERR_MEMORY, "work on it may take %.0f MB of memory, of which there are %.0f (--memory)",
                       ceil((bytes + PROCESS_BYTES) / MEGABYTE), floor(self->limit / MEGABYTE));
     pthread_mutex_lock(&self->lock);
-    while (status == CLV_OK && bytes > 0 && self->used + bytes > self->limit)
+    bool waits = status == CLV_OK && bytes > 0 && self->used + bytes > self->limit;
+    while (waits && self->used + bytes > self->limit)
         pthread_cond_wait(&self->freed, &self->lock);
+    if (waits)
+        malloc_trim(0); /* what others have freed stays in their threads' arenas else, next to what this one takes */
     if (status == CLV_OK)
         self->used += bytes;
     pthread_mutex_unlock(&self->lock);
