@@ -179,6 +179,10 @@ TEST(more_than_two_labels_are_learned_without_edges)
         folder);
     ck_assert_ptr_nonnull(strstr(output, "ssvm does not learn potts pairwise terms of 3 labels here, mssvm does"));
     free(output);
+    expect_error(64, "--pairwise potts: crf does not learn them of 3 labels here, mssvm does",
+                 "cd %s && \"$CLEAVE\" train --learner crf --pairwise potts --data set/manifest.tsv --split "
+                 "train " SAMPLE_TRAINING " -o n.cleave",
+                 folder);
     char *json =
         expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out --json", folder);
     ck_assert_double_gt(json_number(strstr(json, "class_accuracy"), "sky"),
