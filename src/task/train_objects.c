@@ -11,7 +11,7 @@
 
 #define SAMPLES      16000  /* pixels of an image, at most */
 #define ALL_SAMPLES  650000 /* of all images */
-#define EDGE_IMAGES  100    /* whose regions are learned from */
+#define EDGE_IMAGES  40     /* whose regions are learned from */
 #define SCALE_IMAGES 40     /* whose objects are measured */
 #define USUAL_AREA   900.   /* the largest median of objects' areas that the filters see whole */
 #define BORDER_REACH 2      /* pixels to an object's border that are near it */

@@ -70,7 +70,7 @@ TEST(where_regions_are_finer_errors_in_several_labels_count_by_pixels)
         must(train_data_load(&data, &options, NULL, err));
         ck_assert_int_eq(data.recipe.slic.n_superpixels, 8000);
         ck_assert_int_eq(data.counts_pixels, !given);
-        ck_assert_double_eq(data.label_weights, given ? 0 : .5);
+        ck_assert_double_eq(data.label_weights, given ? 0 : .3);
         train_data_release(&data);
     }
     clv_set_release(&set);
