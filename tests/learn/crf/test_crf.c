@@ -384,7 +384,8 @@ TEST(graphs_with_loops_are_refused_by_name)
     random_problem_fill(&r, &chain_shape, 3, 1, 0.7, 1);
     toy_add(&toy, &r.problem);
     struct clv_training training = toy_training(&toy, "crf");
-    must_fail(CLV_ERR_USAGE, "toy0: crf does not learn full pairwise terms of 3 labels on a graph with loops; mssvm does",
+    must_fail(CLV_ERR_USAGE,
+              "toy0: crf does not learn full pairwise terms of 3 labels on a graph with loops; mssvm does",
               clv_train(&result, clv_learner_find("crf"), &training, err));
     toy_release(&toy);
 }
