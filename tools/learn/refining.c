@@ -148,7 +148,7 @@ static void judge(struct means *means, const struct horses *self, const struct r
     labelled_image_release(&labelled);
 }
 
-static struct means cross_validate(struct horses *self, double iou_weight)
+static struct means left_out(struct horses *self, double iou_weight)
 {
     struct means means = {0};
     struct clv_error error;
@@ -187,7 +187,7 @@ int main(void)
         double most = 0, largest = 0;
         prepare(&horses, manifest, maps, kinds[k].blocks);
         for (size_t w = 0; w < N_WEIGHTS; w++) {
-            struct means means = cross_validate(&horses, iou_weights[w]);
+            struct means means = left_out(&horses, iou_weights[w]);
             double n = (double)means.n, mean = means.error / n;
             double deviation = sqrt(fmax(means.square / n - mean * mean, 0) / (n - 1));
             most = w ? most : mean + deviation;
