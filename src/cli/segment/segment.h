@@ -337,12 +337,12 @@ enum clv_status raster_work(struct work *work, const struct job *job, struct clv
 enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,
                         struct clv_error *err) CLV_CHECK;
 
-/* All of an input, as one of a parallel loop whose work is reported in input order. */
+/* A parallel loop whose work is reported in input order. */
 struct threads {
     struct job *job;
     struct ordered_queue queue; /* guards counts, the report, the status file */
+    enum clv_status (*one)(void *self, size_t index, int thread, struct clv_error *err); /* all of an input */
 };
-enum clv_status work_one(struct threads *self, size_t index, int thread, struct clv_error *err) CLV_CHECK;
 
 /* --sequence with a model (slices.c): what does not go with it (CLV_ERR_USAGE); all of run->sequence, whose items the
  * inputs are, in memory of one window besides that of images; image and labels of a slice of the window at hand. */

@@ -5,8 +5,9 @@
 #include "cli/common/common.h"
 #include "cli/segment/segment.h"
 
-enum clv_status work_one(struct threads *self, size_t index, int thread, struct clv_error *err)
+static enum clv_status segment_one(void *context, size_t index, int thread, struct clv_error *err)
 {
+    struct threads *self = context;
     struct work work;
     enum clv_status status = work_do(&work, self->job, index, index, thread, err);
     TRY(work_illustrate(&work, self->job, err));
@@ -20,11 +21,6 @@ enum clv_status work_one(struct threads *self, size_t index, int thread, struct 
     return status;
 }
 
-static enum clv_status segment_one(void *context, size_t index, int thread, struct clv_error *err)
-{
-    return work_one(context, index, thread, err);
-}
-
 enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err)
 {
     struct job job;
@@ -33,7 +29,7 @@ enum clv_status segment_all(struct segment_counts *counts, struct segment_run *r
         job_release(&job);
         return status;
     }
-    struct threads threads = {.job = &job};
+    struct threads threads = {.job = &job, .one = segment_one};
     ordered_queue_init(&threads.queue);
     if (team_size() > 1)
         status = segment_team(&job, err);

@@ -118,7 +118,7 @@ enum clv_status slices_take(struct work *work, const struct job *job, size_t ind
 static enum clv_status work_slice(void *context, size_t index, int thread, struct clv_error *err)
 {
     struct slices *self = context;
-    return work_one(self->threads, self->offset + index, thread, err);
+    return self->threads->one(self->threads, self->offset + index, thread, err);
 }
 
 /* The slices [first, end), whose own window is window k of the sequence's n slices. */
