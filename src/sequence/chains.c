@@ -116,8 +116,10 @@ static enum clv_status add_chains(struct chains *self, const uint8_t *is_given, 
     self->n_wanted += n_wanted;
     self->n_sequences++;
     if (n_wanted && !n_given)
-        return fail(err, CLV_ERR_DATA, "sequence \"%.*s\": none of its %zu frames has a mask that is given",
-                    (int)place->length, place->sequence, end - start);
+        return fail(err, CLV_ERR_DATA,
+                    "%s: none of the %zu frames from here on has a mask that is given; a mask of images/1.jpg is "
+                    "masks/1.png",
+                    place->name, end - start);
     for (size_t i = start; i < end && n_wanted; i++)
         for (int32_t step = 1; step >= -1 && is_given[self->frames[i]]; step -= 2) {
             size_t free = 0, n = 0;

@@ -239,3 +239,14 @@ TEST(formats_that_are_not_read_are_called_by_name)
         must_fail(CLV_ERR_DATA, formatted(" %s file, which cleave does not read", files[i].name),
                   clv_image_decode(&image, files[i].bytes, files[i].size, NULL, err));
 }
+
+TEST(videos_are_told_from_images_and_how_their_frames_are_had)
+{
+    static const char *const files[] = {"\0\0\0\x20"
+                                        "ftypisom....",
+                                        "\x1a\x45\xdf\xa3............", "RIFF....AVI LIST"};
+    struct clv_image image;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        must_fail(CLV_ERR_DATA, "of which cleave reads the frames: ffmpeg -i VIDEO FOLDER/%04d.png",
+                  clv_image_decode(&image, files[i], 16, NULL, err));
+}

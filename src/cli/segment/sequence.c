@@ -95,7 +95,9 @@ enum clv_status slices_open(struct sequence *self, struct input_list *inputs, co
     const struct clv_progress progress = console_progress(NULL);
     struct sequence_gaps gaps;
     if (!model->recipe.window)
-        return fail(err, CLV_ERR_USAGE, "%s: was not learned of sequences (cleave train --sequence)",
+        return fail(err, CLV_ERR_USAGE,
+                    "%s: a model of single images; `cleave train --sequence' makes one of slices, and "
+                    "without --sequence each image is segmented alone",
                     options->model_path);
     MUST(clv_set_read(&self->set, options->data, err));
     training_set_note_manifest(&self->set, options->data, &progress);

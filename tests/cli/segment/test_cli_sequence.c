@@ -127,7 +127,7 @@ TEST(what_cannot_be_carried_is_refused_by_name)
         {"--given first -m x -o out set", "--given: --sequence is missing", 64},
         {"--sequence --data set --given nobody -o out", "nobody", 65},
         {"--sequence -o out lone", "nothing to carry: 1 frame", 66},
-        {"--sequence -o out bare", "sequence \"\": none of its 2 frames has a mask", 65},
+        {"--sequence -o out bare", "f8.png: none of the 2 frames from here on has a mask", 65},
     };
     free(expect_success("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png "
                         "lone/images && cp set/masks/f8.png lone/masks && cp set/images/f8.png set/images/f9.png bare",

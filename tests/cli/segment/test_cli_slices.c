@@ -102,8 +102,8 @@ TEST(what_does_not_go_together_is_refused)
     free(expect_success(TRAIN "-q -o %s/m.cleave", set, set));
     free(expect_success("\"$CLEAVE\" train -q %s --superpixels 20 --words 5 --codebook-samples 500 -o %s/plain", set,
                         set));
-    expect_error(64, "was not learned of sequences", "\"$CLEAVE\" segment --sequence -m %s/plain %s -o %s/out", set,
-                 set, set);
+    expect_error(64, "a model of single images", "\"$CLEAVE\" segment --sequence -m %s/plain %s -o %s/out", set, set,
+                 set);
     expect_error(64, "--given does not go with it",
                  "\"$CLEAVE\" segment --sequence --given x -m %s/m.cleave %s -o %s/out", set, set, set);
     expect_error(64, "goes with masks alone", TRAIN "--mirror -o %s/m2", set, set);
