@@ -41,6 +41,7 @@ enum clv_boxes_form {
                        class and three or more corners x, y */
     CLV_BOXES_CVAT, /* CVAT's own XML of images: box, and the bounds of polygon and mask */
     CLV_BOXES_LABEL_STUDIO, /* Label Studio's JSON: rectangles, and the bounds of polygons and ellipses */
+    CLV_BOXES_GEOJSON       /* `cleave import' alone reads it: polygons in coordinates on Earth */
 };
 
 /* A file or folder of boxes. */

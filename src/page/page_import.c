@@ -19,7 +19,7 @@ enum clv_status page_import_read(struct page_import *import, const char *path, c
                                  struct clv_error *err)
 {
     struct page_import made = {0};
-    MUST(boxes_read_outlines(&made.boxes, path, err));
+    MUST(boxes_read_outlines(&made.boxes, path, NULL, err));
     enum clv_status status = CLV_OK;
     made.values = array_alloc(made.boxes.n_labels + 1, 1);
     if (!made.values)

@@ -53,6 +53,7 @@ struct import {
 };
 
 static const char *const groupings[] = {"auto", "none", "folder", NULL};
+static const char *const outsides[] = {"background", "void", NULL};
 
 #define AT(member)    offsetof(struct import, options.member)
 #define SECTION_SET   "The set"
@@ -66,6 +67,11 @@ static const struct clv_option import_rows[] = {
              "--export' wrote: where they were segmented"},
     {"overwrite", 0, NULL, SECTION_SET, BASIC, CLV_OPTION_FLAG, AT(overwrite),
      .help = "Replace what an earlier import left there"},
+    {"property", 0, "NAME", SECTION_SET, BASIC, CLV_OPTION_TEXT, AT(property),
+     .help = "Of geojson: the property of a polygon that is its label (default: label)"},
+    {"outside", 0, "NAME", SECTION_SET, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(outside), .choices = outsides,
+     .help = "What no object covers: background (default) or void\n"
+             "void: not known, as where polygons are samples of each kind of land; nothing is learned from it"},
     {"folds", 0, "N,..", SECTION_SET, BASIC, CLV_OPTION_OTHER, offsetof(struct import, options),
      .take = import_take_folds,
      .help = "Of letters: words of these folds, such as 0 or 1-9 (default: all)\n"
@@ -91,6 +97,7 @@ static const struct {
              {"cvat", CLV_BOXES_CVAT},
              {"yolo", CLV_BOXES_YOLO},
              {"label-studio", CLV_BOXES_LABEL_STUDIO},
+             {"geojson", CLV_BOXES_GEOJSON},
              {"voc", FORM_VOC},
              {"dsb", FORM_DSB},
              {"letters", FORM_LETTERS}};
@@ -104,7 +111,8 @@ static enum clv_status find_form(int *form, const char *name, struct clv_error *
             return CLV_OK;
         }
     return fail(err, CLV_ERR_USAGE,
-                "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio, voc, dsb and letters",
+                "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb and "
+                "letters",
                 name);
 }
 
@@ -125,7 +133,8 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         "Makes a set for training from annotations of other programs.",
         {"import coco annotations.json --images photos/ -o set", "import voc VOCdevkit/VOC2012 -o set"},
         "Formats: coco (JSON), labelme (a folder of JSON), cvat (XML), yolo (a folder of text), label-studio (JSON), "
-        "voc (a folder that holds JPEGImages/ and SegmentationClass/), dsb (folders NAME/images/ and NAME/masks/, a "
+        "geojson (polygons on GeoTIFFs: a layer, or a folder of a file an image), voc (a folder that holds JPEGImages/ "
+        "and SegmentationClass/), dsb (folders NAME/images/ and NAME/masks/, a "
         "mask "
         "an object, as of the Data Science Bowl 2018). `cleave segment --export' writes coco, labelme, "
         "voc and yolo. The set has images/, masks/ and instances/ (label images of objects) of polygons, run lengths "
@@ -150,7 +159,7 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     options->of_split = options_first_given(common, SECTION_SPLIT);
     if (!options->form)
         return fail(err, CLV_ERR_USAGE,
-                    "import: which format? coco, labelme, cvat, yolo, label-studio, voc, dsb or letters");
+                    "import: which format? coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb or letters");
     enum clv_status status = find_form(form, options->form, err);
     TRY_IF(!options->annotations, fail(err, CLV_ERR_USAGE, "import: which file or folder?"));
     TRY_IF(!options->output || !*options->output,
@@ -159,6 +168,12 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         return check_letters(self, err);
     TRY_IF(options->has_folds, fail(err, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form));
     TRY_IF(*form == FORM_DSB && options->images, fail(err, CLV_ERR_USAGE, "--images has no effect: dsb has its own"));
+    TRY_IF(*form != CLV_BOXES_GEOJSON && options->property,
+           fail(err, CLV_ERR_USAGE, "--property has no effect: %s is not geojson", options->form));
+    TRY_IF(*form == FORM_VOC && options->outside,
+           fail(err, CLV_ERR_USAGE, "--outside has no effect: the masks of voc say what is void"));
+    if (*form == CLV_BOXES_GEOJSON && !options->property)
+        options->property = "label";
     options->limits = self->common.limits;
     TRY_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files,
            fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
@@ -237,14 +252,26 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     enum clv_status status = CLV_OK;
     size_t n_without = 0;
     const char *first_without = NULL;
+    bool is_layer = boxes->form == CLV_BOXES_GEOJSON,
+         is_shared = is_layer && boxes->n_images == 1 && images->n_items > 1;
     for (size_t i = 0; i < images->n_items && status == CLV_OK; i++) {
-        if (!entries[i] || (!entries[i]->n_boxes && entries[i]->n_skipped)) {
-            first_without = n_without++ ? first_without : images->items[i].name;
-            continue;
+        const struct clv_item *item = &images->items[i];
+        const struct clv_image_boxes *entry = is_shared ? boxes->images : entries[i];
+        struct clv_image_boxes laid = {0};
+        enum clv_status taken = CLV_OK;
+        if (entry && is_layer) {
+            taken = import_lay(&laid, entry, item->image, is_shared, &self->options->limits, err);
+            entry = &laid;
         }
-        size_t n_before = self->n;
-        status =
-            import_settle(self, n_before, take_image(self, &images->items[i], boxes, entries[i], values, err), err);
+        if (taken == CLV_OK && (!entry || (!entry->n_boxes && entry->n_skipped))) {
+            first_without = n_without++ ? first_without : item->name;
+        } else {
+            size_t n_before = self->n;
+            if (taken == CLV_OK)
+                taken = take_image(self, item, boxes, entry, values, err);
+            status = import_settle(self, n_before, taken, err);
+        }
+        import_unlay(&laid);
     }
     if (status == CLV_OK && n_without)
         console_note("%s: says nothing of %zu of %zu images, which were left out; the first is %s",
@@ -276,7 +303,7 @@ static enum clv_status import_outlines(struct import_set *self, int form, struct
     const char **names = NULL;
     const struct clv_image_boxes **entries = NULL;
     uint8_t *values = NULL;
-    enum clv_status status = boxes_read_outlines(&boxes, self->options->annotations, err);
+    enum clv_status status = boxes_read_outlines(&boxes, self->options->annotations, self->options->property, err);
     TRY_IF((int)boxes.form != form,
            fail(err, CLV_ERR_DATA, "%s: is not what %s writes", self->options->annotations, self->options->form));
     TRY(clv_set_read_folder(&images, self->options->images, err));

@@ -1,6 +1,6 @@
 /* `cleave import`: annotations of other programs as a set of cleave's own: images/, masks/, instances/, boxes.tsv,
  * labels.tsv and manifest.tsv. cmd_import.c reads the options and the annotations and draws their outlines, import_dsb.c reads
- * folders of a mask for each object, import_objects.c puts objects together, import_voc.c takes over VOC's masks,
+ * folders of a mask for each object, import_geojson.c lays polygons on images, import_objects.c puts objects together, import_voc.c takes over VOC's masks,
  * import_write.c chooses splits and writes the set, import_output.c puts it in
  * place. import_letters.c makes a feature file of words. */
 #ifndef CLI_IMPORT_H
@@ -23,7 +23,9 @@ struct import_options {
     const char *of_split; /* the first option given that is about the split, without dashes; NULL: none */
     uint64_t seed;
     double train_share;
-    int group_by_folder; /* 0: if there are many; 1: never; 2: always */
+    const char *property; /* of GeoJSON's features, their labels; NULL: not given */
+    int outside;          /* what no object covers is 0: background, 1: void */
+    int group_by_folder;  /* 0: if there are many; 1: never; 2: always */
     bool has_folds;
     uint8_t folds[LETTER_MAX_FOLDS]; /* 1: its words are wanted */
     struct clv_image_limits limits;
@@ -97,6 +99,13 @@ enum clv_status import_objects_add(struct import_objects *self, uint8_t value, b
 /* Mask and label image of the set's last item. */
 enum clv_status import_objects_end(struct import_objects *self, struct import_set *set,
                                    struct clv_error *err) CLV_CHECK;
+
+/* *laid has those polygons of the layer that meet the image, in its pixels; import_unlay it, whatever the status. Its names
+ * are the layer's. An image without a place has pixels for coordinates, unless the layer is shared by several.
+ * CLV_ERR_DATA: such a one, another coordinate system. */
+enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_boxes *layer, const char *image,
+                           bool is_shared, const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+void import_unlay(struct clv_image_boxes *laid);
 
 /* Folders of a mask for each object. */
 enum clv_status import_dsb(struct import_set *self, struct clv_error *err) CLV_CHECK;

@@ -63,9 +63,9 @@ enum clv_status import_objects_end(struct import_objects *self, struct import_se
     }
     for (size_t p = 0; p < n; p++) {
         const struct import_object *object = self->map.objects[p] ? &self->objects[self->map.objects[p] - 1] : NULL;
-        self->mask[p] = object ? object->value : 0;
+        self->mask[p] = object ? object->value : set->options->outside ? 255 : 0;
         self->map.objects[p] = object ? object->number : 0;
     }
     MUST(import_write_mask(set, self->map.width, self->map.height, self->mask, err));
-    return import_write_objects(set, &self->map, err);
+    return set->options->outside ? CLV_OK : import_write_objects(set, &self->map, err);
 }

@@ -1,6 +1,6 @@
 /* This folder reads boxes in many formats. boxes_read.c finds the format and walks folders; boxes_tsv.c,
  * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c, boxes_labelme.c and boxes_tasks.c (JSON) and
- * boxes_yolo.c (boxes_yaml.c) parse one file each and add to a builder, which this header declares;
+ * boxes_geojson.c, and boxes_yolo.c (boxes_yaml.c) parse one file each and add to a builder, which this header declares;
  * boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then boxes_tsv.c. */
 #ifndef DATA_BOXES_BOXES_H
 #define DATA_BOXES_BOXES_H
@@ -20,6 +20,7 @@ struct boxes_builder {
     size_t n_classes;                                        /* labels that classes.txt names; 0: there is none */
     bool has_form;                                           /* a file was read */
     bool keeps_outlines;                                     /* shapes stay with their boxes */
+    const char *property;                                    /* that labels GeoJSON's features; NULL: it is not read */
 };
 
 /* Starts the boxes of an image; `image` and `source` are copied. */
@@ -35,8 +36,10 @@ enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *b
 enum clv_status boxes_add_outline(struct boxes_builder *builder, struct clv_outline *outline, const struct clv_box *box,
                                   const char *label, struct clv_error *err) CLV_CHECK;
 
-/* clv_boxes_read with what the objects' outlines are: polygons and runs. */
-enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
+/* clv_boxes_read with what the objects' outlines are: polygons and runs. With a `property`, whose value is the label,
+ * of GeoJSON alone (.geojson, in folders without any .json); boxes and outlines are in its coordinates. */
+enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, const char *property,
+                                    struct clv_error *err) CLV_CHECK;
 
 /* Labels of boxes in masks: values[boxes->n_labels]. "background" is 0, others, and "object" for boxes without a label,
  * count from 1 in the order met. labels->names and default colours; `path` is what was read, for messages.
@@ -113,6 +116,8 @@ enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, c
 enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct json_value *root, const char *source,
                                  struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct json_value *root, const char *source,
+                                    const char *image, struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_parse_geojson(struct boxes_builder *builder, const struct json_value *root, const char *source,
                                     const char *image, struct clv_error *err) CLV_CHECK;
 /* Label Studio's array of tasks. Sets the form. */
 enum clv_status boxes_parse_tasks(struct boxes_builder *builder, const struct json_value *root, const char *source,

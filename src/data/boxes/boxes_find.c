@@ -11,7 +11,7 @@
 
 const char *boxes_place_word(enum clv_boxes_form form)
 {
-    static const char *const words[] = {"line", "object", "annotation", "shape", "line", "shape", "region"};
+    static const char *const words[] = {"line", "object", "annotation", "shape", "line", "shape", "region", "feature"};
     return words[form];
 }
 

@@ -14,7 +14,10 @@ static enum clv_status boxes_parse_json(struct boxes_builder *builder, const cha
     size_t skipped = size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0, n = 0;
     MUST(json_parse(&root, bytes + skipped, size - skipped, source, err));
     enum clv_status status = CLV_OK;
-    if (json_get_array(root, &n) && n) {
+    if (builder->property) {
+        builder->boxes.form = CLV_BOXES_GEOJSON;
+        status = boxes_parse_geojson(builder, root, source, image, err);
+    } else if (json_get_array(root, &n) && n) {
         status = boxes_parse_tasks(builder, root, source, err);
     } else if (json_member(root, "annotations")) {
         builder->boxes.form = CLV_BOXES_COCO;
@@ -128,7 +131,10 @@ static enum clv_status add_folder(struct boxes_builder *builder, const char *fol
     struct path_list files = {0};
     enum clv_status status = folder_walk(&files, folder, err);
     size_t n_xml = count_ending(&files, ".xml"), n_json = count_ending(&files, ".json");
-    const char *ending = n_xml ? ".xml" : n_json ? ".json" : ".txt";
+    const char *ending = builder->property && count_ending(&files, ".geojson") ? ".geojson"
+                         : n_xml                                               ? ".xml"
+                         : n_json                                              ? ".json"
+                                                                               : ".txt";
     TRY_IF(n_xml && n_json,
            fail(err, CLV_ERR_DATA, "%s: holds .xml files and .json files: which are the boxes?", folder));
     TRY_IF(!count_ending(&files, ending), fail(err, CLV_ERR_NO_INPUT, "%s: holds no .xml, .json or .txt file", folder));
@@ -157,9 +163,10 @@ static enum clv_status add_single(struct boxes_builder *builder, const char *pat
     return status == CLV_OK ? add_file(builder, path, path_name(path), err) : status;
 }
 
-static enum clv_status read_all(struct clv_boxes *boxes, const char *path, bool keeps_outlines, struct clv_error *err)
+static enum clv_status read_all(struct clv_boxes *boxes, const char *path, bool keeps_outlines, const char *property,
+                                struct clv_error *err)
 {
-    struct boxes_builder builder = {.keeps_outlines = keeps_outlines};
+    struct boxes_builder builder = {.keeps_outlines = keeps_outlines, .property = property};
     enum clv_status status = path_is_folder(path) ? add_folder(&builder, path, err) : add_single(&builder, path, err);
     if (status == CLV_OK)
         return boxes_finish(boxes, &builder, path, err);
@@ -169,10 +176,11 @@ static enum clv_status read_all(struct clv_boxes *boxes, const char *path, bool 
 
 enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err)
 {
-    return read_all(boxes, path, false, err);
+    return read_all(boxes, path, false, NULL, err);
 }
 
-enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, struct clv_error *err)
+enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, const char *property,
+                                    struct clv_error *err)
 {
-    return read_all(boxes, path, true, err);
+    return read_all(boxes, path, true, property, err);
 }

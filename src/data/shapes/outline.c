@@ -85,7 +85,11 @@ enum clv_status outline_fill(uint8_t *mask, int32_t width, int32_t height, const
         points[i][1] *= height;
     }
     size_t first = 0;
-    for (size_t k = 0; k < outline->n_polygons && status == CLV_OK; first = outline->polygon_ends[k++]) {
+    if (outline->has_rings && status == CLV_OK)
+        status = polygon_fill(mask, width, height, (const double(*)[2])points, outline->polygon_ends,
+                              outline->n_polygons, value, err);
+    for (size_t k = outline->has_rings ? outline->n_polygons : 0; k < outline->n_polygons && status == CLV_OK;
+         first = outline->polygon_ends[k++]) {
         size_t n = outline->polygon_ends[k] - first;
         status = polygon_fill(mask, width, height, (const double(*)[2])points + first, &n, 1, value, err);
     }

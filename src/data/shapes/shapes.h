@@ -118,8 +118,10 @@ struct clv_outline {
     size_t n_counts;
     struct rle_frame frame;
     enum rle_order order;
-    int64_t group; /* outlines of one label and group are one object; 0: of none */
-    bool is_crowd; /* of objects that are not told apart */
+    int64_t group;  /* outlines of one label and group are one object; 0: of none */
+    bool is_crowd;  /* of objects that are not told apart */
+    bool has_rings; /* the polygons are filled as one: what is within an odd number of them */
+    int32_t epsg;   /* of coordinates on Earth, EPSG's number; 0: not known */
 };
 void outline_free(struct clv_outline *outline);
 struct clv_outline *outline_new(void); /* NULL: out of memory */

@@ -81,6 +81,10 @@ bool raster_has_place(const struct raster_place *place);
  * of pixels' centres, the corner is half a pixel before them. */
 bool raster_place_at(double at[2], const struct raster_place *place, double x, double y);
 
+/* From such coordinates to corners: x = m[0] at[0] + m[1] at[1] + m[2], y with the next three. False: it has none, or one
+ * that cannot be turned round. */
+bool raster_place_inverse(double m[6], const struct raster_place *place);
+
 /* The coordinate system's EPSG code, 0 where the keys name none; *is_geographic: degrees of longitude and latitude. */
 int raster_place_epsg(bool *is_geographic, const struct raster_place *place);
 

@@ -1,5 +1,7 @@
 #include "image/raster/raster.h"
 
+#include <math.h>
+
 #include "base/base.h"
 
 /* Keys and their values. */
@@ -54,6 +56,30 @@ bool raster_place_at(double at[2], const struct raster_place *place, double x, d
     at[0] = tie[3] + (x - tie[0]) * scale[0];
     at[1] = tie[4] - (y - tie[1]) * scale[1];
     return true;
+}
+
+bool raster_place_inverse(double m[6], const struct raster_place *place)
+{
+    enum { FAR = 1 << 16 }; /* pixels, so that large coordinates cost no digits */
+    double origin[2], across[2], down[2];
+    if (!raster_place_at(origin, place, 0, 0) || !raster_place_at(across, place, FAR, 0) ||
+        !raster_place_at(down, place, 0, FAR))
+        return false;
+    for (int k = 0; k < 2; k++) {
+        across[k] = (across[k] - origin[k]) / FAR;
+        down[k] = (down[k] - origin[k]) / FAR;
+    }
+    double determinant = across[0] * down[1] - across[1] * down[0];
+    const double rows[2][2] = {{down[1] / determinant, -down[0] / determinant},
+                               {-across[1] / determinant, across[0] / determinant}};
+    bool is_finite = true;
+    for (int k = 0; k < 2; k++) {
+        m[3 * k] = rows[k][0];
+        m[3 * k + 1] = rows[k][1];
+        m[3 * k + 2] = -(rows[k][0] * origin[0] + rows[k][1] * origin[1]);
+        is_finite &= isfinite(m[3 * k + 2]);
+    }
+    return is_finite;
 }
 
 int raster_place_epsg(bool *is_geographic, const struct raster_place *place)
