@@ -237,6 +237,11 @@ static enum clv_status join_loose_pieces(struct region_map *map, struct clv_erro
             map->queue[tail++] = p;
         }
     while (head < tail) {
+        /* Noise makes many pieces, whose borders lie far apart. */
+        if (head + 16 < tail) {
+            __builtin_prefetch(&map->first[map->queue[head + 16]]);
+            __builtin_prefetch(&map->borders[map->first[map->queue[head + 8]]]);
+        }
         int32_t p = map->queue[head++];
         map->owner[p] = best_neighbour(map, p);
         for (size_t i = map->first[p]; i < map->first[p + 1]; i++) {
