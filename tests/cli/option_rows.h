@@ -257,6 +257,8 @@ static const struct option_row import_rows[] = {
     {"--folds", "--folds 0", NULL, IN_FIRST | IN_FOURTH},
     {"--group-by", "--group-by folder", NULL, IN_FIRST | IN_THIRD},
     {"--images", "--images other/images", NULL, 0},
+    {"--outside", "--outside void", NULL, IN_FIRST},
+    {"--property", "--property class", NULL, IN_FIRST},
     {"--seed", "--seed 2", NULL, IN_FIRST | IN_THIRD},
     {"--train-share", "--train-share 0.3", NULL, IN_FIRST | IN_THIRD},
     {NULL},

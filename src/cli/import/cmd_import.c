@@ -119,7 +119,10 @@ static enum clv_status find_form(int *form, const char *name, struct clv_error *
 static enum clv_status check_letters(struct import *self, struct clv_error *err)
 {
     const struct import_options *options = &self->options;
-    const char *idle = options->images ? "images" : options->of_split;
+    const char *idle = options->images     ? "images"
+                       : options->property ? "property"
+                       : options->outside  ? "outside"
+                                           : options->of_split;
     if (idle)
         return fail(err, CLV_ERR_USAGE, "--%s has no effect: letters are no images; --folds chooses among them", idle);
     MUST(common_options_check(&self->common, "letters are no images", err));
