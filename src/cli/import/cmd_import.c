@@ -68,7 +68,7 @@ static const struct clv_option import_rows[] = {
     {"overwrite", 0, NULL, SECTION_SET, BASIC, CLV_OPTION_FLAG, AT(overwrite),
      .help = "Replace what an earlier import left there"},
     {"property", 0, "NAME", SECTION_SET, BASIC, CLV_OPTION_TEXT, AT(property),
-     .help = "Of geojson: the property of a polygon that is its label (default: label)"},
+     .help = "Of geojson: what labels a polygon (default: property label)"},
     {"outside", 0, "NAME", SECTION_SET, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(outside), .choices = outsides,
      .help = "What no object covers: background (default) or void\n"
              "void: not known, as where polygons are samples of each kind of land; nothing is learned from it"},
