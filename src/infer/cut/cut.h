@@ -2,7 +2,7 @@
  *
  * Read this header first: the graph, its capacities and the solver. struct capacities has whole numbers of a
  * field's scores. A solution goes persistency.c (nodes that their own scores decide, and what hangs on the rest), then
- * push_relabel.c or trees.c and search.c, by the graph's structure; then the labels are read here. clamp.c forces
+ * push_relabel.c or search.c, by the graph's structure; then the labels are read here. clamp.c forces
  * single nodes of a solution to the other label (and completes the residual graph for that). batch.c solves
  * sixteen problems that differ in their terminal weights only, a vector lane each.
  *
@@ -91,8 +91,8 @@ union maxflow_node {
     struct {
         int32_t level;   /* below 0 in trees of the sink, 0 in none */
         int32_t parent;  /* the arc that leads there */
-        int32_t current; /* the arc from which on a parent is looked for; in search.c, the search that set `level` */
-        int32_t next;    /* orphan */
+        int32_t current; /* the augmentation in which `level` was exact */
+        int32_t up;      /* that parent; of an orphan, the next one */
     };
 };
 
@@ -255,9 +255,8 @@ static inline int32_t *maxflow_leaf_arcs(const struct maxflow *graph)
     return &graph->queue[2 * (size_t)graph->n_nodes + 2 - (size_t)graph->n_leaves];
 }
 
-/* The core's flow by search trees, breadth-first until nodes have moved to a deeper level so many times in all
- * (trees.c), then in whatever order is at hand (search.c). What source trees hold has label 1. */
-void maxflow_grow_trees(struct maxflow *graph, int64_t most_sinks);
+/* The core's flow by search trees. What source trees hold has label 1. */
+void maxflow_search(struct maxflow *graph);
 
 /* Pushes the core's excess to nodes with a deficit, until none that is left can get to one. What excess that is left
  * over reaches has label 1. */
@@ -265,62 +264,5 @@ void maxflow_push(struct maxflow *graph);
 
 /* The labels of leaves, from those of the core. */
 void maxflow_read_leaves(struct maxflow *graph);
-
-/* Search trees of a cut in the making: trees.c grows them breadth-first, search.c in whatever order is at hand. In a
- * source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 are the source trees. */
-
-enum {
-    TREES_FAR = 1 << 28,
-    TREES_CLOSED = 1 << 30
-};                                         /* beyond any level; the level of nodes that are not in the core */
-enum { TREES_ROOT = -1, TREES_NONE = -2 }; /* in place of a parent */
-
-/* How much more an arc of a node carries to its head, as trees of that side use it, or from there. */
-INLINE int32_t toward_child(const struct maxflow *graph, int32_t slot, int side)
-{
-    return side ? graph->arc[slot].sum - graph->arc[slot].residual : graph->arc[slot].residual;
-}
-
-INLINE int32_t toward_parent(const struct maxflow *graph, int32_t slot, int side)
-{
-    return toward_child(graph, slot, !side);
-}
-
-/* Below 0 in trees of the other side. */
-INLINE int32_t level_of(const struct maxflow *graph, int32_t i, int side)
-{
-    return side ? -graph->node[i].level : graph->node[i].level;
-}
-
-/* Hangs node i into a tree. */
-INLINE void hang(struct maxflow *graph, int32_t i, int32_t level, int32_t parent, int side)
-{
-    graph->node[i].level = side ? -level : level;
-    graph->node[i].parent = parent;
-}
-
-/* The least residual capacity on i's path to its root, the root's own included, and `amount`. */
-INLINE int64_t path_bottleneck(const struct maxflow *graph, int32_t i, int64_t amount, int side)
-{
-    while (graph->node[i].parent != TREES_ROOT) {
-        int32_t k = graph->node[i].parent, residual = toward_parent(graph, k, side);
-        amount = residual < amount ? residual : amount;
-        i = graph->arc[k].head;
-    }
-    int64_t root = side ? -graph->excess[i] : graph->excess[i];
-    return root < amount ? root : amount;
-}
-
-/* Pushes along a slot of a source tree, against one of a sink tree. */
-INLINE void push_slot(struct maxflow *graph, int32_t slot, int64_t amount)
-{
-    struct maxflow_arc *arc = &graph->arc[slot];
-    arc->residual -= (int32_t)amount;
-    graph->arc[arc->reverse].residual += (int32_t)amount;
-}
-
-/* From any flow and trees to a maximum flow, by the search of Boykov and Kolmogorov. graph->label[i]: whether node i of
- * the core may find something. */
-void maxflow_search(struct maxflow *graph);
 
 #endif

@@ -9,8 +9,6 @@
 
 #define FEW_TERMINALS 8
 #define SMALL_CORE    1024
-/* Once a node has sunk so often on average, keeping to shortest ways costs more than it saves. */
-#define SINKS_A_NODE 1
 
 void maxflow_init(struct maxflow *graph)
 {
@@ -149,7 +147,7 @@ void maxflow_solve(struct maxflow *graph)
     if (suits_pushing(graph))
         maxflow_push(graph);
     else
-        maxflow_grow_trees(graph, SINKS_A_NODE * (int64_t)graph->n_core);
+        maxflow_search(graph);
     maxflow_read_leaves(graph);
 }
 

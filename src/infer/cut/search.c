@@ -1,8 +1,14 @@
-/* Maximum flow by the search of Boykov and Kolmogorov (PAMI 2004): trees whose paths need not be the shortest. An
- * orphan takes any neighbour of its side whose path ends at a root, the nearest of them; how far roots are is
- * remembered with the augmentation in which it was looked up. */
-
+/* Maximum flow by the search of Boykov and Kolmogorov (PAMI 2004): trees grow from the nodes that have excess and from
+ * those that have a deficit; where they meet, flow is pushed along the path from root to root; nodes that a full arc or
+ * an empty root cuts off, the orphans, look for another parent. An orphan takes the nearest of the neighbours of its
+ * side whose path ends at a root, or the first that is as near as its last one was; how far roots are is remembered
+ * with the augmentation in which it was looked up.
+ *
+ * In a source tree arcs lead from parent to child, in a sink tree from child to parent. Side 0 are the source trees. */
 #include "infer/cut/cut.h"
+
+enum { FAR = 1 << 28, CLOSED = 1 << 30 }; /* beyond any level; the level of nodes that are not in the core */
+enum { ROOT = -1, NONE = -2 };            /* in place of a parent */
 
 struct search {
     struct maxflow *graph;
@@ -10,7 +16,33 @@ struct search {
     int32_t first, last;     /* active nodes */
     int32_t orphans, newest; /* first and last orphan */
     int32_t now;             /* this augmentation; node[i].current is that in which `level` was exact */
+    int32_t n_roots[2];      /* that are not empty */
 };
+
+/* How much more an arc of a node carries to its head, as trees of that side use it, or from there. */
+INLINE int32_t toward_child(const struct maxflow *graph, int32_t slot, int side)
+{
+    return side ? graph->arc[slot].sum - graph->arc[slot].residual : graph->arc[slot].residual;
+}
+
+INLINE int32_t toward_parent(const struct maxflow *graph, int32_t slot, int side)
+{
+    return toward_child(graph, slot, !side);
+}
+
+/* Below 0 in trees of the other side. */
+INLINE int32_t level_of(const struct maxflow *graph, int32_t i, int side)
+{
+    return side ? -graph->node[i].level : graph->node[i].level;
+}
+
+/* Hangs node i into a tree, by its arc `parent` to `up`. */
+INLINE void hang(struct maxflow *graph, int32_t i, int32_t level, int32_t parent, int32_t up, int side)
+{
+    graph->node[i].level = side ? -level : level;
+    graph->node[i].parent = parent;
+    graph->node[i].up = up;
+}
 
 static void activate(struct search *self, int32_t i)
 {
@@ -42,8 +74,8 @@ static int32_t take_active(struct search *self)
 
 static void orphan_first(struct search *self, int32_t i)
 {
-    self->graph->node[i].parent = TREES_NONE;
-    self->graph->node[i].next = self->orphans;
+    self->graph->node[i].parent = NONE;
+    self->graph->node[i].up = self->orphans;
     if (self->orphans < 0)
         self->newest = i;
     self->orphans = i;
@@ -51,51 +83,80 @@ static void orphan_first(struct search *self, int32_t i)
 
 static void orphan_last(struct search *self, int32_t i)
 {
-    self->graph->node[i].parent = TREES_NONE;
-    self->graph->node[i].next = -1;
+    self->graph->node[i].parent = NONE;
+    self->graph->node[i].up = -1;
     if (self->orphans < 0)
         self->orphans = i;
     else
-        self->graph->node[self->newest].next = i;
+        self->graph->node[self->newest].up = i;
     self->newest = i;
 }
 
-INLINE void push_path(struct search *self, int32_t i, int64_t amount, int side)
+/* Puts the nodes from i to its root into path[]; *amount is at most the least residual capacity on the way and what the
+ * root has. Returns how many they are. */
+INLINE int32_t path_to_root(const struct maxflow *graph, int32_t *path, int64_t *amount, int32_t i, int side)
 {
-    struct maxflow *graph = self->graph;
-    while (graph->node[i].parent != TREES_ROOT) {
-        int32_t k = graph->node[i].parent, to = graph->arc[k].head;
-        push_slot(graph, k, side ? amount : -amount);
-        if (!toward_parent(graph, k, side))
-            orphan_first(self, i);
-        i = to;
+    int64_t least = *amount;
+    int32_t n = 0;
+    for (int32_t k = graph->node[i].parent; k != ROOT; k = graph->node[i].parent) {
+        int32_t residual = toward_parent(graph, k, side);
+        least = residual < least ? residual : least;
+        path[n++] = i;
+        i = graph->node[i].up;
     }
-    graph->excess[i] += side ? amount : -amount;
-    if (!graph->excess[i])
-        orphan_first(self, i);
+    int64_t root = side ? -graph->excess[i] : graph->excess[i];
+    *amount = root < least ? root : least;
+    path[n++] = i;
+    return n;
 }
 
-/* The length of j's path to its root, TREES_FAR if it ends at an orphan; what is on it remembers. */
+/* Pushes along a slot of a source tree, against one of a sink tree. */
+INLINE void push_slot(struct maxflow *graph, int32_t slot, int64_t amount)
+{
+    struct maxflow_arc *arc = &graph->arc[slot];
+    arc->residual -= (int32_t)amount;
+    graph->arc[arc->reverse].residual += (int32_t)amount;
+}
+
+/* Along a path of n nodes; the root is the last one. */
+INLINE void push_path(struct search *self, const int32_t *path, int32_t n, int64_t amount, int side)
+{
+    struct maxflow *graph = self->graph;
+    for (int32_t at = 0; at < n - 1; at++) {
+        int32_t k = graph->node[path[at]].parent;
+        push_slot(graph, k, side ? amount : -amount);
+        if (!toward_parent(graph, k, side))
+            orphan_first(self, path[at]);
+    }
+    int32_t root = path[n - 1];
+    graph->excess[root] += side ? amount : -amount;
+    if (!graph->excess[root]) {
+        self->n_roots[side]--;
+        orphan_first(self, root);
+    }
+}
+
+/* The length of j's path to its root, FAR if it ends at an orphan; what is on it remembers. */
 INLINE int32_t root_distance(struct search *self, int32_t j, int side)
 {
     struct maxflow *graph = self->graph;
     int32_t distance = 0, at = j;
-    while (self->graph->node[at].current != self->now) {
+    while (graph->node[at].current != self->now) {
         int32_t k = graph->node[at].parent;
         distance++;
-        if (k == TREES_NONE)
-            return TREES_FAR;
-        if (k == TREES_ROOT) {
-            self->graph->node[at].current = self->now;
+        if (k == NONE)
+            return FAR;
+        if (k == ROOT) {
+            graph->node[at].current = self->now;
             graph->node[at].level = side ? -1 : 1;
             distance--;
             break;
         }
-        at = graph->arc[k].head;
+        at = graph->node[at].up;
     }
     distance += level_of(graph, at, side);
-    for (int32_t d = distance; self->graph->node[j].current != self->now; j = graph->arc[graph->node[j].parent].head) {
-        self->graph->node[j].current = self->now;
+    for (int32_t d = distance; graph->node[j].current != self->now; j = graph->node[j].up) {
+        graph->node[j].current = self->now;
         graph->node[j].level = side ? -d : d;
         d--;
     }
@@ -106,26 +167,28 @@ INLINE int32_t root_distance(struct search *self, int32_t j, int side)
 INLINE void adopt(struct search *self, int32_t i, int side)
 {
     struct maxflow *graph = self->graph;
-    int32_t nearest = TREES_FAR, parent = TREES_NONE;
+    int32_t nearest = FAR, parent = NONE, before = level_of(graph, i, side);
     for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
         int32_t j = graph->arc[k].head, level = level_of(graph, j, side);
-        if (level <= 0 || level >= TREES_FAR || !toward_parent(graph, k, side) || graph->node[j].parent == TREES_NONE)
+        if (level <= 0 || level >= FAR || !toward_parent(graph, k, side) || graph->node[j].parent == NONE)
             continue;
         int32_t distance = root_distance(self, j, side);
         if (distance < nearest) {
             nearest = distance;
             parent = k;
+            if (distance < before)
+                break;
         }
     }
-    if (parent != TREES_NONE) {
-        hang(graph, i, nearest + 1, parent, side);
-        self->graph->node[i].current = self->now;
+    if (parent != NONE) {
+        hang(graph, i, nearest + 1, parent, graph->arc[parent].head, side);
+        graph->node[i].current = self->now;
         return;
     }
     graph->node[i].level = 0;
     for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
         int32_t j = graph->arc[k].head, level = level_of(graph, j, side);
-        if (level <= 0 || level >= TREES_FAR)
+        if (level <= 0 || level >= FAR)
             continue;
         if (toward_parent(graph, k, side))
             activate(self, j); /* an orphan, too: it may find a parent */
@@ -138,15 +201,17 @@ INLINE void adopt(struct search *self, int32_t i, int side)
 static void augment(struct search *self, int32_t s, int32_t k)
 {
     struct maxflow *graph = self->graph;
-    int32_t t = graph->arc[k].head;
-    int64_t amount = path_bottleneck(graph, t, path_bottleneck(graph, s, graph->arc[k].residual, 0), 1);
+    int32_t *path = graph->next;
+    int64_t amount = graph->arc[k].residual;
+    int32_t n_up = path_to_root(graph, path, &amount, s, 0);
+    int32_t n_down = path_to_root(graph, path + n_up, &amount, graph->arc[k].head, 1);
     push_slot(graph, k, amount);
-    push_path(self, s, amount, 0);
-    push_path(self, t, amount, 1);
+    push_path(self, path, n_up, amount, 0);
+    push_path(self, path + n_up, n_down, amount, 1);
     self->now++;
     while (self->orphans >= 0) {
         int32_t i = self->orphans;
-        self->orphans = graph->node[i].next;
+        self->orphans = graph->node[i].up;
         if (graph->node[i].level > 0)
             adopt(self, i, 0);
         else
@@ -160,35 +225,72 @@ INLINE int32_t scan(struct search *self, int32_t i, int32_t k, int side)
     struct maxflow *graph = self->graph;
     int32_t here = level_of(graph, i, side);
     for (int32_t last = graph->first[i + 1]; k < last; k++) {
+        int32_t j = graph->arc[k].head, level = level_of(graph, j, side);
         if (!toward_child(graph, k, side))
             continue;
-        int32_t j = graph->arc[k].head, level = level_of(graph, j, side);
         if (level == 0) {
-            hang(graph, j, here + 1, graph->arc[k].reverse, side);
-            self->graph->node[j].current = self->graph->node[i].current;
+            hang(graph, j, here + 1, graph->arc[k].reverse, i, side);
+            graph->node[j].current = graph->node[i].current;
             activate(self, j);
-        } else if (level < 0 && level > -TREES_FAR) {
+        } else if (level < 0 && level > -FAR) {
             return k;
-        } else if (level > here && level < TREES_FAR &&
-                   self->graph->node[j].current <= self->graph->node[i].current) { /* a shorter way */
-            hang(graph, j, here + 1, graph->arc[k].reverse, side);
-            self->graph->node[j].current = self->graph->node[i].current;
+        } else if (level > here + 1 && level < FAR &&
+                   graph->node[j].current <= graph->node[i].current) { /* a shorter way */
+            hang(graph, j, here + 1, graph->arc[k].reverse, i, side);
+            graph->node[j].current = graph->node[i].current;
         }
     }
     return -1;
 }
 
+/* What has excess gives it to neighbours with a deficit: most ways are that short, and need no trees. */
+static void push_to_neighbours(struct maxflow *graph)
+{
+    for (int32_t c = 0; c < graph->n_core; c++) {
+        int32_t i = graph->core[c];
+        int64_t excess = graph->excess[i];
+        if (excess <= 0)
+            continue;
+        for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last && excess > 0; k++) {
+            int32_t j = graph->arc[k].head, residual = graph->arc[k].residual;
+            int64_t deficit = -graph->excess[j];
+            if (deficit <= 0 || residual == 0 || graph->distance[j] >= MAXFLOW_LEAF)
+                continue;
+            int64_t amount = deficit < excess ? deficit : excess;
+            amount = residual < amount ? residual : amount;
+            graph->arc[k].residual = residual - (int32_t)amount;
+            graph->arc[graph->arc[k].reverse].residual += (int32_t)amount;
+            graph->excess[j] += amount;
+            excess -= amount;
+        }
+        graph->excess[i] = excess;
+    }
+}
+
+/* Every node with excess or a deficit is a root, and active. */
+static void start(struct search *self)
+{
+    struct maxflow *graph = self->graph;
+    for (int32_t i = 0; i <= graph->n_nodes; i++)
+        hang(graph, i, CLOSED, NONE, 0, 0);
+    for (int32_t c = 0; c < graph->n_core; c++) {
+        int32_t i = graph->core[c], side = graph->excess[i] < 0;
+        bool is_root = graph->excess[i] != 0;
+        hang(graph, i, is_root, is_root ? ROOT : NONE, 0, side);
+        graph->node[i].current = 0;
+        graph->label[i] = 0;
+        if (is_root) {
+            self->n_roots[side]++;
+            activate(self, i);
+        }
+    }
+}
+
 void maxflow_search(struct maxflow *graph)
 {
     struct search self = {.graph = graph, .next_active = graph->bucket, .first = -1, .last = -1, .orphans = -1};
-    for (int32_t c = 0; c < graph->n_core; c++) {
-        int32_t i = graph->core[c];
-        bool is_active = graph->label[i] && graph->node[i].level;
-        graph->node[i].current = 0;
-        graph->label[i] = 0;
-        if (is_active)
-            activate(&self, i);
-    }
+    push_to_neighbours(graph);
+    start(&self);
     /* Who is cut off while i's arcs are looked at makes i active again: those before k need no second look. */
     for (int32_t i = take_active(&self); i >= 0; i = take_active(&self)) {
         int side = graph->node[i].level < 0;
@@ -200,4 +302,6 @@ void maxflow_search(struct maxflow *graph)
                 augment(&self, i, k);
         }
     }
+    for (int32_t c = 0; c < graph->n_core; c++)
+        graph->label[graph->core[c]] = graph->node[graph->core[c]].level > 0;
 }
