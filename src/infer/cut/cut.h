@@ -102,7 +102,7 @@ struct maxflow {
     int32_t n_nodes, n_edges;
     int32_t *first;           /* [n_nodes + 1] */
     struct maxflow_arc *arc;  /* [2 n_edges + 8] */
-    int32_t *forth;           /* [n_edges] the arc from edges[e][0] to edges[e][1] */
+    int32_t (*slots)[2];      /* [n_edges] the arc from edges[e][0] to edges[e][1], and its opposite */
     int64_t *excess;          /* [n_nodes + 1] */
     union maxflow_node *node; /* [n_nodes + 1] */
     int32_t *terminal;        /* [n_nodes] */

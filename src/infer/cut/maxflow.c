@@ -17,7 +17,7 @@ void maxflow_init(struct maxflow *graph)
 
 void maxflow_release(struct maxflow *graph)
 {
-    void *arrays[] = {graph->first,    graph->arc,   graph->forth,  graph->excess,   graph->node,
+    void *arrays[] = {graph->first,    graph->arc,   graph->slots,  graph->excess,   graph->node,
                       graph->terminal, graph->queue, graph->core,   graph->distance, graph->next,
                       graph->active,   graph->count, graph->bucket, graph->label};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
@@ -35,7 +35,7 @@ static int reserve(struct maxflow *graph, size_t nodes, size_t edges)
         {&graph->distance, sizeof *graph->distance}, {&graph->next, sizeof *graph->next},
         {&graph->active, sizeof *graph->active},     {&graph->count, sizeof *graph->count},
         {&graph->bucket, sizeof *graph->bucket},     {&graph->label, sizeof *graph->label}};
-    const struct array_part by_edge[] = {{&graph->arc, 2 * sizeof *graph->arc}, {&graph->forth, sizeof *graph->forth}};
+    const struct array_part by_edge[] = {{&graph->arc, 2 * sizeof *graph->arc}, {&graph->slots, sizeof *graph->slots}};
     return array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &graph->node_capacity, nodes + 2) ||
            array_reserve_all(by_edge, sizeof by_edge / sizeof *by_edge, &graph->edge_capacity, edges + 4);
 }
@@ -65,7 +65,8 @@ int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const
         int32_t a = edges[e][0], b = edges[e][1], there = end[a]++, back = end[b]++;
         graph->arc[there] = (struct maxflow_arc){.head = b, .reverse = back};
         graph->arc[back] = (struct maxflow_arc){.head = a, .reverse = there};
-        graph->forth[e] = there;
+        graph->slots[e][0] = there;
+        graph->slots[e][1] = back;
     }
     for (int32_t k = 0; k < 8; k++)
         graph->arc[2 * n_edges + k] = (struct maxflow_arc){.head = n_nodes};
@@ -74,43 +75,44 @@ int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const
 
 /* Puts capacities in place, sums of what may leave each node into excess[]. Returns whether the graph's edges are
  * `edges`, if there are any. */
-static inline bool set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward,
-                       const int32_t (*edges)[2])
+INLINE bool set(struct maxflow *graph, const int32_t *forward, const int32_t *backward, const int32_t (*edges)[2])
 {
     struct maxflow_arc *restrict arc = graph->arc;
     int64_t *restrict out = graph->excess;
     int32_t difference = 0;
-    graph->is_symmetric = forward == backward;
     graph->is_settled = 0;
     memset(out, 0, (size_t)graph->n_nodes * sizeof *out);
     for (int32_t e = 0; e < graph->n_edges; e++) {
-        struct maxflow_arc *there = &arc[graph->forth[e]], *back = &arc[there->reverse];
-        int32_t a = back->head, b = there->head;
-        difference |= edges ? (a ^ edges[e][0]) | (b ^ edges[e][1]) : 0;
+        struct maxflow_arc *there = &arc[graph->slots[e][0]], *back = &arc[graph->slots[e][1]];
+        int32_t a = edges ? edges[e][0] : back->head, b = edges ? edges[e][1] : there->head;
+        difference |= edges ? (a ^ back->head) | (b ^ there->head) : 0;
         there->residual = forward[e];
         back->residual = backward[e];
         there->sum = back->sum = forward[e] + backward[e];
         out[a] += forward[e];
         out[b] += backward[e];
     }
-    memcpy(graph->terminal, terminal, (size_t)graph->n_nodes * sizeof *terminal);
     return !difference;
 }
 
 void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward)
 {
-    set(graph, terminal, forward, backward, NULL);
+    graph->is_symmetric = forward == backward;
+    memcpy(graph->terminal, terminal, (size_t)graph->n_nodes * sizeof *terminal);
+    set(graph, forward, backward, NULL);
 }
 
 int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2],
                  const int32_t *terminal, const int32_t *capacity)
 {
-    if (graph->arc && graph->n_nodes == n_nodes && graph->n_edges == n_edges &&
-        set(graph, terminal, capacity, capacity, edges))
-        return 0;
-    if (maxflow_build(graph, n_nodes, n_edges, edges))
+    bool is_same = graph->arc && graph->n_nodes == n_nodes && graph->n_edges == n_edges &&
+                   set(graph, capacity, capacity, edges);
+    if (!is_same && maxflow_build(graph, n_nodes, n_edges, edges))
         return -1;
-    maxflow_set(graph, terminal, capacity, capacity);
+    if (!is_same)
+        set(graph, capacity, capacity, edges);
+    graph->is_symmetric = true;
+    memcpy(graph->terminal, terminal, (size_t)graph->n_nodes * sizeof *terminal);
     return 0;
 }
 

@@ -92,6 +92,13 @@ static void orphan_last(struct search *self, int32_t i)
     self->newest = i;
 }
 
+/* Node j hangs below i now, by its arc k. */
+INLINE void take(struct maxflow *graph, int32_t j, int32_t i, int32_t k, int side)
+{
+    hang(graph, j, level_of(graph, i, side) + 1, k, i, side);
+    graph->node[j].current = graph->node[i].current;
+}
+
 /* Puts the nodes from i to its root into path[]; *amount is at most the least residual capacity on the way and what the
  * root has. Returns how many they are. */
 INLINE int32_t path_to_root(const struct maxflow *graph, int32_t *path, int64_t *amount, int32_t i, int side)
@@ -163,21 +170,44 @@ INLINE int32_t root_distance(struct search *self, int32_t j, int side)
     return distance;
 }
 
+/* What orphan i's neighbours on arcs k .. k + 31, or to `last`, are to it, a bit each, without branches, which nobody
+ * could predict: of its side and with an arc to it, the same and no orphan, its child. */
+struct kin {
+    uint32_t open, parents, children;
+};
+
+INLINE struct kin kin_of(const struct maxflow *graph, int32_t k, int32_t last, int side)
+{
+    struct kin kin = {0, 0, 0};
+    uint32_t bit = 1;
+    last = last - k > 32 ? k + 32 : last;
+    for (; k < last; k++, bit += bit) {
+        const struct maxflow_arc *arc = &graph->arc[k];
+        const union maxflow_node *to = &graph->node[arc->head];
+        int32_t level = side ? -to->level : to->level;
+        uint32_t is_kin = (uint32_t)level - 1 < FAR ? bit : 0, is_open = toward_parent(graph, k, side) ? is_kin : 0;
+        kin.open |= is_open;
+        kin.parents |= to->parent != NONE ? is_open : 0;
+        kin.children |= to->parent == arc->reverse ? is_kin : 0;
+    }
+    return kin;
+}
+
 /* Another parent for an orphan, or it leaves the trees and its children are orphans. */
 INLINE void adopt(struct search *self, int32_t i, int side)
 {
     struct maxflow *graph = self->graph;
     int32_t nearest = FAR, parent = NONE, before = level_of(graph, i, side);
-    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
-        int32_t j = graph->arc[k].head, level = level_of(graph, j, side);
-        if (level <= 0 || level >= FAR || !toward_parent(graph, k, side) || graph->node[j].parent == NONE)
-            continue;
-        int32_t distance = root_distance(self, j, side);
-        if (distance < nearest) {
-            nearest = distance;
-            parent = k;
-            if (distance < before)
-                break;
+    int32_t first = graph->first[i], last = graph->first[i + 1];
+    struct kin kin = {0, 0, 0};
+    for (int32_t from = first; from < last; from += 32) {
+        kin = kin_of(graph, from, last, side);
+        for (uint32_t left = kin.parents; left && nearest >= before; left &= left - 1) {
+            int32_t k = from + __builtin_ctz(left), distance = root_distance(self, graph->arc[k].head, side);
+            if (distance < nearest) {
+                nearest = distance;
+                parent = k;
+            }
         }
     }
     if (parent != NONE) {
@@ -186,14 +216,12 @@ INLINE void adopt(struct search *self, int32_t i, int side)
         return;
     }
     graph->node[i].level = 0;
-    for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
-        int32_t j = graph->arc[k].head, level = level_of(graph, j, side);
-        if (level <= 0 || level >= FAR)
-            continue;
-        if (toward_parent(graph, k, side))
-            activate(self, j); /* an orphan, too: it may find a parent */
-        if (graph->node[j].parent == graph->arc[k].reverse)
-            orphan_last(self, j);
+    for (int32_t from = first; from < last; from += 32) {
+        kin = last - first > 32 ? kin_of(graph, from, last, side) : kin;
+        for (uint32_t left = kin.open; left; left &= left - 1)
+            activate(self, graph->arc[from + __builtin_ctz(left)].head); /* an orphan, too: it may find a parent */
+        for (uint32_t left = kin.children; left; left &= left - 1)
+            orphan_last(self, graph->arc[from + __builtin_ctz(left)].head);
     }
 }
 
@@ -229,15 +257,13 @@ INLINE int32_t scan(struct search *self, int32_t i, int32_t k, int side)
         if (!toward_child(graph, k, side))
             continue;
         if (level == 0) {
-            hang(graph, j, here + 1, graph->arc[k].reverse, i, side);
-            graph->node[j].current = graph->node[i].current;
+            take(graph, j, i, graph->arc[k].reverse, side);
             activate(self, j);
         } else if (level < 0 && level > -FAR) {
             return k;
         } else if (level > here + 1 && level < FAR &&
                    graph->node[j].current <= graph->node[i].current) { /* a shorter way */
-            hang(graph, j, here + 1, graph->arc[k].reverse, i, side);
-            graph->node[j].current = graph->node[i].current;
+            take(graph, j, i, graph->arc[k].reverse, side);
         }
     }
     return -1;
