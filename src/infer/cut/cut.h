@@ -262,6 +262,9 @@ void maxflow_search(struct maxflow *graph);
  * over reaches has label 1. */
 void maxflow_push(struct maxflow *graph);
 
+/* The core's labels, once there is no more way: 1 for what excess that is left over reaches. */
+void maxflow_read_core(struct maxflow *graph);
+
 /* The labels of leaves, from those of the core. */
 void maxflow_read_leaves(struct maxflow *graph);
 

@@ -105,8 +105,8 @@ void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *
 int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2],
                  const int32_t *terminal, const int32_t *capacity)
 {
-    bool is_same = graph->arc && graph->n_nodes == n_nodes && graph->n_edges == n_edges &&
-                   set(graph, capacity, capacity, edges);
+    bool is_same =
+        graph->arc && graph->n_nodes == n_nodes && graph->n_edges == n_edges && set(graph, capacity, capacity, edges);
     if (!is_same && maxflow_build(graph, n_nodes, n_edges, edges))
         return -1;
     if (!is_same)
@@ -132,11 +132,8 @@ void maxflow_read_leaves(struct maxflow *graph)
 /* Pushing wins where it works by vectors on what fits into the nearest cache, and elimination has taken out some nodes
  * but not most; or where hardly any node has excess or a deficit, and all flow goes far. `make bench-solve` shows it.
  * */
-static bool suits_pushing(const struct maxflow *graph)
+static bool suits_pushing(const struct maxflow *graph, int32_t n_roots)
 {
-    int32_t n_roots = 0;
-    for (int32_t c = 0; c < graph->n_core && n_roots <= FEW_TERMINALS; c++)
-        n_roots += graph->excess[graph->core[c]] != 0;
     bool is_loose = graph->n_core > graph->n_nodes / 4 && graph->n_core < graph->n_nodes - graph->n_nodes / 16;
     bool is_dense = 2 * (int64_t)graph->n_edges > 5 * (int64_t)graph->n_nodes;
     return n_roots <= FEW_TERMINALS || (graph->n_core < SMALL_CORE && is_loose && is_dense);
@@ -144,9 +141,16 @@ static bool suits_pushing(const struct maxflow *graph)
 
 void maxflow_solve(struct maxflow *graph)
 {
+    int32_t n_sources = 0, n_sinks = 0;
     maxflow_eliminate(graph);
     maxflow_strip_leaves(graph);
-    if (suits_pushing(graph))
+    for (int32_t c = 0; c < graph->n_core; c++) {
+        n_sources += graph->excess[graph->core[c]] > 0;
+        n_sinks += graph->excess[graph->core[c]] < 0;
+    }
+    if (!n_sources || !n_sinks)
+        maxflow_read_core(graph);
+    else if (suits_pushing(graph, n_sources + n_sinks))
         maxflow_push(graph);
     else
         maxflow_search(graph);

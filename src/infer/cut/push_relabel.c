@@ -194,29 +194,27 @@ ROWS_CLONE static int push_strong_avx2(struct maxflow *graph, int64_t budget)
     return push_round(graph, budget, 1, 1);
 }
 
-/* The minimal source set: what is reachable from excess that is left over. */
-static void read_labels(struct maxflow *graph)
+void maxflow_read_core(struct maxflow *graph)
 {
     const struct maxflow_arc *restrict arc = graph->arc;
-    const int32_t *restrict distance = graph->distance;
-    int32_t *restrict queue = graph->queue + graph->n_decided, tail = 0;
-    uint8_t *restrict label = graph->label;
+    int32_t *restrict queue = graph->queue + graph->n_decided, *restrict distance = graph->distance, tail = 0;
     for (int32_t c = 0; c < graph->n_core; c++) {
-        int32_t i = graph->core[c];
-        label[i] = graph->excess[i] > 0;
+        int32_t i = graph->core[c], has_excess = graph->excess[i] > 0;
+        distance[i] = has_excess ? MAXFLOW_LEAF : 0;
         queue[tail] = i;
-        tail += label[i];
+        tail += has_excess;
     }
-    for (int32_t at = 0; at < tail; at++) {
+    for (int32_t at = 0; at < tail && tail < graph->n_core; at++) {
         int32_t i = queue[at];
         for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
-            int32_t to = arc[k].head;
-            int fresh = (arc[k].residual > 0) & !label[to] & (distance[to] < MAXFLOW_LEAF);
-            label[to] |= (uint8_t)fresh;
+            int32_t to = arc[k].head, is_fresh = (arc[k].residual > 0) & (distance[to] == 0);
+            distance[to] |= MAXFLOW_LEAF & -is_fresh;
             queue[tail] = to;
-            tail += fresh;
+            tail += is_fresh;
         }
     }
+    for (int32_t at = 0; at < tail; at++)
+        graph->label[queue[at]] = 1;
 }
 
 void maxflow_push(struct maxflow *graph)
@@ -230,5 +228,5 @@ void maxflow_push(struct maxflow *graph)
         is_unfinished = !graph->has_avx2 ? push_round(graph, budget, is_strong, 0)
                         : is_strong      ? push_strong_avx2(graph, budget)
                                          : push_weak_avx2(graph, budget);
-    read_labels(graph);
+    maxflow_read_core(graph);
 }
