@@ -115,7 +115,7 @@ enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map 
  * are not. */
 
 enum { OBJECT_GROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
-enum { PIXEL_NET_HIDDEN = 32 };
+enum { PIXEL_NET_HIDDEN = 32, PIXEL_NET_AT_ONCE = 32 /* pixels */ };
 
 struct pixel_net {
     int32_t n_inputs, n_copies;
@@ -126,14 +126,14 @@ size_t pixel_net_size(int32_t n_inputs); /* weights of a copy */
 void pixel_net_release(struct pixel_net *self);
 
 /* Learns n_copies from inputs[n][n_inputs] of classes[n]: the mean of -log P and a little decay, by Adam (Kingma & Ba
- * 2015) in 8 passes of batches of 256. The inputs are standardised in their place. Same seed, same bytes.
- * CLV_ERR_INTERRUPTED between passes. O(n). */
-enum clv_status pixel_net_train(struct pixel_net *self, float *inputs, const uint8_t *classes, size_t n,
+ * 2015) in 8 passes of batches of 256. Same seed, same bytes. CLV_ERR_INTERRUPTED between passes. O(n). */
+enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, const uint8_t *classes, size_t n,
                                 int32_t n_inputs, int32_t n_copies, uint64_t seed, const struct clv_progress *progress,
                                 struct clv_error *err) CLV_CHECK;
 
-/* probability[OBJECT_CLASSES] of inputs x[n_inputs]. */
-void pixel_net_say(float *probability, const struct pixel_net *self, const float *x);
+/* probability[OBJECT_CLASSES][PIXEL_NET_AT_ONCE] of inputs x[n_inputs][PIXEL_NET_AT_ONCE], which are standardised in
+ * their place. */
+void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
 
 /* What small networks look at in each pixel to tell the ground, the rim and the core of objects: responses of filters
  * at several scales to the lightness, which is stretched so that images of the same kind look alike, and to chroma; then
@@ -163,8 +163,8 @@ void pixel_bank_release(struct pixel_bank *self);
 enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability,
                                        struct clv_error *err) CLV_CHECK;
 
-/* x[PIXEL_BANK_WHOLE + n_planes] of a pixel. */
-void pixel_bank_at(float *x, const struct pixel_bank *self, size_t pixel);
+/* x[PIXEL_BANK_WHOLE + n_planes][stride] of n <= stride pixels from `pixel` on. */
+void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_t pixel, size_t n);
 
 struct object_model {
     float shrink;             /* >= 1: sides are divided by it, so that objects are no larger than the filters */

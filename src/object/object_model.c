@@ -61,14 +61,16 @@ enum clv_status object_model_look(struct pixel_bank *bank, float *probability, c
                                   const struct clv_image *working, struct clv_error *err)
 {
     size_t n = (size_t)working->width * (size_t)working->height;
-    float x[PIXEL_CONTEXT_SIZE], one[OBJECT_CLASSES];
+    enum { AT_ONCE = PIXEL_NET_AT_ONCE };
+    float x[PIXEL_CONTEXT_SIZE * AT_ONCE] = {0}, some[OBJECT_CLASSES * AT_ONCE];
     MUST(pixel_bank_init(bank, working, err));
     for (int k = 0; k < 2 && self->nets[k].weights; k++) {
-        for (size_t i = 0; i < n; i++) {
-            pixel_bank_at(x, bank, i);
-            pixel_net_say(one, &self->nets[k], x);
+        for (size_t i = 0; i < n; i += AT_ONCE) {
+            size_t count = n - i < AT_ONCE ? n - i : AT_ONCE;
+            pixel_bank_at(x, AT_ONCE, bank, i, count);
+            pixel_net_say(some, &self->nets[k], x);
             for (size_t c = 0; c < OBJECT_CLASSES; c++)
-                probability[c * n + i] = one[c];
+                memcpy(probability + c * n + i, some + c * AT_ONCE, count * sizeof *some);
         }
         if (k == 0)
             MUST(pixel_bank_add_context(bank, probability, err));

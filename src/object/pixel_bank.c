@@ -14,12 +14,14 @@ void pixel_bank_release(struct pixel_bank *self)
     *self = (struct pixel_bank){0};
 }
 
-void pixel_bank_at(float *x, const struct pixel_bank *self, size_t pixel)
+void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_t pixel, size_t n)
 {
-    size_t n = (size_t)self->width * (size_t)self->height;
-    memcpy(x, self->whole, sizeof self->whole);
-    for (int k = 0; k < self->n_planes; k++)
-        x[PIXEL_BANK_WHOLE + k] = self->planes[(size_t)k * n + pixel];
+    size_t n_pixels = (size_t)self->width * (size_t)self->height;
+    for (size_t k = 0; k < PIXEL_BANK_WHOLE; k++)
+        for (size_t i = 0; i < n; i++)
+            x[k * stride + i] = self->whole[k];
+    for (size_t k = 0; k < (size_t)self->n_planes; k++)
+        memcpy(x + (PIXEL_BANK_WHOLE + k) * stride, self->planes + k * n_pixels + pixel, n * sizeof *x);
 }
 
 /* Planes as they are filled, and scratch. */

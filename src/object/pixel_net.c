@@ -5,8 +5,10 @@
 
 #include "base/base.h"
 #include "base/machine.h"
+#include "infer/infer.h"
 
 #define HIDDEN     PIXEL_NET_HIDDEN
+#define PIXELS     PIXEL_NET_AT_ONCE
 #define OUT        4 /* OBJECT_CLASSES and one that is not used, for the width of registers */
 #define MAX_INPUTS 64
 #define BATCH      256
@@ -28,78 +30,106 @@ void pixel_net_release(struct pixel_net *self)
     *self = (struct pixel_net){0};
 }
 
-static void standardise(float *z, const struct pixel_net *self, const float *x)
+/* x[n_inputs][PIXELS] in its place. */
+FOR_EVERY_WIDTH static void standardise(float *restrict x, const float *restrict standard, int32_t n_inputs)
 {
-    const float *mean = self->standard, *scale = mean + self->n_inputs;
-    for (int32_t k = 0; k < self->n_inputs; k++) {
-        float value = (x[k] - mean[k]) * scale[k];
-        z[k] = value > CLIP ? CLIP : value < -CLIP ? -CLIP : value;
-    }
+    for (int32_t k = 0; k < n_inputs; k++)
+        for (int i = 0; i < PIXELS; i++) {
+            float value = (x[k * PIXELS + i] - standard[k]) * standard[n_inputs + k];
+            value = value > CLIP ? CLIP : value;
+            x[k * PIXELS + i] = value < -CLIP ? -CLIP : value;
+        }
 }
 
-/* hidden = max(0, W x + b), out = V hidden + c. */
+/* hidden[HIDDEN][PIXELS] = max(0, W x + b), out[OBJECT_CLASSES][PIXELS] = V hidden + c of x[n_inputs][PIXELS]. */
 FOR_EVERY_WIDTH static void forward(float *restrict hidden, float *restrict out, const float *restrict w,
                                     const float *restrict x, int32_t n_inputs)
 {
     const float *v = w + ((size_t)n_inputs + 1) * HIDDEN;
-    float sum[HIDDEN], last[OUT];
-    memcpy(sum, w + (size_t)n_inputs * HIDDEN, sizeof sum);
-    memcpy(last, v + (size_t)HIDDEN * OUT, sizeof last);
-    for (int32_t k = 0; k < n_inputs; k++)
-        for (int u = 0; u < HIDDEN; u++)
-            sum[u] += w[k * HIDDEN + u] * x[k];
+    for (int c = 0; c < OBJECT_CLASSES; c++)
+        for (int i = 0; i < PIXELS; i++)
+            out[c * PIXELS + i] = v[HIDDEN * OUT + c];
     for (int u = 0; u < HIDDEN; u++) {
-        hidden[u] = sum[u] > 0 ? sum[u] : 0;
-        for (int c = 0; c < OUT; c++)
-            last[c] += v[u * OUT + c] * hidden[u];
+        float sum[PIXELS];
+        for (int i = 0; i < PIXELS; i++)
+            sum[i] = w[n_inputs * HIDDEN + u];
+        for (int32_t k = 0; k < n_inputs; k++)
+            for (int i = 0; i < PIXELS; i++)
+                sum[i] += w[k * HIDDEN + u] * x[k * PIXELS + i];
+        for (int i = 0; i < PIXELS; i++)
+            hidden[u * PIXELS + i] = sum[i] = sum[i] > 0 ? sum[i] : 0;
+        for (int c = 0; c < OBJECT_CLASSES; c++)
+            for (int i = 0; i < PIXELS; i++)
+                out[c * PIXELS + i] += v[u * OUT + c] * sum[i];
     }
-    memcpy(out, last, sizeof last);
 }
 
+/* probability[OBJECT_CLASSES][PIXELS] of out alike. */
 static void softmax(float *probability, const float *out)
 {
-    double most = fmax(out[0], fmax(out[1], out[2])), sum = 0, e[OBJECT_CLASSES];
-    for (int c = 0; c < OBJECT_CLASSES; c++)
-        sum += e[c] = portable_exp(out[c] - most);
-    for (int c = 0; c < OBJECT_CLASSES; c++)
-        probability[c] = (float)(e[c] / sum);
-}
-
-void pixel_net_say(float *probability, const struct pixel_net *self, const float *x)
-{
-    float z[MAX_INPUTS], hidden[HIDDEN], out[OUT], one[OBJECT_CLASSES];
-    standardise(z, self, x);
-    memset(probability, 0, OBJECT_CLASSES * sizeof *probability);
-    for (size_t copy = 0; copy < (size_t)self->n_copies; copy++) {
-        forward(hidden, out, self->weights + copy * pixel_net_size(self->n_inputs), z, self->n_inputs);
-        softmax(one, out);
+    double e[OBJECT_CLASSES * PIXELS];
+    for (int i = 0; i < PIXELS; i++) {
+        double most = fmax(out[i], fmax(out[PIXELS + i], out[2 * PIXELS + i]));
         for (int c = 0; c < OBJECT_CLASSES; c++)
-            probability[c] += one[c] / (float)self->n_copies;
+            e[c * PIXELS + i] = out[c * PIXELS + i] - most;
+    }
+    exponentials(e, e, 0, OBJECT_CLASSES * PIXELS);
+    for (int i = 0; i < PIXELS; i++) {
+        double sum = e[i] + e[PIXELS + i] + e[2 * PIXELS + i];
+        for (int c = 0; c < OBJECT_CLASSES; c++)
+            probability[c * PIXELS + i] = (float)(e[c * PIXELS + i] / sum);
     }
 }
 
-/* gradient += that of -log P(class) of one pixel; delta[c] = P(c) - [c is the class]. */
+void pixel_net_say(float *probability, const struct pixel_net *self, float *x)
+{
+    float hidden[HIDDEN * PIXELS], out[OBJECT_CLASSES * PIXELS], one[OBJECT_CLASSES * PIXELS];
+    standardise(x, self->standard, self->n_inputs);
+    memset(probability, 0, sizeof one);
+    for (size_t copy = 0; copy < (size_t)self->n_copies; copy++) {
+        forward(hidden, out, self->weights + copy * pixel_net_size(self->n_inputs), x, self->n_inputs);
+        softmax(one, out);
+        for (int i = 0; i < OBJECT_CLASSES * PIXELS; i++)
+            probability[i] += one[i] / (float)self->n_copies;
+    }
+}
+
+/* gradient += that of the sum of -log P(class); delta[c][PIXELS] = P(c) - [c is the class], 0 of pixels that are none. */
 FOR_EVERY_WIDTH static void backward(float *restrict gradient, const float *restrict w, const float *restrict x,
                                      const float *restrict hidden, const float *restrict delta, int32_t n_inputs)
 {
     size_t second = ((size_t)n_inputs + 1) * HIDDEN;
-    const float *v = w + second;
-    float *gv = gradient + second, back[HIDDEN];
-    for (int u = 0; u < HIDDEN; u++) {
-        back[u] = 0;
-        for (int c = 0; c < OUT; c++) {
-            back[u] += v[u * OUT + c] * delta[c];
-            gv[u * OUT + c] += hidden[u] * delta[c];
-        }
-        back[u] = hidden[u] > 0 ? back[u] : 0;
-    }
-    for (int c = 0; c < OUT; c++)
-        gv[HIDDEN * OUT + c] += delta[c];
-    for (int32_t k = 0; k < n_inputs; k++)
-        for (int u = 0; u < HIDDEN; u++)
-            gradient[k * HIDDEN + u] += x[k] * back[u];
+    float v[OUT][HIDDEN], turned[PIXELS][HIDDEN]; /* by units: weights; what is hidden, then the slope by it */
     for (int u = 0; u < HIDDEN; u++)
-        gradient[n_inputs * HIDDEN + u] += back[u];
+        for (int c = 0; c < OUT; c++)
+            v[c][u] = w[second + (size_t)(u * OUT + c)];
+    for (int u = 0; u < HIDDEN; u++)
+        for (int i = 0; i < PIXELS; i++)
+            turned[i][u] = hidden[u * PIXELS + i];
+    for (int c = 0; c < OBJECT_CLASSES; c++) {
+        const float *d = delta + c * PIXELS;
+        float sum[HIDDEN] = {0};
+        for (int i = 0; i < PIXELS; i++)
+            for (int u = 0; u < HIDDEN; u++)
+                sum[u] += d[i] * turned[i][u];
+        for (int u = 0; u < HIDDEN; u++)
+            gradient[second + (size_t)(u * OUT + c)] += sum[u];
+        for (int i = 0; i < PIXELS; i++)
+            gradient[second + (size_t)(HIDDEN * OUT + c)] += d[i];
+    }
+    for (int i = 0; i < PIXELS; i++)
+        for (int u = 0; u < HIDDEN; u++) {
+            float slope = v[0][u] * delta[i] + v[1][u] * delta[PIXELS + i] + v[2][u] * delta[2 * PIXELS + i];
+            turned[i][u] = turned[i][u] > 0 ? slope : 0;
+        }
+    for (int32_t k = 0; k <= n_inputs; k++) {
+        float sum[HIDDEN] = {0};
+        for (int i = 0; i < PIXELS; i++)
+            for (int u = 0; u < HIDDEN; u++)
+                sum[u] += x[k * PIXELS + i] * turned[i][u];
+        for (int u = 0; u < HIDDEN; u++)
+            gradient[k * HIDDEN + u] += sum[u];
+    }
 }
 
 /* One step of Adam; `step` counts from 1. */
@@ -122,13 +152,32 @@ struct descent {
     size_t size;
 };
 
-/* Of inputs as they are standardised. */
+/* d->gradient += that of the pixels pixels[n], at most PIXELS, by weights w. */
+static void add_gradient(const struct pixel_net *self, struct descent *d, const float *w, const float *inputs,
+                         const uint8_t *classes, const int32_t *pixels, int n)
+{
+    float x[(MAX_INPUTS + 1) * PIXELS], hidden[HIDDEN * PIXELS], delta[OBJECT_CLASSES * PIXELS];
+    for (int i = 0; i < PIXELS; i++) {
+        const float *row = inputs + (size_t)pixels[i < n ? i : 0] * (size_t)self->n_inputs;
+        for (int32_t k = 0; k < self->n_inputs; k++)
+            x[k * PIXELS + i] = row[k];
+        x[self->n_inputs * PIXELS + i] = 1; /* the biases' input */
+    }
+    standardise(x, self->standard, self->n_inputs);
+    forward(hidden, delta, w, x, self->n_inputs);
+    softmax(delta, delta);
+    for (int i = 0; i < PIXELS; i++)
+        for (int c = 0; c < OBJECT_CLASSES; c++)
+            delta[c * PIXELS + i] = i < n ? delta[c * PIXELS + i] - (classes[pixels[i]] == c) : 0;
+    backward(d->gradient, w, x, hidden, delta, self->n_inputs);
+}
+
 static enum clv_status train_copy(struct pixel_net *self, struct descent *d, size_t copy, const float *inputs,
                                   const uint8_t *classes, size_t n, uint64_t seed, const struct clv_progress *progress,
                                   struct clv_error *err)
 {
     int32_t m = self->n_inputs;
-    float *w = self->weights + copy * d->size, hidden[HIDDEN], out[OUT], delta[OUT] = {0};
+    float *w = self->weights + copy * d->size;
     uint64_t stream = RNG_STREAM(RNG_INIT, copy);
     for (size_t i = 0; i < d->size; i++) {
         size_t row = i / HIDDEN;
@@ -145,14 +194,9 @@ static enum clv_status train_copy(struct pixel_net *self, struct descent *d, siz
         for (size_t from = 0; from < n; from += BATCH) {
             int n_batch = n - from < BATCH ? (int)(n - from) : BATCH;
             memset(d->gradient, 0, d->size * sizeof *d->gradient);
-            for (int i = 0; i < n_batch; i++) {
-                size_t at = (size_t)d->order[from + (size_t)i];
-                const float *z = inputs + at * (size_t)m;
-                forward(hidden, out, w, z, m);
-                softmax(delta, out);
-                delta[classes[at]] -= 1;
-                backward(d->gradient, w, z, hidden, delta, m);
-            }
+            for (int i = 0; i < n_batch; i += PIXELS)
+                add_gradient(self, d, w, inputs, classes, d->order + from + i,
+                             n_batch - i < PIXELS ? n_batch - i : PIXELS);
             float left = 1 - (float)step++ / (float)n_steps;
             adam(w, d->first, d->second, d->gradient, d->size, n_batch, (double)step, RATE * left);
         }
@@ -175,7 +219,7 @@ static void learn_standard(float *standard, const float *inputs, size_t n, int32
     }
 }
 
-enum clv_status pixel_net_train(struct pixel_net *self, float *inputs, const uint8_t *classes, size_t n,
+enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, const uint8_t *classes, size_t n,
                                 int32_t n_inputs, int32_t n_copies, uint64_t seed, const struct clv_progress *progress,
                                 struct clv_error *err)
 {
@@ -195,8 +239,6 @@ enum clv_status pixel_net_train(struct pixel_net *self, float *inputs, const uin
         d.second = d.first + d.size;
         d.gradient = d.second + d.size;
         learn_standard(made.standard, inputs, n, n_inputs);
-        for (float *x = inputs; x < inputs + n * (size_t)n_inputs; x += n_inputs)
-            standardise(x, &made, x);
         for (size_t copy = 0; copy < (size_t)n_copies && status == CLV_OK; copy++)
             status = train_copy(&made, &d, copy, inputs, classes, n, seed, progress, err);
     }

@@ -122,7 +122,7 @@ static void draw(struct learning *self, size_t index, const struct pixel_bank *b
         size_t from = i < n_first ? 0 : n_near, count = i < n_first ? n_near : n - n_near;
         size_t at = from + rng_below(self->like->seed, RNG_STREAM(RNG_MISSING, index), i, (uint32_t)count);
         size_t to = index * self->n_samples + i;
-        pixel_bank_at(self->inputs + to * (size_t)(PIXEL_BANK_WHOLE + bank->n_planes), bank, (size_t)pixels[at]);
+        pixel_bank_at(self->inputs + to * (size_t)(PIXEL_BANK_WHOLE + bank->n_planes), 1, bank, (size_t)pixels[at], 1);
         self->classes[to] = classes[pixels[at]];
     }
 }
