@@ -141,17 +141,13 @@ void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
  * those of the ground and of the objects near it. */
 
 enum {
-    PIXEL_BANK_WHOLE = 7, /* of the whole image, the same in each pixel */
-    PIXEL_BANK_PLANES = 34,
-    PIXEL_BANK_CONTEXT = 20,
-    PIXEL_BANK_SIZE = PIXEL_BANK_WHOLE + PIXEL_BANK_PLANES,
-    PIXEL_CONTEXT_SIZE = PIXEL_BANK_SIZE + PIXEL_BANK_CONTEXT,
+    PIXEL_BANK_SIZE = 34,
+    PIXEL_CONTEXT_SIZE = PIXEL_BANK_SIZE + 20,
 };
 
 struct pixel_bank {
     int32_t width, height, n_planes;
     float *planes; /* [n_planes][height][width] */
-    float whole[PIXEL_BANK_WHOLE];
 };
 
 /* Of an image of 3 channels. About 200 bytes a pixel, and O(pixels). */
@@ -163,7 +159,7 @@ void pixel_bank_release(struct pixel_bank *self);
 enum clv_status pixel_bank_add_context(struct pixel_bank *self, const float *probability,
                                        struct clv_error *err) CLV_CHECK;
 
-/* x[PIXEL_BANK_WHOLE + n_planes][stride] of n <= stride pixels from `pixel` on. */
+/* x[n_planes][stride] of n <= stride pixels from `pixel` on. */
 void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_t pixel, size_t n);
 
 struct object_model {

@@ -17,11 +17,8 @@ void pixel_bank_release(struct pixel_bank *self)
 void pixel_bank_at(float *x, size_t stride, const struct pixel_bank *self, size_t pixel, size_t n)
 {
     size_t n_pixels = (size_t)self->width * (size_t)self->height;
-    for (size_t k = 0; k < PIXEL_BANK_WHOLE; k++)
-        for (size_t i = 0; i < n; i++)
-            x[k * stride + i] = self->whole[k];
     for (size_t k = 0; k < (size_t)self->n_planes; k++)
-        memcpy(x + (PIXEL_BANK_WHOLE + k) * stride, self->planes + k * n_pixels + pixel, n * sizeof *x);
+        memcpy(x + k * stride, self->planes + k * n_pixels + pixel, n * sizeof *x);
 }
 
 /* Planes as they are filled, and scratch. */
@@ -43,44 +40,31 @@ static enum clv_status smooth(float *out, const float *in, double deviation, con
     return filter_gauss(out, in, self->bank->width, self->bank->height, deviation, err);
 }
 
-/* Lightness, from its 1st to its 99.7th hundredth; red and blue against green, 0..1; and what the image is like. */
-static void fill_channels(float *light, float *red, float *blue, float *whole, const struct clv_image *image)
+/* Lightness, from its 1st to its 99.7th hundredth; red and blue against green, 0..1. */
+static void fill_channels(float *light, float *red, float *blue, const struct clv_image *image)
 {
     size_t n = (size_t)image->width * (size_t)image->height, count[3 * 255 + 1] = {0}, seen = 0;
-    double sum = 0, squares = 0, saturation = 0;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *rgb = image->pixels + 3 * i;
-        int total = rgb[0] + rgb[1] + rgb[2];
-        int high = rgb[0] > rgb[1] ? rgb[0] : rgb[1], low = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
-        high = rgb[2] > high ? rgb[2] : high;
-        low = rgb[2] < low ? rgb[2] : low;
-        count[total]++;
-        sum += total;
-        squares += (double)total * total;
-        saturation += high - low;
+        count[rgb[0] + rgb[1] + rgb[2]]++;
         red[i] = (float)(rgb[0] - rgb[1]) / 255;
         blue[i] = (float)(rgb[2] - rgb[1]) / 255;
     }
-    int low = -1, high = 0, median = -1;
+    int low = -1, high = 0;
     for (int v = 0; v <= 3 * 255; v++) {
         seen += count[v];
         low = low < 0 && (double)seen > .01 * (double)n ? v : low;
-        median = median < 0 && (double)seen > .5 * (double)n ? v : median;
         high = count[v] && (double)(seen - count[v]) < .997 * (double)n ? v : high;
     }
-    double range = fmax(high - low, .02 * 3 * 255), mean = sum / (double)n;
+    double range = fmax(high - low, .02 * 3 * 255);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *rgb = image->pixels + 3 * i;
         light[i] = (float)((rgb[0] + rgb[1] + rgb[2] - low) / range);
     }
-    whole[0] = (float)(mean / 765);
-    whole[1] = (float)(sqrt(fmax(squares / (double)n - mean * mean, 0)) / 765);
-    whole[2] = (float)(saturation / 255 / (double)n);
-    whole[3] = (float)median / 765;
 }
 
-/* The threshold between the two classes of values that differ most (Otsu 1979), their means and the share above. */
-static float otsu(float *apart, float *share, const float *values, size_t n)
+/* The threshold between the two classes of values that differ most (Otsu 1979). */
+static float otsu(const float *values, size_t n)
 {
     size_t count[N_BINS] = {0};
     for (size_t i = 0; i < n; i++) {
@@ -89,7 +73,6 @@ static float otsu(float *apart, float *share, const float *values, size_t n)
     }
     double sum = 0, below = 0, sum_below = 0, best = -1;
     int at = 0;
-    *apart = *share = 0;
     for (int b = 0; b < N_BINS; b++)
         sum += (double)count[b] * b;
     for (int b = 0; b < N_BINS; b++) {
@@ -102,8 +85,6 @@ static float otsu(float *apart, float *share, const float *values, size_t n)
         if (below * above * difference * difference > best) {
             best = below * above * difference * difference;
             at = b + 1;
-            *apart = (float)(difference * 2.5 / N_BINS);
-            *share = (float)(above / (double)n);
         }
     }
     return (float)at * 2.5F / N_BINS - .5F;
@@ -189,10 +170,9 @@ static enum clv_status fill_ranks(struct filling *self, const float *smoothed, i
 
 static enum clv_status fill(struct filling *self, const struct clv_image *image, struct clv_error *err)
 {
-    struct pixel_bank *bank = self->bank;
     size_t n = self->n_pixels;
     float *light = next_plane(self), *chroma[2] = {self->scratch[2], self->scratch[3]};
-    fill_channels(light, chroma[0], chroma[1], bank->whole, image);
+    fill_channels(light, chroma[0], chroma[1], image);
     enum clv_status status = CLV_OK;
     float *smoothed[5] = {0};
     for (int k = 0; k < 5 && status == CLV_OK; k++)
@@ -205,10 +185,9 @@ static enum clv_status fill(struct filling *self, const struct clv_image *image,
         status = fill_ranks(self, smoothed[0], (4 << k) - 1, err);
     if (status != CLV_OK)
         return status;
-    bank->whole[4] = otsu(&bank->whole[5], &bank->whole[6], smoothed[0], n);
-    float *distance = next_plane(self);
+    float threshold = otsu(smoothed[0], n), *distance = next_plane(self);
     for (size_t i = 0; i < n; i++)
-        self->sides[i] = smoothed[0][i] > bank->whole[4];
+        self->sides[i] = smoothed[0][i] > threshold;
     fill_distance(distance, self);
     return status;
 }
@@ -235,7 +214,7 @@ enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image 
     struct pixel_bank made = {.width = image->width, .height = image->height};
     struct filling filling;
     enum clv_status status = filling_init(&filling, &made, err);
-    made.planes = array_alloc(filling.n_pixels, (PIXEL_BANK_PLANES + PIXEL_BANK_CONTEXT) * sizeof *made.planes);
+    made.planes = array_alloc(filling.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *made.planes);
     TRY(made.planes ? fill(&filling, image, err) : fail_memory(err));
     filling_release(&filling);
     if (status == CLV_OK)

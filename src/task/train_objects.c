@@ -11,6 +11,7 @@
 
 #define SAMPLES      16000  /* pixels of an image, at most */
 #define ALL_SAMPLES  650000 /* of all images */
+#define WINDOW       362    /* longest sides of what is learned from in an image */
 #define EDGE_IMAGES  40     /* whose regions are learned from */
 #define SCALE_IMAGES 40     /* whose objects are measured */
 #define USUAL_AREA   900.   /* the largest median of objects' areas that the filters see whole */
@@ -39,7 +40,24 @@ static enum clv_status read_source(struct clv_image *image, int32_t **objects, s
     return self->source->read(self->source->context, image, objects, index, err);
 }
 
-/* The image and its objects at the size that objects are looked for at. */
+/* Leaves the window of an image that is learned from, at a place that is drawn. */
+static void crop(struct clv_image *image, int32_t *objects, uint64_t seed, size_t index)
+{
+    int32_t width = image->width < WINDOW ? image->width : WINDOW;
+    int32_t height = image->height < WINDOW ? image->height : WINDOW;
+    uint64_t stream = RNG_STREAM(RNG_SYNTH, index);
+    size_t left = rng_below(seed, stream, 0, (uint32_t)(image->width - width + 1));
+    size_t top = rng_below(seed, stream, 1, (uint32_t)(image->height - height + 1));
+    for (size_t y = 0; y < (size_t)height; y++) {
+        size_t from = (top + y) * (size_t)image->width + left, to = y * (size_t)width;
+        memmove(objects + to, objects + from, (size_t)width * sizeof *objects);
+        memmove(image->pixels + 3 * to, image->pixels + 3 * from, 3 * (size_t)width);
+    }
+    image->width = width;
+    image->height = height;
+}
+
+/* A window of the image and its objects at the size that objects are looked for at. */
 static enum clv_status read_working(struct clv_image *working, int32_t **objects, struct learning *self, size_t index,
                                     struct clv_error *err)
 {
@@ -59,9 +77,10 @@ static enum clv_status read_working(struct clv_image *working, int32_t **objects
         }
     clv_image_release(&image);
     array_free(full);
-    if (status == CLV_OK)
+    if (status == CLV_OK) {
+        crop(working, small, self->like->seed, index);
         *objects = small;
-    else
+    } else
         array_free(small);
     return status;
 }
@@ -122,7 +141,7 @@ static void draw(struct learning *self, size_t index, const struct pixel_bank *b
         size_t from = i < n_first ? 0 : n_near, count = i < n_first ? n_near : n - n_near;
         size_t at = from + rng_below(self->like->seed, RNG_STREAM(RNG_MISSING, index), i, (uint32_t)count);
         size_t to = index * self->n_samples + i;
-        pixel_bank_at(self->inputs + to * (size_t)(PIXEL_BANK_WHOLE + bank->n_planes), 1, bank, (size_t)pixels[at], 1);
+        pixel_bank_at(self->inputs + to * (size_t)bank->n_planes, 1, bank, (size_t)pixels[at], 1);
         self->classes[to] = classes[pixels[at]];
     }
 }
