@@ -189,6 +189,11 @@ enum clv_status object_model_look(struct pixel_bank *bank, float *probability, c
 enum clv_status object_model_regions(struct object_regions *regions, const struct object_model *self,
                                      const struct clv_image *working, struct clv_error *err) CLV_CHECK;
 
+/* The objects that regions make, in an image of width x height. *map is a new one. O(pixels), and the partition. */
+enum clv_status object_model_divide(struct clv_object_map *map, const struct object_model *self,
+                                    const struct object_regions *regions, int32_t width, int32_t height,
+                                    struct clv_error *err) CLV_CHECK;
+
 /* The objects of an image, numbered by their first pixels, without labels; *map is a new one. One thread; the same bytes
  * anywhere. About 400 bytes a pixel. */
 enum clv_status object_model_find(struct clv_object_map *map, const struct object_model *self,

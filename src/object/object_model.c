@@ -146,47 +146,50 @@ static void judge(struct object *parts, struct object *sorted, const int32_t *pa
             parts[k].number = -1;
 }
 
-enum clv_status object_model_find(struct clv_object_map *map, const struct object_model *self,
-                                  const struct clv_image *image, struct clv_error *err)
+enum clv_status object_model_divide(struct clv_object_map *map, const struct object_model *self,
+                                    const struct object_regions *regions, int32_t width, int32_t height,
+                                    struct clv_error *err)
 {
-    struct clv_object_map made = {.width = image->width, .height = image->height};
-    struct clv_image working = {0};
-    struct object_regions regions = {0};
-    int32_t width, height, n_parts = 0, *part = NULL;
-    struct object *parts = NULL;
-    object_model_size(&width, &height, self, image);
-    enum clv_status status = clv_image_resize(&working, image, width, height, err);
-    TRY(object_model_regions(&regions, self, &working, err));
-    if (status != CLV_OK)
-        goto done;
-    part = array_alloc((size_t)regions.n, sizeof *part);
-    parts = array_zalloc((size_t)regions.n, 2 * sizeof *parts);
-    made.objects = array_alloc((size_t)image->width * (size_t)image->height, sizeof *made.objects);
-    made.probability = array_alloc((size_t)regions.n, sizeof *made.probability);
-    status = part && parts && made.objects && made.probability ? divide(part, &n_parts, self, &regions, err)
-                                                               : fail_memory(err);
-    if (status != CLV_OK)
-        goto done;
-    judge(parts, parts + regions.n, part, n_parts, &regions);
-    for (int32_t y = 0; y < image->height; y++)
-        for (int32_t x = 0; x < image->width; x++) {
-            size_t from = (size_t)working_coordinate(y, image->height, height) * (size_t)width;
-            int32_t region = regions.regions[from + (size_t)working_coordinate(x, image->width, width)];
+    struct clv_object_map made = {.width = width, .height = height};
+    int32_t n_parts = 0, *part = array_alloc((size_t)regions->n, sizeof *part);
+    struct object *parts = array_zalloc((size_t)regions->n, 2 * sizeof *parts);
+    made.objects = array_alloc((size_t)width * (size_t)height, sizeof *made.objects);
+    made.probability = array_alloc((size_t)regions->n, sizeof *made.probability);
+    enum clv_status status = part && parts && made.objects && made.probability ? CLV_OK : fail_memory(err);
+    TRY(divide(part, &n_parts, self, regions, err));
+    if (status == CLV_OK)
+        judge(parts, parts + regions->n, part, n_parts, regions);
+    for (int32_t y = 0; y < height && status == CLV_OK; y++)
+        for (int32_t x = 0; x < width; x++) {
+            size_t from = (size_t)working_coordinate(y, height, regions->height) * (size_t)regions->width;
+            int32_t region = regions->regions[from + (size_t)working_coordinate(x, width, regions->width)];
             struct object *one = region ? parts + part[region - 1] : NULL;
             if (one && !one->number) {
                 made.probability[made.n_objects] = (double)(1 - one->ground / one->area);
                 one->number = ++made.n_objects;
             }
-            made.objects[(size_t)y * (size_t)image->width + (size_t)x] = one && one->number > 0 ? one->number : 0;
+            made.objects[(size_t)y * (size_t)width + (size_t)x] = one && one->number > 0 ? one->number : 0;
         }
-done:
     array_free(part);
     array_free(parts);
-    object_regions_release(&regions);
-    clv_image_release(&working);
     if (status == CLV_OK)
         *map = made;
     else
         clv_object_map_release(&made);
+    return status;
+}
+
+enum clv_status object_model_find(struct clv_object_map *map, const struct object_model *self,
+                                  const struct clv_image *image, struct clv_error *err)
+{
+    struct clv_image working = {0};
+    struct object_regions regions = {0};
+    int32_t width, height;
+    object_model_size(&width, &height, self, image);
+    enum clv_status status = clv_image_resize(&working, image, width, height, err);
+    TRY(object_model_regions(&regions, self, &working, err));
+    TRY(object_model_divide(map, self, &regions, image->width, image->height, err));
+    object_regions_release(&regions);
+    clv_image_release(&working);
     return status;
 }

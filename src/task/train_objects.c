@@ -8,6 +8,7 @@
 #include "feature/blocks/blocks.h"
 #include "object/object.h"
 #include "region/region.h"
+#include "score/score.h"
 
 #define SAMPLES      16000  /* pixels of an image, at most */
 #define ALL_SAMPLES  650000 /* of all images */
@@ -17,18 +18,28 @@
 #define USUAL_AREA   900.   /* the largest median of objects' areas that the filters see whole */
 #define BORDER_REACH 2      /* pixels to an object's border that are near it */
 
+/* What a cut scores less than was learned, in the spread of all scores: a balanced loss of edges does not know what
+ * joins and cuts are worth to objects. */
+enum { N_JOINS = 9, NO_JOIN = 3 };
+#define JOIN_STEP .1
+
 /* All that the tasks below share; slots are by image. */
 struct learning {
     struct object_model *model;
     const struct object_source *source;
     const struct clv_training *like;
-    size_t n_samples;           /* per image */
-    float *inputs;              /* [n_images][n_samples][PIXEL_BANK_SIZE], then PIXEL_CONTEXT_SIZE */
-    uint8_t *classes;           /* [n_images][n_samples] */
-    double *areas;              /* [n_images] median of the objects' */
-    int32_t *order;             /* [n_images] */
-    size_t n_done, n_total;     /* of images that are looked at, some of them several times */
-    struct edge_problem *edges; /* [n_images] by order */
+    size_t n_samples;       /* per image */
+    float *inputs;          /* [n_images][n_samples][PIXEL_BANK_SIZE], then PIXEL_CONTEXT_SIZE */
+    uint8_t *classes;       /* [n_images][n_samples] */
+    double *areas;          /* [n_images] median of the objects' */
+    int32_t *order;         /* [n_images] */
+    size_t n_done, n_total; /* of images that are looked at, some of them several times */
+    /* [n_images] by order: */
+    struct edge_problem *edges;
+    struct object_regions *regions;
+    struct clv_object_map *truth;
+    double spread;                /* of the scores of edges */
+    double (*precision)[N_JOINS]; /* by how much more is joined */
 };
 
 static enum clv_status read_source(struct clv_image *image, int32_t **objects, struct learning *self, size_t index,
@@ -214,20 +225,71 @@ static enum clv_status connect_one(void *context, size_t index, int thread, stru
     (void)thread;
     struct learning *self = context;
     struct clv_image working = {0};
-    struct object_regions regions = {0};
-    int32_t *objects = NULL, *truth = NULL;
-    enum clv_status status = read_working(&working, &objects, self, (size_t)self->order[index], err);
-    TRY(object_model_regions(&regions, self->model, &working, err));
-    if (status == CLV_OK && regions.graph.n_edges) {
-        truth = array_alloc((size_t)regions.n, sizeof *truth);
-        status = truth ? find_truth(truth, &regions, objects, err) : fail_memory(err);
-        TRY(edge_problem_init(&self->edges[index], &regions.graph, regions.features, BORDER_FEATURES, truth, err));
+    struct object_regions *regions = &self->regions[index];
+    struct clv_object_map *map = &self->truth[index];
+    enum clv_status status = read_working(&working, &map->objects, self, (size_t)self->order[index], err);
+    TRY(object_model_regions(regions, self->model, &working, err));
+    if (status == CLV_OK && regions->graph.n_edges) {
+        int32_t *truth = array_alloc((size_t)regions->n, sizeof *truth);
+        status = truth ? find_truth(truth, regions, map->objects, err) : fail_memory(err);
+        TRY(edge_problem_init(&self->edges[index], &regions->graph, regions->features, BORDER_FEATURES, truth, err));
+        array_free(truth);
     }
-    array_free(truth);
-    array_free(objects);
-    object_regions_release(&regions);
+    map->width = working.width;
+    map->height = working.height;
+    for (size_t i = 0; status == CLV_OK && i < (size_t)map->width * (size_t)map->height; i++)
+        map->n_objects = map->objects[i] > map->n_objects ? map->objects[i] : map->n_objects;
+    TRY(clv_object_map_filter(map, 1, false, err));
     clv_image_release(&working);
     return status;
+}
+
+/* The precision of objects in an image, for all that may be joined more. */
+static enum clv_status try_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct learning *self = context;
+    const struct object_regions *regions = &self->regions[index];
+    const double *weights = self->model->weights;
+    struct object_model trial = *self->model;
+    trial.weights = array_copy(weights, (size_t)trial.n_weights, sizeof *weights);
+    enum clv_status status = trial.weights ? CLV_OK : fail_memory(err);
+    for (int k = 0; k < N_JOINS && status == CLV_OK; k++) {
+        struct clv_object_map found = {0};
+        struct object_counts counts;
+        trial.weights[EDGE_PROBLEM_BIAS] = weights[EDGE_PROBLEM_BIAS] - (k - NO_JOIN) * JOIN_STEP * self->spread;
+        status = object_model_divide(&found, &trial, regions, regions->width, regions->height, err);
+        TRY(object_counts_of(&counts, &self->truth[index], &found, err));
+        if (status == CLV_OK)
+            self->precision[index][k] = object_mean_precision(&counts);
+        clv_object_map_release(&found);
+    }
+    array_free(trial.weights);
+    return status;
+}
+
+/* Moves the bias of the edges' weights to where objects of n_images are the most precise. */
+static enum clv_status choose_bias(struct learning *self, size_t n_images, struct clv_error *err)
+{
+    struct object_model *model = self->model;
+    double squares = 0, n = 0, sum[N_JOINS] = {0};
+    int best = NO_JOIN;
+    for (size_t i = 0; i < n_images; i++)
+        for (int32_t e = 0; e < self->edges[i].problem.n_nodes; e++, n++) {
+            double score = 0;
+            for (int64_t k = self->edges[i].row[e]; k < self->edges[i].row[e + 1]; k++)
+                score += model->weights[self->edges[i].index[k]] * (double)self->edges[i].value[k];
+            squares += score * score;
+        }
+    self->spread = sqrt(squares / n);
+    MUST(parallel_for(n_images, self->like->n_threads, try_one, self, err));
+    for (size_t i = 0; i < n_images; i++)
+        for (int k = 0; k < N_JOINS; k++)
+            sum[k] += self->precision[i][k];
+    for (int k = 0; k < N_JOINS; k++)
+        best = sum[k] > sum[best] ? k : best;
+    model->weights[EDGE_PROBLEM_BIAS] -= (best - NO_JOIN) * JOIN_STEP * self->spread;
+    return CLV_OK;
 }
 
 /* From the images whose edges are there. */
@@ -282,8 +344,12 @@ enum clv_status train_objects(struct object_model *model, const struct object_so
     self.areas = array_zalloc(n, sizeof *self.areas);
     self.order = array_alloc(n, sizeof *self.order);
     self.edges = array_zalloc(n, sizeof *self.edges);
+    self.regions = array_zalloc(n, sizeof *self.regions);
+    self.truth = array_zalloc(n, sizeof *self.truth);
+    self.precision = array_zalloc(n, sizeof *self.precision);
     enum clv_status status = CLV_OK;
-    if (!self.inputs || !self.classes || !self.areas || !self.order || !self.edges)
+    if (!self.inputs || !self.classes || !self.areas || !self.order || !self.edges || !self.regions || !self.truth ||
+        !self.precision)
         status = fail_memory(err);
     TRY(parallel_for(n_measured, like->n_threads, measure_one, &self, err));
     if (status == CLV_OK)
@@ -299,9 +365,14 @@ enum clv_status train_objects(struct object_model *model, const struct object_so
         rng_permutation(self.order, n, like->seed, RNG_STREAM(RNG_FOLD, 0));
     TRY(parallel_for(n_edge_images, like->n_threads, connect_one, &self, err));
     TRY(learn_edges(&self, learner, n_edge_images, err));
+    TRY_IF(made.weights, choose_bias(&self, n_edge_images, err));
     for (size_t k = 0; self.edges && k < n; k++)
         edge_problem_release(&self.edges[k]);
-    array_free(self.edges);
+    for (size_t k = 0; self.regions && k < n; k++)
+        object_regions_release(&self.regions[k]);
+    for (size_t k = 0; self.truth && k < n; k++)
+        clv_object_map_release(&self.truth[k]);
+    arrays_free(self.edges, self.regions, self.truth, self.precision);
     array_free(self.inputs);
     array_free(self.classes);
     array_free(self.areas);

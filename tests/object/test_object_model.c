@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "region/region.h"
 #include "support/support.h"
 #include "task/task.h"
 
@@ -79,31 +80,98 @@ static void teardown(void)
     object_model_release(&model);
 }
 
+/* Of image k; the objects are numbered as they are met, and probable. */
+static void find_discs(int *n_true, int *n_hit, const struct object_model *by, size_t k)
+{
+    struct clv_image image;
+    struct clv_object_map map;
+    int32_t *truth, met = 0;
+    must(draw(NULL, &image, &truth, k, err));
+    must(object_model_find(&map, by, &image, err));
+    for (int i = 0; i < N; i++) {
+        ck_assert_int_le(map.objects[i], met + 1);
+        met = map.objects[i] > met ? map.objects[i] : met;
+    }
+    ck_assert_int_eq(met, map.n_objects);
+    for (int o = 0; o < met; o++)
+        ck_assert(map.probability[o] > .5 && map.probability[o] <= 1);
+    count_found(n_true, n_hit, map.objects, truth);
+    clv_object_map_release(&map);
+    array_free(truth);
+    clv_image_release(&image);
+}
+
 TEST(discs_that_touch_are_told_apart_in_images_not_seen)
 {
     ck_assert_ptr_nonnull(model.weights);
     ck_assert_float_eq(model.shrink, 1);
     int n_true = 0, n_hit = 0;
-    for (size_t k = 100; k < 106; k++) {
-        struct clv_image image;
-        struct clv_object_map map;
-        int32_t *truth;
-        must(draw(NULL, &image, &truth, k, err));
-        must(object_model_find(&map, &model, &image, err));
-        int32_t met = 0, *found = map.objects;
-        for (int i = 0; i < N; i++) {
-            ck_assert_int_le(found[i], met + 1);
-            met = found[i] > met ? found[i] : met;
-        }
-        ck_assert_int_eq(met, map.n_objects);
-        for (int o = 0; o < met; o++)
-            ck_assert(map.probability[o] > .5 && map.probability[o] <= 1);
-        count_found(&n_true, &n_hit, found, truth);
-        clv_object_map_release(&map);
-        array_free(truth);
-        clv_image_release(&image);
-    }
+    for (size_t k = 100; k < 106; k++)
+        find_discs(&n_true, &n_hit, &model, k);
     ck_assert_int_ge(n_hit, n_true * 85 / 100);
+}
+
+/* Sixteen of the small images side by side. */
+static enum clv_status draw_large(void *context, struct clv_image *image, int32_t **objects, size_t index,
+                                  struct clv_error *unused)
+{
+    enum { TILES = 4, WIDTH = TILES * SIDE };
+    (void)unused;
+    int32_t *truth = array_zalloc((size_t)WIDTH * WIDTH, sizeof *truth);
+    must(clv_image_new(image, WIDTH, WIDTH, 3, err));
+    for (size_t tile = 0; tile < (size_t)TILES * TILES; tile++) {
+        struct clv_image small;
+        int32_t *of_small;
+        must(draw(context, &small, &of_small, TILES * TILES * (index + 20) + tile, err));
+        for (size_t i = 0; i < N; i++) {
+            size_t to = (tile / TILES * SIDE + i / SIDE) * WIDTH + tile % TILES * SIDE + i % SIDE;
+            truth[to] = of_small[i] ? of_small[i] + (int32_t)tile * N_DISCS : 0;
+            memcpy(image->pixels + 3 * to, small.pixels + 3 * i, 3);
+        }
+        clv_image_release(&small);
+        array_free(of_small);
+    }
+    *objects = truth;
+    return CLV_OK;
+}
+
+TEST(windows_of_large_images_teach_what_small_ones_do)
+{
+    const struct clv_learner *learner = clv_learner_find("ssvm");
+    struct object_source source = {draw_large, NULL, 2};
+    struct object_model large = {0};
+    struct clv_training like;
+    clv_training_defaults(&like, learner);
+    must(train_objects(&large, &source, learner, &like, err));
+    int n_true = 0, n_hit = 0;
+    for (size_t k = 100; k < 106; k++)
+        find_discs(&n_true, &n_hit, &large, k);
+    ck_assert_int_ge(n_hit, n_true * 80 / 100);
+    object_model_release(&large);
+}
+
+TEST(the_bias_of_edges_says_how_much_is_joined)
+{
+    struct clv_image image;
+    struct object_regions regions = {0};
+    int32_t *truth, n_found[3];
+    must(draw(NULL, &image, &truth, 100, err));
+    must(object_model_regions(&regions, &model, &image, err));
+    for (int k = 0; k < 3; k++) {
+        struct object_model other = model;
+        struct clv_object_map map;
+        other.weights = array_copy(model.weights, (size_t)model.n_weights, sizeof *model.weights);
+        other.weights[EDGE_PROBLEM_BIAS] += (k - 1) * 1e6;
+        must(object_model_divide(&map, &other, &regions, image.width, image.height, err));
+        n_found[k] = map.n_objects;
+        clv_object_map_release(&map);
+        array_free(other.weights);
+    }
+    ck_assert_int_lt(n_found[0], n_found[1]);
+    ck_assert_int_lt(n_found[1], n_found[2]);
+    object_regions_release(&regions);
+    array_free(truth);
+    clv_image_release(&image);
 }
 
 TEST(any_number_of_threads_learns_the_same_bytes)
