@@ -84,6 +84,19 @@ TEST(some_slices_may_have_no_mask_and_windows_without_any_are_left_out)
     free(output);
 }
 
+TEST(few_windows_are_steps_of_their_own_unless_a_batch_is_given)
+{
+    static const char *const options[] = {"", "--batch 3"}, *const batch[] = {"parameter.batch          1\n", "parameter.batch          3\n"};
+    const char *set = write_slices("batches", 7, 1);
+    for (int i = 0; i < 2; i++) {
+        free(expect_success(TRAIN "-q --learner mssvm --window 3 %s --overwrite -o %s/m.cleave", set, options[i], set));
+        char *output = expect_success("\"$CLEAVE\" inspect %s/m.cleave", set);
+        if (!strstr(output, batch[i]))
+            ck_abort_msg("no %s in %s", batch[i], output);
+        free(output);
+    }
+}
+
 TEST(a_gap_is_said_once_and_a_bad_slice_fails_alone)
 {
     const char *set = write_slices("gap", 6, 1);
