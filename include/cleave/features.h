@@ -239,8 +239,8 @@ CLV_API size_t clv_dataset_size(const struct clv_dataset *dataset);
 CLV_API int32_t clv_dataset_n_labels(const struct clv_dataset *dataset);
 /* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
 CLV_API const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset);
-/* The pairwise form that the data is meant for: NONE without edges, FULL for patches and for feature
- * files that say so, else POTTS. */
+/* The pairwise form that the data is meant for: NONE without edges, FULL for patches, windows of slices of more than two
+ * labels and feature files that say so, else POTTS. */
 CLV_API enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset);
 CLV_API struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset, size_t index);
 CLV_API const char *clv_dataset_name(const struct clv_dataset *dataset, size_t index); /* the image */

@@ -326,7 +326,8 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     TRY(clv_dataset_new(&keeping.dataset, set->labels.n_labels, err));
     TRY_IF(boxes && frames, clv_dataset_new(&keeping.frames, set->labels.n_labels, err));
     TRY(clv_labels_copy(&keeping.dataset->labels, &set->labels, err));
-    if (status == CLV_OK && recipe->nodes == CLV_NODES_PATCHES)
+    /* What is thin lies at another place of the next slice, where one coupling for all labels would smooth it away. */
+    if (status == CLV_OK && (recipe->nodes == CLV_NODES_PATCHES || (recipe->window && set->labels.n_labels > 2)))
         keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
     keeping.limits = limits;
     if (recipe->window)

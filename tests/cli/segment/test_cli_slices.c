@@ -86,7 +86,8 @@ TEST(some_slices_may_have_no_mask_and_windows_without_any_are_left_out)
 
 TEST(few_windows_are_steps_of_their_own_unless_a_batch_is_given)
 {
-    static const char *const options[] = {"", "--batch 3"}, *const batch[] = {"parameter.batch          1\n", "parameter.batch          3\n"};
+    static const char *const options[] = {"", "--batch 3"}, *const batch[] = {"parameter.batch          1\n",
+                                                                              "parameter.batch          3\n"};
     const char *set = write_slices("batches", 7, 1);
     for (int i = 0; i < 2; i++) {
         free(expect_success(TRAIN "-q --learner mssvm --window 3 %s --overwrite -o %s/m.cleave", set, options[i], set));
@@ -94,6 +95,25 @@ TEST(few_windows_are_steps_of_their_own_unless_a_batch_is_given)
         if (!strstr(output, batch[i]))
             ck_abort_msg("no %s in %s", batch[i], output);
         free(output);
+    }
+}
+
+TEST(pairs_of_more_than_two_labels_have_weights_of_their_own)
+{
+    static const char *const form[] = {"pairwise potts", "pairwise full"};
+    const char *set = write_slices("pairs", 4, 1);
+    for (int i = 0; i < 2; i++) {
+        uint8_t mask[WIDTH * HEIGHT];
+        for (int k = 0; k < WIDTH * HEIGHT && i; k++)
+            mask[k] = (uint8_t)(k % WIDTH * 3 / WIDTH);
+        for (int t = 0; t < 4 && i; t++)
+            must(clv_png_write_labels(formatted("%s/masks/s%d.png", set, 7 + t), WIDTH, HEIGHT, mask, NULL, 0, err));
+        if (i)
+            spill(formatted("%s/labels.tsv", set), "value\tname\n0\ta\n1\tb\n2\tc\n", 23);
+        free(expect_success(TRAIN "-q --learner mssvm --overwrite -o %s/m.cleave", set, set));
+        free(expect_success("\"$CLEAVE\" inspect %s/m.cleave | grep '%s'", set, form[i]));
+        free(
+            expect_success("\"$CLEAVE\" segment -q --sequence --overwrite -m %s/m.cleave %s -o %s/out", set, set, set));
     }
 }
 
