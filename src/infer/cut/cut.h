@@ -4,7 +4,7 @@
  * field's scores. A solution goes persistency.c (nodes that their own scores decide, and what hangs on the rest), then
  * push_relabel.c or search.c, by the graph's structure; then the labels are read here. clamp.c forces
  * single nodes of a solution to the other label (and completes the residual graph for that). batch.c solves
- * sixteen problems that differ in their terminal weights only, a vector lane each.
+ * sixteen problems that differ in their terminal weights only, a vector lane each; forest_cut.c those without cycles.
  *
  * Our min-cut engine: a graph is built once, capacities are replaced in place, solving allocates nothing.
  *
@@ -139,6 +139,36 @@ int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const 
 
 /* Solves what maxflow_set has put in place; label[] is the answer. */
 void maxflow_solve(struct maxflow *graph);
+
+/* Cuts of forests with the same capacity both ways: forest_cut.c, without a residual graph. All zeros at first. */
+
+/* What a cut needs of a node: now its excess; while the order is looked for, its degree and the XOR of its edges. */
+union forest_node {
+    int64_t excess;
+    struct {
+        int32_t degree, edges;
+    };
+};
+
+struct forest_step {
+    int32_t node, to, edge; /* a leaf, by which edge it hangs where; of a root only the first */
+};
+
+struct forest_cut {
+    int32_t n_nodes, n_edges;
+    int32_t (*edges)[2];       /* [n_edges] what the order was found for */
+    struct forest_step *steps; /* [n_nodes] leaves in order, one an edge, then roots */
+    union forest_node *node;   /* [n_nodes] */
+    bool is_forest;
+    size_t node_capacity;
+};
+
+void forest_cut_release(struct forest_cut *self);
+
+/* y[n_nodes] as maxflow_load and maxflow_solve would label them, of edges with ends in range and different. Returns 1;
+ * 0 where there is a cycle or no edge, and then nothing is done; -1 when out of memory. O(n_nodes + n_edges). */
+int forest_cut_solve(struct forest_cut *self, int32_t *y, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2],
+                     const int32_t *terminal, const int32_t *capacity);
 
 /* Two-label fields as min-cut problems on whole numbers, the same for every engine. */
 /* f(y) ~ (sum_i terminal[i] y_i - sum_e capacity[e] [y_a != y_b]) 2^-exponent + constant. */

@@ -50,6 +50,7 @@ void clv_oracle_free(struct clv_oracle *oracle)
     forget_graph(oracle);
     capacities_release(&oracle->capacities);
     maxflow_release(&oracle->graph);
+    forest_cut_release(&oracle->forest);
     batch_release(&oracle->batch);
     chain_map_release(&oracle->chain);
     decoding_release(&oracle->decoding);
@@ -111,10 +112,17 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
     }
 #endif
     const struct capacities *c = &oracle->capacities;
-    if (maxflow_load(&oracle->graph, field->n_nodes, field->n_edges, field->edges, c->terminal, c->capacity))
-        return fail_memory(err);
+    int solved = oracle->graph.clamps ? 0 /* there will be more */
+                                      : forest_cut_solve(&oracle->forest, y, field->n_nodes, field->n_edges,
+                                                         field->edges, c->terminal, c->capacity);
+    MUST_IF(solved < 0, fail_memory(err));
+    oracle->is_forest = solved;
     oracle->n_nodes = field->n_nodes;
     oracle->n_edges = field->n_edges;
+    if (solved)
+        return CLV_OK;
+    if (maxflow_load(&oracle->graph, field->n_nodes, field->n_edges, field->edges, c->terminal, c->capacity))
+        return fail_memory(err);
     maxflow_solve(&oracle->graph);
     for (int32_t i = 0; i < field->n_nodes; i++)
         y[i] = oracle->graph.label[i];

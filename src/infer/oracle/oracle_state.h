@@ -31,6 +31,8 @@ struct clv_oracle {
     int32_t n_solved;         /* nodes of the last field */
     struct capacities capacities;
     struct maxflow graph;
+    struct forest_cut forest;
+    bool is_forest;     /* the last cut was by it: graph has no solution */
     struct batch batch; /* for clv_perturbed_map */
     struct chain_map chain;
     struct decoding_workspace decoding; /* for clv_oracle_decode */

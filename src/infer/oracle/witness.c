@@ -21,6 +21,14 @@ static void forward_clamp(void *context, int32_t node, int64_t cost, const int32
 static enum clv_status clamp_ours(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                   struct forwarding *forwarding, struct clv_error *err)
 {
+    const struct forest_cut *forest = &oracle->forest;
+    if (oracle->is_forest) {
+        MUST_IF(maxflow_load(&oracle->graph, forest->n_nodes, forest->n_edges, (const int32_t(*)[2])forest->edges,
+                             oracle->capacities.terminal, oracle->capacities.capacity),
+                fail_memory(err));
+        maxflow_solve(&oracle->graph);
+        oracle->is_forest = false;
+    }
     MUST_IF(clamps_prepare(&oracle->graph) || clamp_each(&oracle->graph, nodes, n, forward_clamp, forwarding),
             fail_memory(err));
     return CLV_OK;

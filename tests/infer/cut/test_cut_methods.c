@@ -159,3 +159,49 @@ TEST(all_methods_agree_where_few_nodes_have_a_terminal_weight)
         expect_one_answer(found, &drawn);
     }
 }
+
+/* Every new graph, again with other capacities, with another edge, and with one more that closes a cycle. */
+TEST(forests_are_cut_without_a_residual_graph_with_the_same_labels)
+{
+    static struct drawn drawn;
+    struct forest_cut forest = {0};
+    struct maxflow graph;
+    int32_t y[MOST_NODES];
+    uint64_t at = 1 << 24;
+    int n_forests = 0, n_cycles = 0;
+    maxflow_init(&graph);
+    for (int trial = 0; trial < 800; trial++) {
+        int kind = trial % 4;
+        if (kind == 0) {
+            drawn.n = 2 + draw_to(trial % 3 ? 20 : MOST_NODES - 2, &at);
+            drawn.m = 0;
+            for (int32_t i = 1; i < drawn.n; i++) /* a path, a star, trees with nodes by themselves */
+                if (trial % 12 < 8 || draw_to(3, &at))
+                    join(&drawn, trial % 12 == 0 ? i - 1 : trial % 12 == 4 ? 0 : draw_to(i - 1, &at), i, 0, 0);
+        }
+        if (kind == 2 && drawn.m)
+            drawn.edges[drawn.m - 1][0] = drawn.edges[drawn.m - 1][0] ? 0 : drawn.edges[drawn.m - 1][1] == 1 ? 0 : 1;
+        if (kind == 3)
+            join(&drawn, 0, drawn.n - 1, 0, 0);
+        for (int32_t e = 0; e < drawn.m; e++)
+            drawn.forward[e] = draw_to(trial % 5 ? 8 : MAXFLOW_LIMIT - 1, &at);
+        for (int32_t i = 0; i < drawn.n; i++)
+            drawn.terminal[i] = draw_to(trial % 5 ? 20 : MAXFLOW_LIMIT - 1, &at) - (trial % 5 ? 10 : MAXFLOW_LIMIT / 2);
+        int solved = forest_cut_solve(&forest, y, drawn.n, drawn.m, (const int32_t(*)[2])drawn.edges, drawn.terminal,
+                                      drawn.forward);
+        ck_assert_int_ge(solved, 0);
+        ck_assert(solved == 0 || drawn.m < drawn.n);
+        ck_assert(solved == 1 || kind > 1 || drawn.m == 0);
+        n_forests += solved;
+        n_cycles += !solved && drawn.m && drawn.m < drawn.n;
+        ck_assert_int_eq(
+            maxflow_load(&graph, drawn.n, drawn.m, (const int32_t(*)[2])drawn.edges, drawn.terminal, drawn.forward), 0);
+        maxflow_solve(&graph);
+        for (int32_t i = 0; i < drawn.n && solved; i++)
+            ck_assert_msg(y[i] == graph.label[i], "trial %d: node %d of %d", trial, i, drawn.n);
+    }
+    ck_assert_int_gt(n_forests, 400);
+    ck_assert_int_gt(n_cycles, 20);
+    forest_cut_release(&forest);
+    maxflow_release(&graph);
+}
