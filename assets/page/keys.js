@@ -24,6 +24,7 @@ export function bind(page) {
     [['0'], '0', 'whole image', () => page.fit()],
     [[' '], 'hold space', 'move the image', () => { page.holdsSpace = true; }],
     [['m'], 'M', 'as the model sees it', () => page.suggest()],
+    [['k'], 'K', 'carry the labels to the next image of a numbered folder, which opens; undo takes them back', () => page.carry()],
     [['t'], 'T', 'train', () => page.train()],
     [['p'], 'P', 'side panel', () => page.togglePanel()],
     [['Escape'], 'Esc', 'drop a suggestion', () => page.dropSuggestion()],

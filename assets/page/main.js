@@ -49,15 +49,19 @@ const page = {
   },
 
   async load(number) {
-    const [answer, image] = await this.open(number);
+    this.arrive(...await this.open(number));
+    if (this.state.has_model && !this.document.objects.length && !this.document.undo) await this.lookSuggestion();
+  },
+
+  // Another image is open.
+  arrive(answer, image) {
     this.suggestion = null;
     this.object = answer.objects.length ? answer.objects.at(-1).object : answer.next_object;
     this.show(answer, image);
-    history.replaceState(null, '', '#' + number);
-    this.unshown.delete(number);
+    history.replaceState(null, '', '#' + answer.number);
+    this.unshown.delete(answer.number);
     setName($('name'), answer.name);
     document.title = answer.name + ' · cleave label';
-    if (this.state.has_model && !answer.objects.length && !answer.undo) await this.lookSuggestion();
   },
 
   // The first of these that can be opened; says why others cannot.
@@ -168,6 +172,16 @@ const page = {
       const isLeft = i => i !== number && ['new', 'begun'].includes(this.state.images[i].status);
       await this.loadFirst([...order.slice(at + 1), ...order.slice(0, at)].filter(isLeft));
       if (!order.some(isLeft)) setStatus(this.filter ? 'All images that the filter shows are accepted.' : 'All images are accepted.');
+    });
+  },
+
+  // To the image that follows by the numbers in names, whatever order the list has.
+  carry() {
+    return this.run(async () => {
+      if (!this.document) return;
+      const from = this.document.name, answer = await ask('carry/' + this.document.number, { revision: this.document.revision });
+      this.arrive(answer, await fetchImage(answer.number));
+      toast(`Carried from ${from}; strokes correct it, undo (Ctrl+Z) takes it back.`, 'note');
     });
   },
 

@@ -73,6 +73,47 @@ CLV_API void clv_segment_defaults_sized(struct clv_segment_options *options, siz
 CLV_API enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                                     const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
 
+/* Sequences: slices of a volume, frames of a video, all of one size, in their order. */
+struct clv_sequence_options {
+    size_t size;                         /* of this struct as the program knows it, as above */
+    enum clv_refine_choice refine;       /* of clv_segment_sequence; default CLV_REFINE_LARGE */
+    int n_threads;                       /* 0 (default): all the machine's */
+    const struct clv_progress *progress; /* NULL (default): nothing is reported, and nobody stops it */
+};
+CLV_API void clv_sequence_defaults_sized(struct clv_sequence_options *options, size_t size);
+#define clv_sequence_defaults(options) clv_sequence_defaults_sized(options, sizeof *(options))
+
+/* labels[i][height][width] = what a model of `cleave train --sequence` sees in slice i of images[n], of 3 channels each:
+ * what `cleave segment --sequence -m` writes, byte for byte. labels[i] NULL: that slice is only looked at. options may be
+ * NULL.
+ *
+ * Windows of the model's number of slices, each sharing half with the next, are labelled at once: two labels by a cut,
+ * which is exact for a sequence that fits a window, more by alpha-expansion. The same bytes at any number of threads.
+ * O(pixels) time; memory of one window's features besides the images.
+ *
+ * Errors: CLV_ERR_USAGE (a model of single images; an image without pixels or of another number of channels),
+ * CLV_ERR_DATA (slices of different sizes; scores that are not finite), CLV_ERR_INTERRUPTED, CLV_ERR_MEMORY. Some labels
+ * may be written then. */
+CLV_API enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_model *model,
+                                             const struct clv_image *images, size_t n,
+                                             const struct clv_sequence_options *options,
+                                             struct clv_error *err) CLV_CHECK;
+
+/* From given masks of some frames to those of the others, without a model: labels[i][height][width], 0 or 1, of the
+ * frames whose given[i] is NULL and labels[i] is not, each carried on from the nearest given mask, before or after it;
+ * given[i][height][width] is 1 on the figure, 0 on the ground, other values are neither. What `cleave segment
+ * --sequence` without -m writes, byte for byte. options may be NULL.
+ *
+ * Motion, colours and what was there before score every pixel, a minimum cut decides. Threads work on chains of frames
+ * from one given mask; the same bytes at any number of them. About .1 s a frame of 854x480; 300 bytes a pixel of the
+ * working size (at most 131,072 pixels) and 64 a pixel of the frame for each thread.
+ *
+ * Errors: CLV_ERR_USAGE (an image without pixels or of other than 3 channels; nothing wanted), CLV_ERR_DATA (no mask is
+ * given, frames of different sizes), CLV_ERR_INTERRUPTED, CLV_ERR_MEMORY. Some labels may be written then. */
+CLV_API enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *const *given,
+                                        const struct clv_image *images, size_t n,
+                                        const struct clv_sequence_options *options, struct clv_error *err) CLV_CHECK;
+
 /* *map = the objects of an image whose labels[height][width] clv_segment gave: what `cleave segment --objects` writes.
  * They are those that the model has learned to find, each with the label of most of its pixels that are labelled; of a
  * model that has not learned of objects, connected pieces, by sides, of every label with a name, but for a label 0

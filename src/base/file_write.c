@@ -79,7 +79,7 @@ static char *temporary_name(const char *folder)
 static int open_unnamed(const char *folder, mode_t mode)
 {
     char link[64];
-    int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+    int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
     if (fd < 0)
         return -1;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -100,7 +100,7 @@ static int open_named(struct file_writer *writer, mode_t mode)
             errno = ENOMEM;
             return -1;
         }
-        int fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        int fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd >= 0) {
             file_remember_temporary(writer->temporary);
             return fd;
@@ -138,7 +138,7 @@ static enum clv_status open_temporary(struct file_writer *writer, const struct s
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", writer->path);
     if (replaced)
         keep_rights(fd, replaced);
-    writer->stream = fdopen(fd, "wb");
+    writer->stream = fdopen(fd, "w+b");
     if (writer->stream)
         return CLV_OK;
     enum clv_status status = fail_errno(err, CLV_ERR_OS, "%s: cannot open a stream", writer->path);

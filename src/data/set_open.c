@@ -6,11 +6,34 @@
 #include "base/base.h"
 #include "cleave/data.h"
 #include "data/data.h"
+#include "image/image.h"
+
+/* A TIFF's pages, without masks. */
+static enum clv_status read_pages(struct clv_set *set, const char *path, struct clv_error *err)
+{
+    struct clv_set made = {.root = path_folder(path)};
+    struct path_list pages = {0};
+    size_t capacity = 0;
+    uint32_t n;
+    enum clv_status status = clv_image_count(&n, path, err);
+    TRY_IF(!made.root, fail_memory(err));
+    TRY(path_list_add_pages(&pages, made.root, path_name(path), err));
+    for (size_t i = 0; i < pages.n && status == CLV_OK; i++)
+        status = set_add(&made, &capacity, &(struct item_fields){.name = pages.paths[i], .split = ""}, err);
+    TRY(set_read_labels(&made, err));
+    path_list_release(&pages);
+    if (status == CLV_OK)
+        *set = made;
+    else
+        clv_set_release(&made);
+    return status;
+}
 
 enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_error *err)
 {
     if (!path_is_folder(path))
-        return clv_set_read_manifest(set, path, err);
+        return text_ends_with(path, ".tif") || text_ends_with(path, ".tiff") ? read_pages(set, path, err)
+                                                                             : clv_set_read_manifest(set, path, err);
     enum path_kind kind = PATH_ABSENT;
     char *manifest = path_join(path, "manifest.tsv");
     enum clv_status status = manifest ? path_look(&kind, manifest, err) : fail_memory(err);

@@ -141,6 +141,14 @@ static void put_labels(struct text *json, const struct clv_labels *labels)
     text_put(json, "]");
 }
 
+static void put_training(struct text *json, const struct page_trainer *trainer)
+{
+    if (trainer)
+        trainer->write_status(trainer->context, json);
+    else
+        text_put(json, "null");
+}
+
 static enum clv_status tell_state(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
     static const char *const statuses[] = {"new", "begun", "accepted", "empty"};
@@ -157,10 +165,7 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
     text_printf(json, ",\"has_model\":%s,", session->model.w ? "true" : "false");
     put_labels(json, &session->set.labels);
     text_put(json, ",\"training\":");
-    if (trainer)
-        trainer->write_status(trainer->context, json);
-    else
-        text_put(json, "null");
+    put_training(json, trainer);
     text_put(json, ",\"images\":[");
     for (size_t i = 0; i < session->set.n_items; i++) {
         const struct page_item *item = &session->items[i];
@@ -172,15 +177,6 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
     }
     text_put(json, "]}\n");
     return status;
-}
-
-static enum clv_status tell_training(struct page_response *response, struct page_session *session)
-{
-    if (session->options->trainer)
-        session->options->trainer->write_status(session->options->trainer->context, &response->body);
-    else
-        text_put(&response->body, "null");
-    return CLV_OK;
 }
 
 /* What browsers do not know, and a page of a file of several: as JPEG. */
@@ -365,6 +361,22 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
     return save_and_tell(response, session, started, &before, is_suggestion, err);
 }
 
+/* The image that follows opens, with the labels of this one as a step. */
+static enum clv_status carry(struct page_response *response, struct page_session *session, struct clv_error *err)
+{
+    struct clv_object_map map = {0};
+    struct moment before = {0};
+    int32_t number = -1;
+    double started = now_ms();
+    enum clv_status status = page_carry(&map, &number, session, err);
+    TRY(page_session_open(session, number, err));
+    if (status == CLV_OK)
+        before = now(&session->document);
+    TRY(page_document_import_objects(&session->document, &map, err));
+    clv_object_map_release(&map);
+    return status == CLV_OK ? save_and_tell(response, session, started, &before, true, err) : status;
+}
+
 static enum clv_status train(struct page_response *response, struct page_session *session, struct clv_error *err)
 {
     const struct page_trainer *trainer = session->options->trainer;
@@ -376,7 +388,8 @@ static enum clv_status train(struct page_response *response, struct page_session
     enum clv_status status = training_export_write(&export, session, err);
     TRY(trainer->start(trainer->context, &export, err));
     training_export_release(&export);
-    return status == CLV_OK ? tell_training(response, session) : status;
+    put_training(&response->body, trainer);
+    return status;
 }
 
 static enum clv_status name_label(struct page_response *response, struct page_session *session, bool is_new,
@@ -407,6 +420,7 @@ static enum clv_status post(struct page_response *response, struct page_session 
         case PAGE_UNDO: status = step(response, session, -1, err); break;
         case PAGE_REDO: status = step(response, session, 1, err); break;
         case PAGE_SUGGEST: status = suggest(response, session, err); break;
+        case PAGE_CARRY: status = carry(response, session, err); break;
         case PAGE_ACCEPT: status = accept(response, session, root, err); break;
         case PAGE_LABEL:
         case PAGE_RENAME: status = name_label(response, session, target.route == PAGE_LABEL, root, err); break;
@@ -414,7 +428,7 @@ static enum clv_status post(struct page_response *response, struct page_session 
         default:
             if (session->options->trainer)
                 session->options->trainer->stop(session->options->trainer->context);
-            status = tell_training(response, session);
+            put_training(&response->body, session->options->trainer);
         }
     json_root_free(root);
     return status;
@@ -425,7 +439,7 @@ static enum clv_status get(struct page_response *response, struct page_session *
 {
     switch (target.route) {
     case PAGE_STATE: return tell_state(response, session, err);
-    case PAGE_TRAINING: return tell_training(response, session);
+    case PAGE_TRAINING: put_training(&response->body, session->options->trainer); return CLV_OK;
     default: return send_image(response, session, target.number, err);
     }
 }

@@ -11,9 +11,9 @@ static const struct {
     {"image/", PAGE_IMAGE, false, true},    {"open/", PAGE_OPEN, true, true},
     {"suggest/", PAGE_SUGGEST, true, true}, {"stroke/", PAGE_STROKE, true, true},
     {"undo/", PAGE_UNDO, true, true},       {"redo/", PAGE_REDO, true, true},
-    {"accept/", PAGE_ACCEPT, true, true},   {"label", PAGE_LABEL, true, false},
-    {"rename", PAGE_RENAME, true, false},   {"train", PAGE_TRAIN, true, false},
-    {"stop", PAGE_STOP, true, false},
+    {"accept/", PAGE_ACCEPT, true, true},   {"carry/", PAGE_CARRY, true, true},
+    {"label", PAGE_LABEL, true, false},     {"rename", PAGE_RENAME, true, false},
+    {"train", PAGE_TRAIN, true, false},     {"stop", PAGE_STOP, true, false},
 };
 
 /* 1 to 8 digits and nothing else, or -1. */

@@ -150,10 +150,15 @@ static enum clv_status list_places(struct place **places, const struct clv_set *
     for (size_t i = 0; i < n; i++) {
         const struct clv_item *item = &set->items[i];
         const char *slash = strrchr(item->name, '/');
+        size_t length;
+        uint32_t page;
         list[i] = (struct place){item->sequence ? item->sequence : "", 0, item->name, i, !set->manifest};
         if (!set->manifest)
             list[i].sequence = item->name;
-        list[i].length = set->manifest ? strlen(list[i].sequence) : slash ? (size_t)(slash - item->name) : 0;
+        list[i].length = set->manifest                           ? strlen(list[i].sequence)
+                         : path_page(&length, &page, item->name) ? length
+                         : slash                                 ? (size_t)(slash - item->name)
+                                                                 : 0;
     }
     if (n)
         qsort(list, n, sizeof *list, compare_places);
@@ -217,16 +222,41 @@ enum clv_status sequences_sort(struct sequence_gaps *gaps, struct clv_set *set, 
     return status;
 }
 
+static enum clv_status chains_init(struct chains *self, size_t n, struct clv_error *err)
+{
+    *self = (struct chains){.frames = array_alloc(n, sizeof *self->frames),
+                            .is_wanted = array_zalloc(n, 1),
+                            .items = array_alloc(n, 2 * sizeof *self->items)};
+    return self->frames && self->is_wanted && self->items ? CLV_OK : fail_memory(err);
+}
+
+enum clv_status chains_between(struct chains *self, const uint8_t *is_given, const uint8_t *is_wanted, size_t n,
+                               struct clv_error *err)
+{
+    struct chains made;
+    const struct place all = {.sequence = "", .name = ""};
+    enum clv_status status = chains_init(&made, n, err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        made.frames[i] = i;
+        made.is_wanted[i] = is_wanted[i] && !is_given[i];
+    }
+    TRY(add_chains(&made, is_given, 0, n, &all, err));
+    if (status == CLV_OK)
+        *self = made;
+    else
+        chains_release(&made);
+    return status;
+}
+
 enum clv_status chains_find(struct chains *self, const struct clv_set *set, const char *given, const char *split,
                             struct clv_error *err)
 {
     size_t n = set->n_items;
     struct place *places = NULL;
     uint8_t *is_given = array_zalloc(n, 1);
-    struct chains made = {.frames = array_alloc(n, sizeof *made.frames),
-                          .is_wanted = array_zalloc(n, 1),
-                          .items = array_alloc(n, 2 * sizeof *made.items)};
-    enum clv_status status = is_given && made.frames && made.is_wanted && made.items ? CLV_OK : fail_memory(err);
+    struct chains made;
+    enum clv_status status = chains_init(&made, n, err);
+    TRY_IF(!is_given, fail_memory(err));
     TRY(list_places(&places, set, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         const struct clv_item *item = &set->items[i];
@@ -244,5 +274,21 @@ enum clv_status chains_find(struct chains *self, const struct clv_set *set, cons
         *self = made;
     else
         chains_release(&made);
+    return status;
+}
+
+enum clv_status sequence_after(size_t next[2], size_t *n_next, const struct clv_set *set, size_t item,
+                               struct clv_error *err)
+{
+    struct place *places = NULL;
+    enum clv_status status = list_places(&places, set, err);
+    size_t at = 0;
+    *n_next = 0;
+    while (status == CLV_OK && places[at].item != item)
+        at++;
+    for (size_t i = at + 1; status == CLV_OK && i < set->n_items && *n_next < 2; i++)
+        if (!compare_sequences(&places[at], &places[i]))
+            next[(*n_next)++] = places[i].item;
+    array_free(places);
     return status;
 }

@@ -86,6 +86,24 @@ void carry_release(struct carry *self);
 enum clv_status carry_next(uint8_t *labels, struct carry *self, const struct clv_image *image,
                            const struct clv_image *after, struct clv_error *err) CLV_CHECK;
 
+/* A chain of frames as carry_along sees it: frame 0 has the given mask, frames 1 to n are carried in that order. */
+struct carry_frames {
+    void *context;
+    const struct clv_progress *progress; /* NULL: nobody stops it */
+    size_t n;
+    bool are_views; /* images that are read are not to be released */
+    enum clv_status (*read)(void *context, size_t k, struct clv_image *image, struct clv_error *err);
+    enum clv_status (*take)(void *context, size_t k, const struct clv_image *image, const uint8_t *labels,
+                            struct clv_error *err); /* labels[height][width] of frame k */
+    enum clv_status (*read_mask)(void *context, const struct clv_image *image, struct clv_mask *mask,
+                                 struct clv_error *err); /* a mask of its own */
+    const char *(*name)(void *context, size_t k);        /* for messages */
+};
+
+/* Ends with the first failure, *k is then the frame that it is of. CLV_ERR_INTERRUPTED when asked to stop, CLV_ERR_DATA
+ * for a frame of another size, and what the functions say. Memory of carry_next, and three images. */
+enum clv_status carry_along(size_t *k, const struct carry_frames *frames, struct clv_error *err) CLV_CHECK;
+
 /* Which frames of a set follow each other, and from which given mask each one's is carried: the nearest one's, before
  * or after it. */
 
@@ -111,11 +129,17 @@ struct chains {
 void chains_release(struct chains *self);
 
 /* Rows of one `sequence` belong together in their order; without a column all do. Of a bare folder the images of each
- * folder do, by their names, 2 before 10. `given` and `split` are comma-separated splits (NULL: all): masks of the one
- * are given, those of the other, as far as they are not given, are made. Errors name the sequence: CLV_ERR_DATA for one
- * without any given mask where one is wanted, or an image that is there twice. O(n log n). */
+ * folder do, by their names, 2 before 10, and the pages of each TIFF. `given` and `split` are comma-separated splits
+ * (NULL: all): masks of the one are given, those of the other, as far as they are not given, are made. Errors name the
+ * sequence: CLV_ERR_DATA for one without any given mask where one is wanted, or an image that is there twice.
+ * O(n log n). */
 enum clv_status chains_find(struct chains *self, const struct clv_set *set, const char *given, const char *split,
                             struct clv_error *err) CLV_CHECK;
+
+/* The same for n frames of one sequence, in their order, by what is given and what is wanted of each: as far as that is
+ * not given. */
+enum clv_status chains_between(struct chains *self, const uint8_t *is_given, const uint8_t *is_wanted, size_t n,
+                               struct clv_error *err) CLV_CHECK;
 
 /* What is known of a frame's pixels from frames whose figure is known. */
 
@@ -143,6 +167,10 @@ void plane_distance(float *distance, const float *plane, int32_t width, int32_t 
  * set is unchanged then, but for names. */
 enum clv_status sequences_sort(struct sequence_gaps *gaps, struct clv_set *set, struct clv_error *err) CLV_CHECK;
 
+/* The up to two items that follow an item in its sequence. Errors as of chains_find. O(n log n). */
+enum clv_status sequence_after(size_t next[2], size_t *n_next, const struct clv_set *set, size_t item,
+                               struct clv_error *err) CLV_CHECK;
+
 /* Slices of a sequence labelled together (window.c): those of a window; NULL for one that is missing. Regions of
  * neighbours are coupled unless is_apart[i] says that a slice between i - 1 and i is missing. */
 struct slice_window {
@@ -156,6 +184,39 @@ struct slice_window {
  * CLV_ERR_DATA for slices of different sizes. Memory of the slices' features again. */
 enum clv_status window_label(int32_t *y, double *margin, const struct slice_window *window,
                              const struct clv_model *model, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
+
+/* A sequence labelled window by window (slices.c), in memory of one window besides that of images. What goes through it:
+ * `read` gives the image of a slice, `one` does all that is to be done of a slice, with the labels of slices_paint; both
+ * are called by several threads. */
+struct slices {
+    const struct clv_model *model; /* of sequences */
+    enum clv_engine engine;
+    int n_threads;
+    const struct clv_progress *progress; /* NULL: nobody stops it */
+    size_t n;
+    const struct clv_item *items; /* [n] that say where a slice is missing; NULL: none is */
+    void *context;
+    bool are_views; /* images that are read are not to be released */
+    bool (*is_wanted)(void *context, size_t index);
+    enum clv_status (*read)(void *context, size_t index, struct clv_image *image, struct clv_error *err);
+    enum clv_status (*one)(void *context, size_t index, int thread, struct clv_error *err);
+    /* Own. */
+    struct clv_oracle *oracle;
+    struct loaded *loaded; /* [n] */
+    size_t offset;         /* where the loop at hand begins */
+    int32_t *y;            /* of the window's nodes */
+    double *margin;        /* likewise; NULL: no cut gives them */
+    size_t node_capacity, margin_capacity;
+};
+
+/* All of them, in order, those of a window at once. A slice that cannot be read is missing in windows, and slices_paint
+ * says why. Errors: those of `one`, of window_label, CLV_ERR_INTERRUPTED, CLV_ERR_MEMORY. */
+enum clv_status slices_label(struct slices *self, struct clv_error *err) CLV_CHECK;
+
+/* From `one`: labels[height][width] of its slice, and its problem, without neighbours. */
+enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t index, const struct clv_image *image,
+                             bool refines, struct clv_error *err) CLV_CHECK;
+const struct clv_problem *slices_problem(const struct slices *self, size_t index);
 
 /* Windows of `size` over a sequence of n slices, neighbours sharing half of theirs: how many there are; where window k
  * begins, and before which slice those end of which its middle is the nearest. */

@@ -115,19 +115,6 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
     return status;
 }
 
-enum clv_status label_slice(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
-                            const struct clv_example *slice, const int32_t *y, const double *margin, bool refines,
-                            struct clv_error *err)
-{
-    struct clv_refine_options options;
-    clv_refine_defaults(&options);
-    MUST(labelled_image_paint(labels, slice, y, model->shape.n_labels, err));
-    if (!refines)
-        return CLV_OK;
-    return margin ? refine_by_margins(labels, image, slice, margin, &options, err)
-                  : refine_by_votes(labels, image, slice, y, model->shape.n_labels, &options, err);
-}
-
 enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
                             const struct clv_segment_options *options, struct clv_error *err)
 {

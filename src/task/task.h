@@ -185,11 +185,6 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
                               const struct clv_example *example, const struct map_reader *maps,
                               const struct clv_segment_options *options, struct clv_error *err) CLV_CHECK;
 
-/* The same of a slice whose nodes were labelled with those of its neighbours: y, and where a cut found them margin. */
-enum clv_status label_slice(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,
-                            const struct clv_example *slice, const int32_t *y, const double *margin, bool refines,
-                            struct clv_error *err) CLV_CHECK;
-
 /* Which share of the problem's features, by their sums, was in no training image: their weights are 0 for all labels.
  * 0 of a model with so many such weights that they may be the learner's choice. */
 double label_unmet_share(const struct clv_model *model, const struct clv_problem *problem);

@@ -152,3 +152,70 @@ TEST(planes_are_sampled_blurred_and_measured_by_their_definitions)
     plane_distance(distance, plane, W, H, 100);
     ck_assert_double_eq(distance[5], -100);
 }
+
+TEST(masks_are_carried_in_memory_from_the_nearest_one_on_any_threads)
+{
+    enum { N = 6 };
+    static uint8_t truth[N][WIDTH * HEIGHT], found[2][N][WIDTH * HEIGHT];
+    struct clv_image images[N];
+    uint8_t *labels[N];
+    const uint8_t *given[N] = {NULL};
+    struct clv_sequence_options options;
+    clv_sequence_defaults(&options);
+    for (int t = 0; t < N; t++)
+        draw(&images[t], truth[t], 30 + 4 * t, 30, -t);
+    given[1] = truth[1];
+    memset(found, 7, sizeof found);
+    for (int run = 0; run < 2; run++) {
+        for (int t = 0; t < N; t++)
+            labels[t] = t == 3 ? NULL : found[run][t];
+        options.n_threads = 1 + 2 * run;
+        must(clv_carry_masks(labels, given, images, N, &options, err));
+    }
+    ck_assert_mem_eq(found[0], found[1], sizeof found[0]);
+    for (int t = 0; t < N; t++)
+        if (t == 1 || t == 3)
+            ck_assert(found[0][t][0] == 7 && found[0][t][WIDTH * HEIGHT - 1] == 7);
+        else
+            ck_assert_double_gt(overlap(found[0][t], truth[t]), 0.9);
+    struct carry carry = {.terms = NULL};
+    static uint8_t next[WIDTH * HEIGHT];
+    must(carry_init(&carry, &images[1], truth[1], err));
+    must(carry_next(next, &carry, &images[2], &images[3], err));
+    ck_assert_mem_eq(next, found[0][2], sizeof next);
+    carry_release(&carry);
+    for (int t = 0; t < N; t++)
+        clv_image_release(&images[t]);
+}
+
+TEST(what_cannot_be_carried_in_memory_is_refused)
+{
+    static uint8_t truth[WIDTH * HEIGHT], found[WIDTH * HEIGHT];
+    struct clv_image images[2], small;
+    uint8_t *labels[2] = {NULL, found};
+    const uint8_t *given[2] = {NULL, NULL};
+    int stop = 1;
+    const struct clv_progress progress = {.stop = &stop};
+    struct clv_sequence_options options;
+    clv_sequence_defaults(&options);
+    draw(&images[0], truth, 30, 30, 0);
+    draw(&images[1], truth, 34, 30, 0);
+    must_fail(CLV_ERR_DATA, "none of its 2 frames has a mask", clv_carry_masks(labels, given, images, 2, NULL, err));
+    given[0] = truth;
+    given[1] = truth;
+    must_fail(CLV_ERR_USAGE, "no frame is to be labelled", clv_carry_masks(labels, given, images, 2, NULL, err));
+    given[1] = NULL;
+    options.progress = &progress;
+    must_fail(CLV_ERR_INTERRUPTED, "interrupted", clv_carry_masks(labels, given, images, 2, &options, err));
+    small = images[1];
+    small.height -= 10;
+    struct clv_image unlike[2] = {images[0], small};
+    must_fail(CLV_ERR_DATA, "frame 1 is 120x80, those before it are 120x90",
+              clv_carry_masks(labels, given, unlike, 2, NULL, err));
+    unlike[1] = (struct clv_image){0};
+    must_fail(CLV_ERR_USAGE, "frame 1 is 0x0 of 0 channels", clv_carry_masks(labels, given, unlike, 2, NULL, err));
+    struct clv_model model = {0};
+    must_fail(CLV_ERR_USAGE, "not learned of sequences", clv_segment_sequence(labels, &model, images, 2, NULL, err));
+    clv_image_release(&images[0]);
+    clv_image_release(&images[1]);
+}

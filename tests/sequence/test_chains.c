@@ -94,3 +94,23 @@ TEST(a_sequence_without_a_given_mask_and_a_frame_twice_are_refused)
     must_fail(CLV_ERR_DATA, "b: is there twice", chains_find(&chains, &set, NULL, NULL, err));
     clv_set_release(&set);
 }
+
+TEST(pages_of_each_tiff_of_a_folder_are_a_sequence)
+{
+    check_chains("a.tif#1,m,,;a.tif#10,,,;a.tif#2,,,;b.tif#1,,,;b.tif#2,m,,;", false, NULL, NULL,
+                 "a.tif#1 a.tif#2! a.tif#10!; b.tif#2 b.tif#1!; ");
+}
+
+TEST(what_follows_an_item_is_of_its_sequence)
+{
+    struct clv_set set;
+    size_t next[2], n;
+    make_set(&set, "x/f10,,,;x/f8,,,;x/f9,,,;y/f9,,,;", false);
+    must(sequence_after(next, &n, &set, 1, err));
+    ck_assert(n == 2 && next[0] == 2 && next[1] == 0);
+    must(sequence_after(next, &n, &set, 2, err));
+    ck_assert(n == 1 && next[0] == 0);
+    must(sequence_after(next, &n, &set, 3, err));
+    ck_assert_uint_eq(n, 0);
+    clv_set_release(&set);
+}

@@ -241,6 +241,8 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     TRY_IF(self->status_file && is_leader, file_create(&table, self->status_file, err));
     TRY_IF(self->export.forms && is_leader, exporting_begin(&run->exporting, self, run, err));
     TRY_IF(self->objects, object_table_begin(&objects, self, err));
+    TRY_IF(self->is_stack && run->outputs->n_finished < run->outputs->n,
+           stack_file_new(&run->stack, self, &run->model->labels, run->sequence->set.n_items, err));
     status = team_agree(status, err);
     if (status == CLV_OK) {
         run->objects = objects.stream;
@@ -249,6 +251,10 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
             fputs(STATUS_HEAD "\n", table.stream);
         status = run->sequence && !self->model_path ? sequence_run(&counts, run, err) : segment_all(&counts, run, err);
     }
+    bool is_whole = status == CLV_OK && counts.first_failure == CLV_OK;
+    struct clv_error ignored;
+    enum clv_status ended = stack_file_end(run->stack, is_whole, is_whole ? err : &ignored);
+    status = is_whole ? ended : status;
     if (run->exporting)
         status = exporting_end(run->exporting, status, err);
     if (objects.stream && (status == CLV_OK || status == CLV_ERR_INTERRUPTED)) {
@@ -271,7 +277,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     }
     TRY_IF(self->json && is_leader, marginals_print_json(run, &counts, err));
     text_release(&run->json);
-    if (counts.n_done + counts.n_finished_before || counts.n_failed > 1)
+    if ((counts.n_done + counts.n_finished_before || counts.n_failed > 1) && (is_whole || !run->stack))
         print_summary(self, &counts, run->inputs->n, status == CLV_ERR_INTERRUPTED && !segment_is_piped(self));
     /* Failures of single images were printed as they came: only their status is left. */
     return status == CLV_OK ? counts.first_failure : status;
@@ -351,7 +357,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     TRY_IF(!self->features && self->model_path && (self->maps.n || model.recipe.n_maps),
            map_options_check(&self->maps, &model.recipe, inputs.map_names, inputs.n_maps, self->model_path, err));
     TRY_IF(self->boxes, box_inputs_assign(&inputs, &boxes, self->boxes, &self->common.limits, err));
-    TRY(segment_take_file(self, &inputs, err));
+    TRY(segment_take_file(self, &inputs, self->is_sequence && sequence_is_one(&sequence, self), err));
     TRY(segment_plan(&outputs, self, &inputs, err));
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);

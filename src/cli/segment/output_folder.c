@@ -15,14 +15,19 @@
 
 #define MAX_NOTE_BYTES ((size_t)1 << 20)
 
-enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, struct clv_error *err)
+enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, bool is_one_sequence,
+                                  struct clv_error *err)
 {
     size_t n = strlen(self->output);
     bool is_file = n > 4 && (strcmp(self->output + n - 4, ".png") == 0 || strcmp(self->output + n - 4, ".tif") == 0) &&
                    !path_is_folder(self->output);
     if (!is_file || self->all_labels)
         return CLV_OK;
-    if (inputs->n != 1)
+    self->is_stack = self->is_sequence && text_ends_with(self->output, ".tif");
+    if (self->is_stack && !is_one_sequence)
+        return fail(err, CLV_ERR_USAGE, "-o %s: one file for the slices of several sequences; -o FOLDER has all masks",
+                    self->output);
+    if (inputs->n != 1 && !self->is_stack)
         return fail(err, CLV_ERR_USAGE, "-o %s: one file for the results of %zu images; -o FOLDER has a file of each",
                     self->output, inputs->n);
     if (self->export.forms)
@@ -37,8 +42,12 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
         array_free(stem);
         return fail_memory(err);
     }
-    array_free(inputs->items->output);
-    inputs->items->output = stem;
+    if (self->is_stack) {
+        array_free(stem);
+    } else {
+        array_free(inputs->items->output);
+        inputs->items->output = stem;
+    }
     self->file = self->output;
     self->output = self->parent;
     return CLV_OK;

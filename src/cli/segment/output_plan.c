@@ -56,9 +56,10 @@ static bool has_place(const char *image)
     return is_placed;
 }
 
-static enum clv_status make_paths(struct output_list *list, const struct input_list *inputs, const char *folder,
+static enum clv_status make_paths(struct output_list *list, const struct input_list *inputs, const struct segment *self,
                                   const char *ending, const struct output_place *places, struct clv_error *err)
 {
+    const char *folder = self->output;
     struct output_place mask_place = {"", ending};
     list->items = array_zalloc(inputs->n, sizeof *list->items);
     if (!list->items)
@@ -69,7 +70,9 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
         const char *name = inputs->items[i].output;
         if (!ending)
             mask_place.ending = inputs->items[i].is_tiled || has_place(inputs->items[i].image) ? ".tif" : ".png";
-        output->mask = strcmp(folder, "-") == 0 ? string_copy("-") : output_path(folder, mask_place, name);
+        output->mask = strcmp(folder, "-") == 0 ? string_copy("-")
+                       : self->is_stack         ? string_copy(self->file)
+                                                : output_path(folder, mask_place, name);
         if (!output->mask)
             return fail_memory(err);
         for (int k = 0; k < N_OUTPUTS; k++)
@@ -131,7 +134,8 @@ static enum clv_status add_clash(struct output_list *list, const struct input_li
     return status;
 }
 
-static enum clv_status find_clashes(struct output_list *list, const struct input_list *inputs, struct clv_error *err)
+static enum clv_status find_clashes(struct output_list *list, const struct input_list *inputs, bool is_stack,
+                                    struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
     struct path_of *paths = array_alloc(list->n, (1 + N_OUTPUTS) * sizeof *paths);
@@ -139,7 +143,8 @@ static enum clv_status find_clashes(struct output_list *list, const struct input
         return fail_memory(err);
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
-        paths[n++] = (struct path_of){list->items[i].mask, i};
+        if (!i || !is_stack)
+            paths[n++] = (struct path_of){list->items[i].mask, i};
         for (int k = 0; k < N_OUTPUTS; k++)
             if (list->items[i].beside[k])
                 paths[n++] = (struct path_of){list->items[i].beside[k], i};
@@ -299,30 +304,28 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
     return status;
 }
 
-/* folder/<output><ending> (ending NULL: .tif of images with a place, else .png), and what is wanted at
- * places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose output's name is too long for a file, or would
+/* self->output/<output><ending> (ending NULL: .tif of images with a place, else .png), of pages of one file that, and
+ * what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose output's name is too long for a file, or would
  * be another input's output, too, get a problem. Errors, before anything is written: CLV_ERR_USAGE if a mask would be
  * in a folder of the inputs, where it would be an image the next time (but not one that -o names); folder is a file,
  * an output exists (EXISTING_REFUSE), or is one of the inputs or their masks; CLV_ERR_CREATE each. Adds the outputs to
- * `outputs`. Of a shard the list has its block only, which others of the inputs are still compared with. */
-static enum clv_status output_plan(struct output_list *list, struct outputs *outputs, const struct input_list *inputs,
-                                   const char *folder, const char *ending, const struct output_place *places,
-                                   enum existing existing, const struct shard *shard, bool is_file,
-                                   struct clv_error *err)
+ * those of the run. Of a shard the list has its block only, which others of the inputs are still compared with. */
+static enum clv_status output_plan(struct output_list *list, struct segment *self, const struct input_list *inputs,
+                                   const char *ending, const struct output_place *places, struct clv_error *err)
 {
     struct output_list planned = {0};
     *list = planned;
     enum path_kind kind;
-    enum clv_status status = path_look(&kind, folder, err);
-    TRY_IF(kind == PATH_FILE, fail(err, CLV_ERR_CREATE, "%s: is not a folder", folder));
-    TRY(make_paths(&planned, inputs, folder, ending, places, err));
-    TRY(find_clashes(&planned, inputs, err));
+    enum clv_status status = path_look(&kind, self->output, err);
+    TRY_IF(kind == PATH_FILE, fail(err, CLV_ERR_CREATE, "%s: is not a folder", self->output));
+    TRY(make_paths(&planned, inputs, self, ending, places, err));
+    TRY(find_clashes(&planned, inputs, self->is_stack, err));
     TRY(find_long_names(&planned, inputs, err));
-    TRY_IF(!is_file, check_folders(&planned, inputs, err));
-    cut_to_shard(&planned, shard);
-    TRY(add_outputs(outputs, &planned, err));
-    TRY(spare_inputs(outputs, inputs, err));
-    TRY(check_existing(&planned, existing, err));
+    TRY_IF(!self->file, check_folders(&planned, inputs, err));
+    cut_to_shard(&planned, &self->shard);
+    TRY(add_outputs(&self->common.outputs, &planned, err));
+    TRY(spare_inputs(&self->common.outputs, inputs, err));
+    TRY(check_existing(&planned, self->existing, err));
     if (status == CLV_OK)
         *list = planned;
     else
@@ -427,8 +430,7 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
     const char *ending = self->all_labels ? ".npy" : self->marginals ? ".png" : NULL;
     if (self->file)
         ending = text_ends_with(self->file, ".tif") ? ".tif" : ".png";
-    enum clv_status status = output_plan(outputs, all, inputs, self->output, ending, places, self->existing,
-                                         &self->shard, self->file != NULL, err);
+    enum clv_status status = output_plan(outputs, self, inputs, ending, places, err);
     for (size_t i = 0; i < sizeof named / sizeof *named && status == CLV_OK; i++)
         status = outputs_spare(all, named[i], err);
     for (size_t i = 0; i < self->common.paths.n && status == CLV_OK; i++)

@@ -98,6 +98,7 @@ struct segment {
     struct common_options common;
     const char *model_path, *data, *split, *features, *output, *report, *status_file;
     const char *file;  /* the mask of the one image, which -o names; NULL: -o is a folder */
+    bool is_stack;     /* the file has a page for each image of a sequence */
     char *parent;      /* of that file, which `output` is then */
     bool makes_report; /* its folder was not there */
     int n_made;        /* how many folders were made for the outputs, one in another */
@@ -163,10 +164,11 @@ enum clv_status segment_claim(struct segment *self, struct clv_error *err) CLV_C
 enum clv_status segment_plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
                              struct clv_error *err) CLV_CHECK;
 
-/* -o FILE.png or FILE.tif for one image: the file is its mask, and what goes next to it is in the file's folder.
- * Nothing is done if the output is a folder, a new name without that ending, or standard output. CLV_ERR_USAGE:
- * several images. */
-enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, struct clv_error *err) CLV_CHECK;
+/* -o FILE.png or FILE.tif for one image, or FILE.tif for the sequence that all inputs are of: the file is its mask, or
+ * has them as pages, and what goes next to it is in the file's folder. Nothing is done if the output is a folder, a new
+ * name without that ending, or standard output. CLV_ERR_USAGE: several images, or several sequences. */
+enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, bool is_one_sequence,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (EXPORT_NOTE): with
  * --resume CLV_ERR_CREATE if one is there that has the digest of another model. */
@@ -187,6 +189,7 @@ struct segment_run {
     const struct clv_boxes *boxes;     /* the inputs are objects in them, and the model knows labels only; NULL: none */
     const uint8_t *box_values;         /* [boxes->n_labels] in masks */
     const struct sequence *sequence;   /* the inputs are frames of it; NULL: none */
+    struct stack_file *stack;          /* that masks are pages of; NULL: each is a file */
     const struct input_list *inputs;   /* of the shard */
     const struct output_list *outputs;
     size_t first;                /* the inputs are the dataset's items from this one on */
@@ -290,11 +293,11 @@ enum clv_status marginals_print_json(const struct segment_run *run, const struct
 
 /* One image of a run: worked on in parallel, reported one after the other in input order. */
 
-struct slices;
+struct slice_work;
 
 struct job {
     struct segment_run *run;
-    struct slices *slices; /* whose labels are found window by window; NULL: each image's for itself */
+    struct slice_work *slices; /* whose labels are found window by window; NULL: each image's for itself */
     struct segment_counts *counts;
     struct clv_oracle **oracles; /* one per thread, made on first use */
     struct memory_gate gate;
@@ -365,15 +368,13 @@ enum clv_status job_init(struct job *job, struct segment_counts *counts, struct 
                          struct clv_error *err) CLV_CHECK;
 void job_release(struct job *job);
 
-/* A run whose images several processes share, which mpirun started (base/team.h). */
-/* What a team cannot do: standard input and output belong to its leader (CLV_ERR_USAGE). */
+/* What a run cannot do whose images several processes share, which mpirun started (base/team.h): standard input and
+ * output belong to its leader (CLV_ERR_USAGE). */
 enum clv_status segment_team_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
 
 /* Each process takes an image when it is free and writes what belongs to it. The leader reports all of them in input
  * order, as one process does: what a report or a table of objects needs of the others' images comes to it. */
 enum clv_status segment_team(struct job *job, struct clv_error *err) CLV_CHECK;
-
-/* --objects: the label images of objects, and the table of all of them. */
 
 #define OBJECTS_BYTES         24  /* a pixel that is looked at */
 #define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
@@ -424,20 +425,30 @@ const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const str
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
                            const struct clv_indexed_image *image);
 
-/* Overlays: an image with its regions tinted and outlined, or with how uncertain its pixels are. */
-/* Writes the overlay of labels[height][width] (of a run of marginals 255 times the probability), with
- * outlines of objects unless NULL, all or nothing. */
+/* -o FILE.tif of a sequence: its masks as pages of one file, which is written in their order. A page that comes before
+ * its turn waits in memory. */
+struct stack_file;
+enum clv_status stack_file_new(struct stack_file **self, const struct segment *options, const struct clv_labels *labels,
+                               size_t n, struct clv_error *err) CLV_CHECK;
+
+/* Page `index`, from any thread. */
+enum clv_status stack_file_put(struct stack_file *self, size_t index, int32_t width, int32_t height,
+                               const uint8_t *label_of, struct clv_error *err) CLV_CHECK;
+
+/* The file is there if all pages are, else a note says so. Frees all; NULL is fine. */
+enum clv_status stack_file_end(struct stack_file *self, bool is_whole, struct clv_error *err) CLV_CHECK;
+
+/* Writes an image with the regions of labels[height][width] tinted and outlined, of a run of marginals (255 times the
+ * probability) with how uncertain its pixels are, and with outlines of objects unless NULL; all or nothing. */
 enum clv_status overlay_file_write(const char *path, const struct clv_image *image, const uint8_t *labels,
                                    const struct clv_object_map *objects, const struct segment_run *run,
                                    struct clv_error *err) CLV_CHECK;
 
-/* The legend of a folder of overlays: which colour is which label. */
-/* Writes folder/overlays/legend.svg, all or nothing: a line for every label with a name. One that is there and says
+/* Writes folder/overlays/legend.svg, all or nothing: the colour of every label with a name. One that is there and says
  * something else stays as it is, which a note reports, unless `overwrite`. */
 enum clv_status overlay_legend_write(const char *folder, const struct clv_labels *labels, bool overwrite,
                                      struct clv_error *err) CLV_CHECK;
 
-/* Files that have the names of labels, next to what a run writes. */
 /* The output folder's file <below> is `text` afterwards, which is released. What says the same already stays: other
  * shards write it, too; another one is CLV_ERR_CREATE unless outputs are overwritten, and one of the run's own inputs
  * always. */
@@ -448,7 +459,6 @@ enum clv_status names_file_write(struct segment *options, const char *below, str
 enum clv_status names_file_labels(struct segment *options, const struct clv_labels *labels,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Cut-outs: the object alone, on transparency. */
 /* Which labels are the object: those of `names`, comma-separated names or numbers; NULL: all but label 0.
  * CLV_ERR_USAGE for one that the model lacks. */
 enum clv_status cutout_choose(bool is_object[256], const char *names, const struct clv_labels *labels,
@@ -467,6 +477,9 @@ struct sequence {
     size_t *input_of; /* [set.n_items] of those that are wanted */
 };
 void sequence_release(struct sequence *self);
+
+/* Whether all inputs are of one sequence. */
+bool sequence_is_one(const struct sequence *self, const struct segment *options);
 
 /* What does not go with it (CLV_ERR_USAGE). */
 enum clv_status sequence_check(const struct segment *options, struct clv_error *err) CLV_CHECK;

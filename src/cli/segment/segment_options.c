@@ -16,7 +16,8 @@ const struct clv_option segment_shared_rows[] = {
      .help = "The model, as `cleave train' wrote it"},
     {"output", 'o', "FOLDER", SECTION_OUTPUTS, NEEDED, CLV_OPTION_TEXT, AT(output),
      .help = "Where the results go: FOLDER/<image stem>.png (.tif for GeoTIFFs)\n"
-             "Subfolders are kept. FILE.png or FILE.tif is one image's result, - the same on standard output"},
+             "Subfolders are kept. FILE.png or FILE.tif is one image's result, - the same on standard output; of a "
+             "sequence FILE.tif has a page for each slice"},
     {"data", 'd', "PATH", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(data),
      .help = "A set's folder or manifest, instead of images or with them"},
     {"split", 0, "NAME,..", SECTION_INPUTS, BASIC, CLV_OPTION_TEXT, AT(split),

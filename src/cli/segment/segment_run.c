@@ -75,6 +75,8 @@ enum clv_status segment_team_check(const struct segment *options, struct clv_err
     bool is_stream = segment_is_piped(options);
     for (size_t i = 0; i < options->common.n_arguments; i++)
         is_stream |= strcmp(options->common.arguments[i], "-") == 0;
+    if (team_size() > 1 && options->is_sequence)
+        return fail(err, CLV_ERR_USAGE, "--sequence: goes with one process, whose threads share it");
     if (team_size() > 1 && options->objects)
         return fail(err, CLV_ERR_USAGE, "--objects: goes with one process; --shard shares images between several");
     if (team_size() > 1 && is_stream)

@@ -207,6 +207,9 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
 
 static enum clv_status write_mask(const struct work *work, const struct job *job, struct clv_error *err)
 {
+    if (job->run->stack)
+        return stack_file_put(job->run->stack, (size_t)(work->input - job->run->inputs->items), work->width,
+                              work->height, work->labels, err);
     MUST(outputs_make_folder(work->output->mask, err));
     if (work->map.values)
         return npy_write_planes(work->output->mask, work->map.values, job->run->model->shape.n_labels, work->map.height,

@@ -30,6 +30,8 @@ enum clv_status sequence_check(const struct segment *self, struct clv_error *err
         return fail(err, CLV_ERR_USAGE, "--sequence: takes one folder or manifest of frames and masks, in --data");
     if (segment_is_piped(self))
         return fail(err, CLV_ERR_USAGE, "--sequence: has a mask for each frame; -o FOLDER takes them");
+    if (self->split && text_ends_with(self->output, ".tif") && !path_is_folder(self->output))
+        return fail(err, CLV_ERR_USAGE, "-o %s: has a page for each frame; leave out --split", self->output);
     return CLV_OK;
 }
 
@@ -109,6 +111,15 @@ enum clv_status slices_open(struct sequence *self, struct input_list *inputs, co
     return inputs_add_set(inputs, &self->set, common, err);
 }
 
+bool sequence_is_one(const struct sequence *self, const struct segment *options)
+{
+    const struct clv_item *items = self->set.items;
+    bool is_one = options->model_path || self->chains.n_sequences == 1;
+    for (size_t i = 1; i < self->set.n_items && options->model_path; i++)
+        is_one &= strcmp(items[0].sequence ? items[0].sequence : "", items[i].sequence ? items[i].sequence : "") == 0;
+    return is_one;
+}
+
 struct carrying {
     const struct segment_run *run;
     struct segment_counts *counts;
@@ -117,21 +128,32 @@ struct carrying {
     size_t first_failed;  /* chain */
 };
 
-static const struct clv_item *frame_of(const struct carrying *self, const struct chain *chain, size_t k)
+/* A chain of them. */
+struct link {
+    struct carrying *all;
+    const struct chain *chain;
+};
+
+static size_t place_of(const struct link *self, size_t k)
 {
-    const struct sequence *sequence = self->run->sequence;
-    return &sequence->set.items[sequence->chains.frames[(int64_t)chain->first + chain->step * (int64_t)k]];
+    return (size_t)((int64_t)self->chain->first + self->chain->step * (int64_t)k);
+}
+
+static const struct clv_item *frame_of(const struct link *self, size_t k)
+{
+    const struct sequence *sequence = self->all->run->sequence;
+    return &sequence->set.items[sequence->chains.frames[place_of(self, k)]];
 }
 
 /* Where the frame's mask goes; NULL: none is wanted. */
-static const struct output *output_of(const struct carrying *self, const struct clv_item *frame)
+static const struct output *output_of(const struct link *self, size_t k)
 {
-    const struct sequence *sequence = self->run->sequence;
-    size_t item = (size_t)(frame - sequence->set.items);
-    return sequence->chains.is_wanted[item] ? &self->run->outputs->items[sequence->input_of[item]] : NULL;
+    const struct segment_run *run = self->all->run;
+    size_t item = (size_t)(frame_of(self, k) - run->sequence->set.items);
+    return run->sequence->chains.is_wanted[item] ? &run->outputs->items[run->sequence->input_of[item]] : NULL;
 }
 
-static enum clv_status write_outputs(const struct carrying *self, const struct output *output,
+static enum clv_status write_outputs(const struct carrying *self, const struct output *output, size_t place,
                                      const struct clv_image *image, const uint8_t *labels, struct clv_error *err)
 {
     if (output->problem)
@@ -139,8 +161,10 @@ static enum clv_status write_outputs(const struct carrying *self, const struct o
     enum clv_status status = outputs_make_folder(output->mask, err);
     const char *overlay = output->beside[OUTPUT_OVERLAY];
     TRY_IF(overlay, overlay_file_write(overlay, image, labels, NULL, self->run, err));
-    TRY(mask_file_write(output->mask, NULL, image->width, image->height, labels,
-                        (enum mask_form)self->run->options->mask_form, &self->run->model->labels, err));
+    TRY(self->run->stack
+            ? stack_file_put(self->run->stack, place, image->width, image->height, labels, err)
+            : mask_file_write(output->mask, NULL, image->width, image->height, labels,
+                              (enum mask_form)self->run->options->mask_form, &self->run->model->labels, err));
     return status;
 }
 
@@ -155,50 +179,36 @@ static void count_one(struct carrying *self, bool was_there)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* *k counts the frames that were carried. */
-static enum clv_status carry_frames(struct carrying *self, const struct chain *chain, size_t *k, struct clv_error *err)
+static enum clv_status read_frame(void *context, size_t k, struct clv_image *image, struct clv_error *err)
 {
-    const struct clv_image_limits *limits = &self->run->options->common.limits;
-    struct clv_image image = {.pixels = NULL}, after = {.pixels = NULL};
-    struct clv_mask mask = {.labels = NULL};
-    struct carry carry = {.terms = NULL};
-    uint8_t *labels = NULL;
-    const struct clv_item *frame = frame_of(self, chain, 0);
-    enum clv_status status = clv_image_read(&image, frame->image, limits, err);
-    TRY(clv_mask_read(&mask, frame->mask, &self->run->model->labels, image.width, image.height, limits, err));
-    TRY(carry_init(&carry, &image, mask.labels, err));
-    clv_image_release(&image);
-    clv_mask_release(&mask);
-    frame = frame_of(self, chain, 1);
-    TRY(clv_image_read(&image, frame->image, limits, err));
-    for (*k = 1; *k <= chain->n && status == CLV_OK; ++*k) {
-        const struct clv_item *next = *k < chain->n ? frame_of(self, chain, *k + 1) : NULL;
-        const struct output *output = output_of(self, frame);
-        if (stop_requested(self->run->progress))
-            status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-        if (!labels && !(labels = array_alloc((size_t)image.width, (size_t)image.height)))
-            status = fail_memory(err);
-        TRY_IF(next, clv_image_read(&after, next->image, limits, err));
-        bool fits = after.width == image.width && after.height == image.height;
-        TRY(carry_next(labels, &carry, &image, next && fits ? &after : NULL, err));
-        if (status != CLV_OK && status != CLV_ERR_INTERRUPTED && !strstr(err->message, frame->image))
-            fail_within(err, status, frame->image);
-        TRY_IF(output && !output->finished, write_outputs(self, output, &image, labels, err));
-        if (status != CLV_OK)
-            break;
-        if (output)
-            count_one(self, output->finished);
-        clv_image_release(&image);
-        image = after;
-        after = (struct clv_image){.pixels = NULL};
-        frame = next;
-    }
-    clv_image_release(&image);
-    clv_image_release(&after);
-    clv_mask_release(&mask);
-    carry_release(&carry);
-    array_free(labels);
+    const struct link *self = context;
+    return clv_image_read(image, frame_of(self, k)->image, &self->all->run->options->common.limits, err);
+}
+
+static enum clv_status read_given(void *context, const struct clv_image *image, struct clv_mask *mask,
+                                  struct clv_error *err)
+{
+    const struct link *self = context;
+    const struct segment_run *run = self->all->run;
+    return clv_mask_read(mask, frame_of(self, 0)->mask, &run->model->labels, image->width, image->height,
+                         &run->options->common.limits, err);
+}
+
+static enum clv_status take_frame(void *context, size_t k, const struct clv_image *image, const uint8_t *labels,
+                                  struct clv_error *err)
+{
+    const struct link *self = context;
+    const struct output *output = output_of(self, k);
+    enum clv_status status = CLV_OK;
+    TRY_IF(output && !output->finished, write_outputs(self->all, output, place_of(self, k), image, labels, err));
+    if (output && status == CLV_OK)
+        count_one(self->all, output->finished);
     return status;
+}
+
+static const char *name_frame(void *context, size_t k)
+{
+    return frame_of(context, k)->image;
 }
 
 static double bytes_of(const struct carrying *self, const struct clv_item *frame)
@@ -215,16 +225,24 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
     (void)thread;
     struct carrying *self = context;
     const struct chain *chain = &self->run->sequence->chains.items[index];
+    struct link link = {self, chain};
+    const struct carry_frames frames = {.context = &link,
+                                        .progress = self->run->progress,
+                                        .n = chain->n,
+                                        .read = read_frame,
+                                        .read_mask = read_given,
+                                        .take = take_frame,
+                                        .name = name_frame};
     size_t n_wanted = 0, n_there = 0, k = 0;
     for (size_t i = 1; i <= chain->n; i++) {
-        const struct output *output = output_of(self, frame_of(self, chain, i));
+        const struct output *output = output_of(&link, i);
         n_wanted += output != NULL;
         n_there += output && output->finished;
     }
-    double bytes = n_there < n_wanted ? bytes_of(self, frame_of(self, chain, 0)) : 0;
+    double bytes = n_there < n_wanted ? bytes_of(self, frame_of(&link, 0)) : 0;
     enum clv_status status = memory_gate_enter(&self->gate, index, bytes, err);
     bytes = status == CLV_OK ? bytes : 0;
-    TRY_IF(n_there < n_wanted, carry_frames(self, chain, &k, err));
+    TRY_IF(n_there < n_wanted, carry_along(&k, &frames, err));
     memory_gate_leave(&self->gate, bytes);
     for (; status == CLV_OK && n_there == n_wanted && n_wanted; n_wanted--)
         count_one(self, true), n_there--;
@@ -232,7 +250,7 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
         return status;
     size_t n_lost = 0;
     for (size_t i = k ? k : 1; i <= chain->n; i++)
-        n_lost += output_of(self, frame_of(self, chain, i)) != NULL;
+        n_lost += output_of(&link, i) != NULL;
     pthread_mutex_lock(&self->lock);
     console_error("%s (%zu frame%s not carried)", err->message, n_lost, n_lost == 1 ? " is" : "s are");
     self->counts->n_failed += n_lost;
@@ -244,13 +262,33 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
     return CLV_OK;
 }
 
+/* Given masks are pages, too. */
+static enum clv_status put_given(const struct carrying *self, struct clv_error *err)
+{
+    const struct sequence *sequence = self->run->sequence;
+    const struct clv_image_limits *limits = &self->run->options->common.limits;
+    enum clv_status status = CLV_OK;
+    for (size_t i = 0; i < sequence->set.n_items && status == CLV_OK; i++) {
+        const struct clv_item *frame = &sequence->set.items[sequence->chains.frames[i]];
+        struct clv_mask mask = {.labels = NULL};
+        int32_t width, height;
+        if (sequence->chains.is_wanted[sequence->chains.frames[i]])
+            continue;
+        status = clv_image_read_size(&width, &height, frame->image, limits, err);
+        TRY(clv_mask_read(&mask, frame->mask, &self->run->model->labels, width, height, limits, err));
+        TRY(stack_file_put(self->run->stack, i, mask.width, mask.height, mask.labels, err));
+        clv_mask_release(&mask);
+    }
+    return status;
+}
+
 enum clv_status sequence_run(struct segment_counts *counts, const struct segment_run *run, struct clv_error *err)
 {
     struct carrying self = {.run = run, .counts = counts, .first_failed = SIZE_MAX};
     pthread_mutex_init(&self.lock, NULL);
     memory_gate_init(&self.gate, run->options->memory);
-    enum clv_status status =
-        parallel_for(run->sequence->chains.n, run->options->common.n_threads, carry_chain, &self, err);
+    enum clv_status status = run->stack ? put_given(&self, err) : CLV_OK;
+    TRY(parallel_for(run->sequence->chains.n, run->options->common.n_threads, carry_chain, &self, err));
     memory_gate_release(&self.gate);
     pthread_mutex_destroy(&self.lock);
     return status;

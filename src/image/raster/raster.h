@@ -225,6 +225,11 @@ enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *lab
 enum clv_status raster_writer_commit(struct raster_writer *self, struct clv_error *err) CLV_CHECK;
 void raster_writer_abort(struct raster_writer *self);
 
+/* A file of n_pages pages: the first one opens it, in a writer of zeros. labels has one channel. */
+enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct clv_image *labels,
+                                       size_t n_pages, const uint8_t (*palette)[3], int palette_size,
+                                       struct clv_error *err) CLV_CHECK;
+
 /* labels[height][width] at once. */
 enum clv_status raster_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
                                     const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,

@@ -18,10 +18,7 @@ static int on_error(TIFF *tiff, void *context, const char *module, const char *f
 
 static tmsize_t on_read(thandle_t context, void *target, tmsize_t wanted)
 {
-    (void)context;
-    (void)target;
-    (void)wanted;
-    return 0;
+    return (tmsize_t)fread(target, 1, (size_t)wanted, ((struct raster_writer *)context)->file.stream);
 }
 
 static tmsize_t on_write(thandle_t context, void *source, tmsize_t size)
@@ -84,16 +81,14 @@ static bool put_head(const struct raster_writer *self, const struct raster_place
     return is_put && (!palette || put_palette(tiff, palette, palette_size)) && (!place || geo_tags_write(tiff, place));
 }
 
-enum clv_status raster_writer_open(struct raster_writer *self, const char *path, int32_t width, int32_t height,
-                                   const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
-                                   struct clv_error *err)
+static enum clv_status begin(struct raster_writer *self, const char *path, bool is_big,
+                             const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
+                             struct clv_error *err)
 {
-    *self = (struct raster_writer){.width = width, .height = height};
     MUST(file_create(&self->file, path, err));
     enum clv_status status = CLV_OK;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (options) {
-        bool is_big = (int64_t)width * height > SMALL_MOST;
         TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, self);
         TIFFOpenOptionsSetWarningHandlerExtR(options, on_error, self);
         self->tiff = (struct tiff *)TIFFClientOpenExt("mask", is_big ? "wl8" : "wl", self, on_read, on_write, on_seek,
@@ -105,6 +100,14 @@ enum clv_status raster_writer_open(struct raster_writer *self, const char *path,
         raster_writer_abort(self);
     }
     return status;
+}
+
+enum clv_status raster_writer_open(struct raster_writer *self, const char *path, int32_t width, int32_t height,
+                                   const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
+                                   struct clv_error *err)
+{
+    *self = (struct raster_writer){.width = width, .height = height};
+    return begin(self, path, (int64_t)width * height > SMALL_MOST, place, palette, palette_size, err);
 }
 
 enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *labels, size_t stride,
@@ -142,19 +145,42 @@ void raster_writer_abort(struct raster_writer *self)
     file_abort(&self->file);
 }
 
+static enum clv_status put_page(struct raster_writer *self, const uint8_t *labels, struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    for (int32_t top = 0; top < self->height; top += RASTER_TILE)
+        for (int32_t left = 0; left < self->width && status == CLV_OK; left += RASTER_TILE)
+            status = raster_writer_put(self, labels + (size_t)top * (size_t)self->width + (size_t)left,
+                                       (size_t)self->width, err);
+    return status;
+}
+
 enum clv_status raster_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
                                     const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
                                     struct clv_error *err)
 {
     struct raster_writer writer;
     MUST(raster_writer_open(&writer, path, width, height, place, palette, palette_size, err));
-    enum clv_status status = CLV_OK;
-    for (int32_t top = 0; top < height; top += RASTER_TILE)
-        for (int32_t left = 0; left < width && status == CLV_OK; left += RASTER_TILE)
-            status =
-                raster_writer_put(&writer, labels + (size_t)top * (size_t)width + (size_t)left, (size_t)width, err);
+    enum clv_status status = put_page(&writer, labels, err);
     if (status == CLV_OK)
         return raster_writer_commit(&writer, err);
     raster_writer_abort(&writer);
     return status;
+}
+
+enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct clv_image *labels,
+                                       size_t n_pages, const uint8_t (*palette)[3], int palette_size,
+                                       struct clv_error *err)
+{
+    bool is_first = !self->tiff;
+    enum clv_status status = CLV_OK;
+    self->width = labels->width;
+    self->height = labels->height;
+    self->n_written = 0;
+    if (is_first)
+        MUST(begin(self, path, (double)labels->width * labels->height * (double)n_pages > (double)SMALL_MOST, NULL,
+                   palette, palette_size, err));
+    else if (!TIFFWriteDirectory((TIFF *)self->tiff) || !put_head(self, NULL, palette, palette_size))
+        status = refused(self, err);
+    return status == CLV_OK ? put_page(self, labels->pixels, err) : status;
 }

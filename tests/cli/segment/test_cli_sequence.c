@@ -96,6 +96,30 @@ TEST(results_depend_neither_on_threads_nor_on_what_an_earlier_run_left)
     free(output);
 }
 
+TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
+{
+    const char *set = write_frames("pages", false);
+    free(expect_success("cp %s/masks/f8.png %s/masks/f12.png", set, set)); /* so that chains go both ways */
+    free(expect_success("\"$CLEAVE\" segment -q --sequence %s -o %s/out", set, set));
+    free(expect_success("\"$CLEAVE\" segment -q --sequence %s -t 3 -o %s/labels.tif", set, set));
+    uint32_t n = 0;
+    must(clv_image_count(&n, formatted("%s/labels.tif", set), err));
+    ck_assert_uint_eq(n, FRAMES);
+    for (int t = 0; t < FRAMES; t++) {
+        struct clv_indexed_image page = {0}, mask = {0};
+        bool is_given = t == 0 || t == 4;
+        must(clv_indexed_image_read(&page, formatted("%s/labels.tif#%d", set, 1 + t), NULL, err));
+        must(clv_indexed_image_read(&mask, formatted("%s/%s/f%d.png", set, is_given ? "masks" : "out", 8 + t), NULL,
+                                    err));
+        ck_assert_mem_eq(page.values, mask.values, WIDTH * HEIGHT);
+        clv_indexed_image_release(&page);
+        clv_indexed_image_release(&mask);
+    }
+    write_manifest(set);
+    expect_error(64, "has a page for each frame; leave out --split",
+                 "\"$CLEAVE\" segment --sequence --data %s/manifest.tsv --split rest -o %s/l.tif", set, set);
+}
+
 TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_carried)
 {
     const char *set = write_frames("gap", false);

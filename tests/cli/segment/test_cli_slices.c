@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/raster/raster.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -144,4 +145,116 @@ TEST(what_does_not_go_together_is_refused)
     write_slice(set, 9, 2, HEIGHT - 4, true);
     expect_error(65, "80x56 pixels, the slice before it has 80x60", TRAIN "-q -o %s/m3", set, set);
     expect_error(65, "80x56 pixels", "\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/out", set, set, set);
+}
+
+/* The slices' images or masks as pages of one file. */
+static void write_stack(const char *path, const char *set, const char *what, int n)
+{
+    struct raster_writer writer = {.tiff = NULL};
+    for (int t = 0; t < n; t++) {
+        struct clv_image image = {0}, page;
+        const char *file = formatted("%s/%s/s%d.png", set, what, 7 + t);
+        must(clv_image_read(&image, file, NULL, err));
+        must(clv_image_new(&page, image.width, image.height, 1, err));
+        for (int i = 0; i < image.width * image.height; i++)
+            page.pixels[i] = *what == 'm' ? image.pixels[3 * i] > 0 : image.pixels[3 * i];
+        must(raster_writer_add_page(&writer, path, &page, (size_t)n, NULL, 0, err));
+        clv_image_release(&page);
+        clv_image_release(&image);
+    }
+    must(raster_writer_commit(&writer, err));
+}
+
+/* Whether page k of a file has the values of a mask; array_free nothing. */
+static void check_page(const char *stack, int page, const char *mask)
+{
+    struct clv_indexed_image a = {0}, b = {0};
+    must(clv_indexed_image_read(&a, formatted("%s#%d", stack, page), NULL, err));
+    must(clv_indexed_image_read(&b, mask, NULL, err));
+    ck_assert(a.width == b.width && a.height == b.height);
+    ck_assert_mem_eq(a.values, b.values, (size_t)a.width * (size_t)a.height);
+    clv_indexed_image_release(&a);
+    clv_indexed_image_release(&b);
+}
+
+static uint32_t count_pages(const char *path)
+{
+    uint32_t n = 0;
+    must(clv_image_count(&n, path, err));
+    return n;
+}
+
+TEST(pages_of_a_tiff_are_slices_and_so_are_those_of_the_result)
+{
+    enum { N = 7 };
+    const char *set = write_slices("pages", N, 1);
+    free(expect_success("mkdir -p %s/one/images %s/one/masks", set, set));
+    write_stack(formatted("%s/one/images/stack.tif", set), set, "images", N);
+    write_stack(formatted("%s/one/masks/stack.tif", set), set, "masks", N);
+    char *output = expect_success(TRAIN "--window 3 -o %s/m.cleave 2>&1", formatted("%s/one", set), set);
+    ck_assert_ptr_nonnull(strstr(output, "images    3,"));
+    ck_assert_ptr_null(strstr(output, "missing"));
+    free(output);
+    free(expect_success(TRAIN "-q --window 3 -o %s/m2.cleave", set, set));
+    output =
+        expect_success("cd %s && \"$CLEAVE\" segment --sequence -t 3 -m m.cleave one/images/stack.tif -o labels.tif "
+                       "2>&1",
+                       set);
+    ck_assert_ptr_nonnull(strstr(output, "7 images segmented into labels.tif"));
+    free(output);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -q --sequence -m m2.cleave --data images -o out", set));
+    ck_assert_uint_eq(count_pages(formatted("%s/labels.tif", set)), N);
+    for (int t = 0; t < N; t++)
+        check_page(formatted("%s/labels.tif", set), 1 + t, formatted("%s/out/s%d.png", set, 7 + t));
+    output = expect_success("cd %s && \"$CLEAVE\" segment --sequence --resume -m m.cleave one/images/stack.tif -o "
+                            "labels.tif 2>&1",
+                            set);
+    ck_assert_ptr_nonnull(strstr(output, "7 finished before"));
+    free(output);
+    free(expect_success("cd %s && \"$CLEAVE\" segment -q --sequence -m m.cleave one/images/stack.tif -o single && test "
+                        "$(ls single/*.png | wc -l) = 7",
+                        set));
+}
+
+TEST(two_tiffs_of_a_folder_are_two_sequences_and_one_file_takes_one)
+{
+    const char *set = write_slices("two", 4, 1);
+    free(expect_success("mkdir -p %s/two/images %s/two/masks", set, set));
+    for (int k = 0; k < 4; k++)
+        write_stack(formatted("%s/two/%s/s%d.tif", set, k / 2 ? "masks" : "images", k % 2), set,
+                    k / 2 ? "masks" : "images", 4);
+    char *output = expect_success(TRAIN "-o %s/m.cleave 2>&1", formatted("%s/two", set), set);
+    ck_assert_ptr_nonnull(strstr(output, "images    2,"));
+    free(output);
+    expect_error(64, "several sequences", "\"$CLEAVE\" segment --sequence -m %s/m.cleave %s/two -o %s/l.tif", set, set,
+                 set);
+}
+
+TEST(a_file_of_pages_is_whole_or_not_there)
+{
+    const char *set = write_slices("torn", 5, 1);
+    free(expect_success(TRAIN "-q -o %s/m.cleave", set, set));
+    spill(formatted("%s/images/s9.png", set), "no image", 8);
+    char *output;
+    ck_assert_int_eq(
+        run_command(&output, "\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/l.tif 2>&1", set, set, set), 65);
+    ck_assert_ptr_nonnull(strstr(output, "l.tif: is not written, as not all of its pages are there"));
+    ck_assert_ptr_null(strstr(output, "segmented into"));
+    free(output);
+    free(expect_success("test ! -e %s/l.tif", set));
+}
+
+TEST(folds_stages_and_checkpoints_go_with_windows)
+{
+    const char *set = write_slices("folds", 9, 1);
+    char *output = expect_success(TRAIN "--window 3 --cv 2 --lambda-grid 0.1,0.001 -o %s/cv.cleave 2>&1", set, set);
+    ck_assert_ptr_nonnull(strstr(output, "chosen"));
+    free(output);
+    output = expect_success(TRAIN "--window 3 --stages 2 -o %s/two.cleave 2>&1", set, set);
+    ck_assert_ptr_nonnull(strstr(output, "stage 1"));
+    free(output);
+    free(expect_success("\"$CLEAVE\" segment -q --sequence -m %s/two.cleave %s -o %s/out", set, set, set));
+    output = expect_success("\"$CLEAVE\" score -q %s %s/out --json", set, set);
+    ck_assert_double_lt(strtod(strstr(output, "\"hamming\":") + strlen("\"hamming\":"), NULL), 0.1);
+    free(output);
 }

@@ -13,7 +13,8 @@ from ._errors import DataError, Error, Path, UsageError, call
 from ._native import ffi, lib
 from ._objects import Objects, objects_of
 from ._pixels import Box, box_cut
-from ._work import Work, call_apart
+from ._sequence import segment_slices
+from ._work import Progress, Work, call_apart
 
 
 def version() -> str:
@@ -173,7 +174,8 @@ def _seen(model: Model, image: Any, maps: Optional[Maps], channel_axis: int) -> 
 
 @overload
 def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
-            refine: Optional[bool] = None, objects: Literal[False] = False) -> Labels: ...
+            refine: Optional[bool] = None, objects: Literal[False] = False, sequence: bool = False, threads: int = 0,
+            progress: Optional[Progress] = None) -> Labels: ...
 
 
 @overload
@@ -182,7 +184,8 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
 
 
 def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1, box: Optional[Box] = None,
-            refine: Optional[bool] = None, objects: bool = False, min_area: int = 0, clear_border: bool = False) -> Any:
+            refine: Optional[bool] = None, objects: bool = False, min_area: int = 0, clear_border: bool = False, sequence: bool = False,
+            threads: int = 0, progress: Optional[Progress] = None) -> Any:
     """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
 
     image       uint8 [height, width, 3]; of a model of bands (train) [height, width, bands] of any numbers
@@ -199,7 +202,16 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
     min_area    leave out objects of fewer pixels; their labels stay
     clear_border
                 leave out objects that have a pixel in the first or last row or column
+    sequence    True, of a model that was learned so: image is a volume [slices, height, width], with channels behind, or a list of
+                slices, and so is the result, as `--sequence` writes it: slices hold together, window by window. Then threads (0: all
+                processors) work on it, progress is called as in train, and Ctrl-C ends it
     """
+    if sequence:
+        if maps or box is not None or objects:
+            raise UsageError("sequence goes with a model and slices alone, without maps, box and objects")
+        return segment_slices(_checked(model)._native, image, refine, threads, progress)
+    if threads or progress:
+        raise UsageError("threads and progress are of sequences; one image is one thread's")
     if not objects and (min_area or clear_border):
         raise UsageError("min_area and clear_border are of objects, which need objects=True")
     if model is None:

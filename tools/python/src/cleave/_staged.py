@@ -37,21 +37,22 @@ class StagedSet:
         self._highest = 0
 
     def write(self, pairs: Sequence[Pair], boxes: Optional[Sequence[Any]], maps: Mapping[str, Sequence[Any]], channel_axis: int,
-              names: Optional[Sequence[str]], bands: bool) -> None:
+              names: Optional[Sequence[str]], bands: bool, sequences: Optional[Sequence[str]] = None) -> None:
         for what, entries in [("boxes", boxes), *((f"maps of {name}", arrays) for name, arrays in maps.items())]:
             if entries is not None and len(entries) != len(pairs):
                 raise UsageError(f"{what}: there are {len(entries)} for {len(pairs)} images")
         ending = "npy" if bands else "png"
-        rows = ["\t".join(["image", "mask", "split", *(f"maps.{name}" for name in maps)])]
+        rows = ["\t".join(["image", "mask", "split", *(["sequence"] if sequences else []), *(f"maps.{name}" for name in maps)])]
         placed = ["image\tx\ty\tw\th"]
         for place, (image, mask) in enumerate(pairs):
             width, height = self._write_image(place, image, bands)
             masked = self._write_mask(place, mask, (height, width))
             found = [] if boxes is None or mask is not None else _boxes_of(f"boxes[{place}]", boxes[place], width, height)
             placed += ["\t".join([f"image {place}.{ending}", *(repr(side) for side in box)]) for box in found]
-            self.splits.append(TRAIN if masked else BOXED if found else UNLABELLED)
+            self.splits.append(TRAIN if masked or sequences else BOXED if found else UNLABELLED)
             kept = [self._write_map(place, name, arrays[place], channel_axis) for name, arrays in maps.items()]
-            rows.append("\t".join([f"image {place}.{ending}", masked, self.splits[-1], *kept]))
+            own = [sequences[place]] if sequences else []
+            rows.append("\t".join([f"image {place}.{ending}", masked, self.splits[-1], *own, *kept]))
         self.manifest.write_bytes(("\n".join(rows) + "\n").encode())
         self.boxes.write_bytes(("\n".join(placed) + "\n").encode())
         if names is not None or self._highest > 1:

@@ -5,11 +5,14 @@ import os
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
+import numpy as np
+
 from ._arrays import as_image, as_number, as_values, as_whole, pointer
 from ._errors import Path, UsageError, call
 from ._model import Model
 from ._native import ffi, lib
 from ._pixels import VOID
+from ._sequence import as_masks
 from ._staged import Pair, StagedSet, staged
 from ._work import Progress, Work
 
@@ -86,6 +89,19 @@ def _as_pairs(data: Any) -> List[Pair]:
     return pairs
 
 
+def _as_slices(data: Any) -> Tuple[List[Pair], List[str]]:
+    """The slices of volumes with their masks, and of which volume each is."""
+    slices: List[Pair] = []
+    names: List[str] = []
+    for place, (volume, masks) in enumerate(_as_pairs(data)):
+        images = list(volume)
+        if isinstance(volume, np.ndarray) and volume.ndim not in (3, 4):
+            raise UsageError(f"volume {place} has shape {volume.shape}; [slices, height, width] is needed, or with 3 channels behind")
+        slices += zip(images, as_masks(f"masks {place}", masks, len(images)))
+        names += [str(place)] * len(images)
+    return slices, names
+
+
 def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[str]]) -> Any:
     """Images and masks in memory; returns what must live as long as the options."""
     images, masks, keep = [], [], []
@@ -160,7 +176,7 @@ def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[
 
 
 def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labels: Optional[Sequence[str]], boxes: Any,
-                maps: Mapping[str, Any], channel_axis: int, bands: bool) -> List[Any]:
+                maps: Mapping[str, Any], channel_axis: int, bands: bool, sequences: Sequence[str]) -> List[Any]:
     """Arrays to learn from: as they are, or by files where they have more than masks."""
     if native.split != ffi.NULL:
         raise UsageError("split needs a manifest")
@@ -171,7 +187,7 @@ def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labe
             raise UsageError(f"maps: {name} is {os.fspath(arrays)!r}; of arrays it is a list of arrays, one an image")
     if isinstance(boxes, (str, bytes, os.PathLike)):
         raise UsageError(f"boxes is {os.fspath(boxes)!r}; of arrays it is a list, one entry an image")
-    files.write(pairs, boxes, maps, channel_axis, labels, bands)
+    files.write(pairs, boxes, maps, channel_axis, labels, bands, sequences)
     keep = _use_set(native, files.manifest, {}, None)
     return keep + _set_options(native, dict(files.options()))[0]
 
@@ -200,8 +216,8 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: O
                 And the learner's own parameters, as learners() lists them: passes=50, lambda_=0.01
 
     Ctrl-C ends the training at the next safe point: with the model so far (model.interrupted), or, while features are made
-    and there is none, by KeyboardInterrupt. O(images) time and memory; arrays of bands, with boxes, maps or without masks are written to a
-    temporary folder while it runs.
+    and there is none, by KeyboardInterrupt. O(images) time and memory; arrays of bands, of sequences, with boxes, maps or without masks are
+    written to a temporary folder while it runs.
     """
     chosen = lib.clv_learner_find(str(learner).encode())
     if chosen == ffi.NULL:
@@ -224,11 +240,15 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: O
     model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
     if bands and path is not None:
         raise UsageError("bands is for arrays; files say what they are")
-    pairs = _as_pairs(data) if path is None else []
-    needs_files = path is None and (bands or boxes is not None or bool(maps) or any(mask is None for _, mask in pairs))
+    sequences: List[str] = []
+    if path is None and (native.sequence or native.recipe.window):
+        pairs, sequences = _as_slices(data)
+    else:
+        pairs = _as_pairs(data) if path is None else []
+    needs_files = path is None and (bands or bool(sequences) or boxes is not None or bool(maps) or any(mask is None for _, mask in pairs))
     with staged() if needs_files else contextlib.nullcontext() as files:
         if path is None:
-            keep += _use_arrays(native, files, pairs, labels, boxes, maps or {}, channel_axis, bands)
+            keep += _use_arrays(native, files, pairs, labels, boxes, maps or {}, channel_axis, bands, sequences)
         else:
             keep += _use_set(native, path, maps or {}, labels)
         try:

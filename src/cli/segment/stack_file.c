@@ -1,0 +1,75 @@
+#include <pthread.h>
+
+#include "base/base.h"
+#include "cli/segment/segment.h"
+#include "image/raster/raster.h"
+
+struct stack_file {
+    const struct segment *options;
+    const struct clv_labels *labels;
+    struct raster_writer writer;
+    struct clv_image *waiting; /* [n] */
+    size_t n, next;
+    pthread_mutex_t lock;
+};
+
+enum clv_status stack_file_new(struct stack_file **self, const struct segment *options, const struct clv_labels *labels,
+                               size_t n, struct clv_error *err)
+{
+    struct stack_file *made = array_zalloc(1, sizeof *made);
+    struct clv_image *waiting = array_zalloc(n, sizeof *waiting);
+    if (!made || !waiting) {
+        arrays_free(made, waiting);
+        return fail_memory(err);
+    }
+    *made = (struct stack_file){.options = options, .labels = labels, .waiting = waiting, .n = n};
+    pthread_mutex_init(&made->lock, NULL);
+    *self = made;
+    return CLV_OK;
+}
+
+/* Those whose turn it is. */
+static enum clv_status write_pages(struct stack_file *self, struct clv_error *err)
+{
+    int n_colours;
+    const uint8_t(*palette)[3] = mask_file_palette(&n_colours, (enum mask_form)self->options->mask_form, self->labels);
+    enum clv_status status = CLV_OK;
+    for (; self->next < self->n && self->waiting[self->next].pixels && status == CLV_OK; self->next++) {
+        struct clv_image *page = &self->waiting[self->next];
+        status = raster_writer_add_page(&self->writer, self->options->file, page, self->n, palette, n_colours, err);
+        clv_image_release(page);
+    }
+    return status;
+}
+
+enum clv_status stack_file_put(struct stack_file *self, size_t index, int32_t width, int32_t height,
+                               const uint8_t *label_of, struct clv_error *err)
+{
+    size_t n = (size_t)width * (size_t)height;
+    uint8_t *values = array_copy(label_of, n, 1);
+    if (!values)
+        return fail_memory(err);
+    for (size_t i = 0; i < n && self->options->mask_form == MASKS_BINARY; i++)
+        values[i] = values[i] ? UINT8_MAX : 0;
+    pthread_mutex_lock(&self->lock);
+    self->waiting[index] = (struct clv_image){width, height, 1, values};
+    enum clv_status status = write_pages(self, err);
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+enum clv_status stack_file_end(struct stack_file *self, bool is_whole, struct clv_error *err)
+{
+    if (!self)
+        return CLV_OK;
+    enum clv_status status = is_whole ? raster_writer_commit(&self->writer, err) : CLV_OK;
+    if (!is_whole) {
+        console_note("%s: is not written, as not all of its pages are there", self->options->file);
+        raster_writer_abort(&self->writer);
+    }
+    for (size_t i = 0; i < self->n; i++)
+        clv_image_release(&self->waiting[i]);
+    pthread_mutex_destroy(&self->lock);
+    arrays_free(self->waiting, self);
+    return status;
+}

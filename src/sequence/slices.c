@@ -1,0 +1,123 @@
+/* A sequence labelled window by window: a window's slices are extracted side by side, its nodes are labelled at once,
+ * and those slices are painted of which its middle is the nearest. */
+#include "sequence/sequence.h"
+
+#include "base/base.h"
+#include "model/model.h"
+#include "refine/refine.h"
+#include "segment/segment.h"
+
+/* A slice of the window at hand; without nodes where it could not be read, or is not read yet. */
+struct loaded {
+    struct slice slice;
+    enum clv_status status;
+    struct clv_error error;
+    size_t first_node; /* in y */
+};
+
+static enum clv_status extract(void *context, size_t index, int thread, struct clv_error *err)
+{
+    (void)thread;
+    struct slices *self = context;
+    struct loaded *loaded = &self->loaded[self->offset + index];
+    struct clv_image image = {0};
+    if (loaded->slice.example.row || loaded->status != CLV_OK)
+        return CLV_OK;
+    if (stop_requested(self->progress))
+        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    enum clv_status status = self->read(self->context, self->offset + index, &image, &loaded->error);
+    TRY(example_extract(&loaded->slice.example, &image, NULL, &self->model->recipe, &loaded->error));
+    TRY(slice_look(&loaded->slice, &image, &self->model->recipe, &loaded->error));
+    loaded->status = status;
+    if (!self->are_views)
+        clv_image_release(&image);
+    return status == CLV_ERR_MEMORY ? fail_memory(err) : CLV_OK;
+}
+
+/* Labels the n slices from `first` on. */
+static enum clv_status label(struct slices *self, size_t first, size_t n, struct clv_error *err)
+{
+    const struct slice **slices = array_alloc(n, sizeof *slices);
+    bool *is_apart = array_zalloc(n, sizeof *is_apart), is_cut = refining_is_cut(self->model);
+    size_t n_nodes = 0;
+    enum clv_status status = slices && is_apart ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
+        struct loaded *loaded = &self->loaded[first + i];
+        slices[i] = loaded->status == CLV_OK ? &loaded->slice : NULL;
+        is_apart[i] = self->items && self->items[first + i].is_apart;
+        loaded->first_node = n_nodes;
+        n_nodes += slices[i] ? (size_t)loaded->slice.example.problem.n_nodes : 0;
+    }
+    TRY_IF(array_reserve((void **)&self->y, &self->node_capacity, n_nodes + 1, sizeof *self->y) ||
+               (is_cut &&
+                array_reserve((void **)&self->margin, &self->margin_capacity, n_nodes + 1, sizeof *self->margin)),
+           fail_memory(err));
+    const struct slice_window window = {slices, is_apart, n};
+    TRY_IF(n_nodes, window_label(self->y, is_cut ? self->margin : NULL, &window, self->model, self->oracle, err));
+    arrays_free(slices, is_apart);
+    return status;
+}
+
+enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t index, const struct clv_image *image,
+                             bool refines, struct clv_error *err)
+{
+    const struct loaded *loaded = &self->loaded[index];
+    const struct clv_example *slice = &loaded->slice.example;
+    const int32_t *y = self->y + loaded->first_node;
+    struct clv_refine_options options;
+    if (loaded->status != CLV_OK) {
+        *err = loaded->error;
+        return loaded->status;
+    }
+    clv_refine_defaults(&options);
+    MUST(labelled_image_paint(labels, slice, y, self->model->shape.n_labels, err));
+    if (!refines)
+        return CLV_OK;
+    return self->margin ? refine_by_margins(labels, image, slice, self->margin + loaded->first_node, &options, err)
+                        : refine_by_votes(labels, image, slice, y, self->model->shape.n_labels, &options, err);
+}
+
+const struct clv_problem *slices_problem(const struct slices *self, size_t index)
+{
+    return &self->loaded[index].slice.example.problem;
+}
+
+static enum clv_status do_one(void *context, size_t index, int thread, struct clv_error *err)
+{
+    struct slices *self = context;
+    return self->one(self->context, self->offset + index, thread, err);
+}
+
+/* The slices from *next on, whose own window is window k. */
+static enum clv_status do_window(struct slices *self, size_t k, size_t *next, struct clv_error *err)
+{
+    size_t size = (size_t)self->model->recipe.window, n = self->n < size ? self->n : size;
+    size_t first = window_first(k, self->n, size), end = window_end_of_own(k, self->n, size);
+    bool is_wanted = false;
+    for (size_t i = *next; i < end; i++)
+        is_wanted |= self->is_wanted(self->context, i);
+    for (size_t i = 0; i < first; i++)
+        slice_release(&self->loaded[i].slice);
+    self->offset = first;
+    enum clv_status status = CLV_OK;
+    TRY_IF(is_wanted, parallel_for(n, self->n_threads, extract, self, err));
+    TRY_IF(is_wanted, label(self, first, n, err));
+    self->offset = *next;
+    TRY(parallel_for(end - *next, self->n_threads, do_one, self, err));
+    *next = end;
+    return status;
+}
+
+enum clv_status slices_label(struct slices *self, struct clv_error *err)
+{
+    size_t size = (size_t)self->model->recipe.window, next = 0;
+    self->loaded = array_zalloc(self->n, sizeof *self->loaded);
+    enum clv_status status = self->loaded ? clv_oracle_new(&self->oracle, self->engine, err) : fail_memory(err);
+    for (size_t k = 0; k < windows_count(self->n, size) && status == CLV_OK; k++)
+        status = do_window(self, k, &next, err);
+    for (size_t i = 0; self->loaded && i < self->n; i++)
+        slice_release(&self->loaded[i].slice);
+    clv_oracle_free(self->oracle);
+    arrays_free(self->loaded, self->y, self->margin);
+    return status;
+}

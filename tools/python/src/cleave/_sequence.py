@@ -1,0 +1,92 @@
+"""Slices of a volume and frames of a video, whose labels hold together."""
+
+from typing import Any, List, Mapping, Optional, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import Labels, as_image, as_values, as_whole, pointer
+from ._errors import UsageError, call
+from ._native import ffi, lib
+from ._work import Progress, Work
+
+
+def as_volume(name: str, value: Any) -> List[Tuple[Any, Any]]:
+    """Its slices as as_image gives them: of an array [slices, height, width], or with channels behind, or of a list of images."""
+    if isinstance(value, np.ndarray) and value.ndim not in (3, 4):
+        raise UsageError(f"{name} has shape {value.shape}; [slices, height, width] is needed, or [slices, height, width, 3]")
+    try:
+        slices = list(value)
+    except TypeError:
+        raise UsageError(f"{name} is {value!r}; an array [slices, height, width] is needed, or a list of images") from None
+    if not slices:
+        raise UsageError(f"{name} has no slices")
+    return [as_image(f"{name}: slice {place}", one, shared=True) for place, one in enumerate(slices)]
+
+
+def as_masks(name: str, given: Any, n: int) -> List[Any]:
+    """A mask or None for each slice: of {slice: mask}, of a list, or of an array [slices, height, width]."""
+    if isinstance(given, Mapping):
+        places = {as_whole(f"{name}: slice", place, 0, n - 1): mask for place, mask in given.items()}
+        return [places.get(place) for place in range(n)]
+    masks = list(given) if given is not None else [None] * n
+    if len(masks) != n:
+        raise UsageError(f"{name}: there are {len(masks)} for {n} slices; {{slice: mask}} gives those of some")
+    return masks
+
+
+def _pointers(labels: Labels, is_wanted: List[bool]) -> Any:
+    start, size = pointer("uint8_t", labels), labels[0].size
+    return ffi.new("uint8_t *[]", [start + place * size if wanted else ffi.NULL for place, wanted in enumerate(is_wanted)]), start
+
+
+def _options(work: Work, refine: Optional[bool], threads: int) -> Any:
+    options = ffi.new("struct clv_sequence_options *")
+    lib.clv_sequence_defaults_sized(options, ffi.sizeof(options[0]))
+    if refine is not None:
+        options.refine = lib.CLV_REFINE_ALL if refine else lib.CLV_REFINE_NONE
+    options.n_threads = as_whole("threads", threads, 0)
+    options.progress = work.native
+    return options
+
+
+def segment_slices(model: Any, volume: Any, refine: Optional[bool], threads: int, progress: Optional[Progress]) -> Labels:
+    """Of a struct clv_model that was learned with sequence=True."""
+    slices, work = as_volume("volume", volume), Work(progress)
+    images = ffi.new("struct clv_image[]", [native[0] for native, _ in slices])
+    labels = np.empty((len(slices), images[0].height, images[0].width), np.uint8)
+    places, _start = _pointers(labels, [True] * len(slices))
+    options = _options(work, refine, threads)
+    work.run(lambda: call(lib.clv_segment_sequence, places, model, images, len(slices), options))
+    return labels
+
+
+def segment_sequence(frames: npt.NDArray[Any], masks: Any, *, threads: int = 0, progress: Optional[Progress] = None) -> Labels:
+    """Masks of all frames from those of some, without any training: what `cleave segment --sequence` writes, uint8 [frames, height,
+    width].
+
+    frames      [frames, height, width, 3] or [frames, height, width] of uint8, or a list of images of one size
+    masks       {0: mask}: of some frames, or a list with an entry for each, None where none is known. 1 or True is figure, 0 ground,
+                other values are neither. These masks stay as they are; each other frame's is carried on from the nearest of them,
+                before or after it
+    threads     0: all processors; they share the ways from one given mask to the next
+    progress    called as progress(stage, done, total) now and then, from other threads
+
+    Ctrl-C ends it.
+    """
+    images, work = as_volume("frames", frames), Work(progress)
+    height, width = images[0][0].height, images[0][0].width
+    given = [None if mask is None else as_values(f"masks: frame {place}", mask, (height, width), shared=True)
+             for place, mask in enumerate(as_masks("masks", masks, len(images)))]
+    labels = np.empty((len(images), height, width), np.uint8)
+    for place, mask in enumerate(given):
+        if mask is not None:
+            labels[place] = mask
+    if all(mask is not None for mask in given):
+        return labels
+    native = ffi.new("struct clv_image[]", [image[0] for image, _ in images])
+    held = [ffi.NULL if mask is None else pointer("uint8_t", mask) for mask in given]
+    places, _start = _pointers(labels, [mask is None for mask in given])
+    options, known = _options(work, None, threads), ffi.new("uint8_t *[]", held)
+    work.run(lambda: call(lib.clv_carry_masks, places, known, native, len(images), options))
+    return labels
