@@ -128,7 +128,7 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
  * read. labels.tsv in the folder is read. CLV_ERR_NO_INPUT if there is no image. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
 
-/* A manifest file or a folder, whichever `path` is. A folder with a manifest.tsv is read by that. */
+/* A manifest, a folder (one with a manifest.tsv is read by that), or a .tif, whose pages are images without masks. */
 CLV_API enum clv_status clv_set_read(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Keeps the items whose split is one of `splits`, comma-separated; NULL keeps all. A name that no item has is an error

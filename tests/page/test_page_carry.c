@@ -1,5 +1,6 @@
 /* Labels of an image carried to the next one of a numbered folder. */
 #include "page/small_page.h"
+#include "support/sample.h"
 
 /* Frames f8.png to f11.png: an orange square that moves right by 3 pixels. */
 static struct page_session *frames(void)

@@ -64,6 +64,7 @@ struct clv_dataset {
     int32_t n_labels, n_features, n_edge_features;
     enum clv_pairwise pairwise; /* what edges are meant for */
     bool counts_errors;         /* theta counts wrong nodes */
+    bool has_windows;           /* items are windows of slices, in their order: folds are runs of them */
     struct clv_labels labels;   /* n_labels 0: it has no names for them */
     struct dataset_item *items;
     size_t n, capacity;

@@ -237,6 +237,7 @@ static void finish_windows(struct clv_dataset *dataset, const struct clv_progres
     size_t n = dataset->n;
     bool has_several = false;
     dataset->n = 0;
+    dataset->has_windows = true;
     for (size_t i = 0; i < n; i++) {
         has_several |= dataset->items[i].sequence != dataset->items[0].sequence;
         if (dataset->items[i].theta)

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "cleave/model.h"
+#include "feature/dataset/dataset.h"
 #include "learn/common/common.h"
 #include "learn/learners.h"
 
@@ -26,6 +27,10 @@ enum clv_status folds_init(struct folds *folds, const struct clv_learner *learne
     folds->order = array_alloc(n, sizeof *folds->order);
     MUST_IF(!folds->order, fail_memory(err));
     rng_permutation(folds->order, n, training->seed, RNG_STREAM(RNG_FOLD, 0));
+    if (training->dataset->has_windows) /* fold f has those at f, f + n_folds .. */
+        for (size_t f = 0, k = 0; f < (size_t)n_folds; f++)
+            for (size_t i = f; i < n; i += (size_t)n_folds)
+                folds->order[i] = (int32_t)k++;
     for (size_t i = 0; i < n; i++)
         folds->order[i] = training->examples[folds->order[i]];
     return CLV_OK;

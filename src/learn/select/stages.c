@@ -391,7 +391,8 @@ static int32_t smallest_fold(const size_t n_items[STAGE_FOLDS])
     return smallest;
 }
 
-/* fold[n], as many items in each as can be; those of a sequence, and mirror images and their images, are in one. */
+/* fold[n], as many items in each as can be; those of a sequence, and mirror images and their images, are in one; of one
+ * sequence's windows folds are runs. */
 static enum clv_status draw_folds(int32_t **fold, const struct clv_dataset *dataset, uint64_t seed,
                                   struct clv_error *err)
 {
@@ -406,7 +407,9 @@ static enum clv_status draw_folds(int32_t **fold, const struct clv_dataset *data
             uint64_t sequence = dataset->items[order[i]].sequence;
             if ((*fold)[order[i]] >= 0)
                 continue;
-            int32_t f = (*fold)[order[i]] = smallest_fold(n_items);
+            int32_t f =
+                dataset->has_windows && !sequence ? order[i] * STAGE_FOLDS / (int32_t)n_own : smallest_fold(n_items);
+            (*fold)[order[i]] = f;
             n_items[f]++;
             for (size_t k = 0; k < n_own && sequence; k++)
                 if ((*fold)[k] < 0 && dataset->items[k].sequence == sequence) {

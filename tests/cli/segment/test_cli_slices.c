@@ -246,15 +246,21 @@ TEST(a_file_of_pages_is_whole_or_not_there)
 
 TEST(folds_stages_and_checkpoints_go_with_windows)
 {
-    const char *set = write_slices("folds", 9, 1);
-    char *output = expect_success(TRAIN "--window 3 --cv 2 --lambda-grid 0.1,0.001 -o %s/cv.cleave 2>&1", set, set);
-    ck_assert_ptr_nonnull(strstr(output, "chosen"));
+    const char *set = write_slices("folds", 18, 1), *train = formatted(TRAIN "--window 3 --learner wmpmap", set);
+    char *output = expect_success("%s --cv 2 --cv-grid 0.1,0.001 -o %s/cv.cleave 2>&1", train, set);
+    ck_assert_ptr_nonnull(strstr(output, "2-fold cross-validation"));
     free(output);
+    expect_error(64, "7 folds of 6 images", "%s --cv 7 -o %s/cv7.cleave", train, set);
     output = expect_success(TRAIN "--window 3 --stages 2 -o %s/two.cleave 2>&1", set, set);
-    ck_assert_ptr_nonnull(strstr(output, "stage 1"));
+    ck_assert_ptr_nonnull(strstr(output, "stage 1   5 folds"));
     free(output);
     free(expect_success("\"$CLEAVE\" segment -q --sequence -m %s/two.cleave %s -o %s/out", set, set, set));
     output = expect_success("\"$CLEAVE\" score -q %s %s/out --json", set, set);
     ck_assert_double_lt(strtod(strstr(output, "\"hamming\":") + strlen("\"hamming\":"), NULL), 0.1);
     free(output);
+    free(
+        expect_success("cd %s && %s --passes 60 -o whole && { %s --passes 60 -o part --checkpoint-every 0 >/dev/null & "
+                       "first=$!; until [ -e part.checkpoint ]; do sleep 0.01; done; kill -KILL $first; wait $first; "
+                       "[ ! -e part ]; } && %s --passes 60 -o part --resume && cmp whole part",
+                       set, train, train, train));
 }

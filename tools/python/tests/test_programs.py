@@ -14,13 +14,13 @@ def test_the_example_runs(tmp_path):
     assert float(told.split()[-1]) > 0.5, told
 
 
-def test_the_tutorial_makes_five_pictures(tmp_path):
+def test_the_tutorial_makes_six_pictures(tmp_path):
     from PIL import Image
 
     tutorial = pathlib.Path(__file__).parents[1] / "tutorial.py"
     told = subprocess.run([sys.executable, tutorial, tmp_path], check=True, capture_output=True, text=True).stdout.splitlines()
-    assert [line.split()[0] for line in told] == ["box", "map", "model", "cut", "bands"]
-    for line, least in zip(told, (0.75, 0.5, 0.4, 0.5, 0.9)):
+    assert [line.split()[0] for line in told] == ["box", "map", "model", "cut", "bands", "volume"]
+    for line, least in zip(told, (0.75, 0.5, 0.4, 0.5, 0.9, 0.85)):
         assert float(line.split()[2].strip(",")) > least, line
     assert {Image.open(tmp_path / f"{name}.png").size[1] for name in ("box", "map", "model", "cut")} == {
         Image.open(ANIMALS / "images" / "0025.jpg").height}
