@@ -174,10 +174,12 @@ enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *const *gi
     MUST(stored_init(&self, options, err));
     uint8_t *is_given = array_alloc(n, 1), *wanted = array_alloc(n, 1);
     enum clv_status status = is_given && wanted ? CLV_OK : fail_memory(err);
+    size_t n_given = 0;
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        is_given[i] = given[i] != NULL;
+        n_given += is_given[i] = given[i] != NULL;
         wanted[i] = labels[i] != NULL;
     }
+    TRY_IF(!n_given, fail(err, CLV_ERR_DATA, "none of the %zu frames has a mask that is given", n));
     TRY(chains_between(&self.chains, is_given, wanted, n, err));
     pthread_mutex_init(&self.lock, NULL);
     TRY(parallel_for(self.chains.n, self.options.n_threads, carry_one, &self, err));

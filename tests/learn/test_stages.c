@@ -391,3 +391,14 @@ TEST(sequences_and_their_mirror_images_are_held_out_together)
     ck_assert(!is_any_known(true));
     ck_assert(is_any_known(false));
 }
+
+TEST(folds_of_windows_are_runs)
+{
+    static const int32_t examples[7] = {1, 2, 3, 5, 6, 8, 9}, expected[7] = {1, 5, 8, 2, 6, 9, 3};
+    struct clv_dataset dataset = {.has_windows = true};
+    const struct clv_training training = {.dataset = &dataset, .examples = examples, .n_examples = 7};
+    struct folds folds;
+    must(folds_init(&folds, clv_learner_find("ssvm"), &training, 3, err));
+    ck_assert_mem_eq(folds.order, expected, sizeof expected); /* fold 0 has places 0, 3 and 6 */
+    folds_release(&folds);
+}

@@ -200,7 +200,7 @@ TEST(what_cannot_be_carried_in_memory_is_refused)
     clv_sequence_defaults(&options);
     draw(&images[0], truth, 30, 30, 0);
     draw(&images[1], truth, 34, 30, 0);
-    must_fail(CLV_ERR_DATA, "none of its 2 frames has a mask", clv_carry_masks(labels, given, images, 2, NULL, err));
+    must_fail(CLV_ERR_DATA, "none of the 2 frames has a mask", clv_carry_masks(labels, given, images, 2, NULL, err));
     given[0] = truth;
     given[1] = truth;
     must_fail(CLV_ERR_USAGE, "no frame is to be labelled", clv_carry_masks(labels, given, images, 2, NULL, err));

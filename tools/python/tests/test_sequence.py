@@ -95,7 +95,7 @@ def test_what_is_no_sequence_is_refused(model, pairs):
             call()
     with pytest.raises(cleave.DataError, match="slice 1 is 64x40, those before it are 64x48"):
         model.segment([grey[0], grey[1, :40]], sequence=True)
-    with pytest.raises(cleave.DataError, match="none of its 7 frames has a mask"):
+    with pytest.raises(cleave.DataError, match="none of the 7 frames has a mask"):
         cleave.segment_sequence(grey, {})
 
 
