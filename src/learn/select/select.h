@@ -16,7 +16,7 @@ struct folds {
     const struct clv_learner *learner;
     const struct clv_training *training;
     int32_t n_folds;
-    int32_t *order; /* [n_examples] its examples, shuffled by its seed, of windows runs; fold f: places f, f + n_folds .. */
+    int32_t *order; /* [n_examples] its examples, shuffled by its seed, of windows in runs; fold f: f, f + n_folds .. */
 };
 enum clv_status folds_init(struct folds *folds, const struct clv_learner *learner, const struct clv_training *training,
                            int32_t n_folds, struct clv_error *err) CLV_CHECK;
