@@ -231,38 +231,40 @@ static void let_go(struct clv_image *image, const struct carry_frames *frames)
     *image = (struct clv_image){.pixels = NULL};
 }
 
-static enum clv_status begin(struct carry *carry, const struct carry_frames *frames, struct clv_error *err)
+static enum clv_status begin(struct carry *carry, size_t place, const struct carry_frames *frames,
+                             struct clv_error *err)
 {
     struct clv_image image = {.pixels = NULL};
     struct clv_mask mask = {.labels = NULL};
-    enum clv_status status = frames->read(frames->context, 0, &image, err);
-    TRY(frames->read_mask(frames->context, &image, &mask, err));
+    enum clv_status status = frames->read(frames->context, place, &image, err);
+    TRY(frames->read_mask(frames->context, place, &image, &mask, err));
     TRY(carry_init(carry, &image, mask.labels, err));
     let_go(&image, frames);
     clv_mask_release(&mask);
     return status;
 }
 
-enum clv_status carry_along(size_t *k, const struct carry_frames *frames, struct clv_error *err)
+enum clv_status carry_along(size_t *k, const struct chain *chain, const struct carry_frames *frames,
+                            struct clv_error *err)
 {
     struct clv_image image = {.pixels = NULL}, after = {.pixels = NULL};
     struct carry carry = {.terms = NULL};
     uint8_t *labels = NULL;
     *k = 0;
-    enum clv_status status = begin(&carry, frames, err);
+    enum clv_status status = begin(&carry, chain_place(chain, 0), frames, err);
     *k = 1;
-    TRY(frames->read(frames->context, 1, &image, err));
-    while (status == CLV_OK && *k <= frames->n) {
-        bool is_last = *k == frames->n;
+    TRY(frames->read(frames->context, chain_place(chain, 1), &image, err));
+    while (status == CLV_OK && *k <= chain->n) {
+        size_t place = chain_place(chain, *k);
         TRY_IF(stop_requested(frames->progress), fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
         TRY_IF(!labels && !(labels = array_alloc((size_t)image.width, (size_t)image.height)), fail_memory(err));
-        TRY_IF(!is_last, frames->read(frames->context, *k + 1, &after, err));
+        TRY_IF(*k < chain->n, frames->read(frames->context, chain_place(chain, *k + 1), &after, err));
         bool fits = after.width == image.width && after.height == image.height;
         if (status == CLV_OK) {
             status = carry_next(labels, &carry, &image, fits ? &after : NULL, err);
-            status = status == CLV_OK ? CLV_OK : fail_within(err, status, frames->name(frames->context, *k));
+            status = status == CLV_OK ? CLV_OK : fail_within(err, status, frames->name(frames->context, place));
         }
-        TRY(frames->take(frames->context, *k, &image, labels, err));
+        TRY(frames->take(frames->context, place, &image, labels, err));
         let_go(&image, frames);
         image = after;
         after = (struct clv_image){.pixels = NULL};

@@ -86,24 +86,6 @@ void carry_release(struct carry *self);
 enum clv_status carry_next(uint8_t *labels, struct carry *self, const struct clv_image *image,
                            const struct clv_image *after, struct clv_error *err) CLV_CHECK;
 
-/* A chain of frames as carry_along sees it: frame 0 has the given mask, frames 1 to n are carried in that order. */
-struct carry_frames {
-    void *context;
-    const struct clv_progress *progress; /* NULL: nobody stops it */
-    size_t n;
-    bool are_views; /* images that are read are not to be released */
-    enum clv_status (*read)(void *context, size_t k, struct clv_image *image, struct clv_error *err);
-    enum clv_status (*take)(void *context, size_t k, const struct clv_image *image, const uint8_t *labels,
-                            struct clv_error *err); /* labels[height][width] of frame k */
-    enum clv_status (*read_mask)(void *context, const struct clv_image *image, struct clv_mask *mask,
-                                 struct clv_error *err); /* a mask of its own */
-    const char *(*name)(void *context, size_t k);        /* for messages */
-};
-
-/* Ends with the first failure, *k is then the frame that it is of. CLV_ERR_INTERRUPTED when asked to stop, CLV_ERR_DATA
- * for a frame of another size, and what the functions say. Memory of carry_next, and three images. */
-enum clv_status carry_along(size_t *k, const struct carry_frames *frames, struct clv_error *err) CLV_CHECK;
-
 /* Which frames of a set follow each other, and from which given mask each one's is carried: the nearest one's, before
  * or after it. */
 
@@ -127,6 +109,31 @@ struct chains {
     struct sequence_gaps gaps;
 };
 void chains_release(struct chains *self);
+
+/* A chain's frames as carry_along sees them, by their places in `frames`: `read` their images, `read_mask` the given
+ * one's, `take` labels[height][width] of each of the others. */
+struct carry_frames {
+    void *context;
+    const struct clv_progress *progress; /* NULL: nobody stops it */
+    bool are_views;                      /* images that are read are not to be released */
+    enum clv_status (*read)(void *context, size_t place, struct clv_image *image, struct clv_error *err);
+    enum clv_status (*read_mask)(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
+                                 struct clv_error *err);
+    enum clv_status (*take)(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
+                            struct clv_error *err);
+    const char *(*name)(void *context, size_t place); /* for messages */
+};
+
+/* The k-th frame of a chain, from 0, which is given. */
+static inline size_t chain_place(const struct chain *chain, size_t k)
+{
+    return (size_t)((int64_t)chain->first + chain->step * (int64_t)k);
+}
+
+/* Ends with the first failure, *k is then the frame that it is of. CLV_ERR_INTERRUPTED when asked to stop, CLV_ERR_DATA
+ * for a frame of another size, and what the functions say. Memory of carry_next, and three images. */
+enum clv_status carry_along(size_t *k, const struct chain *chain, const struct carry_frames *frames,
+                            struct clv_error *err) CLV_CHECK;
 
 /* Rows of one `sequence` belong together in their order; without a column all do. Of a bare folder the images of each
  * folder do, by their names, 2 before 10, and the pages of each TIFF. `given` and `split` are comma-separated splits

@@ -105,49 +105,30 @@ enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_mo
     return status;
 }
 
-/* A chain of frames. */
-struct stored_chain {
-    struct stored *all;
-    const struct chain *chain;
-};
-
-static size_t frame_at(const struct stored_chain *self, size_t k)
-{
-    return (size_t)((int64_t)self->chain->first + self->chain->step * (int64_t)k);
-}
-
-static enum clv_status read_frame(void *context, size_t k, struct clv_image *image, struct clv_error *err)
-{
-    const struct stored_chain *self = context;
-    return read_slice(self->all, frame_at(self, k), image, err);
-}
-
-static enum clv_status read_given(void *context, const struct clv_image *image, struct clv_mask *mask,
+static enum clv_status read_given(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
                                   struct clv_error *err)
 {
-    const struct stored_chain *self = context;
-    size_t n = (size_t)image->width * (size_t)image->height;
-    *mask = (struct clv_mask){.labels = array_copy(self->all->given[frame_at(self, 0)], n, 1)};
+    const uint8_t *given = ((const struct stored *)context)->given[place];
+    *mask = (struct clv_mask){.labels = array_copy(given, (size_t)image->width * (size_t)image->height, 1)};
     return mask->labels ? CLV_OK : fail_memory(err);
 }
 
-static enum clv_status take_frame(void *context, size_t k, const struct clv_image *image, const uint8_t *labels,
+static enum clv_status take_frame(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
                                   struct clv_error *err)
 {
     (void)err;
-    const struct stored_chain *self = context;
-    size_t frame = frame_at(self, k);
-    if (!self->all->chains.is_wanted[frame])
+    struct stored *self = context;
+    if (!self->chains.is_wanted[place])
         return CLV_OK;
-    memcpy(self->all->labels[frame], labels, (size_t)image->width * (size_t)image->height);
-    count_one(self->all);
+    memcpy(self->labels[place], labels, (size_t)image->width * (size_t)image->height);
+    count_one(self);
     return CLV_OK;
 }
 
-static const char *name_frame(void *context, size_t k)
+static const char *name_frame(void *context, size_t place)
 {
-    (void)k;
-    return ((const struct stored_chain *)context)->all->what;
+    (void)place;
+    return ((const struct stored *)context)->what;
 }
 
 static enum clv_status carry_one(void *context, size_t index, int thread, struct clv_error *err)
@@ -155,16 +136,14 @@ static enum clv_status carry_one(void *context, size_t index, int thread, struct
     (void)thread;
     struct stored *self = context;
     size_t k;
-    struct stored_chain chain = {self, &self->chains.items[index]};
-    const struct carry_frames frames = {.context = &chain,
+    const struct carry_frames frames = {.context = self,
                                         .progress = self->options.progress,
-                                        .n = chain.chain->n,
                                         .are_views = true,
-                                        .read = read_frame,
+                                        .read = read_slice,
                                         .read_mask = read_given,
                                         .take = take_frame,
                                         .name = name_frame};
-    return carry_along(&k, &frames, err);
+    return carry_along(&k, &self->chains.items[index], &frames, err);
 }
 
 enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *const *given, const struct clv_image *images,

@@ -128,29 +128,17 @@ struct carrying {
     size_t first_failed;  /* chain */
 };
 
-/* A chain of them. */
-struct link {
-    struct carrying *all;
-    const struct chain *chain;
-};
-
-static size_t place_of(const struct link *self, size_t k)
+static const struct clv_item *frame_of(const struct carrying *self, size_t place)
 {
-    return (size_t)((int64_t)self->chain->first + self->chain->step * (int64_t)k);
-}
-
-static const struct clv_item *frame_of(const struct link *self, size_t k)
-{
-    const struct sequence *sequence = self->all->run->sequence;
-    return &sequence->set.items[sequence->chains.frames[place_of(self, k)]];
+    return &self->run->sequence->set.items[self->run->sequence->chains.frames[place]];
 }
 
 /* Where the frame's mask goes; NULL: none is wanted. */
-static const struct output *output_of(const struct link *self, size_t k)
+static const struct output *output_of(const struct carrying *self, size_t place)
 {
-    const struct segment_run *run = self->all->run;
-    size_t item = (size_t)(frame_of(self, k) - run->sequence->set.items);
-    return run->sequence->chains.is_wanted[item] ? &run->outputs->items[run->sequence->input_of[item]] : NULL;
+    const struct sequence *sequence = self->run->sequence;
+    size_t item = sequence->chains.frames[place];
+    return sequence->chains.is_wanted[item] ? &self->run->outputs->items[sequence->input_of[item]] : NULL;
 }
 
 static enum clv_status write_outputs(const struct carrying *self, const struct output *output, size_t place,
@@ -179,36 +167,35 @@ static void count_one(struct carrying *self, bool was_there)
     pthread_mutex_unlock(&self->lock);
 }
 
-static enum clv_status read_frame(void *context, size_t k, struct clv_image *image, struct clv_error *err)
+static enum clv_status read_frame(void *context, size_t place, struct clv_image *image, struct clv_error *err)
 {
-    const struct link *self = context;
-    return clv_image_read(image, frame_of(self, k)->image, &self->all->run->options->common.limits, err);
+    const struct carrying *self = context;
+    return clv_image_read(image, frame_of(self, place)->image, &self->run->options->common.limits, err);
 }
 
-static enum clv_status read_given(void *context, const struct clv_image *image, struct clv_mask *mask,
+static enum clv_status read_given(void *context, size_t place, const struct clv_image *image, struct clv_mask *mask,
                                   struct clv_error *err)
 {
-    const struct link *self = context;
-    const struct segment_run *run = self->all->run;
-    return clv_mask_read(mask, frame_of(self, 0)->mask, &run->model->labels, image->width, image->height,
-                         &run->options->common.limits, err);
+    const struct carrying *self = context;
+    return clv_mask_read(mask, frame_of(self, place)->mask, &self->run->model->labels, image->width, image->height,
+                         &self->run->options->common.limits, err);
 }
 
-static enum clv_status take_frame(void *context, size_t k, const struct clv_image *image, const uint8_t *labels,
+static enum clv_status take_frame(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,
                                   struct clv_error *err)
 {
-    const struct link *self = context;
-    const struct output *output = output_of(self, k);
+    struct carrying *self = context;
+    const struct output *output = output_of(self, place);
     enum clv_status status = CLV_OK;
-    TRY_IF(output && !output->finished, write_outputs(self->all, output, place_of(self, k), image, labels, err));
+    TRY_IF(output && !output->finished, write_outputs(self, output, place, image, labels, err));
     if (output && status == CLV_OK)
-        count_one(self->all, output->finished);
+        count_one(self, output->finished);
     return status;
 }
 
-static const char *name_frame(void *context, size_t k)
+static const char *name_frame(void *context, size_t place)
 {
-    return frame_of(context, k)->image;
+    return frame_of(context, place)->image;
 }
 
 static double bytes_of(const struct carrying *self, const struct clv_item *frame)
@@ -225,24 +212,22 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
     (void)thread;
     struct carrying *self = context;
     const struct chain *chain = &self->run->sequence->chains.items[index];
-    struct link link = {self, chain};
-    const struct carry_frames frames = {.context = &link,
+    const struct carry_frames frames = {.context = self,
                                         .progress = self->run->progress,
-                                        .n = chain->n,
                                         .read = read_frame,
                                         .read_mask = read_given,
                                         .take = take_frame,
                                         .name = name_frame};
     size_t n_wanted = 0, n_there = 0, k = 0;
     for (size_t i = 1; i <= chain->n; i++) {
-        const struct output *output = output_of(&link, i);
+        const struct output *output = output_of(self, chain_place(chain, i));
         n_wanted += output != NULL;
         n_there += output && output->finished;
     }
-    double bytes = n_there < n_wanted ? bytes_of(self, frame_of(&link, 0)) : 0;
+    double bytes = n_there < n_wanted ? bytes_of(self, frame_of(self, chain->first)) : 0;
     enum clv_status status = memory_gate_enter(&self->gate, index, bytes, err);
     bytes = status == CLV_OK ? bytes : 0;
-    TRY_IF(n_there < n_wanted, carry_along(&k, &frames, err));
+    TRY_IF(n_there < n_wanted, carry_along(&k, chain, &frames, err));
     memory_gate_leave(&self->gate, bytes);
     for (; status == CLV_OK && n_there == n_wanted && n_wanted; n_wanted--)
         count_one(self, true), n_there--;
@@ -250,7 +235,7 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
         return status;
     size_t n_lost = 0;
     for (size_t i = k ? k : 1; i <= chain->n; i++)
-        n_lost += output_of(&link, i) != NULL;
+        n_lost += output_of(self, chain_place(chain, i)) != NULL;
     pthread_mutex_lock(&self->lock);
     console_error("%s (%zu frame%s not carried)", err->message, n_lost, n_lost == 1 ? " is" : "s are");
     self->counts->n_failed += n_lost;
@@ -263,20 +248,18 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
 }
 
 /* Given masks are pages, too. */
-static enum clv_status put_given(const struct carrying *self, struct clv_error *err)
+static enum clv_status put_given(struct carrying *self, struct clv_error *err)
 {
-    const struct sequence *sequence = self->run->sequence;
-    const struct clv_image_limits *limits = &self->run->options->common.limits;
     enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < sequence->set.n_items && status == CLV_OK; i++) {
-        const struct clv_item *frame = &sequence->set.items[sequence->chains.frames[i]];
+    for (size_t place = 0; place < self->run->sequence->set.n_items && status == CLV_OK; place++) {
         struct clv_mask mask = {.labels = NULL};
-        int32_t width, height;
-        if (sequence->chains.is_wanted[sequence->chains.frames[i]])
+        struct clv_image size = {.pixels = NULL};
+        if (output_of(self, place))
             continue;
-        status = clv_image_read_size(&width, &height, frame->image, limits, err);
-        TRY(clv_mask_read(&mask, frame->mask, &self->run->model->labels, width, height, limits, err));
-        TRY(stack_file_put(self->run->stack, i, mask.width, mask.height, mask.labels, err));
+        status = clv_image_read_size(&size.width, &size.height, frame_of(self, place)->image,
+                                     &self->run->options->common.limits, err);
+        TRY(read_given(self, place, &size, &mask, err));
+        TRY(stack_file_put(self->run->stack, place, mask.width, mask.height, mask.labels, err));
         clv_mask_release(&mask);
     }
     return status;
