@@ -192,6 +192,12 @@ static enum clv_status give_values(uint8_t *values, struct import_set *self, con
 {
     struct clv_labels labels = {0};
     MUST(boxes_label_values(values, &labels, boxes, self->options->annotations, err));
+    if (self->options->outside && boxes->n_labels &&
+        !memchr(values, 0, boxes->n_labels)) { /* none of the labels is background */
+        memmove(labels.names, labels.names + 1, (size_t)--labels.n_labels * sizeof *labels.names);
+        for (size_t i = 0; i < boxes->n_labels; i++)
+            values[i]--;
+    }
     labels_put_table(&self->labels, &labels);
     clv_labels_release(&labels);
     return self->labels.failed ? fail_memory(err) : CLV_OK;

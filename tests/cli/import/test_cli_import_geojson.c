@@ -112,23 +112,24 @@ TEST(a_layer_is_laid_on_images_by_their_own_transformation)
                 "22000000");
     free(expect_success("cd %s && grep -q '^1\t7\t' set/labels.tsv && grep -q '^2\twood' set/labels.tsv && "
                         "\"$CLEAVE\" import geojson layer.geojson --images photos --property class --outside void -o "
-                        "samples && ! grep instances samples/manifest.tsv",
+                        "samples && ! grep instances samples/manifest.tsv && "
+                        "grep -q '^0\t7\t' samples/labels.tsv",
                         folder));
     set = formatted("%s/samples", folder);
     expect_mask(set, "a",
-                "......11"
-                ".1111.11"
-                ".1..1..."
-                ".1..1..."
-                ".1111..."
-                "22......");
+                "......00"
+                ".0000.00"
+                ".0..0..."
+                ".0..0..."
+                ".0000..."
+                "11......");
     /* x is north, y is east: (row, column) is a's (5 - column, row) of its six rows */
     expect_mask(set, "turned",
-                "2......."
-                "21111..."
-                ".1..1..."
-                ".1..1..."
-                ".1111..."
+                "1......."
+                "10000..."
+                ".0..0..."
+                ".0..0..."
+                ".0000..."
                 "........");
 }
 
