@@ -262,14 +262,15 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     size_t n_without = 0;
     const char *first_without = NULL;
     bool is_layer = boxes->form == CLV_BOXES_GEOJSON,
-         is_shared = is_layer && boxes->n_images == 1 && images->n_items > 1;
+         is_of_all = is_layer && !path_is_folder(self->options->annotations);
     for (size_t i = 0; i < images->n_items && status == CLV_OK; i++) {
         const struct clv_item *item = &images->items[i];
-        const struct clv_image_boxes *entry = is_shared ? boxes->images : entries[i];
+        const struct clv_image_boxes *entry = is_of_all ? boxes->images : entries[i];
         struct clv_image_boxes laid = {0};
         enum clv_status taken = CLV_OK;
         if (entry && is_layer) {
-            taken = import_lay(&laid, entry, item->image, is_shared, &self->options->limits, err);
+            taken =
+                import_lay(&laid, entry, item->image, is_of_all && images->n_items > 1, &self->options->limits, err);
             entry = &laid;
         }
         if (taken == CLV_OK && (!entry || (!entry->n_boxes && entry->n_skipped))) {

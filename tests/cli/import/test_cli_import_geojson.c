@@ -123,6 +123,10 @@ TEST(a_layer_is_laid_on_images_by_their_own_transformation)
                 ".0..0..."
                 ".0000..."
                 "11......");
+    free(expect_success(
+        "cd %s && rm photos/[ft]* && \"$CLEAVE\" import geojson layer.geojson --images photos --property "
+        "class -o one && cmp one/masks/a.png set/masks/a.png",
+        folder));
     /* x is north, y is east: (row, column) is a's (5 - column, row) of its six rows */
     expect_mask(set, "turned",
                 "1......."

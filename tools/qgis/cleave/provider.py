@@ -1,0 +1,151 @@
+"""What the toolbox shows: train a model, segment a raster."""
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+
+from qgis.core import (
+    QgsCoordinateTransform,
+    QgsProcessing,
+    QgsProcessingAlgorithm,
+    QgsProcessingException,
+    QgsProcessingParameterBoolean,
+    QgsProcessingParameterField,
+    QgsProcessingParameterFile,
+    QgsProcessingParameterFileDestination,
+    QgsProcessingParameterMultipleLayers,
+    QgsProcessingParameterNumber,
+    QgsProcessingParameterRasterDestination,
+    QgsProcessingParameterRasterLayer,
+    QgsProcessingParameterVectorLayer,
+    QgsProcessingProvider,
+    QgsVectorFileWriter,
+)
+
+
+def cleave(feedback, *arguments):
+    """Runs the command; what it says goes to the log, "tiles 3/64" moves the bar, cancelling interrupts it."""
+    command = [os.environ.get("CLEAVE", "cleave"), *map(str, arguments)]
+    feedback.pushCommandInfo(" ".join(command))
+    environment = {**os.environ, "CLEAVE_HEARTBEAT": "1"}
+    try:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment)
+    except OSError as error:
+        raise QgsProcessingException(f"{command[0]}: {error.strerror}; install cleave, or name the command in CLEAVE") from error
+    last = ""
+    for line in process.stdout:
+        last = line.rstrip()
+        feedback.pushConsoleInfo(last)
+        done = re.search(r"(\d+)/(\d+)", last)
+        if done and int(done[2]):
+            feedback.setProgress(100 * int(done[1]) / int(done[2]))
+        if feedback.isCanceled():
+            process.send_signal(signal.SIGINT)
+    if process.wait() and not feedback.isCanceled():
+        raise QgsProcessingException(last or f"{command[0]} ends with status {process.returncode}")
+
+
+def path_of(layer):
+    path = layer.source().split("|")[0]
+    if not os.path.isfile(path):
+        raise QgsProcessingException(f"{layer.name()}: is no file: {path}")
+    return path
+
+
+class Algorithm(QgsProcessingAlgorithm):
+    def createInstance(self):
+        return type(self)()
+
+    def name(self):
+        return self.NAME
+
+    def displayName(self):
+        return self.TITLE
+
+    def shortHelpString(self):
+        return self.__doc__
+
+
+class Train(Algorithm):
+    """Learns from polygons that show samples of each kind of ground on one or several GeoTIFFs. Polygons of another coordinate system
+    are converted; rasters of one training have the same bands. What no polygon covers is not known, unless the box is ticked: then it
+    is one more kind, background. The model is a file."""
+
+    NAME = "train"
+    TITLE = "Train on polygons"
+
+    def initAlgorithm(self, _configuration=None):
+        self.addParameter(QgsProcessingParameterMultipleLayers("RASTERS", "GeoTIFFs", QgsProcessing.TypeRaster))
+        self.addParameter(QgsProcessingParameterVectorLayer("POLYGONS", "Polygons", [QgsProcessing.TypeVectorPolygon]))
+        self.addParameter(QgsProcessingParameterField("FIELD", "Field that names what a polygon shows", parentLayerParameterName="POLYGONS"))
+        self.addParameter(QgsProcessingParameterNumber("AREA", "Pixels of a region", defaultValue=100, minValue=4))
+        self.addParameter(QgsProcessingParameterBoolean("REST", "What no polygon covers is background", defaultValue=False))
+        self.addParameter(QgsProcessingParameterNumber("SEED", "Seed", defaultValue=1, minValue=0))
+        self.addParameter(QgsProcessingParameterFileDestination("MODEL", "Model", "Models of cleave (*.cleave)"))
+
+    def processAlgorithm(self, parameters, context, feedback):
+        rasters = self.parameterAsLayerList(parameters, "RASTERS", context)
+        polygons = self.parameterAsVectorLayer(parameters, "POLYGONS", context)
+        field = self.parameterAsString(parameters, "FIELD", context)
+        model = self.parameterAsFileOutput(parameters, "MODEL", context)
+        outside = "background" if self.parameterAsBool(parameters, "REST", context) else "void"
+        if not rasters or not polygons:
+            raise QgsProcessingException("rasters and a layer of polygons are wanted")
+        with tempfile.TemporaryDirectory() as work:
+            os.mkdir(f"{work}/images")
+            for number, raster in enumerate(rasters):
+                if raster.crs() != rasters[0].crs():
+                    raise QgsProcessingException(f"{raster.name()}: is of another coordinate system than {rasters[0].name()}")
+                path = path_of(raster)
+                os.symlink(os.path.abspath(path), f"{work}/images/{number}-{os.path.basename(path)}")
+            options = QgsVectorFileWriter.SaveVectorOptions()
+            options.driverName = "GeoJSON"
+            options.layerOptions = ["RFC7946=NO", "COORDINATE_PRECISION=12"]
+            options.ct = QgsCoordinateTransform(polygons.crs(), rasters[0].crs(), context.transformContext())
+            written = QgsVectorFileWriter.writeAsVectorFormatV3(polygons, f"{work}/polygons.geojson", context.transformContext(), options)
+            if written[0] != QgsVectorFileWriter.NoError:
+                raise QgsProcessingException(written[1])
+            cleave(feedback, "import", "geojson", f"{work}/polygons.geojson", "--images", f"{work}/images", "--property", field,
+                   "--outside", outside, "--train-share", 1, "-o", f"{work}/set")
+            with open(f"{work}/set/labels.tsv", encoding="utf-8") as table:
+                several = sum(1 for line in table if line[0].isdigit()) > 2
+            couplings = ["--learner", "mssvm", "--pairwise", "potts"] if several else []
+            cleave(feedback, "train", f"{work}/set", "-o", model, "--overwrite", "--scale", 1, "--region-area",
+                   self.parameterAsInt(parameters, "AREA", context), "--seed", self.parameterAsInt(parameters, "SEED", context), *couplings)
+        return {"MODEL": model}
+
+
+class Segment(Algorithm):
+    """Labels every pixel of a GeoTIFF with a model: a GeoTIFF in the same place whose values are the model's labels. Large rasters are
+    read tile by tile, and one cut over all of them finds the labels."""
+
+    NAME = "segment"
+    TITLE = "Segment a raster"
+
+    def initAlgorithm(self, _configuration=None):
+        self.addParameter(QgsProcessingParameterRasterLayer("RASTER", "GeoTIFF"))
+        self.addParameter(QgsProcessingParameterFile("MODEL", "Model"))
+        self.addParameter(QgsProcessingParameterRasterDestination("LABELS", "Labels"))
+
+    def processAlgorithm(self, parameters, context, feedback):
+        raster = self.parameterAsRasterLayer(parameters, "RASTER", context)
+        labels = self.parameterAsOutputLayer(parameters, "LABELS", context)
+        if not raster:
+            raise QgsProcessingException("a raster is wanted")
+        cleave(feedback, "segment", "-m", self.parameterAsFile(parameters, "MODEL", context), path_of(raster), "-o", labels,
+               "--overwrite", "--masks", "palette")
+        return {"LABELS": labels}
+
+
+class Provider(QgsProcessingProvider):
+    def loadAlgorithms(self):
+        self.addAlgorithm(Train())
+        self.addAlgorithm(Segment())
+
+    def id(self):
+        return "cleave"
+
+    def name(self):
+        return "cleave"
