@@ -111,7 +111,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -121,7 +121,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 
 help:
 	@sed -n '2,13s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-page check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
@@ -201,6 +201,12 @@ check-page: deps
 	$(Q)tools/deps page
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/check-page $(BUILD)
+
+# The plugin for QGIS, headless.
+check-qgis: deps
+	$(Q)tools/deps qgis
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/datasets/raster
+	$(Q)tools/check-qgis $(BUILD)
 
 # The same bytes of a fixed suite of commands from every compiler, optimisation and processor there is.
 check-digests: deps

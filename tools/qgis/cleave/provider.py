@@ -35,15 +35,16 @@ def cleave(feedback, *arguments):
     except OSError as error:
         raise QgsProcessingException(f"{command[0]}: {error.strerror}; install cleave, or name the command in CLEAVE") from error
     last = ""
-    for line in process.stdout:
-        last = line.rstrip()
-        feedback.pushConsoleInfo(last)
-        done = re.search(r"(\d+)/(\d+)", last)
-        if done and int(done[2]):
-            feedback.setProgress(100 * int(done[1]) / int(done[2]))
-        if feedback.isCanceled():
-            process.send_signal(signal.SIGINT)
-    if process.wait() and not feedback.isCanceled():
+    with process:
+        for line in process.stdout:
+            last = line.rstrip()
+            feedback.pushConsoleInfo(last)
+            done = re.search(r"(\d+)/(\d+)", last)
+            if done and int(done[2]):
+                feedback.setProgress(100 * int(done[1]) / int(done[2]))
+            if feedback.isCanceled():
+                process.send_signal(signal.SIGINT)
+    if process.returncode and not feedback.isCanceled():
         raise QgsProcessingException(last or f"{command[0]} ends with status {process.returncode}")
 
 
@@ -110,8 +111,10 @@ class Train(Algorithm):
             cleave(feedback, "import", "geojson", f"{work}/polygons.geojson", "--images", f"{work}/images", "--property", field,
                    "--outside", outside, "--train-share", 1, "-o", f"{work}/set")
             with open(f"{work}/set/labels.tsv", encoding="utf-8") as table:
-                several = sum(1 for line in table if line[0].isdigit()) > 2
-            couplings = ["--learner", "mssvm", "--pairwise", "potts"] if several else []
+                labels = [line.split("\t")[:2] for line in table if line[0].isdigit()]
+            for value, label in labels:
+                feedback.pushInfo(f"{value} in the rasters of labels is {label.strip()}")
+            couplings = ["--learner", "mssvm", "--pairwise", "potts"] if len(labels) > 2 else []
             cleave(feedback, "train", f"{work}/set", "-o", model, "--overwrite", "--scale", 1, "--region-area",
                    self.parameterAsInt(parameters, "AREA", context), "--seed", self.parameterAsInt(parameters, "SEED", context), *couplings)
         return {"MODEL": model}
