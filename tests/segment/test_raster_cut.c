@@ -75,6 +75,8 @@ static void setup(void)
     draw(formatted("%s/strips.tif", folder), NULL, WIDTH, HEIGHT, 0, 9);
     free(expect_success("cd %s && for s in 1 1.7; do \"$CLEAVE\" train -q set -o m$s --seed 1 --scale $s --tile 64 "
                         "--region-area 25 --words 10 --codebook-samples 500 --sift-bins 2,4 --passes 5; done && "
+                        "\"$CLEAVE\" train -q set -o colours --seed 1 --scale 1 --tile 64 --region-area 25 --blocks "
+                        "colour,size --passes 5 && "
                         "\"$CLEAVE\" train -q set -o plain --seed 1 --superpixels 50 --words 4 --codebook-samples 500 "
                         "--sift-bins 4 --passes 2",
                         folder));
@@ -111,18 +113,19 @@ static uint8_t *labels_of_whole(const struct clv_model *model, const char *path)
     struct clv_segment_options own = options;
     must(clv_image_read(&image, path, &limits, err));
     must(clv_map_read(&map, path, CLV_MAP_LAYOUT_BANDS, &limits, err));
-    own.maps = &map;
+    own.maps = model->recipe.n_maps ? &map : NULL; /* bands are shown at least */
     must(clv_segment(labels, model, &image, &own, err));
     clv_image_release(&image);
     clv_map_release(&map);
     return labels;
 }
 
-TESTS(labels_are_those_of_the_whole_image_whatever_is_read_at_once, 0, 2)
+TESTS(labels_are_those_of_the_whole_image_whatever_is_read_at_once, 0, 3)
 {
+    static const char *const names[] = {"m1", "m1.7", "colours"};
     struct clv_model model;
     int32_t n_resumed;
-    must(clv_model_read(&model, formatted("%s/%s", folder, _i ? "m1.7" : "m1"), err));
+    must(clv_model_read(&model, formatted("%s/%s", folder, names[_i]), err));
     uint8_t *whole = labels_of_whole(&model, formatted("%s/tiled.tif", folder));
     ck_assert(memchr(whole, 1, WIDTH * HEIGHT) && memchr(whole, 0, WIDTH * HEIGHT));
     for (int32_t at_once = 0; at_once <= 4; at_once++)
