@@ -25,8 +25,7 @@ static enum clv_status check_model(const struct clv_model *model, struct clv_err
         {model->first,
          "the model has two stages, of which the second looks at the whole image; train without --stages"},
         {model->n_extra && label_costs_are_there(model), "the model has label costs, which look at the whole image"},
-        {recipe->n_maps > (recipe->bands.n_bands > 0),
-         "the model wants maps of networks, which are not read by tiles"},
+        {recipe->n_maps > (recipe->bands.n_bands > 0), "the model wants maps of networks, which are not read by tiles"},
         {model->shape.n_labels > 2 && model->shape.pairwise == CLV_PAIRWISE_FULL,
          "tables for pairs of more than two labels do not fit into memory; train with --pairwise potts or --no-edges"},
         {model->shape.pairwise != CLV_PAIRWISE_NONE && model->decoding.rule != CLV_DECODE_ORACLE &&
