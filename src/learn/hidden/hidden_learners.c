@@ -44,7 +44,7 @@ enum {
                 "gradients of all examples; 0: 50, subgradient 250, cccp 300, or 900 as published"},                   \
     [INNER] = {"inner", 0, 0, 1e6, "passes of cccp between two linearisations; 0: 6, or 60 as published"},             \
     [RATE] = {"rate", 0, 0, 1e6, "step size; 0: 0.3, of the paper's steps 0.02, or 0.01 if all is maximised"},         \
-    [BATCH] = {"batch", 10, 0, 1e9, "examples a step of adagrad; 0: all; with 1 rare labels take fewer passes"},       \
+    [BATCH] = {"batch", 10, 0, 1e9, "examples a step of adagrad; 0: all"},                                             \
     [AVERAGING] = {"averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"},               \
     [MARGIN] = {"margin", margin, 0, 1e6, "factor of the loss inside the objective; 0: none (a likelihood)"},          \
     [START] = {"start", 0.1, 0, 100, "deviation of the random weights to start from where only hidden nodes look"},    \
