@@ -109,10 +109,9 @@ struct maxflow {
     int32_t *queue;           /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
     int32_t *core;            /* [n_nodes + 1] the undecided nodes, then those of them that were leaves */
     int32_t *distance;        /* [n_nodes + 1] at most the arcs to the nearest deficit; MAXFLOW_FAR or more: no way */
-    int32_t *next;            /* [n_nodes] in a node's list of active nodes */
-    int32_t *active;          /* [n_nodes + 2] a distance: list of its active nodes */
+    int32_t *next;            /* [n_nodes] in a node's list of active nodes; of a search, a path */
+    int32_t *active;          /* [n_nodes + 2] a distance: list of its active nodes; of a search, who is active next */
     int32_t *count;           /* [n_nodes + 2] a distance: number of its nodes */
-    int32_t *bucket;          /* [n_nodes + 2] a level: list of its orphans */
     uint8_t *label;           /* [n_nodes] of the last solution */
     int32_t n_decided, n_core, n_leaves;
     bool is_symmetric, is_settled;

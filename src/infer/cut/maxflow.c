@@ -17,9 +17,9 @@ void maxflow_init(struct maxflow *graph)
 
 void maxflow_release(struct maxflow *graph)
 {
-    void *arrays[] = {graph->first,    graph->arc,   graph->slots,  graph->excess,   graph->node,
-                      graph->terminal, graph->queue, graph->core,   graph->distance, graph->next,
-                      graph->active,   graph->count, graph->bucket, graph->label};
+    void *arrays[] = {graph->first,    graph->arc,   graph->slots, graph->excess,   graph->node,
+                      graph->terminal, graph->queue, graph->core,  graph->distance, graph->next,
+                      graph->active,   graph->count, graph->label};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
     clamps_free(graph->clamps);
@@ -34,7 +34,7 @@ static int reserve(struct maxflow *graph, size_t nodes, size_t edges)
         {&graph->queue, 2 * sizeof *graph->queue},   {&graph->core, sizeof *graph->core},
         {&graph->distance, sizeof *graph->distance}, {&graph->next, sizeof *graph->next},
         {&graph->active, sizeof *graph->active},     {&graph->count, sizeof *graph->count},
-        {&graph->bucket, sizeof *graph->bucket},     {&graph->label, sizeof *graph->label}};
+        {&graph->label, sizeof *graph->label}};
     const struct array_part by_edge[] = {{&graph->arc, 2 * sizeof *graph->arc}, {&graph->slots, sizeof *graph->slots}};
     return array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &graph->node_capacity, nodes + 2) ||
            array_reserve_all(by_edge, sizeof by_edge / sizeof *by_edge, &graph->edge_capacity, edges + 4);

@@ -16,7 +16,6 @@ struct search {
     int32_t first, last;     /* active nodes */
     int32_t orphans, newest; /* first and last orphan */
     int32_t now;             /* this augmentation; node[i].current is that in which `level` was exact */
-    int32_t n_roots[2];      /* that are not empty */
 };
 
 /* How much more an arc of a node carries to its head, as trees of that side use it, or from there. */
@@ -137,10 +136,8 @@ INLINE void push_path(struct search *self, const int32_t *path, int32_t n, int64
     }
     int32_t root = path[n - 1];
     graph->excess[root] += side ? amount : -amount;
-    if (!graph->excess[root]) {
-        self->n_roots[side]--;
+    if (!graph->excess[root])
         orphan_first(self, root);
-    }
 }
 
 /* The length of j's path to its root, FAR if it ends at an orphan; what is on it remembers. */
@@ -200,7 +197,7 @@ INLINE void adopt(struct search *self, int32_t i, int side)
     int32_t nearest = FAR, parent = NONE, before = level_of(graph, i, side);
     int32_t first = graph->first[i], last = graph->first[i + 1];
     struct kin kin = {0, 0, 0};
-    for (int32_t from = first; from < last; from += 32) {
+    for (int32_t from = first; from < last && nearest >= before; from += 32) {
         kin = kin_of(graph, from, last, side);
         for (uint32_t left = kin.parents; left && nearest >= before; left &= left - 1) {
             int32_t k = from + __builtin_ctz(left), distance = root_distance(self, graph->arc[k].head, side);
@@ -305,16 +302,14 @@ static void start(struct search *self)
         hang(graph, i, is_root, is_root ? ROOT : NONE, 0, side);
         graph->node[i].current = 0;
         graph->label[i] = 0;
-        if (is_root) {
-            self->n_roots[side]++;
+        if (is_root)
             activate(self, i);
-        }
     }
 }
 
 void maxflow_search(struct maxflow *graph)
 {
-    struct search self = {.graph = graph, .next_active = graph->bucket, .first = -1, .last = -1, .orphans = -1};
+    struct search self = {.graph = graph, .next_active = graph->active, .first = -1, .last = -1, .orphans = -1};
     push_to_neighbours(graph);
     start(&self);
     /* Who is cut off while i's arcs are looked at makes i active again: those before k need no second look. */
