@@ -115,7 +115,7 @@ enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map 
  * are not. */
 
 enum { OBJECT_GROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
-enum { PIXEL_NET_HIDDEN = 32, PIXEL_NET_AT_ONCE = 32 /* pixels */ };
+enum { PIXEL_NET_HIDDEN = 32, PIXEL_NET_INPUTS = 96, PIXEL_NET_AT_ONCE = 32 /* pixels */ };
 
 struct pixel_net {
     int32_t n_inputs, n_copies;

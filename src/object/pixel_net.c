@@ -10,7 +10,7 @@
 #define HIDDEN     PIXEL_NET_HIDDEN
 #define PIXELS     PIXEL_NET_AT_ONCE
 #define OUT        4 /* OBJECT_CLASSES and one that is not used, for the width of registers */
-#define MAX_INPUTS 64
+#define MAX_INPUTS PIXEL_NET_INPUTS
 #define BATCH      256
 #define PASSES     8
 #define RATE       2e-3F

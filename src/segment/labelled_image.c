@@ -69,8 +69,8 @@ enum clv_status labelled_image_init(struct labelled_image *self, const struct cl
 
 struct segmented labelled_image_view(const struct labelled_image *self)
 {
-    return (struct segmented){&self->image, &self->nodes, self->y,     self->painted,
-                              self->maps,   &self->model, self->oracle};
+    return (struct segmented){&self->image, &self->nodes, self->y,      self->painted,
+                              self->maps,   &self->model, self->oracle, NULL};
 }
 
 enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,

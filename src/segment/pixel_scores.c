@@ -17,6 +17,8 @@ static void add_term(void *context, int32_t term, const float *plane)
         weight = refining->options.prior;
     else if (term == TERM_COLOURS)
         weight = refining->options.overall;
+    else if (term == TERM_NET)
+        weight = refining->net_weight;
     else if (term >= TERM_MAPS)
         weight = refining->maps[(term - TERM_MAPS) / TERMS_A_MAP][(term - TERM_MAPS) % TERMS_A_MAP];
     for (size_t p = 0; p < sum->n; p++)

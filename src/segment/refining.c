@@ -1,5 +1,6 @@
 #include "segment/segment.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -7,6 +8,9 @@
 #include "model/model.h"
 
 enum { N_OPTIONS = 5, N_FIXED = N_OPTIONS + 1, A_MAP = 3 };
+
+#define STANDARD "refining.standard"
+#define NETWORK  "refining.network"
 
 static void list_options(double *list[N_OPTIONS], struct clv_refine_options *options)
 {
@@ -21,6 +25,40 @@ bool refining_is_cut(const struct clv_model *model)
     return model->shape.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE;
 }
 
+/* The tensors of a network, as they are or must be. */
+static void describe(struct clv_tensor tensors[2], const struct pixel_net *net)
+{
+    tensors[0] = (struct clv_tensor){
+        .name = STANDARD, .dtype = CLV_F32, .n_dimensions = 2, .shape = {2, net->n_inputs}, .data = net->standard};
+    tensors[1] = (struct clv_tensor){.name = NETWORK,
+                                     .dtype = CLV_F32,
+                                     .n_dimensions = 2,
+                                     .shape = {net->n_copies, (int64_t)pixel_net_size(net->n_inputs)},
+                                     .data = net->weights};
+}
+
+static enum clv_status view_net(struct pixel_net *net, const struct clv_model *model, struct clv_error *err)
+{
+    struct clv_tensor wanted[2];
+    const float *data[2];
+    *net = (struct pixel_net){.n_inputs = pixel_look_inputs(model->recipe.n_maps), .n_copies = REFINING_COPIES};
+    describe(wanted, net);
+    for (int k = 0; k < 2; k++) {
+        const struct clv_tensor *found = clv_model_attached(model, wanted[k].name);
+        bool fits = found && found->dtype == CLV_F32 && found->n_dimensions == 2 &&
+                    found->shape[0] == wanted[k].shape[0] && found->shape[1] == wanted[k].shape[1];
+        data[k] = fits ? found->data : NULL;
+        for (int64_t i = 0; fits && i < wanted[k].shape[0] * wanted[k].shape[1]; i++)
+            fits = fabsf(data[k][i]) <= 1e6F;
+        if (!fits)
+            return fail(err, CLV_ERR_DATA, "the model's tensor \"%s\" is not f32 [%d][%d] of -1e6..1e6",
+                        wanted[k].name, (int)wanted[k].shape[0], (int)wanted[k].shape[1]);
+    }
+    net->standard = (float *)data[0];
+    net->weights = (float *)data[1];
+    return CLV_OK;
+}
+
 enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,
                                   const struct clv_refine_options *options, struct clv_error *err)
 {
@@ -30,7 +68,8 @@ enum clv_status refining_of_model(struct refining *refining, const struct clv_mo
     *refining = (struct refining){.options = *options};
     if (!tensor || !model->has_recipe)
         return CLV_OK;
-    int32_t n = N_FIXED + A_MAP * model->recipe.n_maps;
+    bool has_net = clv_model_attached(model, NETWORK);
+    int32_t n = N_FIXED + A_MAP * model->recipe.n_maps + has_net;
     if (tensor->dtype != CLV_F64 || tensor->n_dimensions != 1 || tensor->shape[0] != n)
         return fail(err, CLV_ERR_DATA, "the model's tensor \"" REFINING "\" is not f64 [%d]", n);
     const double *learned = tensor->data;
@@ -47,7 +86,8 @@ enum clv_status refining_of_model(struct refining *refining, const struct clv_mo
     refining->is_learned = true;
     refining->bias = learned[N_OPTIONS];
     memcpy(refining->maps, learned + N_FIXED, (size_t)model->recipe.n_maps * sizeof *refining->maps);
-    return CLV_OK;
+    refining->net_weight = has_net ? learned[n - 1] : 0;
+    return has_net ? view_net(&refining->net, model, err) : CLV_OK;
 }
 
 enum clv_status refining_attach(struct clv_model *model, const struct refining *refining, struct clv_error *err)
@@ -59,10 +99,18 @@ enum clv_status refining_attach(struct clv_model *model, const struct refining *
         values[k] = *list[k];
     values[N_OPTIONS] = refining->bias;
     memcpy(values + N_FIXED, refining->maps, sizeof refining->maps);
+    int32_t n = N_FIXED + A_MAP * model->recipe.n_maps;
+    if (refining->net.weights) {
+        struct clv_tensor tensors[2];
+        values[n++] = refining->net_weight;
+        describe(tensors, &refining->net);
+        for (int k = 0; k < 2; k++)
+            MUST(clv_model_attach(model, &tensors[k], err));
+    }
     const struct clv_tensor tensor = {.name = REFINING,
                                       .dtype = CLV_F64,
                                       .n_dimensions = 1,
-                                      .shape = {N_FIXED + A_MAP * model->recipe.n_maps},
+                                      .shape = {n},
                                       .data = values};
     return clv_model_attach(model, &tensor, err);
 }

@@ -1,6 +1,7 @@
-/* Learning how to refine labels that a cut finds. First the terms of a pixel's score are weighed by logistic regression
- * on some pixels of the training images, each of which counts as the loss of its image grows when it is wrong. Then the
- * couplings are searched for on whole images. */
+/* Learning how to refine labels that a cut finds. First a small network learns from some pixels of the training images
+ * which are figure. Then the terms of a pixel's score, one of which is what a network that has not seen the image says,
+ * are weighed by logistic regression on some pixels, each of which counts as the loss of its image grows when it is
+ * wrong. Then the couplings are searched for on whole images. */
 #include <math.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ struct learning {
     int32_t n_terms;
     struct logistic_data data; /* the rows of all images, one after the other */
     struct rows *rows;         /* [n_rows] views */
+    struct refining_nets nets;
     size_t n_rows, row_stride, n_samples, sample_stride, n_done;
     struct sample *samples;
     struct refining tried;
@@ -103,7 +105,8 @@ static enum clv_status gather(void *context, size_t index, int thread, struct cl
     enum clv_status status = labelled_image_init(&labelled, self->model, self->source,
                                                  &self->source->examples[index * self->row_stride], err);
     if (status == CLV_OK) {
-        const struct segmented view = labelled_image_view(&labelled);
+        struct segmented view = labelled_image_view(&labelled);
+        view.net = refining_nets_other(&self->nets, index * self->row_stride);
         pick_pixels(picked, &labelled);
         status = measure(picked->rows, &labelled, err);
         TRY(pixel_terms(&view, true, take_term, picked, err));
@@ -150,7 +153,7 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
 {
     double w[MOST_TERMS], iou = 0;
     size_t n_ious = 0;
-    static const bool is_positive[MOST_TERMS] = {[TERM_NODES] = true, [TERM_COLOURS] = true, [TERM_NEARBY] = true};
+    static const bool is_positive[MOST_TERMS] = {[TERM_NODES] = true, [TERM_COLOURS] = true, [TERM_NEARBY] = true, [TERM_NET] = true};
     for (size_t i = 0; i < self->n_rows; i++)
         if (!isnan(self->rows[i].iou)) {
             iou += self->rows[i].iou;
@@ -165,6 +168,7 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
     tried->options.overall = w[TERM_COLOURS];
     tried->options.nearby = w[TERM_NEARBY];
     tried->options.balance = 0;
+    tried->net_weight = w[TERM_NET];
     memcpy(tried->maps, w + TERM_MAPS, (size_t)self->model->recipe.n_maps * sizeof *tried->maps);
     return CLV_OK;
 }
@@ -172,7 +176,7 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
 static enum clv_status fit_all(struct learning *self, struct clv_error *err)
 {
     size_t n = self->n_rows, k = (size_t)self->n_terms;
-    float *terms = array_alloc(n, FIT_PIXELS * k * sizeof *terms);
+    float *terms = array_zalloc(n, FIT_PIXELS * k * sizeof *terms); /* there may be no network's term */
     uint8_t *is_one = array_alloc(n, FIT_PIXELS);
     double *weight = array_alloc(n, FIT_PIXELS * sizeof *weight);
     enum clv_status status = terms && is_one && weight ? CLV_OK : fail_memory(err);
@@ -204,7 +208,8 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     struct labelled_image labelled;
     MUST(labelled_image_init(&labelled, self->model, self->source, &self->source->examples[index * self->sample_stride],
                              err));
-    const struct segmented view = labelled_image_view(&labelled);
+    struct segmented view = labelled_image_view(&labelled);
+    view.net = refining_nets_other(&self->nets, index * self->sample_stride);
     sample->n = labelled.n;
     sample->refined = array_alloc(labelled.n, 1);
     sample->score = array_alloc(labelled.n, sizeof *sample->score);
@@ -267,11 +272,17 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
     self.sample_stride = source->n_examples / self.n_samples;
     self.rows = array_zalloc(self.n_rows, sizeof *self.rows);
     self.samples = array_zalloc(self.n_samples, sizeof *self.samples);
-    enum clv_status status = self.rows && self.samples ? fit_all(&self, err) : fail_memory(err);
+    enum clv_status status = self.rows && self.samples ? CLV_OK : fail_memory(err);
+    TRY(refining_nets_learn(&self.nets, model, source, self.n_rows, self.row_stride, err));
+    TRY(fit_all(&self, err));
     TRY(parallel_for(self.n_samples, source->n_threads, prepare, &self, err));
     TRY(search_coupling(&self, err));
-    if (status == CLV_OK)
+    if (status == CLV_OK) {
         *refining = self.tried;
+        refining->net = self.nets.nets[NET_ALL];
+        self.nets.nets[NET_ALL] = (struct pixel_net){0};
+    }
+    refining_nets_release(&self.nets);
     for (size_t i = 0; self.samples && i < self.n_samples; i++)
         sample_release(&self.samples[i]);
     array_free(self.samples);

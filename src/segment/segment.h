@@ -11,22 +11,27 @@
 #include "data/maps/maps.h"
 #include "feature/example/example.h"
 #include "image/raster/raster.h"
+#include "object/object.h"
 #include "region/region.h"
 
-/* How a model refines the pixels of images with maps: learned (refining_learn.c), kept in the model. */
+/* How a model refines the pixels of images: learned (refining_learn.c) with maps or two stages, kept in the model. */
 
-/* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map. */
+/* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map; and, of
+ * models that have the network's tensors beside it, the network's weight. */
 #define REFINING      "refining"
-#define REFINING_FREE (6 + 3 * CLV_MAX_MAPS) /* numbers at most */
+#define REFINING_FREE (7 + 3 * CLV_MAX_MAPS) /* numbers at most */
+enum { REFINING_COPIES = 3 };                /* of the network */
 
 /* Of two labels that a cut finds, the score of label 1 against label 0 is
- *     bias + prior * nodes + overall * colours + nearby * colours nearby + sum_m <maps[m], the map's three terms>
+ *     bias + prior * nodes + overall * colours + nearby * colours nearby + net_weight * network
+ *          + sum_m <maps[m], the map's three terms>
  * of pixel_terms.c, and `balance` is as in clv_refine; of others, clv_refine_labels' with votes of which maps[m][0]
  * times what map m says beyond the pixel's node is a part. */
 struct refining {
     bool is_learned;
     struct clv_refine_options options;
-    double bias, maps[CLV_MAX_MAPS][3];
+    double bias, maps[CLV_MAX_MAPS][3], net_weight;
+    struct pixel_net net; /* weights NULL: none; a view of a model's, pixel_net_release what was learned */
 };
 
 /* Two labels that a cut finds: pixels have scores. Others vote. */
@@ -72,12 +77,14 @@ struct segmented {
     const struct map_reader *maps; /* [n_maps of the recipe] */
     const struct clv_model *model;
     struct clv_oracle *oracle;
+    const struct pixel_net *net; /* or NULL */
 };
 
 enum {
     TERM_NODES,   /* clv_refine_prior */
     TERM_COLOURS, /* of all of the image: fine_colours.c */
     TERM_NEARBY,  /* near_colours.c, by the painted labels */
+    TERM_NET,     /* log-odds by a small network (pixel_look.c), if there is one */
     TERM_MAPS,    /* the first map's margin, then the same blurred a little and a lot, then the next map's */
     TERMS_A_MAP = 3,
     MOST_TERMS = TERM_MAPS + TERMS_A_MAP * CLV_MAX_MAPS
@@ -90,7 +97,28 @@ typedef void pixel_term_use(void *context, int32_t term, const float *plane);
 enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_term_use *use, void *context,
                             struct clv_error *err) CLV_CHECK;
 
-/* Learning from training masks how a model with maps refines pixels. */
+/* What a small network looks at in each pixel of a segmented image at its working size, to say how likely it is figure:
+ * filters of the image, what the model says around the pixel (pixel_bank.c), and the pixel's other terms. */
+struct pixel_look {
+    struct pixel_bank bank;
+    size_t n; /* pixels of the working size */
+    int32_t n_maps;
+    float *terms; /* [3 + 3 maps][n] */
+};
+int32_t pixel_look_inputs(int32_t n_maps);
+void pixel_look_release(struct pixel_look *self);
+
+/* O(pixels), about 230 bytes a working pixel. */
+enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented,
+                                struct clv_error *err) CLV_CHECK;
+
+/* x[pixel_look_inputs] */
+void pixel_look_at(float *x, const struct pixel_look *self, size_t pixel);
+
+/* plane[height][width]: log-odds by segmented->net, of an image larger than the working size between its pixels. */
+enum clv_status pixel_look_say(float *plane, const struct segmented *segmented, struct clv_error *err) CLV_CHECK;
+
+/* Learning from training masks how a model with maps, or of two stages, refines pixels. */
 
 /* What refined labels lose is their weighted Hamming error + this * (1 - IoU): by default the largest weight with which
  * the error of training images left out stays within its standard error of that without any (tools/learn/refining.c).
@@ -109,6 +137,7 @@ struct refining_source {
     const struct clv_set *set;
     const struct refining_example *examples;
     size_t n_examples;
+    uint64_t seed;
     int n_threads;
     double iou_weight;
     const struct clv_image_limits *limits;
@@ -116,7 +145,7 @@ struct refining_source {
 };
 
 /* Learns how to refine and attaches it to the model, which has recipe, shape and labels. Of many examples some, evenly;
- * about 200 MB. Same bytes at any thread count. Does nothing for a recipe without maps. */
+ * about 200 MB. Same bytes at any thread count. Does nothing for a recipe without maps, unless a cut labels pixels. */
 enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source,
                                struct clv_error *err) CLV_CHECK;
 
@@ -125,6 +154,22 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
                                       const struct refining_source *source, struct clv_error *err) CLV_CHECK;
 enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
                                      const struct refining_source *source, struct clv_error *err) CLV_CHECK;
+
+/* Networks of pixels, learned from all rows, and from those of even and of odd numbers; row r is example r * stride. */
+enum { NET_ALL, NET_EVEN, NET_ODD, N_NETS };
+struct refining_nets {
+    struct pixel_net nets[N_NETS];
+    size_t stride;
+};
+void refining_nets_release(struct refining_nets *self);
+
+/* There are none where no pixel of the even or of the odd rows is known. Release them whatever the status. O(n_rows). */
+enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
+                                    const struct refining_source *source, size_t n_rows, size_t stride,
+                                    struct clv_error *err) CLV_CHECK;
+
+/* The one that has not seen the example, or NULL. */
+const struct pixel_net *refining_nets_other(const struct refining_nets *self, size_t example);
 
 /* A training image whose nodes are labelled by a model that has not seen it. */
 

@@ -50,14 +50,15 @@ enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, con
                              const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                              struct clv_oracle *oracle, const struct clv_refine_options *options, struct clv_error *err)
 {
-    const struct segmented segmented = {image, example, y, labels, maps, model, oracle};
+    struct segmented segmented = {image, example, y, labels, maps, model, oracle, NULL};
     struct refining refining;
     struct clv_refine_options own;
     clv_refine_defaults(&own);
     known_options_take(&own, sizeof own, options);
     options = &own;
     MUST(refining_of_model(&refining, model, options, err));
-    bool has_learned = maps && refining.is_learned;
+    bool has_learned = refining.is_learned && (maps || !model->recipe.n_maps);
+    segmented.net = refining.net.weights ? &refining.net : NULL;
     if (refining_is_cut(model))
         return has_learned ? by_scores(labels, &segmented, &refining, err)
                            : by_margins(labels, &segmented, options, err);

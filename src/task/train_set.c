@@ -177,7 +177,7 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
     self->data.labels = (struct clv_labels){0};
     if (self->stages.presence)
         status = stages_price(model, self->stages.presence, options->label_costs, &self->training, model->w, err);
-    if (status == CLV_OK && !result->interrupted && model->recipe.n_maps) {
+    if (status == CLV_OK && !result->interrupted) {
         const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
         status = train_refining(model, options->learner, &training, &self->data.set, &options->limits, err);
     }

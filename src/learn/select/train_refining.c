@@ -35,7 +35,9 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
                                const struct clv_training *training, const struct clv_set *set,
                                const struct clv_image_limits *limits, struct clv_error *err)
 {
-    if (!model->has_recipe || !model->recipe.n_maps || training->n_examples < 2 * N_HALVES)
+    bool is_wanted = model->recipe.n_maps || (model->first && refining_is_cut(model) && !model->recipe.window &&
+                                              set->n_items == clv_dataset_size(training->dataset));
+    if (!model->has_recipe || !is_wanted || training->n_examples < 2 * N_HALVES)
         return CLV_OK;
     if (set->n_items != clv_dataset_size(training->dataset))
         return fail(err, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", set->n_items,
@@ -57,6 +59,7 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
                                 &(struct refining_source){.set = set,
                                                           .examples = examples,
                                                           .n_examples = n,
+                                                          .seed = training->seed,
                                                           .n_threads = training->n_threads,
                                                           .iou_weight = REFINING_IOU_WEIGHT,
                                                           .limits = limits,
