@@ -51,12 +51,17 @@ static enum clv_status view_net(struct pixel_net *net, const struct clv_model *m
         for (int64_t i = 0; fits && i < wanted[k].shape[0] * wanted[k].shape[1]; i++)
             fits = fabsf(data[k][i]) <= 1e6F;
         if (!fits)
-            return fail(err, CLV_ERR_DATA, "the model's tensor \"%s\" is not f32 [%d][%d] of -1e6..1e6",
-                        wanted[k].name, (int)wanted[k].shape[0], (int)wanted[k].shape[1]);
+            return fail(err, CLV_ERR_DATA, "the model's tensor \"%s\" is not f32 [%d][%d] of -1e6..1e6", wanted[k].name,
+                        (int)wanted[k].shape[0], (int)wanted[k].shape[1]);
     }
     net->standard = (float *)data[0];
     net->weights = (float *)data[1];
     return CLV_OK;
+}
+
+bool refining_is_learned(const struct clv_model *model)
+{
+    return model->recipe.n_maps || (model->first && refining_is_cut(model));
 }
 
 enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,
@@ -107,10 +112,7 @@ enum clv_status refining_attach(struct clv_model *model, const struct refining *
         for (int k = 0; k < 2; k++)
             MUST(clv_model_attach(model, &tensors[k], err));
     }
-    const struct clv_tensor tensor = {.name = REFINING,
-                                      .dtype = CLV_F64,
-                                      .n_dimensions = 1,
-                                      .shape = {n},
-                                      .data = values};
+    const struct clv_tensor tensor = {
+        .name = REFINING, .dtype = CLV_F64, .n_dimensions = 1, .shape = {n}, .data = values};
     return clv_model_attach(model, &tensor, err);
 }

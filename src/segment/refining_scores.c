@@ -1,5 +1,5 @@
-/* Learning how to refine labels that a cut finds. First a small network learns from some pixels of the training images
- * which are figure. Then the terms of a pixel's score, one of which is what a network that has not seen the image says,
+/* Learning how to refine labels that a cut finds. First, for models of two stages, a small network learns from some pixels of
+ * the training images which are figure. Then the terms of a pixel's score, one of which is what a network that has not seen the image says,
  * are weighed by logistic regression on some pixels, each of which counts as the loss of its image grows when it is
  * wrong. Then the couplings are searched for on whole images. */
 #include <math.h>
@@ -153,7 +153,8 @@ static enum clv_status fit_terms(struct learning *self, struct clv_error *err)
 {
     double w[MOST_TERMS], iou = 0;
     size_t n_ious = 0;
-    static const bool is_positive[MOST_TERMS] = {[TERM_NODES] = true, [TERM_COLOURS] = true, [TERM_NEARBY] = true, [TERM_NET] = true};
+    static const bool is_positive[MOST_TERMS] = {
+        [TERM_NODES] = true, [TERM_COLOURS] = true, [TERM_NEARBY] = true, [TERM_NET] = true};
     for (size_t i = 0; i < self->n_rows; i++)
         if (!isnan(self->rows[i].iou)) {
             iou += self->rows[i].iou;
@@ -273,7 +274,7 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
     self.rows = array_zalloc(self.n_rows, sizeof *self.rows);
     self.samples = array_zalloc(self.n_samples, sizeof *self.samples);
     enum clv_status status = self.rows && self.samples ? CLV_OK : fail_memory(err);
-    TRY(refining_nets_learn(&self.nets, model, source, self.n_rows, self.row_stride, err));
+    TRY_IF(model->first, refining_nets_learn(&self.nets, model, source, self.n_rows, self.row_stride, err));
     TRY(fit_all(&self, err));
     TRY(parallel_for(self.n_samples, source->n_threads, prepare, &self, err));
     TRY(search_coupling(&self, err));

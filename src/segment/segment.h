@@ -37,6 +37,9 @@ struct refining {
 /* Two labels that a cut finds: pixels have scores. Others vote. */
 bool refining_is_cut(const struct clv_model *model);
 
+/* Models with maps learn how to refine, and those of two stages whose pixels have scores, with a network. */
+bool refining_is_learned(const struct clv_model *model);
+
 /* The model's own, if it has learned it; of `options`, what differs from clv_refine_defaults is taken over.
  * CLV_ERR_DATA if the model's tensor is not as above. */
 enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,
@@ -122,8 +125,9 @@ enum clv_status pixel_look_say(float *plane, const struct segmented *segmented, 
 
 /* What refined labels lose is their weighted Hamming error + this * (1 - IoU): by default the largest weight with which
  * the error of training images left out stays within its standard error of that without any (tools/learn/refining.c).
- * */
-#define REFINING_IOU_WEIGHT 0.25
+ * Without maps it is the one with which such images gain both in error and in IoU. */
+#define REFINING_IOU_WEIGHT        0.25
+#define REFINING_IOU_WEIGHT_STAGES 0.1
 
 /* A training image, and the weights of a model that has not seen it. */
 struct refining_example {
@@ -145,7 +149,7 @@ struct refining_source {
 };
 
 /* Learns how to refine and attaches it to the model, which has recipe, shape and labels. Of many examples some, evenly;
- * about 200 MB. Same bytes at any thread count. Does nothing for a recipe without maps, unless a cut labels pixels. */
+ * about 200 MB. Same bytes at any thread count. Does nothing unless refining_is_learned. */
 enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source,
                                struct clv_error *err) CLV_CHECK;
 

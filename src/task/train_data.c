@@ -267,7 +267,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     bool has_objects = false;
     for (size_t i = 0; i < set->n_items && !has_windows; i++)
         has_objects |= set->items[i].instances != NULL;
-    if (status == CLV_OK && (data->recipe.n_maps || has_objects)) {
+    if (status == CLV_OK && (data->recipe.n_maps || options->stages > 1 || has_objects)) {
         data->set = *set;
         *set = (struct clv_set){0};
     }

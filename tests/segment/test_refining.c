@@ -422,4 +422,123 @@ TEST(colours_nearby_are_those_around_each_pixel)
     labelled_image_release(&labelled);
 }
 
+/* The network's term, of some image. */
+static void keep_net(void *context, int32_t term, const float *plane)
+{
+    const struct nearby_term *self = context;
+    if (term == TERM_NET)
+        memcpy(self->plane, plane, self->n * sizeof *plane);
+}
+
+/* What is learned as for two stages. */
+static struct refining learned_with_net(struct fixture *self)
+{
+    static struct clv_stage first;
+    self->model.first = &first;
+    struct refining refining = learned(self);
+    self->model.first = NULL;
+    return refining;
+}
+
+static double mean_loss(struct fixture *self, const struct refining *refining)
+{
+    double sum = 0;
+    for (size_t i = 0; i < N_IMAGES; i++) {
+        struct labelled_image labelled;
+        double loss;
+        must(labelled_image_init(&labelled, &self->model, &self->source, &self->examples[i], err));
+        struct segmented view = labelled_image_view(&labelled);
+        view.net = refining->net.weights ? &refining->net : NULL;
+        float *score = calloc(labelled.n, sizeof *score);
+        must(pixel_scores(score, &view, refining, err));
+        must(pixel_scores_refine(labelled.painted, score, &labelled.image, refining, err));
+        must(labelled_loss(&loss, &labelled.truth, labelled.painted, 2, self->source.iou_weight, err));
+        sum += loss / N_IMAGES;
+        free(score);
+        labelled_image_release(&labelled);
+    }
+    return sum;
+}
+
+TEST(two_stages_have_a_network_which_makes_pixels_better_and_maps_alone_have_none)
+{
+    struct refining plain = learned(&fixture);
+    ck_assert_ptr_null(plain.net.weights);
+    ck_assert_double_eq(plain.net_weight, 0);
+    double without = mean_loss(&fixture, &plain);
+    struct refining refining = learned_with_net(&fixture);
+    ck_assert_ptr_nonnull(refining.net.weights);
+    ck_assert_double_gt(refining.net_weight, 0.05);
+    ck_assert_double_lt(mean_loss(&fixture, &refining), without - 0.002);
+}
+
+TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
+{
+    struct refining refining = learned_with_net(&fixture);
+    struct labelled_image labelled;
+    struct pixel_look look;
+    float x[PIXEL_NET_INPUTS], probability[OBJECT_CLASSES];
+    must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[1], err));
+    struct segmented view = labelled_image_view(&labelled);
+    view.net = &refining.net;
+    must(pixel_look_init(&look, &view, err));
+    ck_assert_uint_eq(look.n, labelled.n); /* the photos are small */
+    struct nearby_term term = {calloc(labelled.n, sizeof(float)), labelled.n};
+    float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
+    must(pixel_terms(&view, false, keep_net, &term, err));
+    must(pixel_scores(score, &view, &refining, err));
+    refining.net_weight += 2;
+    must(pixel_scores(raised, &view, &refining, err));
+    for (size_t p = 0; p < labelled.n; p += 97) {
+        pixel_look_at(x, &look, p);
+        pixel_net_say(probability, &refining.net, x);
+        double odds = ((double)probability[OBJECT_CORE] + 1e-4) / ((double)probability[OBJECT_GROUND] + 1e-4);
+        ck_assert_double_eq_tol((double)term.plane[p], log(odds), 1e-4);
+        ck_assert_float_eq_tol(raised[p] - score[p], 2 * term.plane[p], 1e-3F);
+    }
+    free(score);
+    free(raised);
+    free(term.plane);
+    pixel_look_release(&look);
+    labelled_image_release(&labelled);
+}
+
+TEST(an_image_is_judged_by_the_network_that_has_not_seen_it)
+{
+    struct refining_nets nets;
+    must(refining_nets_learn(&nets, &fixture.model, &fixture.source, 3, 2, err)); /* examples 0, 2 and 4 */
+    ck_assert_ptr_eq(refining_nets_other(&nets, 0), &nets.nets[NET_ODD]);
+    ck_assert_ptr_eq(refining_nets_other(&nets, 2), &nets.nets[NET_EVEN]);
+    ck_assert_ptr_eq(refining_nets_other(&nets, 4), &nets.nets[NET_ODD]);
+    struct refining_nets one;
+    const struct refining_example odd = fixture.examples[2];
+    fixture.source.examples = &odd;
+    must(refining_nets_learn(&one, &fixture.model, &fixture.source, 1, 1, err));
+    fixture.source.examples = fixture.examples;
+    ck_assert_ptr_null(refining_nets_other(&one, 0)); /* no odd row */
+    refining_nets_release(&one);
+    refining_nets_release(&nets);
+}
+
+TEST(a_damaged_network_is_refused_by_its_tensors_name)
+{
+    struct refining refining = learned_with_net(&fixture);
+    struct clv_refine_options options;
+    clv_refine_defaults(&options);
+    float *weights = calloc(REFINING_COPIES, pixel_net_size(refining.net.n_inputs) * sizeof *weights);
+    struct clv_tensor tensor = {.name = "refining.network",
+                                .dtype = CLV_F32,
+                                .n_dimensions = 2,
+                                .shape = {REFINING_COPIES, (int64_t)pixel_net_size(refining.net.n_inputs)},
+                                .data = weights};
+    weights[7] = NAN;
+    must(clv_model_attach(&fixture.model, &tensor, err));
+    must_fail(CLV_ERR_DATA, "refining.network", refining_of_model(&refining, &fixture.model, &options, err));
+    weights[7] = 0;
+    tensor.shape[0]--;
+    must(clv_model_attach(&fixture.model, &tensor, err));
+    must_fail(CLV_ERR_DATA, "refining.network", refining_of_model(&refining, &fixture.model, &options, err));
+    free(weights);
+}
+
 SETUP_ONCE(begin, end)

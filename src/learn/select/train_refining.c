@@ -35,11 +35,12 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
                                const struct clv_training *training, const struct clv_set *set,
                                const struct clv_image_limits *limits, struct clv_error *err)
 {
-    bool is_wanted = model->recipe.n_maps || (model->first && refining_is_cut(model) && !model->recipe.window &&
-                                              set->n_items == clv_dataset_size(training->dataset));
-    if (!model->has_recipe || !is_wanted || training->n_examples < 2 * N_HALVES)
+    bool has_maps = model->recipe.n_maps, is_of_images = set->n_items == clv_dataset_size(training->dataset);
+    if (!model->has_recipe || !refining_is_learned(model) || training->n_examples < 2 * N_HALVES)
         return CLV_OK;
-    if (set->n_items != clv_dataset_size(training->dataset))
+    if (!has_maps && (!is_of_images || model->recipe.window)) /* mirror images, windows, features alone */
+        return CLV_OK;
+    if (!is_of_images)
         return fail(err, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", set->n_items,
                     clv_dataset_size(training->dataset));
     size_t n = training->n_examples;
@@ -55,16 +56,17 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
     }
     bool is_complete = w[0] && w[1];
     if (status == CLV_OK && is_complete)
-        status = refining_learn(model,
-                                &(struct refining_source){.set = set,
-                                                          .examples = examples,
-                                                          .n_examples = n,
-                                                          .seed = training->seed,
-                                                          .n_threads = training->n_threads,
-                                                          .iou_weight = REFINING_IOU_WEIGHT,
-                                                          .limits = limits,
-                                                          .progress = training->progress},
-                                err);
+        status = refining_learn(
+            model,
+            &(struct refining_source){.set = set,
+                                      .examples = examples,
+                                      .n_examples = n,
+                                      .seed = training->seed,
+                                      .n_threads = training->n_threads,
+                                      .iou_weight = has_maps ? REFINING_IOU_WEIGHT : REFINING_IOU_WEIGHT_STAGES,
+                                      .limits = limits,
+                                      .progress = training->progress},
+            err);
     for (size_t half = 0; half < N_HALVES; half++)
         array_free(w[half]);
     arrays_free(problems, examples);
