@@ -7,6 +7,8 @@
 
 #define NET_PIXELS  1500 /* of an image */
 #define NEAR_BORDER 10   /* two thirds of them are less than so many pixels from the border */
+#define FAR         1e9F
+#define MOST_DRAWS  64
 
 struct looking {
     struct refining_nets *nets;
@@ -16,41 +18,32 @@ struct looking {
     size_t n_rows, n_done;
     float *inputs;    /* [n_rows][NET_PIXELS][n_inputs] */
     uint8_t *classes; /* [n_rows][NET_PIXELS] */
-    size_t *n_known;  /* [n_rows] NET_PIXELS, or 0 where all is void */
+    size_t *n_known;  /* [n_rows] of NET_PIXELS: what is void is left out */
 };
 
-/* Pixels by number that are not void, those near the border of the painted labels first. */
-static enum clv_status list_pixels(int32_t *pixels, size_t *n_near, size_t *n, const uint8_t *truth,
-                                   const uint8_t *painted, int32_t width, int32_t height, struct clv_error *err)
+/* A pixel that is not void and less than `reach` from the border; `n` if MOST_DRAWS find none. */
+static size_t draw_pixel(const struct looking *self, size_t row, size_t k, float reach, const uint8_t *truth,
+                         const float *distance, size_t n)
 {
-    size_t n_all = (size_t)width * (size_t)height, n_far = 0;
-    int32_t *sides = array_alloc(n_all, sizeof *sides);
-    float *distance = array_alloc(n_all, sizeof *distance);
-    enum clv_status status = sides && distance ? CLV_OK : fail_memory(err);
-    *n_near = 0;
-    if (status == CLV_OK) {
-        for (size_t p = 0; p < n_all; p++)
-            sides[p] = painted[p];
-        filter_distance(distance, sides, width, height, NEAR_BORDER);
-        for (size_t p = 0; p < n_all; p++)
-            if (truth[p] != CLV_VOID)
-                pixels[distance[p] < NEAR_BORDER ? (*n_near)++ : n_all - ++n_far] = (int32_t)p;
-        memmove(pixels + *n_near, pixels + n_all - n_far, n_far * sizeof *pixels);
+    for (size_t draw = 0; draw < MOST_DRAWS; draw++) {
+        size_t p = rng_below(self->source->seed, RNG_STREAM(RNG_MISSING, row), k * MOST_DRAWS + draw, (uint32_t)n);
+        if (truth[p] != CLV_VOID && distance[p] < reach)
+            return p;
     }
-    *n = *n_near + n_far;
-    arrays_free(sides, distance);
-    return status;
+    return n;
 }
 
 static void draw_pixels(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
-                        const int32_t *pixels, size_t n_near, size_t n)
+                        const float *distance)
 {
-    self->n_known[row] = n ? NET_PIXELS : 0;
-    for (size_t k = 0; k < self->n_known[row]; k++) {
-        size_t among = k % 3 && n_near ? n_near : n, to = row * NET_PIXELS + k;
-        size_t p = (size_t)pixels[rng_below(self->source->seed, RNG_STREAM(RNG_MISSING, row), k, (uint32_t)among)];
+    for (size_t k = 0; k < NET_PIXELS; k++) {
+        size_t p = draw_pixel(self, row, k, k % 3 ? NEAR_BORDER : 2 * FAR, truth, distance, look->n);
+        size_t to = row * NET_PIXELS + self->n_known[row];
+        if (p == look->n)
+            continue;
         pixel_look_at(self->inputs + to * (size_t)self->n_inputs, look, p);
         self->classes[to] = truth[p] == 1 ? OBJECT_CORE : OBJECT_GROUND;
+        self->n_known[row]++;
     }
 }
 
@@ -64,18 +57,18 @@ static enum clv_status look_at_one(void *context, size_t index, int thread, stru
                              err));
     const struct segmented view = labelled_image_view(&labelled);
     enum clv_status status = pixel_look_init(&look, &view, err);
-    int32_t width = look.bank.width, height = look.bank.height, *pixels = array_alloc(look.n, sizeof *pixels);
-    uint8_t *truth = array_alloc(look.n, 1), *painted = array_alloc(look.n, 1);
-    size_t n_near, n;
-    TRY_IF(!pixels || !truth || !painted, fail_memory(err));
+    int32_t width = look.bank.width, height = look.bank.height, *sides = array_alloc(look.n, sizeof *sides);
+    uint8_t *truth = array_alloc(look.n, 1);
+    float *distance = array_alloc(look.n, sizeof *distance);
+    TRY_IF(!sides || !truth || !distance, fail_memory(err));
     if (status == CLV_OK) {
         clv_labels_resize(truth, width, height, labelled.truth.labels, labelled.image.width, labelled.image.height);
-        clv_labels_resize(painted, width, height, labelled.painted, labelled.image.width, labelled.image.height);
-        status = list_pixels(pixels, &n_near, &n, truth, painted, width, height, err);
+        for (size_t p = 0; p < look.n; p++)
+            sides[p] = look.terms[TERM_NODES * look.n + p] > 0;
+        filter_distance(distance, sides, width, height, FAR);
+        draw_pixels(self, index, &look, truth, distance);
     }
-    if (status == CLV_OK)
-        draw_pixels(self, index, &look, truth, pixels, n_near, n);
-    arrays_free(pixels, truth, painted);
+    arrays_free(sides, truth, distance);
     pixel_look_release(&look);
     labelled_image_release(&labelled);
     parallel_progress(self->source->progress, "learning to refine", &self->n_done, self->n_rows, NULL);

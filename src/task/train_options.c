@@ -198,8 +198,10 @@ const struct clv_option train_option_rows[] = {
              "with --stages 2: the X of the second stage that is best on held-out images, by the sum of pixel accuracy "
              "and mean accuracy of labels"},
     {"stages", 0, "N", SECTION_LEARNED, BASIC, CLV_OPTION_INT, AT(stages), .minimum = 1, .maximum = 2,
-     .help = "2: a second model sees what a first one says nearby\n"
-             "More accurate, but takes 6 trainings more. The first one is learned without the image in question"},
+     .help =
+         "2: a second model sees what a first one says nearby\n"
+         "More accurate, but takes 6 trainings more; of two labels 8, and a network of pixels for --refine. The first "
+         "one is learned without the image in question"},
     {"label-costs", 0, "X", SECTION_LEARNED, 0, CLV_OPTION_NUMBER, AT(label_costs), .minimum = 0,
      .maximum = CLV_MAX_LABEL_COSTS,
      .help = "With --stages 2 and three labels or more: a price for each label that an image has\n"
