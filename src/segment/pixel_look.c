@@ -89,7 +89,8 @@ static void say(float *log_odds, const struct pixel_look *look, const struct pix
     }
 }
 
-enum clv_status pixel_look_say(float *plane, const struct segmented *segmented, struct clv_error *err)
+/* plane[height][width]: log-odds by segmented->net, of an image larger than the working size between its pixels. */
+static enum clv_status fill_plane(float *plane, const struct segmented *segmented, struct clv_error *err)
 {
     struct pixel_look look;
     struct map_grid grid = {0};
@@ -105,5 +106,19 @@ enum clv_status pixel_look_say(float *plane, const struct segmented *segmented, 
     map_grid_release(&grid);
     array_free(log_odds);
     pixel_look_release(&look);
+    return status;
+}
+
+enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearby, pixel_term_use *use, void *context,
+                                struct clv_error *err)
+{
+    MUST(pixel_terms(segmented, is_nearby, use, context, err));
+    if (!segmented->net)
+        return CLV_OK;
+    float *plane = array_alloc((size_t)segmented->image->width, (size_t)segmented->image->height * sizeof *plane);
+    enum clv_status status = plane ? fill_plane(plane, segmented, err) : fail_memory(err);
+    if (status == CLV_OK)
+        use(context, TERM_NET, plane);
+    array_free(plane);
     return status;
 }

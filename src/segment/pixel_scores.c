@@ -31,7 +31,7 @@ enum clv_status pixel_scores(float *score, const struct segmented *self, const s
     struct sum sum = {score, (size_t)self->image->width * (size_t)self->image->height, refining};
     for (size_t p = 0; p < sum.n; p++)
         score[p] = (float)refining->bias;
-    return pixel_terms(self, false, add_term, &sum, err);
+    return all_pixel_terms(self, false, add_term, &sum, err);
 }
 
 enum clv_status pixel_scores_refine(uint8_t *labels, const float *score, const struct clv_image *image,

@@ -93,11 +93,6 @@ enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_
         if (status == CLV_OK)
             use(context, TERM_NEARBY, plane);
     }
-    if (status == CLV_OK && self->net) {
-        status = pixel_look_say(plane, self, err);
-        if (status == CLV_OK)
-            use(context, TERM_NET, plane);
-    }
     for (int32_t m = 0; m < self->model->recipe.n_maps && status == CLV_OK; m++)
         status = use_map(plane, m, self, use, context, err);
     array_free(plane);

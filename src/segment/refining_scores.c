@@ -109,7 +109,7 @@ static enum clv_status gather(void *context, size_t index, int thread, struct cl
         view.net = refining_nets_other(&self->nets, index * self->row_stride);
         pick_pixels(picked, &labelled);
         status = measure(picked->rows, &labelled, err);
-        TRY(pixel_terms(&view, true, take_term, picked, err));
+        TRY(all_pixel_terms(&view, true, take_term, picked, err));
     }
     labelled_image_release(&labelled);
     array_free(picked);

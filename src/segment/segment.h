@@ -95,7 +95,7 @@ enum {
 
 typedef void pixel_term_use(void *context, int32_t term, const float *plane);
 
-/* Hands over plane[height][width] of each term in turn. The colours nearby are left out if not asked for: clv_refine
+/* Hands over plane[height][width] of each term but the network's in turn. The colours nearby are left out if not asked for: clv_refine
  * adds them by itself. Memory: that of two planes, and the maps'. */
 enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_term_use *use, void *context,
                             struct clv_error *err) CLV_CHECK;
@@ -118,8 +118,10 @@ enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented 
 /* x[pixel_look_inputs] */
 void pixel_look_at(float *x, const struct pixel_look *self, size_t pixel);
 
-/* plane[height][width]: log-odds by segmented->net, of an image larger than the working size between its pixels. */
-enum clv_status pixel_look_say(float *plane, const struct segmented *segmented, struct clv_error *err) CLV_CHECK;
+/* pixel_terms, and the network's if there is one: its log-odds, of an image larger than the working size between pixels
+ * of that. */
+enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearby, pixel_term_use *use, void *context,
+                                struct clv_error *err) CLV_CHECK;
 
 /* Learning from training masks how a model with maps, or of two stages, refines pixels. */
 

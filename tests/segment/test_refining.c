@@ -485,7 +485,7 @@ TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
     ck_assert_uint_eq(look.n, labelled.n); /* the photos are small */
     struct nearby_term term = {calloc(labelled.n, sizeof(float)), labelled.n};
     float *score = calloc(labelled.n, sizeof *score), *raised = calloc(labelled.n, sizeof *raised);
-    must(pixel_terms(&view, false, keep_net, &term, err));
+    must(all_pixel_terms(&view, false, keep_net, &term, err));
     must(pixel_scores(score, &view, &refining, err));
     refining.net_weight += 2;
     must(pixel_scores(raised, &view, &refining, err));
