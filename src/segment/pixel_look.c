@@ -70,22 +70,25 @@ enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented 
     return status;
 }
 
-void pixel_look_at(float *x, const struct pixel_look *self, size_t pixel)
+void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_t pixel, size_t n)
 {
     int32_t n_terms = pixel_look_inputs(self->n_maps) - PIXEL_CONTEXT_SIZE;
-    pixel_bank_at(x, &self->bank, pixel);
+    pixel_bank_at(x, stride, &self->bank, pixel, n);
     for (int32_t k = 0; k < n_terms; k++)
-        x[PIXEL_CONTEXT_SIZE + k] = self->terms[(size_t)k * self->n + pixel];
+        memcpy(x + (size_t)(PIXEL_CONTEXT_SIZE + k) * stride, self->terms + (size_t)k * self->n + pixel, n * sizeof *x);
 }
 
 static void say(float *log_odds, const struct pixel_look *look, const struct pixel_net *net)
 {
-    float x[PIXEL_NET_INPUTS], probability[OBJECT_CLASSES];
-    for (size_t p = 0; p < look->n; p++) {
-        pixel_look_at(x, look, p);
+    enum { AT_ONCE = PIXEL_NET_AT_ONCE };
+    float x[PIXEL_NET_INPUTS * AT_ONCE] = {0}, probability[OBJECT_CLASSES * AT_ONCE];
+    for (size_t p = 0; p < look->n; p += AT_ONCE) {
+        size_t n = look->n - p < AT_ONCE ? look->n - p : AT_ONCE;
+        pixel_look_at(x, AT_ONCE, look, p, n);
         pixel_net_say(probability, net, x);
-        log_odds[p] = (float)portable_log(((double)probability[OBJECT_CORE] + LEAST) /
-                                          ((double)probability[OBJECT_GROUND] + LEAST));
+        for (size_t i = 0; i < n; i++)
+            log_odds[p + i] = (float)portable_log(((double)probability[OBJECT_CORE * AT_ONCE + i] + LEAST) /
+                                                  ((double)probability[OBJECT_GROUND * AT_ONCE + i] + LEAST));
     }
 }
 

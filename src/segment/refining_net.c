@@ -41,7 +41,7 @@ static void draw_pixels(struct looking *self, size_t row, const struct pixel_loo
         size_t to = row * NET_PIXELS + self->n_known[row];
         if (p == look->n)
             continue;
-        pixel_look_at(self->inputs + to * (size_t)self->n_inputs, look, p);
+        pixel_look_at(self->inputs + to * (size_t)self->n_inputs, 1, look, p, 1);
         self->classes[to] = truth[p] == 1 ? OBJECT_CORE : OBJECT_GROUND;
         self->n_known[row]++;
     }
@@ -75,33 +75,27 @@ static enum clv_status look_at_one(void *context, size_t index, int thread, stru
     return status;
 }
 
-/* Of all rows, or of those whose numbers leave `parity` when divided by 2; nothing is learned from none. Inputs are
- * standardised in their place, so that those of some rows are copies, and all come last. */
-static enum clv_status train_net(struct looking *self, int which, struct clv_error *err)
+/* Of all rows, or of those of even or of odd numbers; nothing is learned from none. */
+static enum clv_status train_net(void *context, size_t which, int thread, struct clv_error *err)
 {
-    size_t width = (size_t)self->n_inputs, n = 0, n_most = self->n_rows * NET_PIXELS;
-    float *inputs = which == NET_ALL ? self->inputs : array_alloc(n_most, width * sizeof *inputs);
-    uint8_t *classes = which == NET_ALL ? self->classes : array_alloc(n_most, 1);
+    (void)thread;
+    struct looking *self = context;
+    size_t width = (size_t)self->n_inputs, n = 0;
+    float *inputs = array_alloc(self->n_rows * NET_PIXELS, width * sizeof *inputs);
+    uint8_t *classes = array_alloc(self->n_rows, NET_PIXELS);
     enum clv_status status = inputs && classes ? CLV_OK : fail_memory(err);
     for (size_t row = 0; row < self->n_rows && status == CLV_OK; row++) {
         if (which != NET_ALL && row % 2 != (which == NET_ODD))
             continue;
-        memmove(inputs + n * width, self->inputs + row * NET_PIXELS * width,
-                self->n_known[row] * width * sizeof *inputs);
-        memmove(classes + n, self->classes + row * NET_PIXELS, self->n_known[row]);
+        memcpy(inputs + n * width, self->inputs + row * NET_PIXELS * width,
+               self->n_known[row] * width * sizeof *inputs);
+        memcpy(classes + n, self->classes + row * NET_PIXELS, self->n_known[row]);
         n += self->n_known[row];
     }
     TRY_IF(n, pixel_net_train(&self->nets->nets[which], inputs, classes, n, self->n_inputs, REFINING_COPIES,
                               self->source->seed, self->source->progress, err));
-    if (which != NET_ALL)
-        arrays_free(inputs, classes);
+    arrays_free(inputs, classes);
     return status;
-}
-
-static enum clv_status train_net_task(void *context, size_t index, int thread, struct clv_error *err)
-{
-    (void)thread;
-    return train_net(context, NET_EVEN + (int)index, err);
 }
 
 enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
@@ -119,15 +113,16 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
     self.n_known = array_zalloc(n_rows, sizeof *self.n_known);
     enum clv_status status = self.inputs && self.classes && self.n_known ? CLV_OK : fail_memory(err);
     TRY(parallel_for(n_rows, source->n_threads, look_at_one, &self, err));
-    TRY(parallel_for(N_NETS - NET_EVEN, source->n_threads, train_net_task, &self, err));
-    TRY_IF(nets->nets[NET_EVEN].weights && nets->nets[NET_ODD].weights, train_net(&self, NET_ALL, err));
+    TRY(parallel_for(N_NETS, source->n_threads, train_net, &self, err));
     arrays_free(self.inputs, self.classes, self.n_known);
     return status;
 }
 
 const struct pixel_net *refining_nets_other(const struct refining_nets *self, size_t example)
 {
-    return self->nets[NET_ALL].weights ? &self->nets[example / self->stride % 2 ? NET_EVEN : NET_ODD] : NULL;
+    return self->nets[NET_EVEN].weights && self->nets[NET_ODD].weights
+               ? &self->nets[example / self->stride % 2 ? NET_EVEN : NET_ODD]
+               : NULL;
 }
 
 void refining_nets_release(struct refining_nets *self)

@@ -280,8 +280,10 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
     TRY(search_coupling(&self, err));
     if (status == CLV_OK) {
         *refining = self.tried;
-        refining->net = self.nets.nets[NET_ALL];
-        self.nets.nets[NET_ALL] = (struct pixel_net){0};
+        if (refining_nets_other(&self.nets, 0)) {
+            refining->net = self.nets.nets[NET_ALL];
+            self.nets.nets[NET_ALL] = (struct pixel_net){0};
+        }
     }
     refining_nets_release(&self.nets);
     for (size_t i = 0; self.samples && i < self.n_samples; i++)

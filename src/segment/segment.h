@@ -115,8 +115,8 @@ void pixel_look_release(struct pixel_look *self);
 enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented,
                                 struct clv_error *err) CLV_CHECK;
 
-/* x[pixel_look_inputs] */
-void pixel_look_at(float *x, const struct pixel_look *self, size_t pixel);
+/* x[pixel_look_inputs][stride] of n <= stride pixels from `pixel` on. */
+void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_t pixel, size_t n);
 
 /* pixel_terms, and the network's if there is one: its log-odds, of an image larger than the working size between pixels
  * of that. */

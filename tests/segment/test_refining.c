@@ -477,7 +477,7 @@ TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
     struct refining refining = learned_with_net(&fixture);
     struct labelled_image labelled;
     struct pixel_look look;
-    float x[PIXEL_NET_INPUTS], probability[OBJECT_CLASSES];
+    float x[PIXEL_NET_INPUTS * PIXEL_NET_AT_ONCE] = {0}, probability[OBJECT_CLASSES * PIXEL_NET_AT_ONCE];
     must(labelled_image_init(&labelled, &fixture.model, &fixture.source, &fixture.examples[1], err));
     struct segmented view = labelled_image_view(&labelled);
     view.net = &refining.net;
@@ -490,9 +490,10 @@ TEST(a_networks_term_is_its_log_odds_between_the_pixels_of_the_working_size)
     refining.net_weight += 2;
     must(pixel_scores(raised, &view, &refining, err));
     for (size_t p = 0; p < labelled.n; p += 97) {
-        pixel_look_at(x, &look, p);
+        pixel_look_at(x, PIXEL_NET_AT_ONCE, &look, p, 1);
         pixel_net_say(probability, &refining.net, x);
-        double odds = ((double)probability[OBJECT_CORE] + 1e-4) / ((double)probability[OBJECT_GROUND] + 1e-4);
+        double figure = (double)probability[OBJECT_CORE * PIXEL_NET_AT_ONCE];
+        double odds = (figure + 1e-4) / ((double)probability[OBJECT_GROUND * PIXEL_NET_AT_ONCE] + 1e-4);
         ck_assert_double_eq_tol((double)term.plane[p], log(odds), 1e-4);
         ck_assert_float_eq_tol(raised[p] - score[p], 2 * term.plane[p], 1e-3F);
     }
