@@ -8,7 +8,7 @@
 
 #define MOST_GROUND  .5F /* a pixel of more is no object's */
 #define MAX_DISTANCE 24.F
-#define BY_DISTANCE  .03F /* what a pixel further inside adds to the map that is flooded */
+#define BY_DISTANCE  .12F /* what a pixel further inside adds to the map that is flooded */
 #define RISE         .02
 
 void object_regions_release(struct object_regions *self)

@@ -15,7 +15,7 @@
 
 /* Chosen by cross-validation on training images of nuclei: an object has a mean probability of the ground below, a peak
  * of the core's above, and this share of the median object's area. */
-#define MAX_GROUND .3F
+#define MAX_GROUND .25F
 #define MIN_PEAK   .3F
 #define MIN_AREA   .1F
 
