@@ -81,9 +81,9 @@ static enum clv_status not_readable(const struct source *self, struct clv_error 
     if (self->format == FORMAT_FOREIGN && !strncmp(self->format_name, "video", 5))
         return fail(err, CLV_ERR_DATA, "a %s, of which cleave reads the frames: ffmpeg -i VIDEO FOLDER/%%04d.png",
                     self->format_name);
-    if (self->format == FORMAT_FOREIGN)
-        return fail(err, CLV_ERR_DATA, "%s %s file, which cleave does not read; convert it to PNG or JPEG",
-                    strchr("AO", self->format_name[0]) ? "an" : "a", self->format_name);
+    FAIL_IF(self->format == FORMAT_FOREIGN, CLV_ERR_DATA,
+            "%s %s file, which cleave does not read; convert it to PNG or JPEG",
+            strchr("AO", self->format_name[0]) ? "an" : "a", self->format_name);
     return fail(err, CLV_ERR_DATA, "%snot a PNG, JPEG, WebP, TIFF, BMP or PNM image", self->size ? "" : "empty file, ");
 }
 

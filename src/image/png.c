@@ -115,8 +115,7 @@ static uint32_t big_endian(const uint8_t *bytes)
 enum clv_status png_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
                          const struct clv_image_limits *limits, struct clv_error *err)
 {
-    if (size < HEADER_BYTES)
-        return fail(err, CLV_ERR_DATA, "corrupt PNG: truncated file");
+    FAIL_IF(size < HEADER_BYTES, CLV_ERR_DATA, "corrupt PNG: truncated file");
     if (memcmp(bytes + SIGNATURE_BYTES, "\0\0\0\x0dIHDR", 8) != 0)
         return fail(err, CLV_ERR_DATA, "corrupt PNG: does not begin with an IHDR chunk");
     uint32_t w = big_endian(bytes + 16), h = big_endian(bytes + 20);
@@ -456,8 +455,7 @@ enum clv_status clv_png_write(const char *path, const struct clv_image *image, s
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum clv_status status = clv_png_encode(&bytes, &size, image, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, path);
+    MUST_IF(status != CLV_OK, fail_within(err, status, path));
     status = file_write(path, bytes, size, err);
     array_free(bytes);
     return status;
@@ -468,8 +466,7 @@ static enum clv_status write_file(const char *path, struct job *job, struct clv_
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum clv_status status = encode(&bytes, &size, job, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, path);
+    MUST_IF(status != CLV_OK, fail_within(err, status, path));
     status = file_write(path, bytes, size, err);
     array_free(bytes);
     return status;
@@ -536,8 +533,7 @@ enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t he
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum clv_status status = clv_png_encode_labels(&bytes, &size, width, height, labels, palette, palette_size, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, path);
+    MUST_IF(status != CLV_OK, fail_within(err, status, path));
     status = file_write(path, bytes, size, err);
     array_free(bytes);
     return status;

@@ -280,8 +280,7 @@ static enum clv_status cut(uint8_t *labels, const struct page_document *document
 enum clv_status page_document_draw(struct page_document *document, struct page_event *event, struct clv_error *err)
 {
     size_t n = page_document_size(document);
-    if (event->kind > PAGE_BOX && event->kind != PAGE_DELETE)
-        return fail(err, CLV_ERR_USAGE, "a mask is no stroke");
+    FAIL_IF(event->kind > PAGE_BOX && event->kind != PAGE_DELETE, CLV_ERR_USAGE, "a mask is no stroke");
     uint8_t *labels = array_alloc(n, 1);
     enum clv_status status = labels ? cut(labels, document, event, err) : fail_memory(err);
     TRY(page_runs_encode(&event->result, labels, n, 1, err));

@@ -187,8 +187,7 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
                                  struct clv_error *err)
 {
     struct page_session *fresh = array_zalloc(1, sizeof *fresh);
-    if (!fresh)
-        return fail_memory(err);
+    MUST_IF(!fresh, fail_memory(err));
     fresh->options = options;
     fresh->open = -1;
     enum clv_status status = path_is_folder(options->folder) || !path_exists(options->folder)
@@ -328,9 +327,8 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     struct page_document document;
     struct page_stamp mask_stamp = stamp_of(item->mask), strokes_stamp = stamp_of(item->strokes);
     struct page_stamp instances_stamp = stamp_of(item->instances);
-    if (item->has_bad_name)
-        return fail(err, CLV_ERR_DATA, "%s: its name has a tab, a line end or what is no UTF-8; rename it to label it",
-                    of->name);
+    FAIL_IF(item->has_bad_name, CLV_ERR_DATA,
+            "%s: its name has a tab, a line end or what is no UTF-8; rename it to label it", of->name);
     enum clv_status status = page_document_open(&document, of->image, &session->options->limits, err);
     if (status == CLV_OK && (strokes_stamp.is_there || file_of(item->mask, item->foreign) ||
                              (session->keeps_objects && file_of(item->instances, item->foreign_instances))))
@@ -390,8 +388,7 @@ static enum clv_status save_boxes(struct page_session *session, struct clv_error
     int32_t n_objects = page_document_n_objects(document), label = 0;
     struct page_box *boxes = array_zalloc((size_t)n_objects, sizeof *boxes);
     size_t n = 0;
-    if (!boxes)
-        return fail_memory(err);
+    MUST_IF(!boxes, fail_memory(err));
     for (int32_t object = 0; object < n_objects; object++)
         if (page_document_box(&boxes[n].place, &label, document, object)) {
             boxes[n].label = label < session->set.labels.n_labels ? session->set.labels.names[label] : "";
@@ -443,8 +440,7 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
                     "%s or its strokes were changed meanwhile by another program; open the image again", item->mask);
     }
     uint8_t *painted = array_alloc(page_document_size(document), 1);
-    if (!painted)
-        return fail_memory(err);
+    MUST_IF(!painted, fail_memory(err));
     page_document_paint(painted, document);
     session->document.history.is_empty = is_empty(document);
     text_init(&json, MAX_STROKES_BYTES);

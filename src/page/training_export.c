@@ -225,8 +225,7 @@ static enum clv_status write_files(struct writing *self, struct clv_error *err)
     struct training_export *export = self->export;
     const char *root = self->session->set.root;
     char *manifest = path_join(root, "manifest.tsv"); /* would choose images of its own */
-    if (!manifest)
-        return fail_memory(err);
+    MUST_IF(!manifest, fail_memory(err));
     bool is_plain =
         self->is_linked || (self->n_accepted == export->n_masks && !export->n_boxed && !path_exists(manifest));
     array_free(manifest);
@@ -234,9 +233,8 @@ static enum clv_status write_files(struct writing *self, struct clv_error *err)
         export->n_masks = self->n_accepted;
         export->n_boxed = 0;
     }
-    if (export->n_masks + export->n_boxed < 2)
-        return fail(err, CLV_ERR_USAGE,
-                    "accept at least 2 images before training, or draw on 2 what is an object and what is not");
+    FAIL_IF(export->n_masks + export->n_boxed < 2, CLV_ERR_USAGE,
+            "accept at least 2 images before training, or draw on 2 what is an object and what is not");
     if (is_plain) {
         export->data = string_copy(root);
         return export->data ? write_text(&export->only, self->folder, "accepted", &self->accepted, err)

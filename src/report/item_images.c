@@ -59,8 +59,7 @@ static enum clv_status show_probability(struct item_images *images, struct clv_i
     uint8_t greys[256][3];
     size_t n = (size_t)photo->width * (size_t)photo->height;
     uint8_t *values = array_alloc(n, 1);
-    if (!values)
-        return fail_memory(err);
+    MUST_IF(!values, fail_memory(err));
     for (int v = 0; v < 256; v++)
         memset(greys[v], v, 3);
     clv_labels_resize(values, photo->width, photo->height, item->probability, item->image->width, item->image->height);

@@ -67,8 +67,7 @@ enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, con
 
 static enum clv_status check(const struct clv_model *model, const struct clv_image *image, struct clv_error *err)
 {
-    if (!model->has_recipe)
-        return fail(err, CLV_ERR_USAGE, "the model is of features made elsewhere, which no image has");
+    FAIL_IF(!model->has_recipe, CLV_ERR_USAGE, "the model is of features made elsewhere, which no image has");
     if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
         return fail(err, CLV_ERR_USAGE, "the image is %dx%d of %d channels (3 are needed)", image->width, image->height,
                     image->channels);

@@ -74,9 +74,8 @@ static enum clv_status view(struct object_model *objects, const struct clv_model
             fits = tensor->shape[i] == wanted[k].shape[i];
             n *= (size_t)wanted[k].shape[i];
         }
-        if (!fits || !is_finite(tensor, n))
-            return fail(err, CLV_ERR_DATA, "the model's tensor %s is not there, or not of its kind, shape and numbers",
-                        names[k]);
+        FAIL_IF(!fits || !is_finite(tensor, n), CLV_ERR_DATA,
+                "the model's tensor %s is not there, or not of its kind, shape and numbers", names[k]);
     }
     objects->shrink = *(const float *)found[SHRINK]->data;
     for (int k = 0; k < 2; k++)
@@ -108,8 +107,7 @@ struct items {
 static enum clv_status count_tiny(size_t *n_tiny, const struct clv_object_map *map, struct clv_error *err)
 {
     int32_t *area = array_zalloc((size_t)map->n_objects + 1, sizeof *area);
-    if (!area)
-        return fail_memory(err);
+    MUST_IF(!area, fail_memory(err));
     for (size_t p = 0; p < (size_t)map->width * (size_t)map->height; p++)
         area[map->objects[p]]++;
     *n_tiny = 0;

@@ -74,9 +74,8 @@ static enum clv_status open_dataset(struct train_data *data, const struct clv_tr
 static enum clv_status open_features(struct train_data *data, const struct clv_train_options *options,
                                      struct clv_error *err)
 {
-    if (options->recipe_given)
-        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
-                    options->recipe_given, options->data);
+    FAIL_IF(options->recipe_given, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
+            options->recipe_given, options->data);
     if (options->mirror)
         return fail(err, CLV_ERR_USAGE, "--mirror: %s is a feature file, its features are made already", options->data);
     if (options->maps.n)
@@ -89,11 +88,9 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
                          : options->weak_split       ? "weak-split"
                          : options->unlabelled_split ? "unlabelled-split"
                                                      : NULL;
-    if (options->voids)
-        return fail(err, CLV_ERR_USAGE, "--void: %s is a feature file, made with its own labels (features --void)",
-                    options->data);
-    if (option)
-        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
+    FAIL_IF(options->voids, CLV_ERR_USAGE, "--void: %s is a feature file, made with its own labels (features --void)",
+            options->data);
+    FAIL_IF(option, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
     const struct path_list files = train_files(options);
     MUST(digest_features(data->digest, &files, err));
     MUST(open_dataset(data, options, err));
@@ -302,14 +299,12 @@ enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct 
 {
     *n = 0;
     *examples = array_alloc(data->n_masks, sizeof **examples);
-    if (!*examples)
-        return fail_memory(err);
+    MUST_IF(!*examples, fail_memory(err));
     for (size_t i = 0; i < data->n_masks; i++)
         if (clv_dataset_problem(data->dataset, i).theta)
             (*examples)[(*n)++] = (int32_t)i;
-    if (data->n_masks && !*n)
-        return fail(err, CLV_ERR_DATA, "%s: has no true labels to learn from, nor has any other of %zu",
-                    clv_dataset_name(data->dataset, 0), data->n_masks);
+    FAIL_IF(data->n_masks && !*n, CLV_ERR_DATA, "%s: has no true labels to learn from, nor has any other of %zu",
+            clv_dataset_name(data->dataset, 0), data->n_masks);
     if (*n < data->n_masks)
         report_message(progress, CLV_NOTE, "%zu of %zu masks are void throughout; their images teach nothing",
                        data->n_masks - *n, data->n_masks);

@@ -45,8 +45,7 @@ struct learning {
 static enum clv_status read_source(struct clv_image *image, int32_t **objects, struct learning *self, size_t index,
                                    struct clv_error *err)
 {
-    if (stop_requested(self->like->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->like->progress), CLV_ERR_INTERRUPTED, "interrupted");
     parallel_progress(self->like->progress, "learning objects", &self->n_done, self->n_total, NULL);
     return self->source->read(self->source->context, image, objects, index, err);
 }

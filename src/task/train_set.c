@@ -190,17 +190,14 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
 {
     struct clv_train_options own;
     struct run self = {.options = &own};
-    if (!options->learner)
-        return fail(err, CLV_ERR_USAGE, "training: no learner is given");
+    FAIL_IF(!options->learner, CLV_ERR_USAGE, "training: no learner is given");
     clv_train_defaults(&own, options->learner);
     known_options_take(&own, sizeof own, options);
     *model = (struct clv_model){0};
     if (own.sequence && !own.recipe.window)
         own.recipe.window = CLV_DEFAULT_WINDOW;
-    if (own.recipe.window && own.n_images)
-        return fail(err, CLV_ERR_USAGE, "training: sequence goes with data, not with images");
-    if (!own.data == !own.n_images)
-        return fail(err, CLV_ERR_USAGE, "training: either data or images are to be learned from");
+    FAIL_IF(own.recipe.window && own.n_images, CLV_ERR_USAGE, "training: sequence goes with data, not with images");
+    FAIL_IF(!own.data == !own.n_images, CLV_ERR_USAGE, "training: either data or images are to be learned from");
     if (own.n_images && (own.init || own.validate || own.mirror || own.maps.n))
         return fail(err, CLV_ERR_USAGE, "training: init, validate, mirror and maps go with data, not with images");
     if (!own.n_files) {

@@ -180,8 +180,7 @@ enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, 
     if (array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images))
         return fail_memory(err);
     char *message = string_copy(err->message);
-    if (!message)
-        return fail_memory(err);
+    MUST_IF(!message, fail_memory(err));
     if (!self->n)
         self->status = status;
     self->images[self->n++] = (struct bad_image){message, err->fault};
@@ -226,8 +225,7 @@ static enum clv_status report_faults(const struct bad_images *self, const struct
                                      const struct clv_train_options *options, struct clv_error *err)
 {
     bool *is_left = array_alloc(self->n, sizeof *is_left);
-    if (!is_left)
-        return fail_memory(err);
+    MUST_IF(!is_left, fail_memory(err));
     memset(is_left, true, self->n);
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < self->n && status == CLV_OK; i++) {
@@ -259,8 +257,7 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
         report_message(progress, CLV_NOTE, "%s: %zu of %zu images were left out as bad", path, self->n, n_images);
         return CLV_OK;
     }
-    if (skip)
-        return fail(err, self->status, "%s: none of the %zu images can be used", path, n_images);
+    MUST_IF(skip, fail(err, self->status, "%s: none of the %zu images can be used", path, n_images));
     MUST(report_faults(self, set, options, err));
     return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
                 path, self->n, n_images);

@@ -16,8 +16,7 @@
 static enum clv_status count_labels(size_t *n, int32_t *label, const struct clv_boxes *boxes, struct clv_error *err)
 {
     bool *is_used = array_zalloc(boxes->n_labels, sizeof *is_used);
-    if (!is_used)
-        return fail_memory(err);
+    MUST_IF(!is_used, fail_memory(err));
     for (size_t i = 0; i < boxes->n_images; i++)
         for (size_t k = 0; k < boxes->images[i].n_boxes; k++)
             is_used[boxes->images[i].boxes[k].label] = true;
@@ -233,8 +232,7 @@ static enum clv_status find_typed(const struct clv_image_boxes ***entries, const
     struct clv_error later; /* an image that cannot be read is the run's to report */
     enum clv_status status = CLV_OK;
     *entries = array_alloc(inputs->n, sizeof **entries);
-    if (!*entries)
-        return fail_memory(err);
+    MUST_IF(!*entries, fail_memory(err));
     for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
         int32_t width, height;
         (*entries)[i] = boxes->images;
@@ -305,8 +303,7 @@ static enum clv_status place(struct clv_box **placed, size_t *n, const struct in
     const struct clv_image_boxes *entry = input->boxes;
     size_t n_cut, kept = 0;
     struct clv_box *all = array_alloc(entry->n_boxes, sizeof *all);
-    if (!all)
-        return fail_memory(err);
+    MUST_IF(!all, fail_memory(err));
     enum clv_status status = clv_boxes_place(all, &n_cut, boxes, entry, image->width, image->height, err);
     if (status != CLV_OK) {
         array_free(all);

@@ -119,8 +119,7 @@ enum clv_status bands_map_read(struct clv_map *map, const char *path, const stru
     const struct clv_bands *bands = limits ? limits->bands : NULL;
     struct clv_map made = {0};
     struct raster raster;
-    if (!bands)
-        return fail(err, CLV_ERR_USAGE, "%s: how bands are read has not been learned", path);
+    FAIL_IF(!bands, CLV_ERR_USAGE, "%s: how bands are read has not been learned", path);
     MUST(raster_open(&raster, path, limits, err));
     enum clv_status status = CLV_OK;
     if (raster.n_bands != bands->n_bands)

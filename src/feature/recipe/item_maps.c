@@ -17,9 +17,8 @@ enum clv_status map_of_item(struct map_reader *map, const struct clv_recipe_map 
                             const struct clv_item *item, const struct clv_image_limits *limits, struct clv_error *err)
 {
     const char *path = map_path(set, item, wanted->name);
-    if (!path)
-        return fail(err, CLV_ERR_NO_INPUT, "%s: has no map %s; --maps %s=FOLDER or a column maps.%s says where",
-                    item->name, wanted->name, wanted->name, wanted->name);
+    FAIL_IF(!path, CLV_ERR_NO_INPUT, "%s: has no map %s; --maps %s=FOLDER or a column maps.%s says where", item->name,
+            wanted->name, wanted->name, wanted->name);
     enum clv_status status = map_reader_open(map, path, (enum clv_map_layout)wanted->layout, limits, err);
     if (status == CLV_OK && wanted->n_channels && map->map.n_channels != wanted->n_channels) {
         status = fail(err, CLV_ERR_DATA, "%s: %d channels of %d x %d, other maps %s have %d", path, map->map.n_channels,

@@ -37,9 +37,9 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
 {
     if (!model->has_recipe || !model->recipe.n_maps || training->n_examples < 2 * N_HALVES)
         return CLV_OK;
-    if (set->n_items != clv_dataset_size(training->dataset))
-        return fail(err, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", set->n_items,
-                    clv_dataset_size(training->dataset));
+    FAIL_IF(set->n_items != clv_dataset_size(training->dataset), CLV_ERR_USAGE,
+            "learning to refine: a set of %zu images, a dataset of %zu", set->n_items,
+            clv_dataset_size(training->dataset));
     size_t n = training->n_examples;
     double *w[N_HALVES] = {NULL, NULL};
     struct clv_problem *problems = array_alloc(n, sizeof *problems);
