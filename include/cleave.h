@@ -4,7 +4,6 @@
 
 #include "cleave/box_cut.h"
 #include "cleave/boxes.h"
-#include "cleave/click.h"
 #include "cleave/data.h"
 #include "cleave/features.h"
 #include "cleave/image.h"

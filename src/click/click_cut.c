@@ -1,5 +1,5 @@
 /* One cut from a mask of strokes. */
-#include "cleave/click.h"
+#include "cleave/box_cut.h"
 
 #include "base/base.h"
 #include "cleave/data.h"
