@@ -236,9 +236,6 @@ enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct cl
             array_free(self.value[i]);
     }
     arrays_free(self.count, self.index, self.value);
-    if (status == CLV_OK)
-        *tags = fresh;
-    else
-        clv_tag_set_release(&fresh);
+    DELIVER(tags, fresh, clv_tag_set_release(&fresh));
     return status;
 }

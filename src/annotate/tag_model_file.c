@@ -249,9 +249,6 @@ enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path
     }
     TRY(record_read(&fresh.record, tensors, path, err));
     clv_tensors_close(tensors);
-    if (status == CLV_OK)
-        *model = fresh;
-    else
-        clv_tag_model_release(&fresh);
+    DELIVER(model, fresh, clv_tag_model_release(&fresh));
     return status;
 }

@@ -118,6 +118,15 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
             status = (call);                                                                                           \
     } while (0)
 
+/* The end of a function that makes something: if all went well, it becomes the output, which is else unchanged. */
+#define DELIVER(output, made, release)                                                                                 \
+    do {                                                                                                               \
+        if (status == CLV_OK)                                                                                          \
+            *(output) = (made);                                                                                        \
+        else                                                                                                           \
+            release;                                                                                                   \
+    } while (0)
+
 /* A step of a function that has nothing to release: where it fails, the function returns its status. */
 #define MUST(call)                                                                                                     \
     do {                                                                                                               \

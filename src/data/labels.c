@@ -335,10 +335,7 @@ enum clv_status labels_parse(struct clv_labels *labels, const char *json, const 
     TRY(parse_values(&fresh, root, name, err));
     TRY(clv_tensors_require(&palette, tensors, "palette", CLV_U8, 2, (int64_t[]){256, 3}, err));
     TRY_IF(!(fresh.palette = array_copy(palette->data, 256, sizeof *fresh.palette)), fail_memory(err));
-    if (status == CLV_OK)
-        *labels = fresh;
-    else
-        clv_labels_release(&fresh);
+    DELIVER(labels, fresh, clv_labels_release(&fresh));
     json_root_free(root);
     return status;
 }

@@ -191,9 +191,6 @@ enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, str
     TRY(set_read_labels(&fresh, err));
     TRY(set_mark_drafts(&fresh, err));
     TRY_IF(!(fresh.manifest = string_copy(path)), fail_memory(err));
-    if (status == CLV_OK)
-        *set = fresh;
-    else
-        clv_set_release(&fresh);
+    DELIVER(set, fresh, clv_set_release(&fresh));
     return status;
 }

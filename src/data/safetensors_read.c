@@ -273,10 +273,7 @@ enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path,
     MUST_IF(!self, fail_memory(err));
     enum clv_status status = file_map_open(&self->map, path, err);
     TRY(parse(self, self->map.bytes, self->map.size, err));
-    if (status == CLV_OK)
-        *tensors = self;
-    else
-        clv_tensors_close(self);
+    DELIVER(tensors, self, clv_tensors_close(self));
     return status;
 }
 
@@ -287,10 +284,7 @@ enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *byte
     struct clv_tensors *self = new_tensors(name);
     MUST_IF(!self, fail_memory(err));
     enum clv_status status = parse(self, bytes, size, err);
-    if (status == CLV_OK)
-        *tensors = self;
-    else
-        clv_tensors_close(self);
+    DELIVER(tensors, self, clv_tensors_close(self));
     return status;
 }
 
@@ -334,10 +328,7 @@ enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *pat
         tensor->data = self->copies[i] = array_alloc(bytes, 1);
         status = tensor->data ? tensors_read(self->copies[i], self, tensor, 0, bytes, err) : fail_memory(err);
     }
-    if (status == CLV_OK)
-        *tensors = self;
-    else
-        clv_tensors_close(self);
+    DELIVER(tensors, self, clv_tensors_close(self));
     return status;
 }
 

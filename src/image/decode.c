@@ -69,10 +69,7 @@ static enum clv_status source_open(struct source *self, const char *path, size_t
     }
 done:
     array_free(file);
-    if (status == CLV_OK)
-        *self = source;
-    else
-        source_close(&source);
+    DELIVER(self, source, source_close(&source));
     return status;
 }
 
@@ -106,10 +103,7 @@ static enum clv_status decode(struct clv_image *image, const struct source *self
     default: status = not_readable(self, err);
     }
     TRY(image_orient(&decoded, orientation, err));
-    if (status == CLV_OK)
-        *image = decoded;
-    else
-        clv_image_release(&decoded);
+    DELIVER(image, decoded, clv_image_release(&decoded));
     return status;
 }
 

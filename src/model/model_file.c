@@ -278,10 +278,7 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     TRY_IF(fresh.first, weights_read(&fresh.first->w, &fresh.first->shape, tensors, &names_of_first, path, err));
     TRY(read_extra(&fresh, tensors, path, err));
     TRY(record_read(&fresh.record, tensors, path, err));
-    if (status == CLV_OK)
-        *model = fresh;
-    else
-        clv_model_release(&fresh);
+    DELIVER(model, fresh, clv_model_release(&fresh));
     return status;
 }
 

@@ -272,8 +272,7 @@ static enum clv_status cut(uint8_t *labels, const struct page_document *document
         request.before = has_before ? before : NULL;
         status = click_cut(labels, document->scene, &request, err);
     }
-    array_free(seeds);
-    array_free(before);
+    arrays_free(seeds, before);
     return status;
 }
 
@@ -389,9 +388,7 @@ enum clv_status page_document_use_model(struct page_document *document, const st
         prior = NULL;
     }
     clv_oracle_free(oracle);
-    array_free(prior);
-    array_free(margin);
-    array_free(y);
+    arrays_free(prior, margin, y);
     clv_example_release(&example);
     return status;
 }

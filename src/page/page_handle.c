@@ -246,8 +246,7 @@ static enum clv_status save_and_tell(struct page_response *response, struct page
     double ms = now_ms() - started;
     enum clv_status status = page_session_save(session, err);
     TRY(put_document(&response->body, session, ms, err));
-    if (status == CLV_OK && response->body.failed)
-        status = fail_memory(err);
+    TRY_IF(response->body.failed, fail_memory(err));
     if (status == CLV_OK)
         return CLV_OK;
     if (has_new_events)
@@ -273,8 +272,7 @@ static enum clv_status draw(struct page_response *response, struct page_session 
     double started = now_ms();
     struct moment before = now(&session->document);
     enum clv_status status = page_event_parse(&event, root, "stroke", err);
-    if (status == CLV_OK && event.label >= session->set.labels.n_labels)
-        status = fail(err, CLV_ERR_USAGE, "there is no label %d", event.label);
+    TRY_IF(event.label >= session->set.labels.n_labels, fail(err, CLV_ERR_USAGE, "there is no label %d", event.label));
     int64_t other = page_document_n_objects(&session->document);
     TRY_IF(event.kind == PAGE_MERGE &&
                (!json_get_int64(json_member(root, "other"), &other) || other < 0 || other >= PAGE_MAX_OBJECTS),
@@ -405,8 +403,7 @@ static enum clv_status post(struct page_response *response, struct page_session 
     struct json_value *root = NULL;
     enum clv_status status = json_parse(&root, request->body ? request->body : "", request->size, "request", err);
     bool is_of_image = target.route >= PAGE_STROKE && target.route <= PAGE_ACCEPT;
-    if (status == CLV_OK && is_of_image)
-        status = check_revision(session, target.number, root, err);
+    TRY_IF(is_of_image, check_revision(session, target.number, root, err));
     if (status == CLV_OK)
         switch (target.route) {
         case PAGE_OPEN: status = open_image(response, session, target.number, err); break;
@@ -481,8 +478,7 @@ void page_handle(struct page_response *response, struct page_session *session, c
     }
     enum clv_status status =
         target.is_post ? post(response, session, request, target, &err) : get(response, session, target, &err);
-    if (status == CLV_OK && response->body.failed)
-        status = fail_memory(&err);
+    TRY_IF(response->body.failed, fail_memory(&err));
     if ((target.route == PAGE_OPEN || target.route == PAGE_IMAGE) &&
         (status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT))
         session->items[target.number].is_unreadable = true;

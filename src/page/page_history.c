@@ -141,10 +141,7 @@ enum clv_status page_event_parse(struct page_event *event, const struct json_val
         status = parse_points(&made, json_member(object, "points"), name, err);
     if (status == CLV_OK && has_points && made.n_points < (k == PAGE_BOX ? 2 : 1))
         status = fail(err, CLV_ERR_DATA, "%s: %zu points are too few for a %s", name, made.n_points, kind);
-    if (status == CLV_OK)
-        *event = made;
-    else
-        page_event_release(&made);
+    DELIVER(event, made, page_event_release(&made));
     return status;
 }
 
@@ -233,9 +230,6 @@ enum clv_status page_history_parse(struct page_history *history, const char *byt
     enum clv_status status = json_parse(&root, bytes, size, name, err);
     TRY(parse_events(&made, root, name, width, height, err));
     json_root_free(root);
-    if (status == CLV_OK)
-        *history = made;
-    else
-        page_history_release(&made);
+    DELIVER(history, made, page_history_release(&made));
     return status;
 }

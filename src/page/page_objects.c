@@ -134,8 +134,7 @@ static enum clv_status part(int32_t *numbers, const struct page_document *docume
     for (size_t p = 0; p < n && status == CLV_OK; p++)
         numbers[p] = numbers[p] < 0 ? own : numbers[p];
     clv_object_map_release(&map);
-    array_free(sizes);
-    array_free(layer);
+    arrays_free(sizes, layer);
     return status;
 }
 

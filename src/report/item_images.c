@@ -90,8 +90,7 @@ enum clv_status item_images_make(struct item_images *images, const struct clv_re
     enum clv_status status = labels && truth ? CLV_OK : fail_memory(err);
     TRY(clv_image_resize(&photo, source, made.width, made.height, err));
     TRY(encode_jpeg(&made, LAYER_IMAGE, &photo, err));
-    if (status == CLV_OK && item->probability)
-        status = show_probability(&made, &photo, item, err);
+    TRY_IF(item->probability, show_probability(&made, &photo, item, err));
     if (status != CLV_OK || !item->labels)
         goto done;
 
@@ -107,12 +106,8 @@ enum clv_status item_images_make(struct item_images *images, const struct clv_re
         TRY(encode_labels(&made, LAYER_DIFFERENCE, labels, difference_palette, err));
     }
 done:
-    if (status == CLV_OK)
-        *images = made;
-    else
-        item_images_release(&made);
+    DELIVER(images, made, item_images_release(&made));
     clv_image_release(&photo);
-    array_free(labels);
-    array_free(truth);
+    arrays_free(labels, truth);
     return status;
 }

@@ -29,13 +29,8 @@ static void report_free(struct clv_report *report, bool remove_folder)
         rmdir(report->folder);
     for (size_t i = 0; report->header.facts && i < 2 * report->header.n_facts; i++)
         array_free(report->header.facts[i]);
-    array_free(report->header.facts);
-    array_free(report->header.title);
-    array_free(report->header.names);
-    array_free(report->header.palette);
-    array_free(report->folder);
-    array_free(report->path);
-    array_free(report);
+    arrays_free(report->header.facts, report->header.title, report->header.names, report->header.palette,
+                report->folder, report->path, report);
 }
 
 /* A file without a name: it goes with its last descriptor, even after a crash. */
@@ -93,10 +88,7 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
         made->made_folder = status == CLV_OK && kind == PATH_ABSENT;
     }
     TRY(open_items(made, err));
-    if (status == CLV_OK)
-        *report = made;
-    else
-        report_free(made, true);
+    DELIVER(report, made, report_free(made, true));
     return status;
 }
 
@@ -216,8 +208,7 @@ enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *e
         status = fail(err, CLV_ERR_IO, "%s: an item was not written", report->path);
     else
         status = file_create(&writer, report->path, err);
-    if (status == CLV_OK && page_write_head(writer.stream, &report->header, &report->totals))
-        status = fail_memory(err);
+    TRY_IF(page_write_head(writer.stream, &report->header, &report->totals), fail_memory(err));
     TRY(copy_items(writer.stream, report, err));
     if (status == CLV_OK) {
         page_write_tail(writer.stream, &report->totals);

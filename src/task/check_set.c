@@ -96,8 +96,7 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     FAIL_IF(stop_requested(check->progress), CLV_ERR_INTERRUPTED, "interrupted");
     *finding = (struct finding){0};
     enum clv_status status = clv_image_read(&image, set->items[item].image, check->limits, &finding->error);
-    if (status == CLV_OK && set->items[item].mask)
-        status = look_at_mask(finding, check, item, &image, &finding->error);
+    TRY_IF(set->items[item].mask, look_at_mask(finding, check, item, &image, &finding->error));
     finding->is_12_bit = status == CLV_OK && image_is_12_bit(&image, set->items[item].image, check->limits);
     bool is_too_large =
         status == CLV_OK && memory_check_extraction(check->recipe, set, &set->items[item], image.width, image.height,
@@ -262,8 +261,7 @@ static enum clv_status check_images(struct supervision *self, struct summary *su
         status = summary ? report(summary, self, options, err) : CLV_OK;
         drop(self, is_bad);
     }
-    array_free(check.findings);
-    array_free(is_bad);
+    arrays_free(check.findings, is_bad);
     return status;
 }
 

@@ -170,8 +170,7 @@ enum clv_status learned_objects_train(struct clv_model *model, const struct clv_
                        seconds_now() - started, objects.weights ? "" : "; none touch, so each peak is one",
                        objects.shrink > 1 ? ", which are looked at smaller" : "");
     object_model_release(&objects);
-    array_free(items.items);
-    array_free(items.n_tiny);
+    arrays_free(items.items, items.n_tiny);
     return status;
 }
 
@@ -208,9 +207,6 @@ enum clv_status clv_segment_objects(struct clv_object_map *map, const uint8_t *l
     struct clv_object_map found = {0};
     enum clv_status status = learned_objects_find(&found, model, image, err);
     TRY(label_found(&found, labels, is_object, err));
-    if (status == CLV_OK)
-        *map = found;
-    else
-        clv_object_map_release(&found);
+    DELIVER(map, found, clv_object_map_release(&found));
     return status;
 }

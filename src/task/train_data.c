@@ -220,8 +220,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     TRY_IF(options->cv && (size_t)options->cv > supervision.n_masks,
            fail(err, CLV_ERR_USAGE, "--cv: %d folds need as many images with masks, there are %zu", options->cv,
                 supervision.n_masks));
-    if (status == CLV_OK && options->maps.n)
-        status = map_options_add(set, &options->maps, err);
+    TRY_IF(options->maps.n, map_options_add(set, &options->maps, err));
     TRY_IF(!options->init && training_set_is_deep(set, &options->limits),
            band_images_learn(&data->recipe, set, &options->limits, options->progress, err));
     TRY_IF(options->init && data->recipe.bands.n_bands, band_images_give(set, &data->recipe, err));
@@ -257,8 +256,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
                                   options->progress, err);
     TRY(dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, box_figure, &data->recipe, n_threads,
                               &options->limits, options->progress, err));
-    if (status == CLV_OK && options->mirror)
-        status = train_mirror_extract(data, set, options, n_threads, err);
+    TRY_IF(options->mirror, train_mirror_extract(data, set, options, n_threads, err));
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};
     bool has_objects = false;
@@ -284,13 +282,9 @@ enum clv_status train_data_load(struct train_data *data, const struct clv_train_
     enum clv_status status = options->n_images               ? train_data_in_memory(&loaded, options, err)
                              : is_tensor_file(options->data) ? open_features(&loaded, options, err)
                                                              : extract_images(&loaded, options, start, err);
-    if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
-        status = fail(err, CLV_ERR_DATA, "%s: no images in it", options->data);
+    TRY_IF(!clv_dataset_size(loaded.dataset), fail(err, CLV_ERR_DATA, "%s: no images in it", options->data));
     TRY(train_loss_weigh(&loaded, options, err));
-    if (status == CLV_OK)
-        *data = loaded;
-    else
-        train_data_release(&loaded);
+    DELIVER(data, loaded, train_data_release(&loaded));
     return status;
 }
 

@@ -33,8 +33,7 @@ struct names {
 
 static void names_release(struct names *self)
 {
-    array_free(self->list);
-    array_free(self->bytes);
+    arrays_free(self->list, self->bytes);
     *self = (struct names){0};
 }
 
@@ -332,17 +331,12 @@ enum clv_status supervision_read(struct supervision *self, const struct clv_trai
     struct supervision fresh = {0};
     const char *splits;
     enum clv_status status = read_masks(&fresh, &splits, path, options, err);
-    if (status == CLV_OK && (options->weak_split || options->boxes))
-        status = add_boxed(&fresh, splits, path, options, err);
-    if (status == CLV_OK && options->unlabelled_split)
-        status = add_unlabelled(&fresh, path, options, err);
+    TRY_IF(options->weak_split || options->boxes, add_boxed(&fresh, splits, path, options, err));
+    TRY_IF(options->unlabelled_split, add_unlabelled(&fresh, path, options, err));
     if (status == CLV_OK && !fresh.n_masks && !fresh.n_boxed && !fresh.bad.n)
         status = fail(err, CLV_ERR_DATA, "%s: %zu images without labels teach nothing unless some have masks or boxes",
                       path, fresh.n_unlabelled);
-    if (status == CLV_OK)
-        *self = fresh;
-    else
-        supervision_release(&fresh);
+    DELIVER(self, fresh, supervision_release(&fresh));
     return status;
 }
 
@@ -357,8 +351,7 @@ static bool is_scribble(const struct clv_problem *problem)
 
 void train_weak_release(struct train_weak *self)
 {
-    array_free(self->examples);
-    array_free(self->given);
+    arrays_free(self->examples, self->given);
     *self = (struct train_weak){0};
 }
 

@@ -89,8 +89,7 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     data->counts_pixels = counts && data->has_recipe;
     bool has_rare = true;
     enum clv_status status = dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
-    if (status == CLV_OK && weighs && data->n_masks)
-        status = look_for_rare(&has_rare, data->dataset, err);
+    TRY_IF(weighs && data->n_masks, look_for_rare(&has_rare, data->dataset, err));
     if (status == CLV_OK && !has_rare)
         status = fail(err, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",
                       counts ? "" : ", by the balanced loss (--loss counts)");

@@ -35,8 +35,7 @@ enum clv_status feature_paths_check(const struct path_list *paths, const char *o
     for (size_t i = 0; i < paths->n && paths->n > 1 && status == CLV_OK; i++) {
         enum path_kind kind;
         status = path_look(&kind, paths->paths[i], err);
-        if (status == CLV_OK && kind == PATH_ABSENT)
-            status = fail(err, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]);
+        TRY_IF(kind == PATH_ABSENT, fail(err, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]));
         if (status == CLV_OK && !is_tensor_file(paths->paths[i]))
             status = fail(err, CLV_ERR_USAGE, "%s: several of them must be feature files, which %s is not", option,
                           paths->paths[i]);
@@ -63,8 +62,7 @@ static enum clv_status select_splits(struct clv_set *set, const char *path, cons
                                      struct clv_error *err)
 {
     enum clv_status status = prefer_train ? set_select_training(set, splits, err) : clv_set_select(set, splits, err);
-    if (status == CLV_OK && !set->n_items)
-        status = fail(err, CLV_ERR_DATA, "%s: no images in it", path);
+    TRY_IF(!set->n_items, fail(err, CLV_ERR_DATA, "%s: no images in it", path));
     if (status != CLV_OK)
         clv_set_release(set);
     return status;

@@ -52,10 +52,7 @@ enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag
     enum clv_status status = made.scores && made.tags && made.results ? CLV_OK : fail_memory(err);
     TRY(clv_tag_scores(made.scores, model, set, n_threads, err));
     TRY(parallel_for(set->n, n_threads, decide, &deciding, err));
-    if (status == CLV_OK)
-        *annotation = made;
-    else
-        annotation_release(&made);
+    DELIVER(annotation, made, annotation_release(&made));
     return status;
 }
 

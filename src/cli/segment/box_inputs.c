@@ -56,8 +56,7 @@ static enum clv_status values_of_set(struct clv_labels *labels, uint8_t *values,
         *labels = own;
     else
         clv_labels_release(&own);
-    array_free(path);
-    array_free(folder);
+    arrays_free(path, folder);
     return status;
 }
 
@@ -77,10 +76,7 @@ static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, 
             status = values_of_set(labels, fresh, &found, boxes, data, err);
         TRY_IF(!found, boxes_label_values(fresh, labels, boxes, path, err));
     }
-    if (status == CLV_OK)
-        *values = fresh;
-    else
-        array_free(fresh);
+    DELIVER(values, fresh, array_free(fresh));
     return status;
 }
 
@@ -331,8 +327,7 @@ enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const
     for (size_t k = 0; k < n && status == CLV_OK; k++)
         own[k] = values[placed[k].label];
     TRY(clv_box_cut_all(labels, image, placed, own, n, NULL, err));
-    array_free(placed);
-    array_free(own);
+    arrays_free(placed, own);
     return status;
 }
 

@@ -220,9 +220,7 @@ enum clv_status exporting_end(struct exporting *self, enum clv_status status, st
     file_abort(&self->coco);
     file_abort(&self->list);
     text_release(&self->images);
-    array_free(self->first);
-    array_free(self->is_listed);
-    array_free(self);
+    arrays_free(self->first, self->is_listed, self);
     if (status == CLV_OK && ended != CLV_OK)
         *err = own;
     return status == CLV_OK ? ended : status;

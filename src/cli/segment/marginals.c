@@ -111,12 +111,8 @@ enum clv_status marginals_map_make(struct marginals_map *map, const struct segme
                             (uint32_t)run->options->n_draws, err));
     for (size_t y = 0; y < n_labels && status == CLV_OK; y++)
         fill(made.values + y * n, scratch, scratch + n, &made, nodes, marginals + y, n_labels);
-    array_free(marginals);
-    array_free(scratch);
-    if (status == CLV_OK)
-        *map = made;
-    else
-        marginals_map_release(&made);
+    arrays_free(marginals, scratch);
+    DELIVER(map, made, marginals_map_release(&made));
     return status;
 }
 

@@ -100,8 +100,7 @@ static enum clv_status write_note(const struct segment *self, const struct input
                                : self->model_path));
     TRY(file_write(path, note.bytes, note.size, err));
     text_release(&note);
-    array_free(before);
-    array_free(path);
+    arrays_free(before, path);
     return status;
 }
 
@@ -135,8 +134,7 @@ static void remove_empty(const struct segment *self)
         folder = above;
     }
     path_list_release(&files);
-    array_free(note);
-    array_free(folder);
+    arrays_free(note, folder);
 }
 
 void segment_remove_empty(struct segment *self)

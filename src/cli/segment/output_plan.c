@@ -403,8 +403,7 @@ enum clv_status segment_claim(struct segment *self, struct clv_error *err)
     enum clv_status status = self->report && !(page && picture) ? fail_memory(err) : claim_files(self, page, err);
     if (status == CLV_OK && picture) /* of the images of a large report the first stands for all */
         status = output_check_existing(picture, self->existing != EXISTING_REFUSE, "", err);
-    array_free(picture);
-    array_free(page);
+    arrays_free(picture, page);
     return status;
 }
 

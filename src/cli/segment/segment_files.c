@@ -202,8 +202,7 @@ static enum clv_status claim(struct segment *options, const char *path, struct c
                                  ? fail_memory(err)
                                  : outputs_claim(&options->common.outputs, path,
                                                  options->existing == EXISTING_OVERWRITE, "", inputs, 3, err);
-    array_free(folder);
-    array_free(labels);
+    arrays_free(folder, labels);
     return status;
 }
 

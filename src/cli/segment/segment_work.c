@@ -121,9 +121,7 @@ void work_release(struct work *work)
     contours_release(&work->contours);
     if (work->objects.objects)
         clv_object_map_release(&work->objects);
-    array_free(work->object_rows);
-    array_free(work->map_means);
-    array_free(work->labels);
+    arrays_free(work->object_rows, work->map_means, work->labels);
     marginals_map_release(&work->map);
 }
 

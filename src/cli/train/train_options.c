@@ -355,8 +355,7 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
     console_set_progress((enum console_progress_form)self->progress);
     self->task.resume |= self->requeue;
-    if (status == CLV_OK)
-        status = options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err);
+    TRY(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));
     TRY(recipe_options_finish(&self->task, &self->common, err));
     TRY(check(self, err));
     TRY(gather(self, err));

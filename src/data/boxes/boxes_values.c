@@ -37,10 +37,7 @@ enum clv_status boxes_label_values(uint8_t *values, struct clv_labels *labels, c
         status = name_value(&fresh, fresh.n_labels, name, path, err);
         values[i] = (uint8_t)fresh.n_labels++;
     }
-    if (status == CLV_OK)
-        *labels = fresh;
-    else
-        clv_labels_release(&fresh);
+    DELIVER(labels, fresh, clv_labels_release(&fresh));
     return status;
 }
 

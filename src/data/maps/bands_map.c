@@ -127,10 +127,7 @@ enum clv_status bands_map_read(struct clv_map *map, const char *path, const stru
                       raster.n_bands == 1 ? "" : "s", bands->n_bands);
     TRY(read_all(&made, &raster, bands, err));
     raster_close(&raster);
-    if (status == CLV_OK)
-        *map = made;
-    else
-        clv_map_release(&made);
+    DELIVER(map, made, clv_map_release(&made));
     return status;
 }
 

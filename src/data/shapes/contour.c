@@ -240,10 +240,7 @@ enum clv_status contours_trace(struct contours *self, const uint8_t *labels, int
     TRY(trace_rings(&fresh, &owner, labels, err));
     TRY_IF(fresh.n_rings, sort_rings(&fresh, owner, err));
     array_free(owner);
-    if (status == CLV_OK)
-        *self = fresh;
-    else
-        contours_release(&fresh);
+    DELIVER(self, fresh, contours_release(&fresh));
     return status;
 }
 

@@ -83,10 +83,7 @@ static enum clv_status estimate_figure(float **estimate, const struct box_source
     enum clv_status status = figure && mean ? boxed->estimate(figure, image, boxes, err) : fail_memory(err);
     TRY(example_mean(mean, example, figure, err));
     array_free(figure);
-    if (status == CLV_OK)
-        *estimate = mean;
-    else
-        array_free(mean);
+    DELIVER(estimate, mean, array_free(mean));
     return status;
 }
 

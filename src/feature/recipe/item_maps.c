@@ -47,10 +47,7 @@ enum clv_status item_maps_open(struct map_reader **maps, const struct clv_recipe
     MUST_IF(!opened, fail_memory(err));
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
         status = map_of_item(&opened[m], &recipe->maps[m], set, item, limits, err);
-    if (status == CLV_OK)
-        *maps = opened;
-    else
-        item_maps_close(opened, recipe);
+    DELIVER(maps, opened, item_maps_close(opened, recipe));
     return status;
 }
 

@@ -398,10 +398,7 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
     TRY(read_mixtures(&fresh, tensors, name, err));
     TRY(read_map_tensors(&fresh, tensors, name, err));
     TRY(read_bands(&fresh, root, tensors, name, err));
-    if (status == CLV_OK)
-        *recipe = fresh;
-    else
-        clv_recipe_release(&fresh);
+    DELIVER(recipe, fresh, clv_recipe_release(&fresh));
     json_root_free(root);
     return status;
 }

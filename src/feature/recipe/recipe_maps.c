@@ -144,10 +144,7 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     TRY(settle(&learned, &all, self->from.set->labels.n_labels, err));
     TRY_IF(learned.n_components, map_learn_components(&learned, &self->from, n_threads, err));
     TRY_IF(learned.use != CLV_MAP_USE_IGNORED, map_learn_statistics(&learned, &self->from, n_threads, err));
-    if (status == CLV_OK)
-        *map = learned;
-    else
-        forget(&learned);
+    DELIVER(map, learned, forget(&learned));
     array_free(sums);
     return status;
 }

@@ -188,10 +188,7 @@ enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_
     }
     TRY(run(made, places, n, progress, err));
     array_free(places);
-    if (status == CLV_OK)
-        *mixture = made;
-    else
-        array_free(made);
+    DELIVER(mixture, made, array_free(made));
     return status;
 }
 
