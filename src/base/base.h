@@ -143,7 +143,11 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
     } while (0)
 
 /* A failure of the function, with its message, where something does not hold that must. */
-#define FAIL_IF(condition, code, ...) MUST_IF(condition, fail(err, code, __VA_ARGS__))
+#define FAIL_IF(condition, code, ...)                                                                                  \
+    do {                                                                                                               \
+        if (condition)                                                                                                 \
+            return fail(err, code, __VA_ARGS__);                                                                       \
+    } while (0)
 
 /* Whether the caller asked to stop. */
 int stop_requested(const struct clv_progress *progress);

@@ -17,7 +17,7 @@ static void make_set(void)
 }
 
 /* Runs in the folder and expects both parts on standard output or standard error. */
-static void expect_parts(const char *part, const char *other, const char *command)
+static void expect_notes(const char *part, const char *other, const char *command)
 {
     char *output = expect_success("%s", command);
     ck_assert_msg(strstr(output, part) && strstr(output, other), "%s: %s", command, output);
@@ -27,11 +27,11 @@ static void expect_parts(const char *part, const char *other, const char *comman
 TEST(a_folder_with_a_manifest_is_learned_from_by_its_split_train)
 {
     run_here("cp -r $SET set");
-    expect_parts("set: read by its manifest.tsv", "images    8,", TRAIN RECIPE "--data set");
-    expect_parts("taking the split \"train\" (8 of 12 images)", "images    8,", TRAIN RECIPE "--data set");
-    expect_parts("images    12,", "", TRAIN RECIPE "--data set --split train,test");
+    expect_notes("set: read by its manifest.tsv", "images    8,", TRAIN RECIPE "--data set");
+    expect_notes("taking the split \"train\" (8 of 12 images)", "images    8,", TRAIN RECIPE "--data set");
+    expect_notes("images    12,", "", TRAIN RECIPE "--data set --split train,test");
     run_here("rm set/manifest.tsv");
-    expect_parts("images    12,", "", TRAIN RECIPE "--data set");
+    expect_notes("images    12,", "", TRAIN RECIPE "--data set");
 }
 
 TEST(sets_are_named_as_arguments_or_by_data)
@@ -51,9 +51,9 @@ TEST(files_that_are_no_images_are_counted_in_the_same_words_everywhere)
     run_here("cp -r $SET/images photos && cp -r photos set && echo x >set/a.txt");
     for (int n = 1; n <= 2; n++) {
         const char *words = n == 1 ? "1 file is no image and was skipped" : "2 files are no images and were skipped";
-        expect_parts(words, "", "! " TRAIN RECIPE "--data set");
-        expect_parts(words, "set/a.txt", formatted("cleave segment -m %s set -o out%d", sample_model(), n));
-        expect_parts(words, "", formatted("cleave segment -m %s -d set -o on%d", sample_model(), n));
+        expect_notes(words, "", "! " TRAIN RECIPE "--data set");
+        expect_notes(words, "set/a.txt", formatted("cleave segment -m %s set -o out%d", sample_model(), n));
+        expect_notes(words, "", formatted("cleave segment -m %s -d set -o on%d", sample_model(), n));
         run_here("echo x >set/b.txt");
     }
 }
@@ -91,38 +91,38 @@ TEST(what_cannot_be_met_is_refused_before_features_are_made)
 TEST(drafts_teach_only_if_they_are_asked_for)
 {
     make_set();
-    expect_parts("set: 2 masks are drafts that `cleave label' has not accepted, and were left out, the first "
+    expect_notes("set: 2 masks are drafts that `cleave label' has not accepted, and were left out, the first "
                  "is that of images/0001.jpg; --drafts takes them",
                  "images    6,", TRAIN RECIPE "--data set");
-    expect_parts("images    8,", "", TRAIN RECIPE "--data set --drafts");
+    expect_notes("images    8,", "", TRAIN RECIPE "--data set --drafts");
     run_here("printf 'images/0001.jpg\\nimages/0003.jpg\\nimages/0004.jpg\\n' >only");
-    expect_parts("images    3,", "", TRAIN RECIPE "--data set --only only");
-    expect_parts("6 with masks, 2 with boxes", "",
+    expect_notes("images    3,", "", TRAIN RECIPE "--data set --only only");
+    expect_notes("6 with masks, 2 with boxes", "",
                  "cleave train --learner wmpmap --passes 1 " RECIPE
                  " -o m --overwrite --data set --boxes set/boxes.tsv");
     run_here("sed -i 's/\\ttest$/\\tother/; /000[12]/s/train/test/' set/manifest.tsv");
-    expect_parts("has a mask to learn from", "", "! " TRAIN RECIPE "--data set --split test");
-    expect_parts("on 2 images", "", TRAIN RECIPE "--data set --validate test --drafts");
+    expect_notes("has a mask to learn from", "", "! " TRAIN RECIPE "--data set --split test");
+    expect_notes("on 2 images", "", TRAIN RECIPE "--data set --validate test --drafts");
 }
 
 TEST(drafts_are_no_truth)
 {
     make_set();
     run_here("cleave segment -q -m $MODEL --data set -o out");
-    expect_parts("2 masks are drafts", "\"images\":10,", "cleave score --data set --pred out --json");
-    expect_parts("2 masks are drafts", "", "cleave features " RECIPE " --data set -o f");
-    expect_parts("2 of 12 masks are void", "", "cleave train --data f --learner perceptron --passes 1 -o m");
+    expect_notes("2 masks are drafts", "\"images\":10,", "cleave score --data set --pred out --json");
+    expect_notes("2 masks are drafts", "", "cleave features " RECIPE " --data set -o f");
+    expect_notes("2 of 12 masks are void", "", "cleave train --data f --learner perceptron --passes 1 -o m");
 }
 
 TEST(other_commands_take_all_images_of_a_manifest)
 {
     run_here("cp -r $SET set && cd $HERE && cp set/images/0001.jpg set/images/more.jpg");
-    expect_parts("set: read by its manifest.tsv", "12 images segmented",
+    expect_notes("set: read by its manifest.tsv", "12 images segmented",
                  formatted("cleave segment -m %s --data set -o out", sample_model()));
-    expect_parts("set: read by its manifest.tsv", "\"images\":12,", "cleave score --data set --pred out --json");
-    expect_parts("set: read by its manifest.tsv", "features of 12 images",
+    expect_notes("set: read by its manifest.tsv", "\"images\":12,", "cleave score --data set --pred out --json");
+    expect_notes("set: read by its manifest.tsv", "features of 12 images",
                  "cleave features " RECIPE " --data set -o f");
-    expect_parts("4 images segmented", "",
+    expect_notes("4 images segmented", "",
                  formatted("cleave segment -m %s --data set --split test -o tested", sample_model()));
 }
 
