@@ -22,11 +22,6 @@ static void expect_same(const char *a, const char *b)
 
 TEST(three_shards_write_the_masks_the_table_and_the_pages_of_one_run)
 {
-    const char *folder = temporary_folder();
-    struct {
-        char text[256];
-    } own;
-    snprintf(own.text, sizeof own.text, "%s", folder);
     run_here("ln -s $SET set && ln -s $MODEL m && cleave segment -m m set/images -o one --overlay --status one.tsv");
     run_shards("segment -m m set/images -o three --overlay --status three.tsv --report page/");
     run_here("cat three-0000?-of-00003.tsv | sed s,three/,one/, >all.tsv");
@@ -44,10 +39,6 @@ TEST(three_shards_write_the_masks_the_table_and_the_pages_of_one_run)
 
 TEST(items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_empty)
 {
-    struct {
-        char text[256];
-    } own;
-    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
     run_here("ln -s $SET set && ln -s $MODEL m && cleave features -m m --data set/manifest.tsv --split test -o f && "
              "cleave segment -m m --features f -o one");
     run_shards("segment -m m --features f -o three");
@@ -60,10 +51,6 @@ TEST(items_of_a_feature_file_are_sharded_and_more_shards_than_items_leave_some_e
 
 TEST(clashes_with_other_shards_and_bad_shards_are_refused)
 {
-    struct {
-        char text[256];
-    } own;
-    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
     run_here("ln -s $MODEL m && mkdir x && cp $SET/images/0001.jpg x/a.jpg");
     expect_error(73, "would be that of ./x/a.jpg, too", "cleave segment -m m ./x/a.jpg x/a.jpg -o y --shard 2/2");
     ck_assert_int_eq(count_files(here("y")), 0);
@@ -89,10 +76,6 @@ static void write_feature_shards(void)
 TEST(an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_file_does)
 {
     static const char *const files[] = {"f", "i.json", "shards"};
-    struct {
-        char text[256];
-    } own;
-    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
     write_feature_shards();
     run_here("mkdir shards && ln f-0000?-of-00003.safetensors shards/");
     for (int k = 0; k < 3; k++) {
@@ -122,9 +105,8 @@ TEST(several_feature_files_are_taken_as_one)
     static const char list[] =
         "f-00001-of-00003.safetensors %s f-00002-of-00003.safetensors %s f-00003-of-00003.safetensors";
     struct {
-        char text[256], data[256], features[256];
+        char data[256], features[256];
     } own;
-    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
     snprintf(own.data, sizeof own.data, list, "--data", "--data");
     snprintf(own.features, sizeof own.features, list, "--features", "--features");
     write_feature_shards();
@@ -154,10 +136,6 @@ TEST(feature_files_that_do_not_go_together_are_named)
         {"i.json --data f-00001-of-00003.safetensors", "f-00001-of-00003.safetensors: comes twice"},
         {"f --data other", "other: its recipe or labels are not those of f (recipe differs)"},
     };
-    struct {
-        char text[256];
-    } own;
-    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
     write_feature_shards();
     run_here("ln -s f link && cleave features -q --data set/manifest.tsv --split test --seed 2 --superpixels 60 "
              "--words 20 --codebook-samples 2000 -o other");
@@ -177,10 +155,6 @@ TEST(feature_files_that_do_not_go_together_are_named)
 /* The first shard learns the recipe for all of them. */
 TEST(a_feature_file_takes_its_recipe_from_another)
 {
-    struct {
-        char text[256];
-    } own;
-    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
     write_feature_shards();
     run_here("cleave features --data set/manifest.tsv --split train --recipe f-00001-of-00003.safetensors -o g");
     expect_same("f", "g");
@@ -196,10 +170,6 @@ TEST(a_feature_file_takes_its_recipe_from_another)
 
 TEST(feature_shards_that_are_no_whole_are_named_and_nothing_is_written)
 {
-    struct {
-        char text[256];
-    } own;
-    snprintf(own.text, sizeof own.text, "%s", temporary_folder());
     write_feature_shards();
     static const char *const bad[][2] = {
         {"f-00001-of-00003.safetensors f-00002-of-00003.safetensors", "is shard 1 of 3, where shard 1 of 2 belongs"},

@@ -125,8 +125,6 @@ TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
         skip("an_image_that_does_not_fit_is_named_and_the_rest_goes_on", "a sanitizer takes memory of its own");
         return;
     }
-    char folder[256];
-    snprintf(folder, sizeof folder, "%s", temporary_folder());
     run_here("cp -r $SET mixed");
     sample_enlarge(here("mixed/images/0002.jpg"), WIDTH, HEIGHT);
     uint8_t *mask = calloc(WIDTH, HEIGHT);
