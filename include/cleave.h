@@ -4,6 +4,7 @@
 
 #include "cleave/box_cut.h"
 #include "cleave/boxes.h"
+#include "cleave/click.h"
 #include "cleave/data.h"
 #include "cleave/features.h"
 #include "cleave/image.h"

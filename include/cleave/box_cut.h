@@ -58,25 +58,6 @@ CLV_API enum clv_status clv_box_cut_all(uint8_t *labels, const struct clv_image 
                                         const uint8_t *values, size_t n_boxes,
                                         const struct clv_box_cut_options *options, struct clv_error *err) CLV_CHECK;
 
-/* The same from strokes on an object and beside it. Strokes are certain; figure and ground are told apart by colours,
- * texture and place near the strokes and in all of the labelling, and the border follows the image's edges.
- *
- *     clv_click_cut(labels, &image, strokes, NULL, &error);         labels[height][width]: 1 on the object
- *
- * To read the source: src/click/click_cut.c counts the strokes, click.c has the steps.
- *
- * labels[height][width] = 1 on the object, else 0. strokes[height][width] is 1 where somebody pointed at the object, 0
- * beside it, CLV_VOID where nobody did: a mask of strokes, as trainings take them. before[height][width] (or NULL) are
- * labels, 0 or 1, to start from, such as those of fewer strokes. Without figure in either, all labels are 0; with
- * figure alone the ground is guessed. Pieces of strokes that do not touch count as so many strokes, of which the first
- * few are taken to say less.
- *
- * Image of 3 channels. One thread, deterministic. O(pixels + superpixels^2): about 0.2 s for 0.25 Mpixel; large images
- * are cut at a smaller size first. Errors: CLV_ERR_USAGE (the image), CLV_ERR_DATA (a value that is no label, naming
- * its pixel), CLV_ERR_MEMORY; labels are then unchanged. */
-CLV_API enum clv_status clv_click_cut(uint8_t *labels, const struct clv_image *image, const uint8_t *strokes,
-                                      const uint8_t *before, struct clv_error *err) CLV_CHECK;
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,5 @@
 /* One cut from a mask of strokes. */
-#include "cleave/box_cut.h"
+#include "cleave/click.h"
 
 #include "base/base.h"
 #include "cleave/data.h"
@@ -11,9 +11,9 @@ static enum clv_status check(const struct clv_image *image, const uint8_t *value
     for (int32_t y = 0; y < image->height; y++)
         for (int32_t x = 0; x < image->width; x++) {
             uint8_t value = values[(size_t)y * (size_t)image->width + (size_t)x];
-            FAIL_IF(value > 1 && !(may_be_void && value == CLV_VOID), CLV_ERR_DATA,
-                    "%s: value %d at pixel (%d, %d) is not 0%s", what, value, x, y,
-                    may_be_void ? ", 1 or 255" : " or 1");
+            if (value > 1 && !(may_be_void && value == CLV_VOID))
+                return fail(err, CLV_ERR_DATA, "%s: value %d at pixel (%d, %d) is not 0%s", what, value, x, y,
+                            may_be_void ? ", 1 or 255" : " or 1");
         }
     return CLV_OK;
 }

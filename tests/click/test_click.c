@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cleave/box_cut.h"
+#include "cleave/click.h"
 #include "cleave/data.h"
 #include "click/click.h"
 #include "support/images.h"
