@@ -65,11 +65,11 @@ TEST(what_is_estimated_is_never_less_than_what_is_taken)
 TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)
 {
     run_here("mkdir mixed");
-    sample_enlarge(here("mixed/b.png"), 1800, 1400);
+    sample_enlarge(here("mixed/b.png"), 2600, 2000);
     sample_enlarge(here("mixed/a.png"), 300, 200);
     sample_enlarge(here("mixed/c.png"), 300, 200);
     expect_error(71, "b.png: work on it may take",
-                 "cleave segment -m $MODEL mixed -o mixed_out --threads 4 --memory 60M");
+                 "cleave segment -m $MODEL mixed -o mixed_out --threads 4 --memory 90M");
     ck_assert_int_eq(count_files(here("mixed_out")), 2);
     run_here("cleave segment -m $MODEL mixed -o all_out --threads 4 --memory 0.25G");
     ck_assert_int_eq(count_files(here("all_out")), 3);
@@ -87,7 +87,7 @@ TEST(images_wait_until_there_is_memory)
     const char *folder = temporary_folder();
     run_here("mkdir large");
     for (int i = 0; i < 4; i++)
-        sample_enlarge(here("large/%d.png", i), 1600, 1200);
+        sample_enlarge(here("large/%d.png", i), 2000, 1500);
     const char *line = formatted("cd %s && exec \"$CLEAVE\" segment -q -m %s large -o out "
                                  "--refine --threads 4 --overwrite",
                                  folder, sample_model());
