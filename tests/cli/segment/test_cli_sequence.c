@@ -119,7 +119,8 @@ TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_carried)
 {
     const char *set = write_frames("gap", false);
     run_here("rm %s/images/f10.png && cp %s/images/f8.png %s/images/f20.png", set, set, set);
-    expect_output("missing in 2 places, first between images/f9.png and images/f11.png", "cleave segment --sequence %s -o %s/out 2>&1", set, set);
+    expect_output("missing in 2 places, first between images/f9.png and images/f11.png",
+                  "cleave segment --sequence %s -o %s/out 2>&1", set, set);
     struct clv_image small;
     must(clv_image_new(&small, 10, 20, 3, err));
     must(clv_png_write(formatted("%s/images/f12.png", set), &small, err));
@@ -147,7 +148,9 @@ TEST(what_cannot_be_carried_is_refused_by_name)
         {"--sequence -o out lone", "nothing to carry: 1 frame", 66},
         {"--sequence -o out bare", "f8.png: none of the 2 frames from here on has a mask", 65},
     };
-    run_here("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png lone/images && cp set/masks/f8.png lone/masks && cp set/images/f8.png set/images/f9.png bare", set, set);
+    run_here("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png lone/images && cp "
+             "set/masks/f8.png lone/masks && cp set/images/f8.png set/images/f9.png bare",
+             set, set);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *output;
         int status = run_command(&output, "cd $HERE && cleave segment %s 2>&1", cases[i].arguments);

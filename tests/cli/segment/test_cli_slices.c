@@ -126,8 +126,7 @@ TEST(what_does_not_go_together_is_refused)
     const char *set = write_slices("bad", 4, 1);
     run_here(TRAIN "-q -o %s/m.cleave", set, set);
     run_here("cleave train -q %s --superpixels 20 --words 5 --codebook-samples 500 -o %s/plain", set, set);
-    expect_error(64, "a model of single images", "cleave segment --sequence -m %s/plain %s -o %s/out", set, set,
-                 set);
+    expect_error(64, "a model of single images", "cleave segment --sequence -m %s/plain %s -o %s/out", set, set, set);
     expect_error(64, "--given does not go with it", "cleave segment --sequence --given x -m %s/m.cleave %s -o %s/out",
                  set, set, set);
     expect_error(64, "goes with masks alone", TRAIN "--mirror -o %s/m2", set, set);

@@ -139,7 +139,7 @@ TEST(bad_options_about_maps_are_refused)
         expect_error(64, cases[k].part, "cleave train " SET " %s -o x.cleave", cases[k].options);
     expect_error(65, "map a holds probabilities; principal components",
                  "cleave train " SET " --maps a=$ROOT/assets/animals-maps --maps-pca 1 -o x.cleave");
-    expect_error(66, "no map of images/0001.jpg in it", "cleave train " SET " --maps a=src -o x.cleave");
+    expect_error(66, "no map of images/0001.jpg in it", "cleave train " SET " --maps a=$ROOT/src -o x.cleave");
 }
 
 SETUP_ONCE(setup, NULL)
