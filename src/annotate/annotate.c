@@ -74,8 +74,7 @@ enum clv_status tag_training_check(const struct clv_tag_training *training, stru
         MUST(tag_parameter_check((enum clv_tag_parameter)i, training->parameters[i], err));
     if (training->set->n < 1 || training->set->n > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%zu examples to learn from", training->set->n);
-    if (training->set->n_features < 1)
-        return fail(err, CLV_ERR_DATA, "the examples have no features");
+    FAIL_IF(training->set->n_features < 1, CLV_ERR_DATA, "the examples have no features");
     if (learner->is_structural && training->is_rbf)
         return fail(err, CLV_ERR_USAGE, "%s learns with the linear kernel only", learner->name);
     if (learner->form == CLV_TAGS_FULL && training->set->n_tags > CLV_MAX_RELAXED)

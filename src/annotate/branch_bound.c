@@ -186,14 +186,11 @@ static double first_path(const struct search *self, int8_t *y)
 static enum clv_status check(const struct clv_belief_net *net, const double *input,
                              const struct clv_belief_search *search, struct clv_error *err)
 {
-    if (net->n_tags < 1 || net->n_tags > CLV_MAX_BELIEF_TAGS)
-        return fail(err, CLV_ERR_USAGE, "a belief network of %d decisions; there must be 1 to %d", net->n_tags,
-                    CLV_MAX_BELIEF_TAGS);
-    if (net->order < 1 || net->order > CLV_MAX_BELIEF_ORDER)
-        return fail(err, CLV_ERR_USAGE, "order %d of a belief network is not in 1 to %d", net->order,
-                    CLV_MAX_BELIEF_ORDER);
-    if (search && !(search->s >= 0))
-        return fail(err, CLV_ERR_USAGE, "S is %g, must not be negative (0: no limit)", search->s);
+    FAIL_IF(net->n_tags < 1 || net->n_tags > CLV_MAX_BELIEF_TAGS, CLV_ERR_USAGE,
+            "a belief network of %d decisions; there must be 1 to %d", net->n_tags, CLV_MAX_BELIEF_TAGS);
+    FAIL_IF(net->order < 1 || net->order > CLV_MAX_BELIEF_ORDER, CLV_ERR_USAGE,
+            "order %d of a belief network is not in 1 to %d", net->order, CLV_MAX_BELIEF_ORDER);
+    FAIL_IF(search && !(search->s >= 0), CLV_ERR_USAGE, "S is %g, must not be negative (0: no limit)", search->s);
     for (int32_t i = 0; i < net->n_tags; i++)
         if (!isfinite(input[i]))
             return fail(err, CLV_ERR_DATA, "input of decision %d is %g", i, input[i]);

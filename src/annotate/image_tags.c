@@ -64,8 +64,7 @@ static enum clv_status extract_item(void *context, size_t item, int thread, stru
     (void)thread;
     struct extraction *self = context;
     struct clv_image image = {0};
-    if (stop_requested(self->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->progress), CLV_ERR_INTERRUPTED, "interrupted");
     size_t n = 0;
     double *row = array_zalloc(self->n_features, sizeof *row);
     enum clv_status status =
@@ -237,9 +236,6 @@ enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct cl
             array_free(self.value[i]);
     }
     arrays_free(self.count, self.index, self.value);
-    if (status == CLV_OK)
-        *tags = fresh;
-    else
-        clv_tag_set_release(&fresh);
+    DELIVER(tags, fresh, clv_tag_set_release(&fresh));
     return status;
 }

@@ -11,8 +11,7 @@ static double f_measure(uint64_t both, uint64_t sum)
 enum clv_status clv_tag_measure(struct clv_tag_score *score, const uint8_t *truth, const uint8_t *prediction, size_t n,
                                 int32_t n_tags, struct clv_error *err)
 {
-    if (n < 1 || n_tags < 1)
-        return fail(err, CLV_ERR_USAGE, "%zu examples with %d tags to measure; there must be some", n, n_tags);
+    FAIL_IF(n < 1 || n_tags < 1, CLV_ERR_USAGE, "%zu examples with %d tags to measure; there must be some", n, n_tags);
     size_t k = (size_t)n_tags;
     uint64_t n_exact = 0, n_wrong = 0, all_both = 0, all_sum = 0;
     double f_sample = 0, f_macro = 0;

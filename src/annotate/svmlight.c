@@ -41,12 +41,10 @@ static enum clv_status add_label(struct reader *self, const char *word, struct c
 {
     int64_t label;
     int32_t limit = self->n_tags ? self->n_tags : CLV_MAX_TAGS;
-    if (!parse_int64(word, &label))
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: label \"%.*s\" is no whole number", self->name, self->line, SHOWN,
-                    word);
-    if (label < 0 || label >= limit)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: label %lld is out of range, must be 0 to %d", self->name,
-                    self->line, (long long)label, limit - 1);
+    FAIL_IF(!parse_int64(word, &label), CLV_ERR_DATA, "%s: line %zu: label \"%.*s\" is no whole number", self->name,
+            self->line, SHOWN, word);
+    FAIL_IF(label < 0 || label >= limit, CLV_ERR_DATA, "%s: line %zu: label %lld is out of range, must be 0 to %d",
+            self->name, self->line, (long long)label, limit - 1);
     size_t start = self->set.n ? self->label_end[self->set.n - 1] : 0;
     for (size_t i = start; i < self->n_labels; i++)
         if (self->labels[i] == label)
@@ -76,18 +74,15 @@ static enum clv_status read_feature(struct reader *self, char *word, int64_t *la
     double value;
     if (colon)
         *colon = 0;
-    if (!colon || !parse_int64(word, &index))
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: \"%.*s\" is no feature of the form index:value", self->name,
-                    self->line, SHOWN, word);
-    if (index < 1 || index > CLV_MAX_TAG_FEATURES)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: feature %lld is out of range, must be 1 to %d", self->name,
-                    self->line, (long long)index, CLV_MAX_TAG_FEATURES);
-    if (index == *last)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: feature %lld is there twice", self->name, self->line,
-                    (long long)index);
-    if (index < *last)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: feature %lld comes after feature %lld, indices must ascend",
-                    self->name, self->line, (long long)index, (long long)*last);
+    FAIL_IF(!colon || !parse_int64(word, &index), CLV_ERR_DATA,
+            "%s: line %zu: \"%.*s\" is no feature of the form index:value", self->name, self->line, SHOWN, word);
+    FAIL_IF(index < 1 || index > CLV_MAX_TAG_FEATURES, CLV_ERR_DATA,
+            "%s: line %zu: feature %lld is out of range, must be 1 to %d", self->name, self->line, (long long)index,
+            CLV_MAX_TAG_FEATURES);
+    FAIL_IF(index == *last, CLV_ERR_DATA, "%s: line %zu: feature %lld is there twice", self->name, self->line,
+            (long long)index);
+    FAIL_IF(index < *last, CLV_ERR_DATA, "%s: line %zu: feature %lld comes after feature %lld, indices must ascend",
+            self->name, self->line, (long long)index, (long long)*last);
     if (!parse_double(colon + 1, &value) || fabs(value) > CLV_MAX_TAG_VALUE)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: feature %lld is \"%.*s\", which is no finite number up to %g",
                     self->name, self->line, (long long)index, SHOWN, colon + 1, CLV_MAX_TAG_VALUE);
@@ -119,8 +114,7 @@ static enum clv_status read_line(struct reader *self, char *line, struct clv_err
 {
     enum clv_status status = CLV_OK;
     int64_t last = 0;
-    if (!line[strspn(line, " \t")])
-        return fail(err, CLV_ERR_DATA, "%s: line %zu is empty", self->name, self->line);
+    FAIL_IF(!line[strspn(line, " \t")], CLV_ERR_DATA, "%s: line %zu is empty", self->name, self->line);
     char *cursor = line, *word = strsep(&cursor, " \t");
     if (strchr(word, ':'))
         status = read_feature(self, word, &last, err);
@@ -174,8 +168,7 @@ static enum clv_status spread_labels(struct reader *self, struct clv_error *err)
     for (size_t i = 0; i < self->n_labels && !self->n_tags; i++)
         if (self->labels[i] >= set->n_tags)
             set->n_tags = self->labels[i] + 1;
-    if (!set->n_tags)
-        return fail(err, CLV_ERR_DATA, "%s: has no labels at all", self->name);
+    FAIL_IF(!set->n_tags, CLV_ERR_DATA, "%s: has no labels at all", self->name);
     set->tags = array_zalloc(set->n, (size_t)set->n_tags);
     MUST_IF(!set->tags, fail_memory(err));
     for (size_t l = 0, i = 0; l < set->n; l++)
@@ -254,9 +247,8 @@ enum clv_status clv_tag_set_read(struct clv_tag_set *set, const char *path, int3
     struct clv_tag_set fresh;
     char **names = NULL;
     size_t n_names = 0;
-    if (n_tags < 0 || n_tags > CLV_MAX_TAGS)
-        return fail(err, CLV_ERR_USAGE, "%d tags; there must be 1 to %d, or 0 for as many as there are", n_tags,
-                    CLV_MAX_TAGS);
+    FAIL_IF(n_tags < 0 || n_tags > CLV_MAX_TAGS, CLV_ERR_USAGE,
+            "%d tags; there must be 1 to %d, or 0 for as many as there are", n_tags, CLV_MAX_TAGS);
     MUST(file_map_open(&map, path, err));
     enum clv_status status = read_names(&names, &n_names, path, err);
     if (status == CLV_OK && n_tags && names && n_names != (size_t)n_tags) {

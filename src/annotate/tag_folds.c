@@ -13,8 +13,7 @@ enum clv_status tag_folds_init(struct tag_folds *folds, const struct clv_tag_tra
                              .n_tags = (size_t)set->n_tags,
                              .n_folds = (size_t)n_folds > set->n ? (int32_t)set->n : n_folds,
                              .n_repeats = training->n_repeats ? training->n_repeats : 1};
-    if (made.n_folds < 2)
-        return fail(err, CLV_ERR_USAGE, "%d folds of %zu examples", made.n_folds, set->n);
+    FAIL_IF(made.n_folds < 2, CLV_ERR_USAGE, "%d folds of %zu examples", made.n_folds, set->n);
     size_t n_rows = tag_folds_size(&made);
     made.order = array_alloc(n_rows, sizeof *made.order);
     made.truth = array_alloc(n_rows, made.n_tags);

@@ -107,9 +107,9 @@ static enum clv_status check_format(const struct clv_tensors *tensors, const cha
         return fail(err, CLV_ERR_DATA, "%s: is a model for `cleave segment', not one of tags", path);
     if (!format || strncmp(format, FORMAT, strlen(FORMAT)) != 0)
         return fail(err, CLV_ERR_DATA, "%s: not a cleave model of tags (format \"%.60s\")", path, format ? format : "");
-    if (strcmp(format + strlen(FORMAT), VERSION) != 0)
-        return fail(err, CLV_ERR_DATA, "%s: a model of tags of version \"%.60s\", this program reads version %s", path,
-                    format + strlen(FORMAT), VERSION);
+    FAIL_IF(strcmp(format + strlen(FORMAT), VERSION) != 0, CLV_ERR_DATA,
+            "%s: a model of tags of version \"%.60s\", this program reads version %s", path, format + strlen(FORMAT),
+            VERSION);
     return CLV_OK;
 }
 
@@ -196,8 +196,7 @@ static enum clv_status read_vectors(struct clv_tag_model *model, const struct cl
 {
     const struct clv_tensor *row, *index;
     MUST(clv_tensors_require(&row, tensors, "row", CLV_I64, 1, (int64_t[]){-1}, err));
-    if (row->shape[0] < 1)
-        return fail(err, CLV_ERR_DATA, "%s: \"row\" is empty", path);
+    FAIL_IF(row->shape[0] < 1, CLV_ERR_DATA, "%s: \"row\" is empty", path);
     size_t n = (size_t)row->shape[0] - 1;
     const int64_t *rows = row->data;
     for (size_t i = 0; i <= n; i++)
@@ -250,9 +249,6 @@ enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path
     }
     TRY(record_read(&fresh.record, tensors, path, err));
     clv_tensors_close(tensors);
-    if (status == CLV_OK)
-        *model = fresh;
-    else
-        clv_tag_model_release(&fresh);
+    DELIVER(model, fresh, clv_tag_model_release(&fresh));
     return status;
 }

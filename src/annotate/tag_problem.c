@@ -57,10 +57,7 @@ enum clv_status tag_problem_init(struct tag_problem *problem, const struct clv_t
             status =
                 kernel_distances(made.distance, &made.rows, &made.rows, training->n_threads, training->progress, err);
     }
-    if (status == CLV_OK)
-        *problem = made;
-    else
-        tag_problem_release(&made);
+    DELIVER(problem, made, tag_problem_release(&made));
     return status;
 }
 

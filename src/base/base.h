@@ -118,6 +118,15 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
             status = (call);                                                                                           \
     } while (0)
 
+/* The end of a function that makes something: if all went well, it becomes the output, which is else unchanged. */
+#define DELIVER(output, made, release)                                                                                 \
+    do {                                                                                                               \
+        if (status == CLV_OK)                                                                                          \
+            *(output) = (made);                                                                                        \
+        else                                                                                                           \
+            release;                                                                                                   \
+    } while (0)
+
 /* A step of a function that has nothing to release: where it fails, the function returns its status. */
 #define MUST(call)                                                                                                     \
     do {                                                                                                               \
@@ -131,6 +140,13 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
     do {                                                                                                               \
         if (condition)                                                                                                 \
             MUST(call);                                                                                                \
+    } while (0)
+
+/* A failure of the function, with its message, where something does not hold that must. */
+#define FAIL_IF(condition, code, ...)                                                                                  \
+    do {                                                                                                               \
+        if (condition)                                                                                                 \
+            return fail(err, code, __VA_ARGS__);                                                                       \
     } while (0)
 
 /* Whether the caller asked to stop. */

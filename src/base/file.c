@@ -13,8 +13,7 @@ static enum clv_status open_regular(int *fd, size_t *size, const char *path, str
 {
     struct stat info;
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0)
-        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open", path);
+    MUST_IF(*fd < 0, fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open", path));
     enum clv_status status = CLV_OK;
     if (fstat(*fd, &info))
         status = fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
@@ -117,11 +116,10 @@ void file_source_close(struct file_source *source)
 static enum clv_status check_unchanged(const struct file_source *source, struct clv_error *err)
 {
     struct stat info;
-    if (fstat(source->fd, &info))
-        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", source->path);
-    if ((size_t)info.st_size != source->size)
-        return fail(err, CLV_ERR_DATA, "%s: has changed from %zu bytes to %lld while it was read", source->path,
-                    source->size, (long long)info.st_size);
+    MUST_IF(fstat(source->fd, &info), fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", source->path));
+    FAIL_IF((size_t)info.st_size != source->size, CLV_ERR_DATA,
+            "%s: has changed from %zu bytes to %lld while it was read", source->path, source->size,
+            (long long)info.st_size);
     if (info.st_mtim.tv_sec != source->changed.tv_sec || info.st_mtim.tv_nsec != source->changed.tv_nsec)
         return fail(err, CLV_ERR_DATA, "%s: has changed while it was read", source->path);
     return CLV_OK;
@@ -135,8 +133,7 @@ enum clv_status file_source_read(void *bytes, const struct file_source *source, 
         ssize_t n = pread(source->fd, (char *)bytes + got, size - got, (off_t)(begin + got));
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read", source->path);
+        MUST_IF(n < 0, fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot read", source->path));
         if (n == 0)
             break;
         got += (size_t)n;

@@ -134,8 +134,7 @@ static enum clv_status open_temporary(struct file_writer *writer, const struct s
     if (fd < 0)
         fd = open_named(writer, mode);
     MUST_IF(fd < 0 && errno == ENOMEM, fail_memory(err));
-    if (fd < 0)
-        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", writer->path);
+    MUST_IF(fd < 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", writer->path));
     if (replaced)
         keep_rights(fd, replaced);
     writer->stream = fdopen(fd, "w+b");

@@ -90,9 +90,8 @@ enum clv_status json_parse(struct json_value **root, const char *bytes, size_t s
         json_decref(parsed);
         return fail_memory(err);
     }
-    if (!parsed)
-        return fail(err, CLV_ERR_DATA, "%s: bad JSON in line %d, column %d: %s", name, reason.line, reason.column,
-                    reason.text);
+    FAIL_IF(!parsed, CLV_ERR_DATA, "%s: bad JSON in line %d, column %d: %s", name, reason.line, reason.column,
+            reason.text);
     *root = (struct json_value *)parsed;
     return CLV_OK;
 }

@@ -89,15 +89,12 @@ static enum clv_status inflate_some(struct lines *self, struct clv_error *err)
     bool is_fed = stream->avail_in == 0 && self->taken == self->map.size;
     if (result == Z_STREAM_END) { /* another member may follow */
         self->done = is_fed;
-        if (!is_fed && inflateReset(stream) != Z_OK)
-            return fail(err, CLV_ERR_DATA, "%s: damaged gzip file", self->path);
+        FAIL_IF(!is_fed && inflateReset(stream) != Z_OK, CLV_ERR_DATA, "%s: damaged gzip file", self->path);
         return CLV_OK;
     }
-    if (result != Z_OK && result != Z_BUF_ERROR)
-        return fail(err, CLV_ERR_DATA, "%s: damaged gzip file (%s)", self->path,
-                    stream->msg ? stream->msg : "unknown reason");
-    if (is_fed && stream->avail_out > 0)
-        return fail(err, CLV_ERR_DATA, "%s: the gzip file is truncated", self->path);
+    FAIL_IF(result != Z_OK && result != Z_BUF_ERROR, CLV_ERR_DATA, "%s: damaged gzip file (%s)", self->path,
+            stream->msg ? stream->msg : "unknown reason");
+    FAIL_IF(is_fed && stream->avail_out > 0, CLV_ERR_DATA, "%s: the gzip file is truncated", self->path);
     return CLV_OK;
 }
 
@@ -126,9 +123,8 @@ enum clv_status lines_next(char **line, size_t *number, struct lines *lines, str
         size_t length = lines->end - lines->begin;
         newline = length ? memchr(lines->buffer + lines->begin, '\n', length) : NULL;
         length = newline ? (size_t)(newline - lines->buffer) - lines->begin : length;
-        if (length > LINES_MAX_LENGTH)
-            return fail(err, CLV_ERR_DATA, "%s: line %zu is longer than %d bytes", lines->path, lines->number + 1,
-                        LINES_MAX_LENGTH);
+        FAIL_IF(length > LINES_MAX_LENGTH, CLV_ERR_DATA, "%s: line %zu is longer than %d bytes", lines->path,
+                lines->number + 1, LINES_MAX_LENGTH);
         if (newline || lines->done)
             break;
         MUST(fill(lines, err));

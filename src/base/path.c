@@ -202,12 +202,9 @@ static bool has_parent_step(const char *path)
 
 enum clv_status path_check_inside(const char *folder, const char *relative, struct clv_error *err)
 {
-    if (!*relative)
-        return fail(err, CLV_ERR_DATA, "empty path");
-    if (*relative == '/')
-        return fail(err, CLV_ERR_DATA, "%s: absolute path; it must be relative to %s", relative, folder);
-    if (has_parent_step(relative))
-        return fail(err, CLV_ERR_DATA, "%s: \"..\" is not allowed in a path", relative);
+    FAIL_IF(!*relative, CLV_ERR_DATA, "empty path");
+    FAIL_IF(*relative == '/', CLV_ERR_DATA, "%s: absolute path; it must be relative to %s", relative, folder);
+    FAIL_IF(has_parent_step(relative), CLV_ERR_DATA, "%s: \"..\" is not allowed in a path", relative);
 
     char root[PATH_MAX], real[PATH_MAX];
     char *joined = path_join(folder, relative);
@@ -278,8 +275,7 @@ struct walk {
 static enum clv_status fail_to_open(struct path_list *list, const char *folder, const char *below,
                                     struct clv_error *err)
 {
-    if (errno != EACCES || !*below)
-        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open folder", folder);
+    MUST_IF(errno != EACCES || !*below, fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot open folder", folder));
     MUST_IF(!list->n_unreadable++ && !(list->first_unreadable = string_copy(folder)), fail_memory(err));
     return CLV_OK;
 }

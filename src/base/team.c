@@ -42,8 +42,7 @@ bool team_is_built(void)
 
 enum clv_status team_join(struct clv_error *err)
 {
-    if (!team_link_join(&team.rank, &team.size))
-        return fail(err, CLV_ERR_OS, "this MPI has no threads (MPI_THREAD_SERIALIZED)");
+    FAIL_IF(!team_link_join(&team.rank, &team.size), CLV_ERR_OS, "this MPI has no threads (MPI_THREAD_SERIALIZED)");
     team.verdicts = array_alloc((size_t)team.size, sizeof *team.verdicts);
     team.verdict_units = array_alloc((size_t)team.size, sizeof *team.verdict_units);
     for (int32_t rank = 0; team.verdict_units && rank < team.size; rank++)
@@ -101,8 +100,7 @@ static enum clv_status judge(enum clv_status own, size_t where, struct clv_error
             (first < 0 || team.verdicts[rank].where < team.verdicts[first].where))
             first = rank;
     verdict = &team.verdicts[first];
-    if (first == 0 || verdict->status == CLV_ERR_INTERRUPTED)
-        return fail(err, verdict->status, "%s", verdict->message);
+    MUST_IF(first == 0 || verdict->status == CLV_ERR_INTERRUPTED, fail(err, verdict->status, "%s", verdict->message));
     return fail(err, verdict->status, "process %d on %s: %s", first, verdict->host, verdict->message);
 }
 

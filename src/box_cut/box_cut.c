@@ -29,9 +29,8 @@ static enum clv_status check(const struct clv_image *image, const struct clv_box
         return fail(err, CLV_ERR_USAGE, "box cut: coupling is %g, must be 0..1000", options->coupling);
     if (!(options->refine_coupling >= 0 && options->refine_coupling <= 1000))
         return fail(err, CLV_ERR_USAGE, "box cut: refine_coupling is %g, must be 0..1000", options->refine_coupling);
-    if (image->channels != 3 || image->width < 1 || image->height < 1)
-        return fail(err, CLV_ERR_USAGE, "box cut needs 3 channels, not %dx%d with %d", image->width, image->height,
-                    image->channels);
+    FAIL_IF(image->channels != 3 || image->width < 1 || image->height < 1, CLV_ERR_USAGE,
+            "box cut needs 3 channels, not %dx%d with %d", image->width, image->height, image->channels);
     if (!(box->x >= 0 && box->y >= 0 && box->width > 0 && box->height > 0 && box->x < image->width &&
           box->y < image->height && box->x + box->width <= image->width + 0.5 &&
           box->y + box->height <= image->height + 0.5))

@@ -89,10 +89,8 @@ static enum clv_status parse(struct features *self, int argc, char **argv, struc
     if (self->index)
         return outputs_claim(&self->common.outputs, self->output, self->overwrite, "",
                              (const char *const *)common->arguments, common->n_arguments, err);
-    if (!self->task.data)
-        return fail(err, CLV_ERR_USAGE, "features: --data is missing: which images?");
-    if (!self->output)
-        return fail(err, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
+    FAIL_IF(!self->task.data, CLV_ERR_USAGE, "features: --data is missing: which images?");
+    FAIL_IF(!self->output, CLV_ERR_USAGE, "features: -o is missing: where do the features go?");
     bool is_given = self->model_path || self->recipe_path;
     status = options_check(common, of_recipes, sizeof of_recipes / sizeof *of_recipes, err);
     TRY_IF(is_given && of_recipe, fail(err, CLV_ERR_USAGE, "--%s: the recipe is the %s", of_recipe,

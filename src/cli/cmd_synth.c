@@ -34,8 +34,7 @@ static enum clv_status take_folder(void *member, const struct clv_option *option
 {
     const char **folder = member;
     (void)option;
-    if (*folder)
-        return fail(err, CLV_ERR_USAGE, "%s: one folder is enough; %s is given already", typed, *folder);
+    FAIL_IF(*folder, CLV_ERR_USAGE, "%s: one folder is enough; %s is given already", typed, *folder);
     *folder = typed;
     return CLV_OK;
 }

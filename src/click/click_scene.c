@@ -163,9 +163,6 @@ enum clv_status click_scene_new(struct click_scene **scene, const struct clv_ima
 {
     struct click_scene *fresh = array_zalloc(1, sizeof *fresh);
     enum clv_status status = fresh ? fill(fresh, image, err) : fail_memory(err);
-    if (status == CLV_OK)
-        *scene = fresh;
-    else
-        click_scene_free(fresh);
+    DELIVER(scene, fresh, click_scene_free(fresh));
     return status;
 }

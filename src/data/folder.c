@@ -347,10 +347,7 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
            fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped));
     TRY(set_read_labels(&fresh, err));
     TRY(set_mark_drafts(&fresh, err));
-    if (status == CLV_OK)
-        *set = fresh;
-    else
-        clv_set_release(&fresh);
+    DELIVER(set, fresh, clv_set_release(&fresh));
     release_stems(&stems);
     release_stems(&instances);
     array_free(is_shared);

@@ -96,20 +96,18 @@ static enum clv_status parse_row(struct row *row, int32_t *next, const struct ts
     if (!parse_int32(value, &row->value) || row->value < 0 || row->value > 255)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: value \"%s\" is no mask value (0 to 254)", table->path,
                     table->line, value);
-    if (row->value == CLV_VOID && !is_void)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: value 255 is always void, it cannot be \"%s\"", table->path,
-                    table->line, name);
-    if (!*name || strlen(name) >= NAME_SIZE)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: name \"%s\" has %zu bytes, must have 1 to %zu", table->path,
-                    table->line, name, strlen(name), NAME_SIZE - 1);
+    FAIL_IF(row->value == CLV_VOID && !is_void, CLV_ERR_DATA,
+            "%s: line %zu: value 255 is always void, it cannot be \"%s\"", table->path, table->line, name);
+    FAIL_IF(!*name || strlen(name) >= NAME_SIZE, CLV_ERR_DATA,
+            "%s: line %zu: name \"%s\" has %zu bytes, must have 1 to %zu", table->path, table->line, name, strlen(name),
+            NAME_SIZE - 1);
     row->name = name;
     row->has_colour = columns->colour[0] >= 0;
     for (int c = 0; c < 3 && row->has_colour; c++) {
         int32_t level;
         const char *text = table->fields[columns->colour[c]];
-        if (!parse_int32(text, &level) || level < 0 || level > 255)
-            return fail(err, CLV_ERR_DATA, "%s: line %zu: colour \"%s\" is not in 0 to 255", table->path, table->line,
-                        text);
+        FAIL_IF(!parse_int32(text, &level) || level < 0 || level > 255, CLV_ERR_DATA,
+                "%s: line %zu: colour \"%s\" is not in 0 to 255", table->path, table->line, text);
         row->colour[c] = (uint8_t)level;
     }
     return CLV_OK;
@@ -236,9 +234,8 @@ enum clv_status labels_hide(struct clv_labels *labels, const char *names, struct
     }
     for (int32_t label = 0; label < labels->n_labels; label++)
         n_left += labels->names[label][0] && !is_void[label];
-    if (n_left < 2)
-        return fail(err, CLV_ERR_USAGE, "with \"%s\" void, %d of the labels is left; at least two are needed", names,
-                    n_left);
+    FAIL_IF(n_left < 2, CLV_ERR_USAGE, "with \"%s\" void, %d of the labels is left; at least two are needed", names,
+            n_left);
     memcpy(labels->is_void, is_void, sizeof is_void);
     return CLV_OK;
 }
@@ -318,8 +315,7 @@ static enum clv_status parse_values(struct clv_labels *labels, const struct json
     labels->from_file = from_file != 0;
     const struct json_value *more = json_member(root, "more_void");
     size_t n = 0;
-    if (more && !json_get_array(more, &n))
-        return fail(err, CLV_ERR_DATA, "%s: more_void of its labels is no list", file);
+    FAIL_IF(more && !json_get_array(more, &n), CLV_ERR_DATA, "%s: more_void of its labels is no list", file);
     for (size_t i = 0; i < n; i++) {
         if (!json_get_int64(json_element(more, i), &void_value) || void_value < 0 || void_value >= CLV_VOID)
             return fail(err, CLV_ERR_DATA, "%s: more_void of its labels has a value that is not in 0 to 254", file);
@@ -339,10 +335,7 @@ enum clv_status labels_parse(struct clv_labels *labels, const char *json, const 
     TRY(parse_values(&fresh, root, name, err));
     TRY(clv_tensors_require(&palette, tensors, "palette", CLV_U8, 2, (int64_t[]){256, 3}, err));
     TRY_IF(!(fresh.palette = array_copy(palette->data, 256, sizeof *fresh.palette)), fail_memory(err));
-    if (status == CLV_OK)
-        *labels = fresh;
-    else
-        clv_labels_release(&fresh);
+    DELIVER(labels, fresh, clv_labels_release(&fresh));
     json_root_free(root);
     return status;
 }

@@ -52,8 +52,7 @@ static enum clv_status parse_head(struct head *head, char *const *fields, const 
     for (size_t i = 0; i < N_HEAD; i++) {
         bool good = values[i] ? parse_int32(fields[i], values[i]) && *values[i] >= least[i] && *values[i] <= most[i]
                               : fields[i][0] >= 'a' && fields[i][0] <= 'z' && !fields[i][1];
-        if (!good)
-            return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%.40s\"", path, number, names[i], fields[i]);
+        FAIL_IF(!good, CLV_ERR_DATA, "%s: line %zu: %s is \"%.40s\"", path, number, names[i], fields[i]);
     }
     head->label = (uint8_t)(fields[1][0] - 'a');
     return CLV_OK;
@@ -68,18 +67,14 @@ static enum clv_status check_place(const struct letters_parser *parser, const st
         return head->position == 1 ? CLV_OK
                                    : fail(err, CLV_ERR_DATA, "%s: line %zu: a word begins at position %d, not 1",
                                           parser->path, number, head->position);
-    if (head->id != parser->next)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: letter %d follows, the last line announced %d", parser->path,
-                    number, head->id, parser->next);
-    if (head->word != parser->word)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: word %d within word %d", parser->path, number, head->word,
-                    parser->word);
-    if (head->position != parser->position + 1)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: position %d after position %d", parser->path, number,
-                    head->position, parser->position);
-    if (head->fold != l->fold[l->n_words - 1])
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: fold %d within a word of fold %d", parser->path, number,
-                    head->fold, l->fold[l->n_words - 1]);
+    FAIL_IF(head->id != parser->next, CLV_ERR_DATA, "%s: line %zu: letter %d follows, the last line announced %d",
+            parser->path, number, head->id, parser->next);
+    FAIL_IF(head->word != parser->word, CLV_ERR_DATA, "%s: line %zu: word %d within word %d", parser->path, number,
+            head->word, parser->word);
+    FAIL_IF(head->position != parser->position + 1, CLV_ERR_DATA, "%s: line %zu: position %d after position %d",
+            parser->path, number, head->position, parser->position);
+    FAIL_IF(head->fold != l->fold[l->n_words - 1], CLV_ERR_DATA, "%s: line %zu: fold %d within a word of fold %d",
+            parser->path, number, head->fold, l->fold[l->n_words - 1]);
     return CLV_OK;
 }
 
@@ -101,9 +96,8 @@ enum clv_status letters_parse_line(struct letters_parser *parser, char *line, si
     memset(pixels, 0, sizeof *l->pixels);
     for (size_t p = 0; p < LETTER_PIXELS; p++) {
         const char *field = fields[N_HEAD + p];
-        if ((field[0] != '0' && field[0] != '1') || field[1])
-            return fail(err, CLV_ERR_DATA, "%s: line %zu: pixel %zu is \"%.40s\", not 0 or 1", parser->path, number, p,
-                        field);
+        FAIL_IF((field[0] != '0' && field[0] != '1') || field[1], CLV_ERR_DATA,
+                "%s: line %zu: pixel %zu is \"%.40s\", not 0 or 1", parser->path, number, p, field);
         pixels[p / 8] = (uint8_t)(pixels[p / 8] | (field[0] - '0') << p % 8);
     }
     if (parser->next < 0) {
@@ -120,10 +114,8 @@ enum clv_status letters_parse_line(struct letters_parser *parser, char *line, si
 
 enum clv_status letters_parse_end(struct letters *letters, struct letters_parser *parser, struct clv_error *err)
 {
-    if (!parser->letters.n_words)
-        return fail(err, CLV_ERR_DATA, "%s: no letters in it", parser->path);
-    if (parser->next >= 0)
-        return fail(err, CLV_ERR_DATA, "%s: ends within word %d", parser->path, parser->word);
+    FAIL_IF(!parser->letters.n_words, CLV_ERR_DATA, "%s: no letters in it", parser->path);
+    FAIL_IF(parser->next >= 0, CLV_ERR_DATA, "%s: ends within word %d", parser->path, parser->word);
     *letters = parser->letters;
     parser->letters = (struct letters){0};
     return CLV_OK;

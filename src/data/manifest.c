@@ -25,9 +25,8 @@ static enum clv_status take_path(const char **path, const struct tsv *table, int
         return CLV_OK;
     char *field = table->fields[column];
     path_simplify(field);
-    if (strlen(field) >= PATH_MAX)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is a path of %zu bytes, the limit is %d", table->path,
-                    table->line, table->columns[column], strlen(field), PATH_MAX - 1);
+    FAIL_IF(strlen(field) >= PATH_MAX, CLV_ERR_DATA, "%s: line %zu: %s is a path of %zu bytes, the limit is %d",
+            table->path, table->line, table->columns[column], strlen(field), PATH_MAX - 1);
     enum clv_status status = path_check_inside(root, field, err);
     if (status != CLV_OK) {
         snprintf(where, sizeof where, "line %zu", table->line);
@@ -52,10 +51,9 @@ static enum clv_status add_row(struct clv_set *set, size_t *capacity, const stru
     if (status != CLV_OK)
         return status;
     fields.split = columns->split < 0 ? "" : table->fields[columns->split];
-    if (strchr(fields.split, ','))
-        return fail(err, CLV_ERR_DATA,
-                    "%s: line %zu: split \"%s\" has a comma, which separates splits when they are chosen", table->path,
-                    table->line, fields.split);
+    FAIL_IF(strchr(fields.split, ','), CLV_ERR_DATA,
+            "%s: line %zu: split \"%s\" has a comma, which separates splits when they are chosen", table->path,
+            table->line, fields.split);
     if (columns->tags >= 0 && *table->fields[columns->tags])
         fields.tags = table->fields[columns->tags];
     if (columns->sequence >= 0 && *table->fields[columns->sequence])
@@ -149,9 +147,8 @@ static enum clv_status find_maps(struct clv_set *set, struct columns *columns, c
         const char *column = table->columns[c], *name = column + strlen(MAPS);
         if (strncmp(column, MAPS, strlen(MAPS)) != 0)
             continue;
-        if (!*name || strlen(name) > CLV_MAX_MAP_NAME)
-            return fail(err, CLV_ERR_DATA, "%s: column \"%.60s\": a map's name has 1 to %d bytes", table->path, column,
-                        CLV_MAX_MAP_NAME);
+        FAIL_IF(!*name || strlen(name) > CLV_MAX_MAP_NAME, CLV_ERR_DATA,
+                "%s: column \"%.60s\": a map's name has 1 to %d bytes", table->path, column, CLV_MAX_MAP_NAME);
         if (set->n_maps == CLV_MAX_MAPS)
             return fail(err, CLV_ERR_DATA, "%s: more than %d columns of maps", table->path, CLV_MAX_MAPS);
         columns->maps[set->n_maps] = (int)c;
@@ -194,9 +191,6 @@ enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, str
     TRY(set_read_labels(&fresh, err));
     TRY(set_mark_drafts(&fresh, err));
     TRY_IF(!(fresh.manifest = string_copy(path)), fail_memory(err));
-    if (status == CLV_OK)
-        *set = fresh;
-    else
-        clv_set_release(&fresh);
+    DELIVER(set, fresh, clv_set_release(&fresh));
     return status;
 }

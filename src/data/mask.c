@@ -117,7 +117,6 @@ enum clv_status clv_mask_from_values(struct clv_mask *mask, const uint8_t *value
 {
     const struct clv_indexed_image image = {
         .width = width, .height = height, .values = (uint8_t *)values, .bit_depth = 8};
-    if (width < 1 || height < 1)
-        return fail(err, CLV_ERR_USAGE, "%s: a mask of %dx%d pixels", name, width, height);
+    FAIL_IF(width < 1 || height < 1, CLV_ERR_USAGE, "%s: a mask of %dx%d pixels", name, width, height);
     return mask_from_indexed(mask, &image, name, labels, err);
 }

@@ -139,8 +139,7 @@ enum clv_status mask_from_wide(struct clv_mask *mask, const unsigned char *bytes
     struct wide_samples wide = {0};
     const char *note = NULL;
     enum clv_status status = png_decode_wide(&wide, bytes, size, wanted->limits, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, name);
+    MUST_IF(status != CLV_OK, fail_within(err, status, name));
     struct clv_indexed_image image = {.width = wide.width, .height = wide.height, .bit_depth = 8};
     image.values = array_alloc((size_t)wide.width, (size_t)wide.height);
     if (!image.values)

@@ -66,16 +66,14 @@ size_t tensors_huge_page(const struct clv_tensors *tensors)
 static enum clv_status parse_metadata(struct clv_tensors *self, const struct json_value *object, struct clv_error *err)
 {
     size_t n;
-    if (!json_get_object(object, &n))
-        return fail(err, CLV_ERR_DATA, "%s: __metadata__ is no JSON object", self->name);
+    FAIL_IF(!json_get_object(object, &n), CLV_ERR_DATA, "%s: __metadata__ is no JSON object", self->name);
     self->metadata = array_alloc(n, sizeof *self->metadata);
     MUST_IF(!self->metadata, fail_memory(err));
     const struct json_value *value;
     for (const char *key = NULL; (key = json_next_member(&value, object, key));) {
         struct pair *pair = &self->metadata[self->n_metadata++];
         pair->key = key;
-        if (!json_get_text(value, &pair->value))
-            return fail(err, CLV_ERR_DATA, "%s: metadata \"%s\" is no string", self->name, key);
+        FAIL_IF(!json_get_text(value, &pair->value), CLV_ERR_DATA, "%s: metadata \"%s\" is no string", self->name, key);
     }
     return CLV_OK;
 }
@@ -86,9 +84,8 @@ static enum clv_status parse_shape(struct clv_tensor *tensor, const char *file, 
     size_t n;
     if (!json_get_array(shape, &n))
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": shape is missing or no array", file, tensor->name);
-    if (n > CLV_TENSOR_MAX_DIMENSIONS)
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": %zu dimensions, the limit is %d", file, tensor->name, n,
-                    CLV_TENSOR_MAX_DIMENSIONS);
+    FAIL_IF(n > CLV_TENSOR_MAX_DIMENSIONS, CLV_ERR_DATA, "%s: tensor \"%s\": %zu dimensions, the limit is %d", file,
+            tensor->name, n, CLV_TENSOR_MAX_DIMENSIONS);
     tensor->n_dimensions = (int32_t)n;
     for (size_t i = 0; i < n; i++)
         if (!json_get_int64(json_element(shape, i), &tensor->shape[i]) || tensor->shape[i] < 0)
@@ -105,8 +102,7 @@ static enum clv_status parse_entry(struct clv_tensor *tensor, struct range *rang
     const char *dtype;
     int64_t begin, end;
     const char *name = tensor->name;
-    if (!json_get_object(entry, &n))
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": its entry is no JSON object", file, name);
+    FAIL_IF(!json_get_object(entry, &n), CLV_ERR_DATA, "%s: tensor \"%s\": its entry is no JSON object", file, name);
     if (!json_get_text(json_member(entry, "dtype"), &dtype))
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": dtype is missing or no string", file, name);
     if (!dtype_find(&tensor->dtype, dtype))
@@ -119,11 +115,10 @@ static enum clv_status parse_entry(struct clv_tensor *tensor, struct range *rang
     if (begin < 0 || end < begin || (uint64_t)end > data_size)
         return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": its bytes %lld to %lld are outside the file's %llu", file,
                     name, (long long)begin, (long long)end, (unsigned long long)data_size);
-    if (!tensor_bytes(&bytes, tensor))
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": its shape is too large", file, name);
-    if (bytes != (uint64_t)(end - begin))
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": its shape takes %zu bytes, its offsets hold %lld", file,
-                    name, bytes, (long long)(end - begin));
+    FAIL_IF(!tensor_bytes(&bytes, tensor), CLV_ERR_DATA, "%s: tensor \"%s\": its shape is too large", file, name);
+    FAIL_IF(bytes != (uint64_t)(end - begin), CLV_ERR_DATA,
+            "%s: tensor \"%s\": its shape takes %zu bytes, its offsets hold %lld", file, name, bytes,
+            (long long)(end - begin));
     *range = (struct range){(uint64_t)begin, (uint64_t)end, name};
     return CLV_OK;
 }
@@ -149,9 +144,8 @@ static enum clv_status check_cover(const char *file, struct range *ranges, size_
                         ranges[i].begin < covered ? "overlapping" : "leaving a gap from", (unsigned long long)covered);
         covered = ranges[i].end;
     }
-    if (covered != data_size)
-        return fail(err, CLV_ERR_DATA, "%s: %llu bytes behind the last tensor", file,
-                    (unsigned long long)(data_size - covered));
+    FAIL_IF(covered != data_size, CLV_ERR_DATA, "%s: %llu bytes behind the last tensor", file,
+            (unsigned long long)(data_size - covered));
     return CLV_OK;
 }
 
@@ -228,20 +222,19 @@ static enum clv_status parse_length(uint64_t *header, const struct clv_tensors *
 {
     uint64_t length;
     memcpy(&length, head, sizeof length);
-    if (length > TENSORS_MAX_HEADER)
-        return fail(err, CLV_ERR_DATA, "%s: not a tensor file: its header would be %llu bytes long, the limit is %d",
-                    self->name, (unsigned long long)length, TENSORS_MAX_HEADER);
-    if (length > size - sizeof length)
-        return fail(err, CLV_ERR_DATA, "%s: truncated, or not a tensor file: a header of %llu bytes in a file of %zu",
-                    self->name, (unsigned long long)length, size);
+    FAIL_IF(length > TENSORS_MAX_HEADER, CLV_ERR_DATA,
+            "%s: not a tensor file: its header would be %llu bytes long, the limit is %d", self->name,
+            (unsigned long long)length, TENSORS_MAX_HEADER);
+    FAIL_IF(length > size - sizeof length, CLV_ERR_DATA,
+            "%s: truncated, or not a tensor file: a header of %llu bytes in a file of %zu", self->name,
+            (unsigned long long)length, size);
     *header = length;
     return CLV_OK;
 }
 
 static enum clv_status parse_json(struct clv_tensors *self, const char *json, uint64_t length, struct clv_error *err)
 {
-    if (!length || *json != '{')
-        return fail(err, CLV_ERR_DATA, "%s: not a tensor file: its header is no JSON object", self->name);
+    FAIL_IF(!length || *json != '{', CLV_ERR_DATA, "%s: not a tensor file: its header is no JSON object", self->name);
     return json_parse(&self->header, json, length, self->name, err);
 }
 
@@ -280,10 +273,7 @@ enum clv_status clv_tensors_open(struct clv_tensors **tensors, const char *path,
     MUST_IF(!self, fail_memory(err));
     enum clv_status status = file_map_open(&self->map, path, err);
     TRY(parse(self, self->map.bytes, self->map.size, err));
-    if (status == CLV_OK)
-        *tensors = self;
-    else
-        clv_tensors_close(self);
+    DELIVER(tensors, self, clv_tensors_close(self));
     return status;
 }
 
@@ -294,10 +284,7 @@ enum clv_status clv_tensors_parse(struct clv_tensors **tensors, const void *byte
     struct clv_tensors *self = new_tensors(name);
     MUST_IF(!self, fail_memory(err));
     enum clv_status status = parse(self, bytes, size, err);
-    if (status == CLV_OK)
-        *tensors = self;
-    else
-        clv_tensors_close(self);
+    DELIVER(tensors, self, clv_tensors_close(self));
     return status;
 }
 
@@ -341,10 +328,7 @@ enum clv_status tensors_open_apart(struct clv_tensors **tensors, const char *pat
         tensor->data = self->copies[i] = array_alloc(bytes, 1);
         status = tensor->data ? tensors_read(self->copies[i], self, tensor, 0, bytes, err) : fail_memory(err);
     }
-    if (status == CLV_OK)
-        *tensors = self;
-    else
-        clv_tensors_close(self);
+    DELIVER(tensors, self, clv_tensors_close(self));
     return status;
 }
 
@@ -390,11 +374,9 @@ enum clv_status clv_tensors_require(const struct clv_tensor **tensor, const stru
     if (n_dimensions < 0 || n_dimensions > CLV_TENSOR_MAX_DIMENSIONS)
         return fail(err, CLV_ERR_USAGE, "tensor \"%s\": %d dimensions asked for", name, n_dimensions);
     const struct clv_tensor *found = clv_tensors_find(tensors, name);
-    if (!found)
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\" is missing", tensors->name, name);
-    if (found->dtype != dtype)
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\": its type is %s, not %s", tensors->name, name,
-                    dtype_name(found->dtype), dtype_name(dtype));
+    FAIL_IF(!found, CLV_ERR_DATA, "%s: tensor \"%s\" is missing", tensors->name, name);
+    FAIL_IF(found->dtype != dtype, CLV_ERR_DATA, "%s: tensor \"%s\": its type is %s, not %s", tensors->name, name,
+            dtype_name(found->dtype), dtype_name(dtype));
     bool same = found->n_dimensions == n_dimensions;
     for (int32_t i = 0; same && i < n_dimensions; i++)
         same = shape[i] < 0 || shape[i] == found->shape[i];

@@ -117,8 +117,7 @@ enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct c
         return CLV_OK;
     for (const char *name = splits;; name++) { /* a misspelt name must not go unnoticed next to a right one */
         const char *end = strchrnul(name, ',');
-        if (!has_split(set, name, (size_t)(end - name)))
-            return fail_no_split(set, name, (size_t)(end - name), err);
+        MUST_IF(!has_split(set, name, (size_t)(end - name)), fail_no_split(set, name, (size_t)(end - name), err));
         if (!*end)
             break;
         name = end;

@@ -23,9 +23,7 @@ static char *next_line(struct tsv *table)
 static enum clv_status check_text(const struct tsv *table, const char *bytes, size_t size, struct clv_error *err)
 {
     const char *zero = memchr(bytes, 0, size);
-    if (zero)
-        return fail(err, CLV_ERR_DATA, "%s: byte %zu is zero: this is no text file", table->path,
-                    (size_t)(zero - bytes));
+    FAIL_IF(zero, CLV_ERR_DATA, "%s: byte %zu is zero: this is no text file", table->path, (size_t)(zero - bytes));
     if (text_is_utf8(bytes, size))
         return CLV_OK;
     size_t number = 0;
@@ -42,12 +40,10 @@ static enum clv_status check_text(const struct tsv *table, const char *bytes, si
 static enum clv_status parse_header(struct tsv *table, struct clv_error *err)
 {
     char *header = next_line(table);
-    if (!header)
-        return fail(err, CLV_ERR_DATA, "%s: is empty", table->path);
+    FAIL_IF(!header, CLV_ERR_DATA, "%s: is empty", table->path);
     table->n_columns = split_tabs(header, table->columns, TSV_MAX_COLUMNS);
-    if (table->n_columns > TSV_MAX_COLUMNS)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: %zu columns, the limit is %d", table->path, table->line,
-                    table->n_columns, TSV_MAX_COLUMNS);
+    FAIL_IF(table->n_columns > TSV_MAX_COLUMNS, CLV_ERR_DATA, "%s: line %zu: %zu columns, the limit is %d", table->path,
+            table->line, table->n_columns, TSV_MAX_COLUMNS);
     for (size_t i = 0; i < table->n_columns; i++)
         if (tsv_column(table, table->columns[i]) != (int)i)
             return fail(err, CLV_ERR_DATA, "%s: line %zu: column \"%s\" is there twice", table->path, table->line,
@@ -78,9 +74,8 @@ int tsv_column(const struct tsv *table, const char *name)
 enum clv_status tsv_require_column(int *column, const struct tsv *table, const char *name, struct clv_error *err)
 {
     *column = tsv_column(table, name);
-    if (*column < 0)
-        return fail(err, CLV_ERR_DATA, "%s: no column \"%s\" in its header (columns are separated by tabs)",
-                    table->path, name);
+    FAIL_IF(*column < 0, CLV_ERR_DATA, "%s: no column \"%s\" in its header (columns are separated by tabs)",
+            table->path, name);
     return CLV_OK;
 }
 
@@ -91,8 +86,7 @@ enum clv_status tsv_next(bool *more, struct tsv *table, struct clv_error *err)
     if (!line)
         return CLV_OK;
     size_t n = split_tabs(line, table->fields, TSV_MAX_COLUMNS);
-    if (n != table->n_columns)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu has %zu fields, the header has %zu", table->path, table->line, n,
-                    table->n_columns);
+    FAIL_IF(n != table->n_columns, CLV_ERR_DATA, "%s: line %zu has %zu fields, the header has %zu", table->path,
+            table->line, n, table->n_columns);
     return CLV_OK;
 }

@@ -215,10 +215,7 @@ enum clv_status bmp_decode(struct clv_image *image, const uint8_t *bytes, size_t
                 target[3 * x + c] = self.palette[values[x] * self.entry_bytes + (size_t)(2 - c)];
     }
     array_free(values);
-    if (status == CLV_OK)
-        *image = fresh;
-    else
-        clv_image_release(&fresh);
+    DELIVER(image, fresh, clv_image_release(&fresh));
     return status;
 }
 
@@ -256,9 +253,6 @@ enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const uint8_
             for (size_t c = 0; c < 3; c++)
                 fresh.palette[i][c] = self.palette[i * self.entry_bytes + 2 - c];
     }
-    if (status == CLV_OK)
-        *image = fresh;
-    else
-        clv_indexed_image_release(&fresh);
+    DELIVER(image, fresh, clv_indexed_image_release(&fresh));
     return status;
 }

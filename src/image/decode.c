@@ -69,10 +69,7 @@ static enum clv_status source_open(struct source *self, const char *path, size_t
     }
 done:
     array_free(file);
-    if (status == CLV_OK)
-        *self = source;
-    else
-        source_close(&source);
+    DELIVER(self, source, source_close(&source));
     return status;
 }
 
@@ -81,9 +78,9 @@ static enum clv_status not_readable(const struct source *self, struct clv_error 
     if (self->format == FORMAT_FOREIGN && !strncmp(self->format_name, "video", 5))
         return fail(err, CLV_ERR_DATA, "a %s, of which cleave reads the frames: ffmpeg -i VIDEO FOLDER/%%04d.png",
                     self->format_name);
-    if (self->format == FORMAT_FOREIGN)
-        return fail(err, CLV_ERR_DATA, "%s %s file, which cleave does not read; convert it to PNG or JPEG",
-                    strchr("AO", self->format_name[0]) ? "an" : "a", self->format_name);
+    FAIL_IF(self->format == FORMAT_FOREIGN, CLV_ERR_DATA,
+            "%s %s file, which cleave does not read; convert it to PNG or JPEG",
+            strchr("AO", self->format_name[0]) ? "an" : "a", self->format_name);
     return fail(err, CLV_ERR_DATA, "%snot a PNG, JPEG, WebP, TIFF, BMP or PNM image", self->size ? "" : "empty file, ");
 }
 
@@ -106,10 +103,7 @@ static enum clv_status decode(struct clv_image *image, const struct source *self
     default: status = not_readable(self, err);
     }
     TRY(image_orient(&decoded, orientation, err));
-    if (status == CLV_OK)
-        *image = decoded;
-    else
-        clv_image_release(&decoded);
+    DELIVER(image, decoded, clv_image_release(&decoded));
     return status;
 }
 

@@ -126,3 +126,23 @@ bool path_is_image(const char *path)
             return true;
     return begins_like_an_image(path);
 }
+
+static uint32_t big_endian(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+enum clv_status png_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
+                         const struct clv_image_limits *limits, struct clv_error *err)
+{
+    FAIL_IF(size < 33 /* signature and IHDR chunk */, CLV_ERR_DATA, "corrupt PNG: truncated file");
+    if (memcmp(bytes + 8, "\0\0\0\x0dIHDR", 8) != 0)
+        return fail(err, CLV_ERR_DATA, "corrupt PNG: does not begin with an IHDR chunk");
+    uint32_t w = big_endian(bytes + 16), h = big_endian(bytes + 20);
+    enum clv_status status = limits_check(w, h, limits, err);
+    if (status == CLV_OK) {
+        *width = (int32_t)w;
+        *height = (int32_t)h;
+    }
+    return status;
+}

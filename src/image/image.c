@@ -24,9 +24,8 @@ void clv_indexed_image_release(struct clv_indexed_image *image)
 enum clv_status clv_image_new(struct clv_image *image, int32_t width, int32_t height, int32_t channels,
                               struct clv_error *err)
 {
-    if (width < 1 || height < 1 || channels < 1)
-        return fail(err, CLV_ERR_USAGE, "an image of %dx%d pixels with %d channels is impossible", width, height,
-                    channels);
+    FAIL_IF(width < 1 || height < 1 || channels < 1, CLV_ERR_USAGE,
+            "an image of %dx%d pixels with %d channels is impossible", width, height, channels);
     size_t row;
     MUST_IF(__builtin_mul_overflow((size_t)width, (size_t)channels, &row), fail_memory(err));
     uint8_t *pixels = array_zalloc((size_t)height, row);
@@ -38,8 +37,7 @@ enum clv_status clv_image_new(struct clv_image *image, int32_t width, int32_t he
 enum clv_status clv_image_from_pixels(struct clv_image *image, const uint8_t *pixels, int32_t width, int32_t height,
                                       int32_t channels, struct clv_error *err)
 {
-    if (channels < 1 || channels > 4)
-        return fail(err, CLV_ERR_USAGE, "an image of %d channels, 1 to 4 are known", channels);
+    FAIL_IF(channels < 1 || channels > 4, CLV_ERR_USAGE, "an image of %d channels, 1 to 4 are known", channels);
     MUST(clv_image_new(image, width, height, 3, err));
     size_t n = (size_t)width * (size_t)height, step = (size_t)channels, n_colours = step < 3 ? 1 : 3;
     for (size_t p = 0; p < n; p++)
@@ -70,8 +68,7 @@ enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_i
                              struct clv_error *err)
 {
     uint32_t max_side = (uint32_t)limits->max_side_px;
-    if (!width || !height)
-        return fail(err, CLV_ERR_DATA, "an image of %ux%u pixels is impossible", width, height);
+    FAIL_IF(!width || !height, CLV_ERR_DATA, "an image of %ux%u pixels is impossible", width, height);
     if (width > max_side || height > max_side)
         return fail(err, CLV_ERR_DATA, "%ux%u pixels; the limit is %u pixels a side", width, height, max_side);
     if ((uint64_t)width * height > limits->max_pixels)

@@ -57,10 +57,7 @@ enum clv_status integer_image_read(struct integer_image *image, const char *path
         status = fail(err, CLV_ERR_DATA, "%s; objects are numbers of 8 or 16 bits in a PNG, or up to 32 in a TIFF",
                       format ? format : "no image");
     file_map_close(&map);
-    if (status == CLV_OK)
-        *image = fresh;
-    else
-        integer_image_release(&fresh);
+    DELIVER(image, fresh, integer_image_release(&fresh));
     return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
 }
 

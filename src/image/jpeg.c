@@ -84,8 +84,7 @@ static struct jpeg_error_mgr *escape_init(struct escape *escape)
 static enum clv_status escape_status(const struct escape *escape, struct clv_error *err)
 {
     MUST_IF(escape->code == JERR_OUT_OF_MEMORY, fail_memory(err));
-    if (escape->code == JWRN_JPEG_EOF)
-        return fail(err, CLV_ERR_DATA, "corrupt JPEG: truncated file");
+    FAIL_IF(escape->code == JWRN_JPEG_EOF, CLV_ERR_DATA, "corrupt JPEG: truncated file");
     return fail(err, CLV_ERR_DATA, "corrupt JPEG: %s", escape->message);
 }
 
@@ -303,8 +302,7 @@ enum clv_status clv_jpeg_encode(uint8_t **bytes, size_t *size, const struct clv_
 {
     MUST(writable_check(image, err));
     enum clv_status status = CLV_OK;
-    if (quality < 1 || quality > 100)
-        return fail(err, CLV_ERR_USAGE, "JPEG quality is %d; it must be 1..100", quality);
+    FAIL_IF(quality < 1 || quality > 100, CLV_ERR_USAGE, "JPEG quality is %d; it must be 1..100", quality);
     if (image->width > JPEG_MAX_DIMENSION || image->height > JPEG_MAX_DIMENSION)
         return fail(err, CLV_ERR_USAGE, "%dx%d pixels; a JPEG has at most %ld a side", image->width, image->height,
                     (long)JPEG_MAX_DIMENSION);
@@ -330,8 +328,7 @@ enum clv_status clv_jpeg_write(const char *path, const struct clv_image *image, 
     uint8_t *bytes = NULL;
     size_t size = 0;
     enum clv_status status = clv_jpeg_encode(&bytes, &size, image, quality, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, path);
+    MUST_IF(status != CLV_OK, fail_within(err, status, path));
     status = file_write(path, bytes, size, err);
     array_free(bytes);
     return status;

@@ -8,9 +8,6 @@
 #include "base/base.h"
 #include "image/image.h"
 
-#define SIGNATURE_BYTES 8
-#define HEADER_BYTES    33 /* signature and IHDR chunk */
-
 /* One file being read or written. */
 struct job {
     png_structp png;
@@ -107,27 +104,6 @@ static enum clv_status job_failed(const struct job *job, struct clv_error *err)
     return fail(err, CLV_ERR_DATA, "corrupt PNG: %s", job->message[0] ? job->message : "unknown error");
 }
 
-static uint32_t big_endian(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
-enum clv_status png_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
-                         const struct clv_image_limits *limits, struct clv_error *err)
-{
-    if (size < HEADER_BYTES)
-        return fail(err, CLV_ERR_DATA, "corrupt PNG: truncated file");
-    if (memcmp(bytes + SIGNATURE_BYTES, "\0\0\0\x0dIHDR", 8) != 0)
-        return fail(err, CLV_ERR_DATA, "corrupt PNG: does not begin with an IHDR chunk");
-    uint32_t w = big_endian(bytes + 16), h = big_endian(bytes + 20);
-    enum clv_status status = limits_check(w, h, limits, err);
-    if (status == CLV_OK) {
-        *width = (int32_t)w;
-        *height = (int32_t)h;
-    }
-    return status;
-}
-
 static void read_header(struct job *job)
 {
     png_set_read_fn(job->png, job, on_read);
@@ -191,7 +167,6 @@ static void reader_close(struct job *job)
 {
     png_destroy_read_struct(&job->png, &job->info, NULL);
     array_free(job->samples);
-    job->samples = NULL;
 }
 
 /* Opens and reads up to the pixels. Whatever comes back, reader_close ends it. */
@@ -207,35 +182,40 @@ static enum clv_status reader_open(struct job *job, const uint8_t *bytes, size_t
     return guarded(job, read_header) ? CLV_OK : job_failed(job, err);
 }
 
-/* Indices and greys must stay below the number of palette entries. */
-static enum clv_status check_indices(const struct job *job, int n_entries, struct clv_error *err)
+/* The first of the samples that is not below the limit; n: none. */
+static size_t first_beyond(const uint8_t *samples, size_t n, int limit)
 {
-    size_t width = (size_t)job->width, n = width * (size_t)job->height;
     uint8_t largest = 0;
     for (size_t i = 0; i < n; i++)
-        largest = job->samples[i] > largest ? job->samples[i] : largest;
-    if (largest < n_entries)
-        return CLV_OK;
-    size_t at = 0;
-    while (job->samples[at] < n_entries)
+        largest = samples[i] > largest ? samples[i] : largest;
+    size_t at = largest < limit ? n : 0;
+    while (at < n && samples[at] < limit)
         at++;
-    return fail(err, CLV_ERR_DATA, "corrupt PNG: pixel (%zu, %zu) has palette index %d, the palette has %d entries",
-                at % width, at / width, job->samples[at], n_entries);
+    return at;
 }
 
 static enum clv_status reader_samples(struct job *job, struct clv_error *err)
 {
-    if (!guarded(job, choose_transformations))
-        return job_failed(job, err);
+    MUST_IF(!guarded(job, choose_transformations), job_failed(job, err));
     job->samples = array_zalloc((size_t)job->height, (size_t)job->width * job->sample_channels);
     MUST_IF(!job->samples, fail_memory(err));
-    if (!guarded(job, read_samples))
-        return job_failed(job, err);
+    MUST_IF(!guarded(job, read_samples), job_failed(job, err));
     png_colorp palette;
     int n_entries = 256;
     if (job->colour_type == PNG_COLOR_TYPE_PALETTE && !png_get_PLTE(job->png, job->info, &palette, &n_entries))
         return fail(err, CLV_ERR_DATA, "corrupt PNG: no palette");
-    return is_indexed(job) ? check_indices(job, n_entries, err) : CLV_OK;
+    size_t width = (size_t)job->width, n = is_indexed(job) ? width * (size_t)job->height : 0;
+    size_t at = first_beyond(job->samples, n, n_entries); /* indices and greys must stay below */
+    FAIL_IF(at < n, CLV_ERR_DATA, "corrupt PNG: pixel (%zu, %zu) has palette index %d, the palette has %d entries",
+            at % width, at / width, job->samples[at], n_entries);
+    return CLV_OK;
+}
+
+static void copy_colour(uint8_t colour[3], const png_color *entry, uint32_t alpha)
+{
+    colour[0] = over_white(entry->red, alpha);
+    colour[1] = over_white(entry->green, alpha);
+    colour[2] = over_white(entry->blue, alpha);
 }
 
 /* What each palette index or grey value looks like. */
@@ -250,12 +230,8 @@ static void sample_colours(uint8_t colours[256][3], const struct job *job)
     int largest = (1 << job->bit_depth) - 1;
     memset(colours, 255, sizeof(uint8_t[256][3])); // cppcheck-suppress bufferAccessOutOfBounds; it is just as large
     if (job->colour_type == PNG_COLOR_TYPE_PALETTE) {
-        for (int i = 0; i < n_entries; i++) {
-            uint32_t alpha = has_transparency && alphas && i < n_alphas ? alphas[i] : 255;
-            colours[i][0] = over_white(palette[i].red, alpha);
-            colours[i][1] = over_white(palette[i].green, alpha);
-            colours[i][2] = over_white(palette[i].blue, alpha);
-        }
+        for (int i = 0; i < n_entries; i++)
+            copy_colour(colours[i], &palette[i], has_transparency && alphas && i < n_alphas ? alphas[i] : 255);
     } else {
         for (int i = 0; i <= largest; i++)
             if (!(has_transparency && transparent && i == transparent->gray))
@@ -290,33 +266,28 @@ enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t
     struct job job;
     enum clv_status status = reader_open(&job, bytes, size, limits, err);
     TRY(reader_samples(&job, err));
-    if (status == CLV_OK && job.sample_channels == 3) {
+    TRY_IF(job.sample_channels != 3, clv_image_new(image, job.width, job.height, 3, err));
+    if (status == CLV_OK && job.sample_channels != 3) {
+        paint(image, &job);
+    } else if (status == CLV_OK) {
         *image = (struct clv_image){job.width, job.height, 3, job.samples};
         job.samples = NULL;
-    } else if (status == CLV_OK) {
-        status = clv_image_new(image, job.width, job.height, 3, err);
-        if (status == CLV_OK)
-            paint(image, &job);
     }
     reader_close(&job);
     return status;
 }
 
-static enum clv_status refuse_as_mask(const struct job *job, struct clv_error *err)
-{
-    const char *kind = job->colour_type == PNG_COLOR_TYPE_GRAY         ? "a 16-bit grey"
-                       : job->colour_type == PNG_COLOR_TYPE_GRAY_ALPHA ? "a grey and alpha"
-                       : job->colour_type == PNG_COLOR_TYPE_RGB        ? "an RGB"
-                                                                       : "an RGBA";
-    return fail(err, CLV_ERR_DATA, "%s PNG; masks must be 8-bit grey or palette PNG", kind);
-}
-
 enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
+    static const char *const kinds[] = {[PNG_COLOR_TYPE_GRAY] = "a 16-bit grey", /* of those that are not indexed */
+                                        [PNG_COLOR_TYPE_GRAY_ALPHA] = "a grey and alpha",
+                                        [PNG_COLOR_TYPE_RGB] = "an RGB",
+                                        [PNG_COLOR_TYPE_RGB_ALPHA] = "an RGBA"};
     struct job job;
     enum clv_status status = reader_open(&job, bytes, size, limits, err);
-    TRY_IF(!is_indexed(&job), refuse_as_mask(&job, err));
+    TRY_IF(!is_indexed(&job),
+           fail(err, CLV_ERR_DATA, "%s PNG; masks must be 8-bit grey or palette PNG", kinds[job.colour_type]));
     TRY(reader_samples(&job, err));
     if (status == CLV_OK) {
         *image = (struct clv_indexed_image){job.width, job.height, job.samples, job.bit_depth, 0, {{0}}};
@@ -324,11 +295,8 @@ enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_
         png_colorp palette;
         if (job.colour_type == PNG_COLOR_TYPE_PALETTE &&
             png_get_PLTE(job.png, job.info, &palette, &image->palette_size))
-            for (int i = 0; i < image->palette_size; i++) {
-                image->palette[i][0] = palette[i].red;
-                image->palette[i][1] = palette[i].green;
-                image->palette[i][2] = palette[i].blue;
-            }
+            for (int i = 0; i < image->palette_size; i++)
+                copy_colour(image->palette[i], &palette[i], 255);
     }
     reader_close(&job);
     return status;
@@ -341,14 +309,13 @@ enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *byt
     struct clv_image_limits raw = limits_resolved(limits);
     raw.grey16_low = 0;
     raw.grey16_high = 65534; /* a range: the two bytes come as they are */
-    struct wide_samples fresh = {0};
     enum clv_status status = reader_open(&job, bytes, size, &raw, err);
+    struct wide_samples fresh = {.width = job.width, .height = job.height};
     TRY_IF(is_indexed(&job), fail(err, CLV_ERR_USAGE, "a palette or grey PNG"));
     TRY(reader_samples(&job, err));
     size_t n = (size_t)job.width * (size_t)job.height;
     bool ranged = status == CLV_OK && is_ranged(&job);
     if (status == CLV_OK) {
-        fresh = (struct wide_samples){.width = job.width, .height = job.height};
         fresh.grey16 = ranged ? array_alloc(n, sizeof *fresh.grey16) : NULL;
         fresh.rgba = ranged ? NULL : array_alloc(n, 4);
         status = fresh.grey16 || fresh.rgba ? CLV_OK : fail_memory(err);
@@ -374,8 +341,8 @@ enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, siz
     struct job job;
     uint16_t *values = NULL;
     enum clv_status status = reader_open(&job, bytes, size, limits, err);
-    if (status == CLV_OK && job.colour_type != PNG_COLOR_TYPE_GRAY)
-        status = fail(err, CLV_ERR_DATA, "a PNG with colours, a palette or alpha; maps are grey PNG of up to 16 bits");
+    TRY_IF(job.colour_type != PNG_COLOR_TYPE_GRAY,
+           fail(err, CLV_ERR_DATA, "a PNG with colours, a palette or alpha; maps are grey PNG of up to 16 bits"));
     job.is_wide = status == CLV_OK && job.bit_depth == 16;
     TRY(reader_samples(&job, err));
     size_t n = (size_t)job.width * (size_t)job.height;
@@ -439,78 +406,80 @@ static enum clv_status encode(uint8_t **bytes, size_t *size, struct job *job, st
 static const struct plan photo_plan = {1, PNG_FILTER_PAETH, RUN_LENGTHS};
 static const struct plan label_plan = {1, PNG_FILTER_NONE, RUN_LENGTHS};
 
-enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, struct clv_error *err)
+/* Samples to write, which are only read. */
+static struct job job_of(int32_t width, int32_t height, int colour_type, const uint8_t *samples, size_t sample_channels,
+                         const struct plan *plan)
+{
+    return (struct job){.width = width,
+                        .height = height,
+                        .colour_type = colour_type,
+                        .samples = (uint8_t *)samples,
+                        .sample_channels = sample_channels,
+                        .plan = plan};
+}
+
+/* Writes a job that was made with this status. */
+static enum clv_status write_job(const char *path, struct job *job, enum clv_status status, struct clv_error *err)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    TRY(encode(&bytes, &size, job, err));
+    MUST_IF(status != CLV_OK, fail_within(err, status, path));
+    status = file_write(path, bytes, size, err);
+    array_free(bytes);
+    return status;
+}
+
+static enum clv_status photo_job(struct job *job, const struct clv_image *image, struct clv_error *err)
 {
     MUST(writable_check(image, err));
-    struct job job = {.width = image->width,
-                      .height = image->height,
-                      .colour_type = image->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
-                      .samples = image->pixels,
-                      .sample_channels = (size_t)image->channels,
-                      .plan = &photo_plan};
+    *job = job_of(image->width, image->height, image->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
+                  image->pixels, (size_t)image->channels, &photo_plan);
+    return CLV_OK;
+}
+
+enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, struct clv_error *err)
+{
+    struct job job;
+    MUST(photo_job(&job, image, err));
     return encode(bytes, size, &job, err);
 }
 
 enum clv_status clv_png_write(const char *path, const struct clv_image *image, struct clv_error *err)
 {
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    enum clv_status status = clv_png_encode(&bytes, &size, image, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, path);
-    status = file_write(path, bytes, size, err);
-    array_free(bytes);
-    return status;
-}
-
-static enum clv_status write_file(const char *path, struct job *job, struct clv_error *err)
-{
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    enum clv_status status = encode(&bytes, &size, job, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, path);
-    status = file_write(path, bytes, size, err);
-    array_free(bytes);
-    return status;
+    struct job job;
+    return write_job(path, &job, photo_job(&job, image, err), err);
 }
 
 enum clv_status png_write_rgba(const char *path, int32_t width, int32_t height, const uint8_t *rgba,
                                struct clv_error *err)
 {
-    struct job job = {.width = width,
-                      .height = height,
-                      .colour_type = PNG_COLOR_TYPE_RGB_ALPHA,
-                      .samples = (uint8_t *)rgba, /* only read */
-                      .sample_channels = 4,
-                      .plan = &photo_plan};
-    return write_file(path, &job, err);
+    struct job job = job_of(width, height, PNG_COLOR_TYPE_RGB_ALPHA, rgba, 4, &photo_plan);
+    return write_job(path, &job, CLV_OK, err);
 }
 
 enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height, const uint8_t *samples,
                                  struct clv_error *err)
 {
-    struct job job = {.width = width,
-                      .height = height,
-                      .bit_depth = 16,
-                      .colour_type = PNG_COLOR_TYPE_GRAY,
-                      .samples = (uint8_t *)samples, /* only read */
-                      .sample_channels = 2,
-                      .plan = &label_plan};
-    return write_file(path, &job, err);
+    struct job job = job_of(width, height, PNG_COLOR_TYPE_GRAY, samples, 2, &label_plan);
+    job.bit_depth = 16;
+    return write_job(path, &job, CLV_OK, err);
 }
 
-static enum clv_status check_labels(const struct job *job, struct clv_error *err)
+static enum clv_status label_job(struct job *job, int32_t width, int32_t height, const uint8_t *labels,
+                                 const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
 {
-    if (job->width < 1 || job->height < 1 || !job->samples)
-        return fail(err, CLV_ERR_USAGE, "labels of %dx%d pixels cannot be written", job->width, job->height);
-    if (job->palette_size < 0 || job->palette_size > 256)
-        return fail(err, CLV_ERR_USAGE, "a palette of %d colours; it must be 0..256", job->palette_size);
-    size_t width = (size_t)job->width, n = width * (size_t)job->height;
-    for (size_t i = 0; job->palette_size && i < n; i++)
-        if (job->samples[i] >= job->palette_size)
-            return fail(err, CLV_ERR_USAGE, "label %d at (%zu, %zu) has no colour; the palette has %d", job->samples[i],
-                        i % width, i / width, job->palette_size);
+    FAIL_IF(width < 1 || height < 1 || !labels, CLV_ERR_USAGE, "labels of %dx%d pixels cannot be written", width,
+            height);
+    FAIL_IF(palette_size < 0 || palette_size > 256, CLV_ERR_USAGE, "a palette of %d colours; it must be 0..256",
+            palette_size);
+    size_t w = (size_t)width, n = palette_size ? w * (size_t)height : 0, at = first_beyond(labels, n, palette_size);
+    FAIL_IF(at < n, CLV_ERR_USAGE, "label %d at (%zu, %zu) has no colour; the palette has %d", labels[at], at % w,
+            at / w, palette_size);
+    int colour_type = palette_size ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY;
+    *job = job_of(width, height, colour_type, labels, 1, &label_plan);
+    job->palette = palette;
+    job->palette_size = palette_size;
     return CLV_OK;
 }
 
@@ -518,27 +487,14 @@ enum clv_status clv_png_encode_labels(uint8_t **bytes, size_t *size, int32_t wid
                                       const uint8_t *labels, const uint8_t (*palette)[3], int palette_size,
                                       struct clv_error *err)
 {
-    struct job job = {.width = width,
-                      .height = height,
-                      .colour_type = palette_size ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY,
-                      .samples = (uint8_t *)labels, /* only read */
-                      .sample_channels = 1,
-                      .palette = palette,
-                      .palette_size = palette_size,
-                      .plan = &label_plan};
-    MUST(check_labels(&job, err));
+    struct job job;
+    MUST(label_job(&job, width, height, labels, palette, palette_size, err));
     return encode(bytes, size, &job, err);
 }
 
 enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
                                      const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
 {
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    enum clv_status status = clv_png_encode_labels(&bytes, &size, width, height, labels, palette, palette_size, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, path);
-    status = file_write(path, bytes, size, err);
-    array_free(bytes);
-    return status;
+    struct job job;
+    return write_job(path, &job, label_job(&job, width, height, labels, palette, palette_size, err), err);
 }

@@ -168,10 +168,7 @@ enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t
             target[i] = sample_scaled(row[self.n_channels == 3 ? i : i / 3], low, high);
     }
     array_free(row);
-    if (status == CLV_OK)
-        *image = fresh;
-    else
-        clv_image_release(&fresh);
+    DELIVER(image, fresh, clv_image_release(&fresh));
     return status;
 }
 
@@ -197,9 +194,6 @@ enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const uint8_
             fresh.values[(size_t)y * (size_t)self.width + (size_t)x] = (uint8_t)row[x];
     }
     array_free(row);
-    if (status == CLV_OK)
-        *image = fresh;
-    else
-        clv_indexed_image_release(&fresh);
+    DELIVER(image, fresh, clv_indexed_image_release(&fresh));
     return status;
 }

@@ -202,10 +202,7 @@ enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const uint8
 done:
     tiff_close(&self);
     array_free(samples);
-    if (status == CLV_OK)
-        *image = fresh;
-    else
-        clv_indexed_image_release(&fresh);
+    DELIVER(image, fresh, clv_indexed_image_release(&fresh));
     return status;
 }
 

@@ -170,17 +170,14 @@ enum clv_status tiff_find_page(uint64_t *offset, uint32_t *n_pages, const uint8_
     struct walk walk = {bytes, size, size && bytes[0] == 'M', false};
     uint64_t magic, at, found = 0;
     uint32_t n = 0, n_directories = 0;
-    if (!get(&magic, &walk, 2, 2))
-        return fail(err, CLV_ERR_DATA, "corrupt TIFF: truncated file");
+    FAIL_IF(!get(&magic, &walk, 2, 2), CLV_ERR_DATA, "corrupt TIFF: truncated file");
     walk.is_big = magic == BIG_MAGIC;
-    if (!get(&at, &walk, walk.is_big ? 8 : 4, walk.is_big ? 8 : 4))
-        return fail(err, CLV_ERR_DATA, "corrupt TIFF: truncated file");
+    FAIL_IF(!get(&at, &walk, walk.is_big ? 8 : 4, walk.is_big ? 8 : 4), CLV_ERR_DATA, "corrupt TIFF: truncated file");
     while (at) {
         bool is_page;
         uint64_t next;
-        if (n_directories++ == MAX_DIRECTORIES)
-            return fail(err, CLV_ERR_DATA, "corrupt TIFF: more than %d directories, or a loop of them",
-                        MAX_DIRECTORIES);
+        FAIL_IF(n_directories++ == MAX_DIRECTORIES, CLV_ERR_DATA,
+                "corrupt TIFF: more than %d directories, or a loop of them", MAX_DIRECTORIES);
         if (!read_directory(&is_page, &next, &walk, at))
             return fail(err, CLV_ERR_DATA, "corrupt TIFF: directory %u is outside of the file", n_directories);
         n += is_page;
@@ -188,10 +185,8 @@ enum clv_status tiff_find_page(uint64_t *offset, uint32_t *n_pages, const uint8_
             found = at;
         at = next;
     }
-    if (!n)
-        return fail(err, CLV_ERR_DATA, "a TIFF without a full image, such as a camera's raw file");
-    if (page && !found)
-        return fail(err, CLV_ERR_DATA, "has %u page%s, not %u", n, n == 1 ? "" : "s", page);
+    FAIL_IF(!n, CLV_ERR_DATA, "a TIFF without a full image, such as a camera's raw file");
+    FAIL_IF(page && !found, CLV_ERR_DATA, "has %u page%s, not %u", n, n == 1 ? "" : "s", page);
     if (page)
         *offset = found;
     if (n_pages)

@@ -35,11 +35,9 @@ static enum clv_status read_features(WebPBitstreamFeatures *features, const uint
                                      const struct clv_image_limits *limits, struct clv_error *err)
 {
     VP8StatusCode code = WebPGetFeatures(bytes, size, features);
-    if (code != VP8_STATUS_OK)
-        return fail(err, CLV_ERR_DATA, "corrupt WebP: %s",
-                    code == VP8_STATUS_NOT_ENOUGH_DATA ? "truncated file" : "its header is damaged");
-    if (features->has_animation)
-        return fail(err, CLV_ERR_DATA, "an animated WebP; only still ones are read");
+    FAIL_IF(code != VP8_STATUS_OK, CLV_ERR_DATA, "corrupt WebP: %s",
+            code == VP8_STATUS_NOT_ENOUGH_DATA ? "truncated file" : "its header is damaged");
+    FAIL_IF(features->has_animation, CLV_ERR_DATA, "an animated WebP; only still ones are read");
     return limits_check((uint32_t)features->width, (uint32_t)features->height, limits, err);
 }
 

@@ -28,8 +28,7 @@ static enum clv_status check_init(const struct clv_learner *learner, const struc
                                   struct clv_error *err)
 {
     size_t size = training->init ? clv_shape_size(&training->shape) : 0;
-    if (training->init && !learner->takes_init)
-        return fail(err, CLV_ERR_USAGE, "%s cannot start from given weights", learner->name);
+    FAIL_IF(training->init && !learner->takes_init, CLV_ERR_USAGE, "%s cannot start from given weights", learner->name);
     for (size_t k = 0; k < size; k++)
         if (!isfinite(training->init[k]))
             return fail(err, CLV_ERR_DATA, "weight %zu to start from is %g", k, training->init[k]);
@@ -96,8 +95,7 @@ static enum clv_status check_weak_example(void *context, size_t index, int threa
 static enum clv_status check_weak(const struct clv_training *training, struct clv_error *err)
 {
     size_t size = clv_dataset_size(training->dataset);
-    if (training->n_weak > INT32_MAX)
-        return fail(err, CLV_ERR_DATA, "%zu weak examples to learn from", training->n_weak);
+    FAIL_IF(training->n_weak > INT32_MAX, CLV_ERR_DATA, "%zu weak examples to learn from", training->n_weak);
     for (size_t i = 0; i < training->n_weak; i++)
         if (training->weak[i] < 0 || (size_t)training->weak[i] >= size)
             return fail(err, CLV_ERR_USAGE, "weak example %zu is number %d of a dataset of %zu", i, training->weak[i],
@@ -120,9 +118,8 @@ static enum clv_status check_training(const struct clv_learner *learner, const s
     size_t size = clv_dataset_size(training->dataset);
     if ((training->n_examples < 1 && !teaches_without_masks(training)) || training->n_examples > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%zu examples to learn from", training->n_examples);
-    if (training->shape.n_labels != clv_dataset_n_labels(training->dataset))
-        return fail(err, CLV_ERR_USAGE, "shape has %d labels, the data %d", training->shape.n_labels,
-                    clv_dataset_n_labels(training->dataset));
+    FAIL_IF(training->shape.n_labels != clv_dataset_n_labels(training->dataset), CLV_ERR_USAGE,
+            "shape has %d labels, the data %d", training->shape.n_labels, clv_dataset_n_labels(training->dataset));
     for (size_t i = 0; i < training->n_examples; i++)
         if (training->examples[i] < 0 || (size_t)training->examples[i] >= size)
             return fail(err, CLV_ERR_USAGE, "example %zu is number %d of a dataset of %zu", i, training->examples[i],
@@ -136,8 +133,7 @@ static enum clv_status check_streaming(const struct clv_learner *learner, const 
 {
     if (!dataset_is_on_demand(training->dataset))
         return CLV_OK;
-    if (!learner_reads_on_demand(learner))
-        return fail(err, CLV_ERR_USAGE, "%s needs all features in memory", learner->name);
+    FAIL_IF(!learner_reads_on_demand(learner), CLV_ERR_USAGE, "%s needs all features in memory", learner->name);
     return training->n_weak ? fail(err, CLV_ERR_USAGE,
                                    "%zu images come without masks, whose features must be in memory", training->n_weak)
                             : CLV_OK;
@@ -232,8 +228,7 @@ enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_lear
                                   const struct clv_dataset *dataset, struct clv_error *err)
 {
     enum clv_graph graph;
-    if (!clv_dataset_size(dataset))
-        return fail(err, CLV_ERR_USAGE, "there are no examples whose shape could be learned");
+    FAIL_IF(!clv_dataset_size(dataset), CLV_ERR_USAGE, "there are no examples whose shape could be learned");
     MUST(dataset_graph(&graph, dataset, err));
     struct clv_problem first = clv_dataset_problem(dataset, 0);
     struct clv_shape chosen = {.n_labels = clv_dataset_n_labels(dataset),

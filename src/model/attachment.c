@@ -26,8 +26,7 @@ const struct clv_tensor *clv_model_attached(const struct clv_model *model, const
 enum clv_status tensor_copy(struct clv_tensor *copy, const struct clv_tensor *tensor, struct clv_error *err)
 {
     size_t bytes;
-    if (!tensor_bytes(&bytes, tensor))
-        return fail(err, CLV_ERR_USAGE, "tensor \"%s\": type or shape out of range", tensor->name);
+    FAIL_IF(!tensor_bytes(&bytes, tensor), CLV_ERR_USAGE, "tensor \"%s\": type or shape out of range", tensor->name);
     struct clv_tensor made = *tensor;
     made.name = string_copy(tensor->name);
     made.data = array_copy(tensor->data, bytes, 1);

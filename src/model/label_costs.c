@@ -42,8 +42,7 @@ static enum clv_status check(const struct clv_model *model, struct clv_error *er
     if (tensor->dtype != CLV_F64 || tensor->n_dimensions != 2 || tensor->shape[0] != n_labels ||
         tensor->shape[1] != size)
         return fail(err, CLV_ERR_DATA, "the model's tensor \"" LABEL_COSTS "\" is not f64 [%d][%d]", n_labels, size);
-    if (!model->first)
-        return fail(err, CLV_ERR_DATA, "the model has a tensor \"" LABEL_COSTS "\" and no first stage");
+    FAIL_IF(!model->first, CLV_ERR_DATA, "the model has a tensor \"" LABEL_COSTS "\" and no first stage");
     const double *w = tensor->data;
     for (size_t k = 0; k < (size_t)n_labels * (size_t)size; k++)
         if (!(w[k] >= ((k % (size_t)size) ? -1e50 : 0) && w[k] <= 1e50))

@@ -32,8 +32,7 @@ enum clv_status likelihood_of(double *value, struct likelihood *self, const stru
 {
     struct clv_field field = {0};
     double given = 0, all = 0;
-    if (label_costs_are_there(model))
-        return fail(err, CLV_ERR_USAGE, "a model with label costs has no likelihood");
+    FAIL_IF(label_costs_are_there(model), CLV_ERR_USAGE, "a model with label costs has no likelihood");
     enum clv_status status = self->forest ? CLV_OK : clv_forest_new(&self->forest, err);
     TRY(model_field_init(&field, model, problem, err));
     TRY(log_sum(&given, self, &field, problem->label, err));

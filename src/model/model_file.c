@@ -49,20 +49,17 @@ static enum clv_status check_shape(const struct clv_model *model, const char *na
     TRY_IF(model->first, check_stages(model, name, err));
     if (status != CLV_OK)
         return status;
-    if (model->labels.n_labels != shape->n_labels)
-        return fail(err, CLV_ERR_DATA, "%s: weights for %d labels, names for %d", name, shape->n_labels,
-                    model->labels.n_labels);
+    FAIL_IF(model->labels.n_labels != shape->n_labels, CLV_ERR_DATA, "%s: weights for %d labels, names for %d", name,
+            shape->n_labels, model->labels.n_labels);
     const struct clv_shape *of_nodes = model->first ? &model->first->shape : shape;
     if (!model->has_recipe)
         return CLV_OK;
     int32_t n_features = clv_recipe_n_features(&model->recipe);
     int32_t n_edge_features = clv_recipe_n_edge_features(&model->recipe);
-    if (of_nodes->n_features != n_features)
-        return fail(err, CLV_ERR_DATA, "%s: n_features is %d, its recipe makes %d", name, of_nodes->n_features,
-                    n_features);
-    if (of_nodes->n_edge_features != n_edge_features)
-        return fail(err, CLV_ERR_DATA, "%s: n_edge_features is %d, its recipe makes %d", name,
-                    of_nodes->n_edge_features, n_edge_features);
+    FAIL_IF(of_nodes->n_features != n_features, CLV_ERR_DATA, "%s: n_features is %d, its recipe makes %d", name,
+            of_nodes->n_features, n_features);
+    FAIL_IF(of_nodes->n_edge_features != n_edge_features, CLV_ERR_DATA,
+            "%s: n_edge_features is %d, its recipe makes %d", name, of_nodes->n_edge_features, n_edge_features);
     return CLV_OK;
 }
 
@@ -145,8 +142,7 @@ enum clv_status clv_model_write(const char *path, const struct clv_model *model,
 {
     if (!shape_has_form(&model->shape) || (model->first && !shape_has_form(&model->first->shape)))
         return fail(err, CLV_ERR_USAGE, "%s: unknown pairwise form %d", path, (int)model->shape.pairwise);
-    if (!model->w || !model->labels.palette)
-        return fail(err, CLV_ERR_USAGE, "%s: the model has no weights or no labels", path);
+    FAIL_IF(!model->w || !model->labels.palette, CLV_ERR_USAGE, "%s: the model has no weights or no labels", path);
     enum clv_status status = check_shape(model, path, err);
     TRY(weights_check(&model->shape, model->w, path, err));
     TRY_IF(model->first, weights_check(&model->first->shape, model->first->w, path, err));
@@ -203,8 +199,7 @@ static enum clv_status read_decoding(struct clv_decoding *decoding, const struct
     json_get_text(json_member(root, "decoding"), &name);
     while (rule < CLV_N_DECODING_RULES && strcmp(name, decoding_rule_name((enum clv_decoding_rule)rule)) != 0)
         rule++;
-    if (rule == CLV_N_DECODING_RULES)
-        return fail(err, CLV_ERR_DATA, "%s: this program knows no decoding \"%.60s\"", path, name);
+    FAIL_IF(rule == CLV_N_DECODING_RULES, CLV_ERR_DATA, "%s: this program knows no decoding \"%.60s\"", path, name);
     decoding->rule = (enum clv_decoding_rule)rule;
     if (!json_get_double(json_member(root, "hidden_temperature"), &decoding->hidden_temperature) ||
         !(decoding->hidden_temperature >= 0))
@@ -283,10 +278,7 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     TRY_IF(fresh.first, weights_read(&fresh.first->w, &fresh.first->shape, tensors, &names_of_first, path, err));
     TRY(read_extra(&fresh, tensors, path, err));
     TRY(record_read(&fresh.record, tensors, path, err));
-    if (status == CLV_OK)
-        *model = fresh;
-    else
-        clv_model_release(&fresh);
+    DELIVER(model, fresh, clv_model_release(&fresh));
     return status;
 }
 
@@ -301,9 +293,7 @@ static enum clv_status not_a_model(const char *path, struct clv_error *err)
         image_format(&kind, (const uint8_t *)head, size);
         array_free(head);
     }
-    if (kind)
-        return fail(err, CLV_ERR_DATA, "%s: no model, but an image (%s); models are what `cleave train' writes", path,
-                    kind);
+    FAIL_IF(kind, CLV_ERR_DATA, "%s: no model, but an image (%s); models are what `cleave train' writes", path, kind);
     if (strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0)
         why += length + 2;
     snprintf(reason, sizeof reason, "%s", why);
@@ -374,8 +364,7 @@ static enum clv_status check_parts(const struct clv_shape *shape, const double *
         if (!isfinite(unary[i]))
             return fail(err, CLV_ERR_DATA, "%s: unary weight %zu is %g", name, i, unary[i]);
     for (size_t i = 0; pairwise && i < n_pairwise; i++) {
-        if (!isfinite(pairwise[i]))
-            return fail(err, CLV_ERR_DATA, "%s: pairwise weight %zu is %g", name, i, pairwise[i]);
+        FAIL_IF(!isfinite(pairwise[i]), CLV_ERR_DATA, "%s: pairwise weight %zu is %g", name, i, pairwise[i]);
         if (pairwise[i] < 0 && shape->pairwise == CLV_PAIRWISE_POTTS)
             return fail(err, CLV_ERR_DATA, "%s: coupling %zu is %g, must not be negative", name, i, pairwise[i]);
     }

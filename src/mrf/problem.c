@@ -40,8 +40,7 @@ static enum clv_status check_shape(const struct clv_shape *shape, struct clv_err
 {
     if (shape->n_labels < 2 || shape->n_labels > MAX_LABELS)
         return fail(err, CLV_ERR_USAGE, "shape: %d labels, must be 2 to %d", shape->n_labels, MAX_LABELS);
-    if (shape->n_features < 1)
-        return fail(err, CLV_ERR_USAGE, "shape: %d features, must be at least 1", shape->n_features);
+    FAIL_IF(shape->n_features < 1, CLV_ERR_USAGE, "shape: %d features, must be at least 1", shape->n_features);
     if (shape->pairwise != CLV_PAIRWISE_NONE && shape->pairwise != CLV_PAIRWISE_POTTS &&
         shape->pairwise != CLV_PAIRWISE_FULL)
         return fail(err, CLV_ERR_USAGE, "shape: unknown pairwise form %d", (int)shape->pairwise);
@@ -55,14 +54,12 @@ static enum clv_status check_sizes(const struct clv_problem *problem, const stru
 {
     if (problem->n_nodes < 1 || problem->n_edges < 0)
         return fail(err, CLV_ERR_DATA, "problem has %d nodes and %d edges", problem->n_nodes, problem->n_edges);
-    if (problem->n_features != shape->n_features)
-        return fail(err, CLV_ERR_DATA, "problem has %d features per node, expected %d", problem->n_features,
-                    shape->n_features);
+    FAIL_IF(problem->n_features != shape->n_features, CLV_ERR_DATA, "problem has %d features per node, expected %d",
+            problem->n_features, shape->n_features);
     if (shape->pairwise != CLV_PAIRWISE_NONE && problem->n_edge_features != shape->n_edge_features)
         return fail(err, CLV_ERR_DATA, "problem has %d features per edge, expected %d", problem->n_edge_features,
                     shape->n_edge_features);
-    if (!problem->row)
-        return fail(err, CLV_ERR_DATA, "problem has no feature rows");
+    FAIL_IF(!problem->row, CLV_ERR_DATA, "problem has no feature rows");
     if (problem->n_edges > 0 && !problem->edges)
         return fail(err, CLV_ERR_DATA, "problem has %d edges but no edge list", problem->n_edges);
     if (problem->n_edges > 0 && shape->pairwise != CLV_PAIRWISE_NONE && !problem->edge_features)
@@ -73,22 +70,18 @@ static enum clv_status check_sizes(const struct clv_problem *problem, const stru
 static enum clv_status check_rows(const struct clv_problem *problem, struct clv_error *err)
 {
     const int64_t *row = problem->row;
-    if (row[0] < 0)
-        return fail(err, CLV_ERR_DATA, "node 0: its features start at %lld", (long long)row[0]);
+    FAIL_IF(row[0] < 0, CLV_ERR_DATA, "node 0: its features start at %lld", (long long)row[0]);
     for (int32_t i = 0; i < problem->n_nodes; i++) {
-        if (row[i + 1] < row[i] || row[i + 1] - row[i] > problem->n_features)
-            return fail(err, CLV_ERR_DATA, "node %d: its features run from %lld to %lld", i, (long long)row[i],
-                        (long long)row[i + 1]);
+        FAIL_IF(row[i + 1] < row[i] || row[i + 1] - row[i] > problem->n_features, CLV_ERR_DATA,
+                "node %d: its features run from %lld to %lld", i, (long long)row[i], (long long)row[i + 1]);
         if (row[i + 1] > row[i] && (!problem->index || !problem->value))
             return fail(err, CLV_ERR_DATA, "node %d: its features are missing", i);
         int32_t previous = -1;
         for (int64_t k = row[i]; k < row[i + 1]; k++) {
             int32_t index = problem->index[k];
-            if (index < 0 || index >= problem->n_features)
-                return fail(err, CLV_ERR_DATA, "node %d: feature %d is outside 0..%d", i, index,
-                            problem->n_features - 1);
-            if (index <= previous)
-                return fail(err, CLV_ERR_DATA, "node %d: feature %d comes after feature %d", i, index, previous);
+            FAIL_IF(index < 0 || index >= problem->n_features, CLV_ERR_DATA, "node %d: feature %d is outside 0..%d", i,
+                    index, problem->n_features - 1);
+            FAIL_IF(index <= previous, CLV_ERR_DATA, "node %d: feature %d comes after feature %d", i, index, previous);
             if (!isfinite(problem->value[k]))
                 return fail(err, CLV_ERR_DATA, "node %d: feature %d is %g", i, index, (double)problem->value[k]);
             previous = index;
@@ -102,9 +95,8 @@ static enum clv_status check_edges(const struct clv_problem *problem, const stru
 {
     for (int32_t e = 0; e < problem->n_edges; e++) {
         int32_t a = problem->edges[e][0], b = problem->edges[e][1];
-        if (a < 0 || b >= problem->n_nodes || a >= b)
-            return fail(err, CLV_ERR_DATA, "edge %d: its ends %d and %d must satisfy 0 <= first < second < %d", e, a, b,
-                        problem->n_nodes);
+        FAIL_IF(a < 0 || b >= problem->n_nodes || a >= b, CLV_ERR_DATA,
+                "edge %d: its ends %d and %d must satisfy 0 <= first < second < %d", e, a, b, problem->n_nodes);
     }
     if (shape->pairwise == CLV_PAIRWISE_NONE)
         return CLV_OK;

@@ -272,16 +272,14 @@ static enum clv_status cut(uint8_t *labels, const struct page_document *document
         request.before = has_before ? before : NULL;
         status = click_cut(labels, document->scene, &request, err);
     }
-    array_free(seeds);
-    array_free(before);
+    arrays_free(seeds, before);
     return status;
 }
 
 enum clv_status page_document_draw(struct page_document *document, struct page_event *event, struct clv_error *err)
 {
     size_t n = page_document_size(document);
-    if (event->kind > PAGE_BOX && event->kind != PAGE_DELETE)
-        return fail(err, CLV_ERR_USAGE, "a mask is no stroke");
+    FAIL_IF(event->kind > PAGE_BOX && event->kind != PAGE_DELETE, CLV_ERR_USAGE, "a mask is no stroke");
     uint8_t *labels = array_alloc(n, 1);
     enum clv_status status = labels ? cut(labels, document, event, err) : fail_memory(err);
     TRY(page_runs_encode(&event->result, labels, n, 1, err));
@@ -390,9 +388,7 @@ enum clv_status page_document_use_model(struct page_document *document, const st
         prior = NULL;
     }
     clv_oracle_free(oracle);
-    array_free(prior);
-    array_free(margin);
-    array_free(y);
+    arrays_free(prior, margin, y);
     clv_example_release(&example);
     return status;
 }

@@ -95,8 +95,7 @@ static enum clv_status put_document(struct text *json, const struct page_session
     const struct page_history *history = &document->history;
     size_t n = page_document_size(document);
     int32_t *numbers = array_alloc(n, sizeof *numbers);
-    if (!numbers)
-        return fail_memory(err);
+    MUST_IF(!numbers, fail_memory(err));
     page_document_number(numbers, document);
     text_printf(json,
                 "{\"number\":%d,\"width\":%d,\"height\":%d,\"revision\":%d,\"accepted\":%s,\"undo\":%s,\"redo\":%s,"
@@ -220,8 +219,7 @@ static enum clv_status check_revision(const struct page_session *session, int32_
                                       struct clv_error *err)
 {
     int64_t revision = -1;
-    if (!json_get_int64(json_member(root, "revision"), &revision))
-        return fail(err, CLV_ERR_USAGE, "the request has no revision");
+    FAIL_IF(!json_get_int64(json_member(root, "revision"), &revision), CLV_ERR_USAGE, "the request has no revision");
     if (session->open != number || revision != session->document.revision)
         return fail(err, CLV_ERR_CREATE, "this image was changed in another window; open it again");
     return CLV_OK;
@@ -248,8 +246,7 @@ static enum clv_status save_and_tell(struct page_response *response, struct page
     double ms = now_ms() - started;
     enum clv_status status = page_session_save(session, err);
     TRY(put_document(&response->body, session, ms, err));
-    if (status == CLV_OK && response->body.failed)
-        status = fail_memory(err);
+    TRY_IF(response->body.failed, fail_memory(err));
     if (status == CLV_OK)
         return CLV_OK;
     if (has_new_events)
@@ -275,8 +272,7 @@ static enum clv_status draw(struct page_response *response, struct page_session 
     double started = now_ms();
     struct moment before = now(&session->document);
     enum clv_status status = page_event_parse(&event, root, "stroke", err);
-    if (status == CLV_OK && event.label >= session->set.labels.n_labels)
-        status = fail(err, CLV_ERR_USAGE, "there is no label %d", event.label);
+    TRY_IF(event.label >= session->set.labels.n_labels, fail(err, CLV_ERR_USAGE, "there is no label %d", event.label));
     int64_t other = page_document_n_objects(&session->document);
     TRY_IF(event.kind == PAGE_MERGE &&
                (!json_get_int64(json_member(root, "other"), &other) || other < 0 || other >= PAGE_MAX_OBJECTS),
@@ -301,8 +297,7 @@ static enum clv_status see(struct clv_object_map *map, uint8_t *labels, const st
                            struct clv_error *err)
 {
     const struct clv_image *image = &session->document.image;
-    if (!session->model.w)
-        return fail(err, CLV_ERR_USAGE, "there is no model yet: train one");
+    FAIL_IF(!session->model.w, CLV_ERR_USAGE, "there is no model yet: train one");
     MUST(page_document_suggest(labels, &session->document, &session->model, err));
     if (session->keeps_objects)
         return clv_segment_objects(map, labels, &session->model, image, err);
@@ -381,10 +376,8 @@ static enum clv_status train(struct page_response *response, struct page_session
 {
     const struct page_trainer *trainer = session->options->trainer;
     struct training_export export;
-    if (!trainer)
-        return fail(err, CLV_ERR_USAGE, "there is nobody to train");
-    if (trainer->is_busy(trainer->context))
-        return fail(err, CLV_ERR_USAGE, "training is under way");
+    FAIL_IF(!trainer, CLV_ERR_USAGE, "there is nobody to train");
+    FAIL_IF(trainer->is_busy(trainer->context), CLV_ERR_USAGE, "training is under way");
     enum clv_status status = training_export_write(&export, session, err);
     TRY(trainer->start(trainer->context, &export, err));
     training_export_release(&export);
@@ -397,8 +390,7 @@ static enum clv_status name_label(struct page_response *response, struct page_se
 {
     const char *name = NULL;
     int64_t value = -1;
-    if (!json_get_text(json_member(root, "name"), &name))
-        return fail(err, CLV_ERR_USAGE, "the request has no name");
+    FAIL_IF(!json_get_text(json_member(root, "name"), &name), CLV_ERR_USAGE, "the request has no name");
     (void)json_get_int64(json_member(root, "value"), &value);
     enum clv_status status =
         is_new ? page_labels_add(session, name, err) : page_labels_rename(session, value, name, err);
@@ -411,8 +403,7 @@ static enum clv_status post(struct page_response *response, struct page_session 
     struct json_value *root = NULL;
     enum clv_status status = json_parse(&root, request->body ? request->body : "", request->size, "request", err);
     bool is_of_image = target.route >= PAGE_STROKE && target.route <= PAGE_ACCEPT;
-    if (status == CLV_OK && is_of_image)
-        status = check_revision(session, target.number, root, err);
+    TRY_IF(is_of_image, check_revision(session, target.number, root, err));
     if (status == CLV_OK)
         switch (target.route) {
         case PAGE_OPEN: status = open_image(response, session, target.number, err); break;
@@ -487,8 +478,7 @@ void page_handle(struct page_response *response, struct page_session *session, c
     }
     enum clv_status status =
         target.is_post ? post(response, session, request, target, &err) : get(response, session, target, &err);
-    if (status == CLV_OK && response->body.failed)
-        status = fail_memory(&err);
+    TRY_IF(response->body.failed, fail_memory(&err));
     if ((target.route == PAGE_OPEN || target.route == PAGE_IMAGE) &&
         (status == CLV_ERR_DATA || status == CLV_ERR_NO_INPUT))
         session->items[target.number].is_unreadable = true;

@@ -40,8 +40,7 @@ void page_history_release(struct page_history *history)
 
 static enum clv_status append(struct page_history *history, struct page_event *event, struct clv_error *err)
 {
-    if (history->n >= PAGE_MAX_EVENTS)
-        return fail(err, CLV_ERR_DATA, "an image takes at most %d strokes", PAGE_MAX_EVENTS);
+    FAIL_IF(history->n >= PAGE_MAX_EVENTS, CLV_ERR_DATA, "an image takes at most %d strokes", PAGE_MAX_EVENTS);
     if (array_reserve((void **)&history->events, &history->capacity, history->n + 1, sizeof *history->events))
         return fail_memory(err);
     history->events[history->n++] = *event;
@@ -54,8 +53,7 @@ enum clv_status page_history_add(struct page_history *history, struct page_event
     size_t n_undone = history->n - history->cursor;
     if (n_undone) {
         struct page_event *undone = array_copy(history->events + history->cursor, n_undone, sizeof *undone);
-        if (!undone)
-            return fail_memory(err);
+        MUST_IF(!undone, fail_memory(err));
         release_dropped(history);
         history->dropped = undone;
         history->n_dropped = n_undone;
@@ -105,8 +103,7 @@ static enum clv_status parse_points(struct page_event *event, const struct json_
         return fail(err, CLV_ERR_DATA, "%s: points must be pairs of numbers, at most %d", name, PAGE_MAX_POINTS);
     event->n_points = n / 2;
     event->points = array_alloc(n / 2, sizeof *event->points);
-    if (!event->points)
-        return fail_memory(err);
+    MUST_IF(!event->points, fail_memory(err));
     for (size_t k = 0; k < n; k++) {
         double value;
         if (!json_get_double(json_element(points, k), &value) || !(fabs(value) <= 1e6))
@@ -128,12 +125,10 @@ enum clv_status page_event_parse(struct page_event *event, const struct json_val
     size_t k = 0;
     while (k < N_KINDS && strcmp(kinds[k], kind) != 0)
         k++;
-    if (k == N_KINDS)
-        return fail(err, CLV_ERR_DATA, "%s: kind \"%.20s\"", name, kind);
+    FAIL_IF(k == N_KINDS, CLV_ERR_DATA, "%s: kind \"%.20s\"", name, kind);
     if (number < 0 || number >= PAGE_MAX_OBJECTS)
         return fail(err, CLV_ERR_DATA, "%s: object %lld, must be 0..%d", name, (long long)number, PAGE_MAX_OBJECTS - 1);
-    if (label < 1 || label > 254)
-        return fail(err, CLV_ERR_DATA, "%s: label %lld, must be 1..254", name, (long long)label);
+    FAIL_IF(label < 1 || label > 254, CLV_ERR_DATA, "%s: label %lld, must be 1..254", name, (long long)label);
     made.kind = (enum page_kind)k;
     made.object = (int32_t)number;
     made.label = (int32_t)label;
@@ -146,10 +141,7 @@ enum clv_status page_event_parse(struct page_event *event, const struct json_val
         status = parse_points(&made, json_member(object, "points"), name, err);
     if (status == CLV_OK && has_points && made.n_points < (k == PAGE_BOX ? 2 : 1))
         status = fail(err, CLV_ERR_DATA, "%s: %zu points are too few for a %s", name, made.n_points, kind);
-    if (status == CLV_OK)
-        *event = made;
-    else
-        page_event_release(&made);
+    DELIVER(event, made, page_event_release(&made));
     return status;
 }
 
@@ -182,11 +174,9 @@ static enum clv_status parse_result(struct page_runs *runs, const struct json_va
                                     const char *name, struct clv_error *err)
 {
     size_t n = 0;
-    if (!json_get_array(mask, &n))
-        return fail(err, CLV_ERR_DATA, "%s: a stroke without its mask", name);
+    FAIL_IF(!json_get_array(mask, &n), CLV_ERR_DATA, "%s: a stroke without its mask", name);
     runs->lengths = array_alloc(n, sizeof *runs->lengths);
-    if (!runs->lengths)
-        return fail_memory(err);
+    MUST_IF(!runs->lengths, fail_memory(err));
     runs->n = n;
     for (size_t k = 0; k < n; k++) {
         int64_t length;
@@ -194,8 +184,7 @@ static enum clv_status parse_result(struct page_runs *runs, const struct json_va
             return fail(err, CLV_ERR_DATA, "%s: a mask's run %zu is no length", name, k);
         runs->lengths[k] = (int32_t)length;
     }
-    if (!page_runs_fit(runs, n_pixels))
-        return fail(err, CLV_ERR_DATA, "%s: a mask is not of the image's size", name);
+    FAIL_IF(!page_runs_fit(runs, n_pixels), CLV_ERR_DATA, "%s: a mask is not of the image's size", name);
     return CLV_OK;
 }
 
@@ -210,9 +199,9 @@ static enum clv_status parse_events(struct page_history *history, const struct j
         !json_get_int64(json_member(root, "accepted"), &is_accepted) ||
         !json_get_int64(json_member(root, "cursor"), &cursor) || !json_get_array(strokes, &n))
         return fail(err, CLV_ERR_DATA, "%s: width, height, accepted, cursor or strokes is missing", name);
-    if (is_width != width || is_height != height)
-        return fail(err, CLV_ERR_DATA, "%s: is of an image of %lldx%lld, this one is %dx%d", name, (long long)is_width,
-                    (long long)is_height, width, height);
+    FAIL_IF(is_width != width || is_height != height, CLV_ERR_DATA,
+            "%s: is of an image of %lldx%lld, this one is %dx%d", name, (long long)is_width, (long long)is_height,
+            width, height);
     if (cursor < 0 || (size_t)cursor > n)
         return fail(err, CLV_ERR_DATA, "%s: cursor %lld of %zu strokes", name, (long long)cursor, n);
     for (size_t k = 0; k < n; k++) {
@@ -241,9 +230,6 @@ enum clv_status page_history_parse(struct page_history *history, const char *byt
     enum clv_status status = json_parse(&root, bytes, size, name, err);
     TRY(parse_events(&made, root, name, width, height, err));
     json_root_free(root);
-    if (status == CLV_OK)
-        *history = made;
-    else
-        page_history_release(&made);
+    DELIVER(history, made, page_history_release(&made));
     return status;
 }

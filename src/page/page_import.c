@@ -28,10 +28,7 @@ enum clv_status page_import_read(struct page_import *import, const char *path, c
         memset(made.values, 1, made.boxes.n_labels);
     else if (!boxes_values_in(made.values, &set->labels, &made.boxes))
         status = fail(err, CLV_ERR_DATA, "%s: has labels that labels.tsv of %s does not name", path, set->root);
-    if (status == CLV_OK)
-        *import = made;
-    else
-        page_import_release(&made);
+    DELIVER(import, made, page_import_release(&made));
     return status;
 }
 
@@ -92,8 +89,6 @@ enum clv_status page_import_show(struct page_document *document, const struct pa
         if (label)
             status = show(document, &placed[next], entry, label, labels, err);
     }
-    array_free(placed);
-    array_free(is_taken);
-    array_free(labels);
+    arrays_free(placed, is_taken, labels);
     return status;
 }

@@ -73,8 +73,7 @@ enum clv_status page_labels_add(struct page_session *session, const char *name, 
     enum clv_status status = check_name(labels, name, err);
     while (value < CLV_MAX_LABELS && labels->is_void[value])
         value++;
-    if (status == CLV_OK && value >= CLV_MAX_LABELS)
-        status = fail(err, CLV_ERR_USAGE, "there are %d labels already", labels->n_labels);
+    TRY_IF(value >= CLV_MAX_LABELS, fail(err, CLV_ERR_USAGE, "there are %d labels already", labels->n_labels));
     TRY(check_masks(session, err));
     if (status != CLV_OK)
         return status;

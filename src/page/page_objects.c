@@ -52,8 +52,7 @@ enum clv_status page_document_import_objects(struct page_document *document, con
                                              struct clv_error *err)
 {
     int32_t before = page_document_n_objects(document), n = map->n_objects;
-    if (n > PAGE_MAX_OBJECTS - before)
-        return fail(err, CLV_ERR_DATA, "%d objects, the page takes at most %d", n, PAGE_MAX_OBJECTS);
+    FAIL_IF(n > PAGE_MAX_OBJECTS - before, CLV_ERR_DATA, "%d objects, the page takes at most %d", n, PAGE_MAX_OBJECTS);
     size_t cursor = document->history.cursor;
     int32_t(*rows)[2] = array_zalloc((size_t)n + 1, sizeof *rows); /* first, end */
     enum clv_status status = rows ? CLV_OK : fail_memory(err);
@@ -135,8 +134,7 @@ static enum clv_status part(int32_t *numbers, const struct page_document *docume
     for (size_t p = 0; p < n && status == CLV_OK; p++)
         numbers[p] = numbers[p] < 0 ? own : numbers[p];
     clv_object_map_release(&map);
-    array_free(sizes);
-    array_free(layer);
+    arrays_free(sizes, layer);
     return status;
 }
 
@@ -153,8 +151,7 @@ enum clv_status page_document_regroup(struct page_document *document, struct pag
     const struct page_event *own = find(document, event->object), *theirs = merges ? find(document, other) : own;
     if (!own || !theirs || event->object == other)
         return fail(err, CLV_ERR_USAGE, "there is no object %d", (own ? other : event->object) + 1);
-    if (other >= PAGE_MAX_OBJECTS)
-        return fail(err, CLV_ERR_USAGE, "the page takes at most %d objects", PAGE_MAX_OBJECTS);
+    FAIL_IF(other >= PAGE_MAX_OBJECTS, CLV_ERR_USAGE, "the page takes at most %d objects", PAGE_MAX_OBJECTS);
     int32_t height = document->image.height;
     size_t n = page_document_size(document), cursor = document->history.cursor;
     struct page_event second = {.kind = merges ? PAGE_DELETE : PAGE_MASK, .label = own->label, .is_linked = true};

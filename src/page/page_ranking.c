@@ -48,8 +48,7 @@ void page_ranking_free(struct page_ranking *ranking)
         return;
     stop(ranking);
     pthread_mutex_destroy(&ranking->lock);
-    array_free(ranking->error);
-    array_free(ranking);
+    arrays_free(ranking->error, ranking);
 }
 
 /* The share of an image's pixels whose label is not the most probable one, expected by the marginals. */
@@ -63,8 +62,7 @@ static enum clv_status expect(double *error, const struct clv_model *model, cons
     enum clv_status status = page_view_open(&view, NULL, path, model, NULL, err);
     TRY(clv_example_extract_maps(&example, view.image, view.maps, &model->recipe, err));
     TRY(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
-    if (status == CLV_OK && !(marginals = array_alloc((size_t)example.problem.n_nodes, n_labels * sizeof *marginals)))
-        status = fail_memory(err);
+    TRY_IF(!(marginals = array_alloc((size_t)example.problem.n_nodes, n_labels * sizeof *marginals)), fail_memory(err));
     TRY(clv_model_marginals(marginals, NULL, NULL, model, &example.problem, oracle, SEED, DRAWS, err));
     for (size_t i = 0; status == CLV_OK && i < (size_t)example.problem.n_nodes; i++) {
         double best = 0;

@@ -18,8 +18,7 @@ enum clv_status page_runs_encode(struct page_runs *runs, const uint8_t *labels, 
     for (size_t p = 0; p < n_pixels; p++)
         n += (labels[p] == label) != (p > 0 && labels[p - 1] == label);
     made.lengths = array_zalloc(n, sizeof *made.lengths);
-    if (!made.lengths)
-        return fail_memory(err);
+    MUST_IF(!made.lengths, fail_memory(err));
     for (size_t p = 0; p < n_pixels; p++) {
         made.n += (labels[p] == label) != (p > 0 && labels[p - 1] == label);
         made.lengths[made.n]++;

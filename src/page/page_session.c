@@ -37,14 +37,11 @@ void page_session_free(struct page_session *session)
     page_document_release(&session->document);
     clv_model_release(&session->model);
     for (size_t i = 0; session->items && i < session->set.n_items; i++) {
-        array_free(session->items[i].mask);
-        array_free(session->items[i].strokes);
-        array_free(session->items[i].instances);
+        arrays_free(session->items[i].mask, session->items[i].strokes, session->items[i].instances);
     }
     array_free(session->items);
     page_import_release(&session->import);
-    array_free(session->boxes_path);
-    array_free(session->labels_path);
+    arrays_free(session->boxes_path, session->labels_path);
     clv_set_release(&session->set);
     array_free(session);
 }
@@ -126,8 +123,7 @@ static enum clv_status list_items(struct page_session *session, struct clv_error
         item->has_bad_name = strpbrk(names[i], "\t\r\n") || !text_is_utf8(names[i], strlen(names[i]));
         item->is_unreadable = item->has_bad_name;
     }
-    array_free(names);
-    array_free(is_shared);
+    arrays_free(names, is_shared);
     return status == CLV_OK ? check_masks(session, err) : status;
 }
 
@@ -154,8 +150,7 @@ static enum clv_status prepare(bool *has_made, const struct page_session *sessio
     char *path = *name ? path_join(session->set.root, name) : string_copy(session->set.root);
     *has_made = path && !path_exists(path);
     enum clv_status status = !path ? fail_memory(err) : *name ? folder_create(path, err) : CLV_OK;
-    if (status == CLV_OK && access(path, W_OK | X_OK) != 0)
-        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path);
+    TRY_IF(access(path, W_OK | X_OK) != 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot save labels there", path));
     array_free(path);
     return status;
 }
@@ -187,8 +182,7 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
                                  struct clv_error *err)
 {
     struct page_session *fresh = array_zalloc(1, sizeof *fresh);
-    if (!fresh)
-        return fail_memory(err);
+    MUST_IF(!fresh, fail_memory(err));
     fresh->options = options;
     fresh->open = -1;
     enum clv_status status = path_is_folder(options->folder) || !path_exists(options->folder)
@@ -215,12 +209,8 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
                              !(fresh->ranking = page_ranking_new(&fresh->set))))
         status = fail_memory(err);
     TRY(read_boxes(fresh, err));
-    if (status == CLV_OK && path_exists(options->model))
-        status = page_session_use_model(fresh, err);
-    if (status == CLV_OK)
-        *session = fresh;
-    else
-        page_session_free(fresh);
+    TRY_IF(path_exists(options->model), page_session_use_model(fresh, err));
+    DELIVER(session, fresh, page_session_free(fresh));
     return status;
 }
 
@@ -314,8 +304,7 @@ static enum clv_status read_drawn(struct page_document *document, const struct p
         TRY(session->keeps_objects ? page_document_import_objects(document, &objects, err)
                                    : page_document_import(document, mask.labels, PAGE_MASK, err));
     }
-    array_free(painted);
-    array_free(numbers);
+    arrays_free(painted, numbers);
     clv_object_map_release(&objects);
     clv_mask_release(&mask);
     return status;
@@ -328,17 +317,15 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     struct page_document document;
     struct page_stamp mask_stamp = stamp_of(item->mask), strokes_stamp = stamp_of(item->strokes);
     struct page_stamp instances_stamp = stamp_of(item->instances);
-    if (item->has_bad_name)
-        return fail(err, CLV_ERR_DATA, "%s: its name has a tab, a line end or what is no UTF-8; rename it to label it",
-                    of->name);
+    FAIL_IF(item->has_bad_name, CLV_ERR_DATA,
+            "%s: its name has a tab, a line end or what is no UTF-8; rename it to label it", of->name);
     enum clv_status status = page_document_open(&document, of->image, &session->options->limits, err);
     if (status == CLV_OK && (strokes_stamp.is_there || file_of(item->mask, item->foreign) ||
                              (session->keeps_objects && file_of(item->instances, item->foreign_instances))))
         status = read_drawn(&document, session, item, err);
     else if (status == CLV_OK)
         status = page_import_show(&document, &session->import, of->name, err);
-    if (status == CLV_OK && session->model.w)
-        status = page_document_use_model(&document, &session->model, err);
+    TRY_IF(session->model.w, page_document_use_model(&document, &session->model, err));
     if (status != CLV_OK) {
         page_document_release(&document);
         return status;
@@ -369,18 +356,14 @@ static enum clv_status put_aside(const char *foreign, const char *mask, struct c
         return CLV_OK;
     char *own = path_replace_extension(mask, ""), *theirs = path_replace_extension(foreign, "");
     bool is_shared = own && theirs && strcmp(own, theirs) != 0;
-    array_free(own);
-    array_free(theirs);
+    arrays_free(own, theirs);
     if (is_shared)
         return CLV_OK;
     char *folder = path_folder(foreign), *aside = folder ? path_join(folder, ".replaced") : NULL;
     char *path = aside ? path_join(aside, path_name(foreign)) : NULL;
     enum clv_status status = path ? folder_create(aside, err) : fail_memory(err);
-    if (status == CLV_OK && rename(foreign, path) != 0)
-        status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot be put aside to %s", foreign, path);
-    array_free(folder);
-    array_free(aside);
-    array_free(path);
+    TRY_IF(rename(foreign, path) != 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot be put aside to %s", foreign, path));
+    arrays_free(folder, aside, path);
     return status;
 }
 
@@ -390,8 +373,7 @@ static enum clv_status save_boxes(struct page_session *session, struct clv_error
     int32_t n_objects = page_document_n_objects(document), label = 0;
     struct page_box *boxes = array_zalloc((size_t)n_objects, sizeof *boxes);
     size_t n = 0;
-    if (!boxes)
-        return fail_memory(err);
+    MUST_IF(!boxes, fail_memory(err));
     for (int32_t object = 0; object < n_objects; object++)
         if (page_document_box(&boxes[n].place, &label, document, object)) {
             boxes[n].label = label < session->set.labels.n_labels ? session->set.labels.names[label] : "";
@@ -443,8 +425,7 @@ enum clv_status page_session_save(struct page_session *session, struct clv_error
                     "%s or its strokes were changed meanwhile by another program; open the image again", item->mask);
     }
     uint8_t *painted = array_alloc(page_document_size(document), 1);
-    if (!painted)
-        return fail_memory(err);
+    MUST_IF(!painted, fail_memory(err));
     page_document_paint(painted, document);
     session->document.history.is_empty = is_empty(document);
     text_init(&json, MAX_STROKES_BYTES);

@@ -8,9 +8,7 @@
 
 void training_export_release(struct training_export *export)
 {
-    array_free(export->data);
-    array_free(export->only);
-    array_free(export->boxes);
+    arrays_free(export->data, export->only, export->boxes);
     *export = (struct training_export){0};
 }
 
@@ -34,8 +32,7 @@ struct known {
 
 static void known_release(struct known *known)
 {
-    array_free(known->labels);
-    array_free(known->boxes);
+    arrays_free(known->labels, known->boxes);
 }
 
 /* One object's strokes: its own later ones over earlier ones; strokes of ground count only where no object is. */
@@ -187,8 +184,7 @@ static enum clv_status add_new(struct writing *self, size_t i, struct clv_error 
         boxes[k] = clv_box_pixels(&placed[k], width, height);
     if (status == CLV_OK)
         add_boxed(self, item->name, boxes, entry->n_boxes);
-    array_free(placed);
-    array_free(boxes);
+    arrays_free(placed, boxes);
     return status;
 }
 
@@ -225,8 +221,7 @@ static enum clv_status write_files(struct writing *self, struct clv_error *err)
     struct training_export *export = self->export;
     const char *root = self->session->set.root;
     char *manifest = path_join(root, "manifest.tsv"); /* would choose images of its own */
-    if (!manifest)
-        return fail_memory(err);
+    MUST_IF(!manifest, fail_memory(err));
     bool is_plain =
         self->is_linked || (self->n_accepted == export->n_masks && !export->n_boxed && !path_exists(manifest));
     array_free(manifest);
@@ -234,17 +229,15 @@ static enum clv_status write_files(struct writing *self, struct clv_error *err)
         export->n_masks = self->n_accepted;
         export->n_boxed = 0;
     }
-    if (export->n_masks + export->n_boxed < 2)
-        return fail(err, CLV_ERR_USAGE,
-                    "accept at least 2 images before training, or draw on 2 what is an object and what is not");
+    FAIL_IF(export->n_masks + export->n_boxed < 2, CLV_ERR_USAGE,
+            "accept at least 2 images before training, or draw on 2 what is an object and what is not");
     if (is_plain) {
         export->data = string_copy(root);
         return export->data ? write_text(&export->only, self->folder, "accepted", &self->accepted, err)
                             : fail_memory(err);
     }
     enum clv_status status = write_text(&export->data, root, ".training.tsv", &self->manifest, err);
-    if (status == CLV_OK && export->n_boxed)
-        status = write_text(&export->boxes, self->folder, "boxes.tsv", &self->boxes, err);
+    TRY_IF(export->n_boxed, write_text(&export->boxes, self->folder, "boxes.tsv", &self->boxes, err));
     return status;
 }
 

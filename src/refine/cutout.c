@@ -207,10 +207,7 @@ enum clv_status cutout_make(struct cutout *self, const struct clv_image *image, 
         draw_row(&fresh, &nearby, y, band);
     }
     arrays_free(kind, nearby.columns);
-    if (status == CLV_OK)
-        *self = fresh;
-    else
-        cutout_release(&fresh);
+    DELIVER(self, fresh, cutout_release(&fresh));
     return status;
 }
 

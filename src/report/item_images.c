@@ -59,8 +59,7 @@ static enum clv_status show_probability(struct item_images *images, struct clv_i
     uint8_t greys[256][3];
     size_t n = (size_t)photo->width * (size_t)photo->height;
     uint8_t *values = array_alloc(n, 1);
-    if (!values)
-        return fail_memory(err);
+    MUST_IF(!values, fail_memory(err));
     for (int v = 0; v < 256; v++)
         memset(greys[v], v, 3);
     clv_labels_resize(values, photo->width, photo->height, item->probability, item->image->width, item->image->height);
@@ -91,8 +90,7 @@ enum clv_status item_images_make(struct item_images *images, const struct clv_re
     enum clv_status status = labels && truth ? CLV_OK : fail_memory(err);
     TRY(clv_image_resize(&photo, source, made.width, made.height, err));
     TRY(encode_jpeg(&made, LAYER_IMAGE, &photo, err));
-    if (status == CLV_OK && item->probability)
-        status = show_probability(&made, &photo, item, err);
+    TRY_IF(item->probability, show_probability(&made, &photo, item, err));
     if (status != CLV_OK || !item->labels)
         goto done;
 
@@ -108,12 +106,8 @@ enum clv_status item_images_make(struct item_images *images, const struct clv_re
         TRY(encode_labels(&made, LAYER_DIFFERENCE, labels, difference_palette, err));
     }
 done:
-    if (status == CLV_OK)
-        *images = made;
-    else
-        item_images_release(&made);
+    DELIVER(images, made, item_images_release(&made));
     clv_image_release(&photo);
-    array_free(labels);
-    array_free(truth);
+    arrays_free(labels, truth);
     return status;
 }

@@ -20,8 +20,7 @@ enum clv_status probability_draw(struct clv_image *image, const uint8_t *probabi
     size_t n = (size_t)image->width * (size_t)image->height;
     uint8_t *labels = array_alloc(n, 1), palette[256][3] = {{0}};
     double opacity[256];
-    if (!labels)
-        return fail_memory(err);
+    MUST_IF(!labels, fail_memory(err));
     for (int v = 0; v < 256; v++)
         opacity[v] = TINT_OPACITY * probability_entropy(v / 255.0);
     for (size_t i = 0; i < n; i++) {

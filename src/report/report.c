@@ -29,27 +29,20 @@ static void report_free(struct clv_report *report, bool remove_folder)
         rmdir(report->folder);
     for (size_t i = 0; report->header.facts && i < 2 * report->header.n_facts; i++)
         array_free(report->header.facts[i]);
-    array_free(report->header.facts);
-    array_free(report->header.title);
-    array_free(report->header.names);
-    array_free(report->header.palette);
-    array_free(report->folder);
-    array_free(report->path);
-    array_free(report);
+    arrays_free(report->header.facts, report->header.title, report->header.names, report->header.palette,
+                report->folder, report->path, report);
 }
 
 /* A file without a name: it goes with its last descriptor, even after a crash. */
 static enum clv_status open_items(struct clv_report *report, struct clv_error *err)
 {
     char *name = path_join(report->folder, ".items-XXXXXX");
-    if (!name)
-        return fail_memory(err);
+    MUST_IF(!name, fail_memory(err));
     int fd = mkostemp(name, O_CLOEXEC);
     if (fd >= 0)
         unlink(name);
     array_free(name);
-    if (fd < 0)
-        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", report->folder);
+    MUST_IF(fd < 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot create a file", report->folder));
     report->items = fdopen(fd, "w+b");
     if (report->items)
         return CLV_OK;
@@ -68,13 +61,11 @@ static enum clv_status copy_header(struct page_header *header, const char *title
     header->n_labels = labels->n_labels;
     header->label_0_is_void = labels->is_void[0];
     header->facts = array_zalloc(2 * n_summary, sizeof *header->facts);
-    if (!header->title || !header->names || !header->palette || !header->facts)
-        return fail_memory(err);
+    MUST_IF(!header->title || !header->names || !header->palette || !header->facts, fail_memory(err));
     header->n_facts = n_summary;
     for (size_t i = 0; i < 2 * n_summary; i++) {
         header->facts[i] = string_copy(summary[i / 2][i % 2]);
-        if (!header->facts[i])
-            return fail_memory(err);
+        MUST_IF(!header->facts[i], fail_memory(err));
     }
     return CLV_OK;
 }
@@ -85,8 +76,7 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
 {
     *report = NULL;
     struct clv_report *made = array_zalloc(1, sizeof *made);
-    if (!made)
-        return fail_memory(err);
+    MUST_IF(!made, fail_memory(err));
     made->folder = string_copy(folder);
     made->path = path_join(folder, "index.html");
     enum clv_status status = made->folder && made->path ? CLV_OK : fail_memory(err);
@@ -98,10 +88,7 @@ enum clv_status clv_report_begin(struct clv_report **report, const char *folder,
         made->made_folder = status == CLV_OK && kind == PATH_ABSENT;
     }
     TRY(open_items(made, err));
-    if (status == CLV_OK)
-        *report = made;
-    else
-        report_free(made, true);
+    DELIVER(report, made, report_free(made, true));
     return status;
 }
 
@@ -142,8 +129,7 @@ static enum clv_status write_next_to_page(const struct clv_report *report, const
                                           size_t size, struct clv_error *err)
 {
     char *path = path_join(report->folder, name);
-    if (!path)
-        return fail_memory(err);
+    MUST_IF(!path, fail_memory(err));
     enum clv_status status = CLV_OK;
     unlink(path); /* what a link there leads to is not the report's */
     FILE *stream = fopen(path, "wbxe");
@@ -181,8 +167,7 @@ enum clv_status clv_report_add(struct clv_report *report, const struct clv_repor
         return fail(err, CLV_ERR_USAGE, "%s: image of %dx%d pixels and %d channels cannot be reported", item->name,
                     item->image->width, item->image->height, item->image->channels);
     enum clv_status status = item_images_make(&images, item, (const uint8_t(*)[3])report->header.palette, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, item->name);
+    MUST_IF(status != CLV_OK, fail_within(err, status, item->name));
     size_t number = report->totals.n_images + 1;
     status = check_items(
         report, page_write_item(report->items, item, &images, number, number + report->totals.n_failures), err);
@@ -223,8 +208,7 @@ enum clv_status clv_report_finish(struct clv_report *report, struct clv_error *e
         status = fail(err, CLV_ERR_IO, "%s: an item was not written", report->path);
     else
         status = file_create(&writer, report->path, err);
-    if (status == CLV_OK && page_write_head(writer.stream, &report->header, &report->totals))
-        status = fail_memory(err);
+    TRY_IF(page_write_head(writer.stream, &report->header, &report->totals), fail_memory(err));
     TRY(copy_items(writer.stream, report, err));
     if (status == CLV_OK) {
         page_write_tail(writer.stream, &report->totals);

@@ -45,9 +45,8 @@ static enum clv_status find_overlaps(struct overlap **overlaps, size_t *n, const
 enum clv_status object_counts_of(struct object_counts *counts, const struct clv_object_map *truth,
                                  const struct clv_object_map *found, struct clv_error *err)
 {
-    if (truth->width != found->width || truth->height != found->height)
-        return fail(err, CLV_ERR_USAGE, "true objects of %dx%d, found ones of %dx%d", truth->width, truth->height,
-                    found->width, found->height);
+    FAIL_IF(truth->width != found->width || truth->height != found->height, CLV_ERR_USAGE,
+            "true objects of %dx%d, found ones of %dx%d", truth->width, truth->height, found->width, found->height);
     struct overlap *overlaps = NULL;
     size_t n = 0;
     int64_t *area_true = array_zalloc((size_t)truth->n_objects + 1, sizeof *area_true);

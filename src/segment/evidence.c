@@ -11,9 +11,7 @@
 
 void evidence_release(struct evidence *self)
 {
-    array_free(self->nodes);
-    array_free(self->maps);
-    array_free(self->is_open);
+    arrays_free(self->nodes, self->maps, self->is_open);
     *self = (struct evidence){0};
 }
 
@@ -149,8 +147,7 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
         for (size_t at = 0; at < self->plane && status == CLV_OK; at += self->n)
             leave_beyond_nodes(plane + at, sums, example, columns);
     }
-    array_free(columns);
-    array_free(sums);
+    arrays_free(columns, sums);
     return status;
 }
 
@@ -169,10 +166,7 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
         made.is_open[y[i]] = 1;
     TRY(clv_example_vote(labels, made.nodes, example, y, made.n_labels, err));
     TRY(read_maps(&made, example, maps, model, err));
-    if (status == CLV_OK)
-        *self = made;
-    else
-        evidence_release(&made);
+    DELIVER(self, made, evidence_release(&made));
     return status;
 }
 

@@ -16,8 +16,7 @@ void labelled_image_release(struct labelled_image *self)
     clv_example_release(&self->nodes);
     item_maps_close(self->maps, &self->model.recipe);
     clv_oracle_free(self->oracle);
-    array_free(self->y);
-    array_free(self->painted);
+    arrays_free(self->y, self->painted);
     *self = (struct labelled_image){0};
 }
 
@@ -60,8 +59,7 @@ enum clv_status labelled_image_init(struct labelled_image *self, const struct cl
     if (stop_requested(source->progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
     enum clv_status status = read_item(self, source, item, err);
-    if (status == CLV_OK && (status = label(self, example->problem, err)) != CLV_OK)
-        status = fail_within(err, status, item->image);
+    TRY_IF((status = label(self, example->problem, err)) != CLV_OK, fail_within(err, status, item->image));
     if (status != CLV_OK)
         labelled_image_release(self);
     return status;

@@ -21,8 +21,7 @@ enum clv_status map_margin(struct clv_map *margin, const struct map_reader *map,
     const struct clv_recipe_map *recipe_map = &model->recipe.maps[index];
     enum clv_status status = map_ready_init(&ready, map, recipe_map, err);
     float *sum = status == CLV_OK ? array_zalloc(ready.n, sizeof *sum) : NULL;
-    if (status == CLV_OK && !sum)
-        status = fail_memory(err);
+    TRY_IF(!sum, fail_memory(err));
     for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
         bool is_features = recipe_map->kind == CLV_MAP_FEATURES;
         double of_two = ready.n_channels == 2 ? c - 0.5 : 1; /* half the log-odds of label 1, minus those of label 0 */

@@ -35,8 +35,7 @@ static enum clv_status take_nearby(float *plane, const struct segmented *self, s
         return CLV_OK;
     enum clv_status status = near_colours_init(&colours, self->image, err);
     float *score = status == CLV_OK ? array_alloc(colours.n_cells, sizeof *score) : NULL;
-    if (status == CLV_OK && !score)
-        status = fail_memory(err);
+    TRY_IF(!score, fail_memory(err));
     if (status == CLV_OK) {
         near_colours_learn(&colours, self->painted, 1);
         near_colours_score(score, &colours, 1, 0);

@@ -117,8 +117,7 @@ static enum clv_status open_file(struct raster_cut *self, struct clv_error *err)
         status = resume(self, err);
     else if (!(self->file = fopen(options->tiles, "wb+e")))
         return fail_errno(err, CLV_ERR_CREATE, "%s: cannot be created", options->tiles);
-    if (status == CLV_OK && ftruncate(fileno(self->file), self->offset[self->n_resumed]))
-        status = unwritten(self, err);
+    TRY_IF(ftruncate(fileno(self->file), self->offset[self->n_resumed]), unwritten(self, err));
     if (status == CLV_OK && self->n_resumed)
         report_message(options->progress, CLV_NOTE, "%s: %d of %d tiles finished before", options->path,
                        self->n_resumed, self->n_tiles);
@@ -154,9 +153,7 @@ enum clv_status raster_cut_open(struct raster_cut *self, const struct raster_cut
 
 static void release_field(struct raster_cut *self)
 {
-    array_free(self->edges);
-    array_free(self->unary);
-    array_free(self->coupling);
+    arrays_free(self->edges, self->unary, self->coupling);
     self->edges = NULL;
     self->unary = self->coupling = NULL;
 }

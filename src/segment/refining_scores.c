@@ -186,9 +186,7 @@ static enum clv_status fit_all(struct learning *self, struct clv_error *err)
             .terms = terms + i * FIT_PIXELS * k, .is_one = is_one + i * FIT_PIXELS, .weight = weight + i * FIT_PIXELS};
     TRY(parallel_for(n, self->source->n_threads, gather, self, err));
     TRY(fit_terms(self, err));
-    array_free(terms);
-    array_free(is_one);
-    array_free(weight);
+    arrays_free(terms, is_one, weight);
     return status;
 }
 
@@ -196,9 +194,7 @@ static void sample_release(struct sample *sample)
 {
     clv_image_release(&sample->image);
     clv_mask_release(&sample->truth);
-    array_free(sample->painted);
-    array_free(sample->refined);
-    array_free(sample->score);
+    arrays_free(sample->painted, sample->refined, sample->score);
 }
 
 static enum clv_status prepare(void *context, size_t index, int thread, struct clv_error *err)
@@ -288,7 +284,6 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
     refining_nets_release(&self.nets);
     for (size_t i = 0; self.samples && i < self.n_samples; i++)
         sample_release(&self.samples[i]);
-    array_free(self.samples);
-    array_free(self.rows);
+    arrays_free(self.samples, self.rows);
     return status;
 }

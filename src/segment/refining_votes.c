@@ -42,8 +42,7 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
         labelled_image_init(labelled, self->model, self->source, &self->source->examples[index * self->stride], err);
     TRY(evidence_init(&sample->evidence, labelled->painted, &labelled->nodes, labelled->y, labelled->maps,
                       &labelled->model, err));
-    if (status == CLV_OK && !(sample->refined = array_alloc(labelled->n, 1)))
-        status = fail_memory(err);
+    TRY_IF(!(sample->refined = array_alloc(labelled->n, 1)), fail_memory(err));
     return status;
 }
 

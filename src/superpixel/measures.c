@@ -79,8 +79,7 @@ static bool is_true_boundary(const uint8_t *truth, int32_t width, int32_t height
 enum clv_status clv_boundary_recall(double *recall, const struct clv_superpixels *superpixels, const uint8_t *truth,
                                     int32_t tolerance_px, struct clv_error *err)
 {
-    if (tolerance_px < 0)
-        return fail(err, CLV_ERR_USAGE, "boundary recall: tolerance is %d px", tolerance_px);
+    FAIL_IF(tolerance_px < 0, CLV_ERR_USAGE, "boundary recall: tolerance is %d px", tolerance_px);
     int32_t width = superpixels->width, height = superpixels->height;
     /* Of the rows near the current one, those with near[x]. */
     int32_t *count = array_zalloc((size_t)width, sizeof *count);

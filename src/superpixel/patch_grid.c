@@ -11,12 +11,9 @@ static int32_t patches_along(int32_t side, int32_t size, int32_t step)
 enum clv_status patch_grid_init(struct clv_patch_grid *grid, int32_t width, int32_t height, int32_t size_px,
                                 int32_t step_px, struct clv_error *err)
 {
-    if (width < 1 || height < 1)
-        return fail(err, CLV_ERR_USAGE, "patches: image is %dx%d", width, height);
-    if (size_px < 1)
-        return fail(err, CLV_ERR_USAGE, "patches: size is %d px, not at least 1", size_px);
-    if (step_px < 1)
-        return fail(err, CLV_ERR_USAGE, "patches: step is %d px, not at least 1", step_px);
+    FAIL_IF(width < 1 || height < 1, CLV_ERR_USAGE, "patches: image is %dx%d", width, height);
+    FAIL_IF(size_px < 1, CLV_ERR_USAGE, "patches: size is %d px, not at least 1", size_px);
+    FAIL_IF(step_px < 1, CLV_ERR_USAGE, "patches: step is %d px, not at least 1", step_px);
     int32_t rows = patches_along(height, size_px, step_px), columns = patches_along(width, size_px, step_px);
     if ((int64_t)rows * columns > INT32_MAX)
         return fail(err, CLV_ERR_USAGE, "patches: %d rows of %d, more than 2^31", rows, columns);
@@ -60,8 +57,7 @@ enum clv_status patch_grid_adjacency(struct clv_adjacency *adjacency, const stru
                                      struct clv_error *err)
 {
     int64_t rows = grid->n_rows, columns = grid->n_columns, n_edges = rows * (columns - 1) + (rows - 1) * columns;
-    if (n_edges > INT32_MAX)
-        return fail(err, CLV_ERR_USAGE, "patches: %lld edges, more than 2^31", (long long)n_edges);
+    FAIL_IF(n_edges > INT32_MAX, CLV_ERR_USAGE, "patches: %lld edges, more than 2^31", (long long)n_edges);
     struct clv_adjacency made = {.n_nodes = (int32_t)(rows * columns), .n_edges = (int32_t)n_edges};
     made.edges = array_alloc((size_t)n_edges, sizeof *made.edges);
     made.boundary_length = array_alloc((size_t)n_edges, sizeof *made.boundary_length);

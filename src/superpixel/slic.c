@@ -44,19 +44,15 @@ static enum clv_status check(const struct clv_image *image, const struct clv_sli
 {
     if (!image->pixels || image->width < 1 || image->height < 1)
         return fail(err, CLV_ERR_USAGE, "superpixels: image is %dx%d", image->width, image->height);
-    if (image->channels != 3)
-        return fail(err, CLV_ERR_USAGE, "superpixels: image has %d channel(s), not 3", image->channels);
-    if ((int64_t)image->width * image->height > INT32_MAX)
-        return fail(err, CLV_ERR_USAGE, "superpixels: image is %dx%d, more than 2^31 pixels", image->width,
-                    image->height);
+    FAIL_IF(image->channels != 3, CLV_ERR_USAGE, "superpixels: image has %d channel(s), not 3", image->channels);
+    FAIL_IF((int64_t)image->width * image->height > INT32_MAX, CLV_ERR_USAGE,
+            "superpixels: image is %dx%d, more than 2^31 pixels", image->width, image->height);
     if (options->n_superpixels < 1)
         return fail(err, CLV_ERR_USAGE, "superpixels: number wanted is %d, not at least 1", options->n_superpixels);
-    if (!(options->compactness > 0) || isinf(options->compactness))
-        return fail(err, CLV_ERR_USAGE, "superpixels: compactness is %g, not a positive number",
-                    (double)options->compactness);
-    if (options->n_iterations < 1 || options->n_iterations > 100)
-        return fail(err, CLV_ERR_USAGE, "superpixels: number of iterations is %d, not in 1..100",
-                    options->n_iterations);
+    FAIL_IF(!(options->compactness > 0) || isinf(options->compactness), CLV_ERR_USAGE,
+            "superpixels: compactness is %g, not a positive number", (double)options->compactness);
+    FAIL_IF(options->n_iterations < 1 || options->n_iterations > 100, CLV_ERR_USAGE,
+            "superpixels: number of iterations is %d, not in 1..100", options->n_iterations);
     return CLV_OK;
 }
 

@@ -34,8 +34,7 @@ struct synth_run {
 
 static enum clv_status check_options(const struct clv_synth_options *options, struct clv_error *err)
 {
-    if (options->n_images < 1)
-        return fail(err, CLV_ERR_USAGE, "number of images is %d, must be at least 1", options->n_images);
+    FAIL_IF(options->n_images < 1, CLV_ERR_USAGE, "number of images is %d, must be at least 1", options->n_images);
     if (options->width < 16 || options->width > 8192 || options->height < 16 || options->height > 8192)
         return fail(err, CLV_ERR_USAGE, "size is %dx%d, each side must be 16..8192", options->width, options->height);
     if (!(options->train_share >= 0 && options->train_share <= 1))
@@ -51,8 +50,7 @@ static enum clv_status check_folder(const char *folder, struct clv_error *err)
     if (status != CLV_OK || kind == PATH_ABSENT)
         return status;
     DIR *stream = opendir(folder);
-    if (!stream)
-        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot open folder", folder);
+    MUST_IF(!stream, fail_errno(err, CLV_ERR_CREATE, "%s: cannot open folder", folder));
     for (struct dirent *entry; status == CLV_OK && (entry = readdir(stream));)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             status = fail(err, CLV_ERR_CREATE, "%s: folder is not empty (it holds %s); --overwrite writes into it",

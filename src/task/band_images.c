@@ -42,8 +42,7 @@ enum clv_status band_images_give(struct clv_set *set, const struct clv_recipe *r
     for (size_t k = 0; k < m; k++)
         if (strcmp(set->map_names[k], BANDS_MAP) == 0)
             return fail(err, CLV_ERR_USAGE, "map \"" BANDS_MAP "\": the images' own bands are called so");
-    if (m == CLV_MAX_MAPS)
-        return fail(err, CLV_ERR_USAGE, "map \"" BANDS_MAP "\": one more than %d", CLV_MAX_MAPS);
+    FAIL_IF(m == CLV_MAX_MAPS, CLV_ERR_USAGE, "map \"" BANDS_MAP "\": one more than %d", CLV_MAX_MAPS);
     for (size_t i = 0; i < set->n_items && status == CLV_OK; i++)
         if (!(set->items[i].maps[m] = string_copy(set->items[i].image)))
             status = fail_memory(err);
@@ -59,8 +58,7 @@ enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set
     if (strlen(names) >= sizeof recipe->bands.files)
         return fail(err, CLV_ERR_USAGE, "--bands: names of more than %zu bytes", sizeof recipe->bands.files - 1);
     const char **images = training_set_images(set);
-    if (!images)
-        return fail_memory(err);
+    MUST_IF(!images, fail_memory(err));
     enum clv_status status = bands_learn(&recipe->bands, images, set->n_items, limits, progress, err);
     array_free(images);
     memcpy(recipe->bands.files, names, strlen(names) + 1);

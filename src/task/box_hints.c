@@ -131,8 +131,7 @@ static enum clv_status read_shared(struct item_boxes *found, struct reading *sel
         if (status != CLV_OK)
             status = bad_images_add(bad, status, err);
     }
-    array_free(names);
-    array_free(entries);
+    arrays_free(names, entries);
     return status;
 }
 
@@ -145,8 +144,7 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
     size_t n = set->n_items, kept = 0, n_bad = bad->n;
     struct item_boxes *found = array_zalloc(n, sizeof *found);
     enum clv_status status = found ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && path)
-        status = read_shared(found, &reading, set, bad, path, others, err);
+    TRY_IF(path, read_shared(found, &reading, set, bad, path, others, err));
     for (size_t i = 0; i < n && status == CLV_OK && !path; i++) {
         status = read_own(&found[i], &reading, &set->items[i], err);
         if (status != CLV_OK)

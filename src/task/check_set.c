@@ -93,12 +93,10 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     const struct clv_set *set = &check->supervision->set;
     size_t item = check->first + index;
     struct clv_image image = {0};
-    if (stop_requested(check->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(check->progress), CLV_ERR_INTERRUPTED, "interrupted");
     *finding = (struct finding){0};
     enum clv_status status = clv_image_read(&image, set->items[item].image, check->limits, &finding->error);
-    if (status == CLV_OK && set->items[item].mask)
-        status = look_at_mask(finding, check, item, &image, &finding->error);
+    TRY_IF(set->items[item].mask, look_at_mask(finding, check, item, &image, &finding->error));
     finding->is_12_bit = status == CLV_OK && image_is_12_bit(&image, set->items[item].image, check->limits);
     bool is_too_large =
         status == CLV_OK && memory_check_extraction(check->recipe, set, &set->items[item], image.width, image.height,
@@ -182,9 +180,9 @@ static enum clv_status report(const struct summary *summary, const struct superv
                        summary->note);
     const char *name = only < labels->n_labels ? labels->names[only] : "";
     bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* the others, by boxes or strokes */
-    if (n_labels == 1 && !may_be_guessed)
-        return fail(err, CLV_ERR_USAGE, "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned",
-                    options->data, self->n_masks, name);
+    FAIL_IF(n_labels == 1 && !may_be_guessed, CLV_ERR_USAGE,
+            "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned", options->data,
+            self->n_masks, name);
     if (n_labels == 1)
         report_message(options->progress, CLV_NOTE,
                        "warning: the %zu masks have one label alone, \"%s\", from which nothing is learned",
@@ -263,8 +261,7 @@ static enum clv_status check_images(struct supervision *self, struct summary *su
         status = summary ? report(summary, self, options, err) : CLV_OK;
         drop(self, is_bad);
     }
-    array_free(check.findings);
-    array_free(is_bad);
+    arrays_free(check.findings, is_bad);
     return status;
 }
 

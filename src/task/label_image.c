@@ -68,8 +68,7 @@ enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, con
 
 static enum clv_status check(const struct clv_model *model, const struct clv_image *image, struct clv_error *err)
 {
-    if (!model->has_recipe)
-        return fail(err, CLV_ERR_USAGE, "the model is of features made elsewhere, which no image has");
+    FAIL_IF(!model->has_recipe, CLV_ERR_USAGE, "the model is of features made elsewhere, which no image has");
     if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
         return fail(err, CLV_ERR_USAGE, "the image is %dx%d of %d channels (3 are needed)", image->width, image->height,
                     image->channels);
@@ -102,8 +101,7 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
     struct clv_oracle *own = NULL, *oracle = options->oracle;
     int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
     enum clv_status status = y ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && !oracle)
-        status = clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err);
+    TRY_IF(!oracle, clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err));
     if (!oracle)
         oracle = own;
     TRY(label_nodes(y, model, &example->problem, oracle, options, err));
@@ -130,8 +128,7 @@ enum clv_status clv_segment(uint8_t *labels, const struct clv_model *model, cons
     maps = map_readers_of(views, own.maps, model->recipe.n_maps);
     size_t n = (size_t)image->width * (size_t)image->height;
     enum clv_status status = example_extract(&example, image, maps, &model->recipe, err);
-    if (status == CLV_OK && !(fresh = array_alloc(n, 1)))
-        status = fail_memory(err);
+    TRY_IF(!(fresh = array_alloc(n, 1)), fail_memory(err));
     TRY(label_example(fresh, model, image, &example, maps, &own, err));
     if (status == CLV_OK)
         memcpy(labels, fresh, n);

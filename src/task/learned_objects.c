@@ -74,9 +74,8 @@ static enum clv_status view(struct object_model *objects, const struct clv_model
             fits = tensor->shape[i] == wanted[k].shape[i];
             n *= (size_t)wanted[k].shape[i];
         }
-        if (!fits || !is_finite(tensor, n))
-            return fail(err, CLV_ERR_DATA, "the model's tensor %s is not there, or not of its kind, shape and numbers",
-                        names[k]);
+        FAIL_IF(!fits || !is_finite(tensor, n), CLV_ERR_DATA,
+                "the model's tensor %s is not there, or not of its kind, shape and numbers", names[k]);
     }
     objects->shrink = *(const float *)found[SHRINK]->data;
     for (int k = 0; k < 2; k++)
@@ -108,8 +107,7 @@ struct items {
 static enum clv_status count_tiny(size_t *n_tiny, const struct clv_object_map *map, struct clv_error *err)
 {
     int32_t *area = array_zalloc((size_t)map->n_objects + 1, sizeof *area);
-    if (!area)
-        return fail_memory(err);
+    MUST_IF(!area, fail_memory(err));
     for (size_t p = 0; p < (size_t)map->width * (size_t)map->height; p++)
         area[map->objects[p]]++;
     *n_tiny = 0;
@@ -172,8 +170,7 @@ enum clv_status learned_objects_train(struct clv_model *model, const struct clv_
                        seconds_now() - started, objects.weights ? "" : "; none touch, so each peak is one",
                        objects.shrink > 1 ? ", which are looked at smaller" : "");
     object_model_release(&objects);
-    array_free(items.items);
-    array_free(items.n_tiny);
+    arrays_free(items.items, items.n_tiny);
     return status;
 }
 
@@ -210,9 +207,6 @@ enum clv_status clv_segment_objects(struct clv_object_map *map, const uint8_t *l
     struct clv_object_map found = {0};
     enum clv_status status = learned_objects_find(&found, model, image, err);
     TRY(label_found(&found, labels, is_object, err));
-    if (status == CLV_OK)
-        *map = found;
-    else
-        clv_object_map_release(&found);
+    DELIVER(map, found, clv_object_map_release(&found));
     return status;
 }

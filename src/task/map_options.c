@@ -30,8 +30,7 @@ static enum clv_status check_words(const struct clv_map_words *words, const char
         size_t m = 0;
         while (m < set->n_maps && name[0] && strcmp(name, set->map_names[m]) != 0)
             m++;
-        if (m == set->n_maps)
-            return fail(err, CLV_ERR_USAGE, "%s: there is no map %s", option, name);
+        FAIL_IF(m == set->n_maps, CLV_ERR_USAGE, "%s: there is no map %s", option, name);
     }
     return CLV_OK;
 }
@@ -48,8 +47,7 @@ static enum clv_status choose(struct clv_recipe *recipe, bool is_wanted, const s
                               const struct clv_set *set, struct clv_error *err)
 {
     MUST(check_all_words(self, set, err));
-    if (!is_wanted && self->n)
-        return fail(err, CLV_ERR_USAGE, "--maps: --blocks leaves them out; name the block maps as well");
+    FAIL_IF(!is_wanted && self->n, CLV_ERR_USAGE, "--maps: --blocks leaves them out; name the block maps as well");
     if (recipe->blocks & CLV_BLOCK_MAPS && !set->n_maps)
         return fail(err, CLV_ERR_USAGE, "--blocks: the block maps needs --maps NAME=FOLDER or a column maps.NAME");
     if (!is_wanted || !set->n_maps)
@@ -116,10 +114,9 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
             k++;
         while (c < n_columns && strcmp(columns[c], recipe->maps[m].name) != 0)
             c++;
-        if (k == self->n && c == n_columns)
-            return fail(err, CLV_ERR_USAGE,
-                        "%s: learned with maps %s; --maps %s=FOLDER says where those of the images are", path,
-                        recipe->maps[m].name, recipe->maps[m].name);
+        FAIL_IF(k == self->n && c == n_columns, CLV_ERR_USAGE,
+                "%s: learned with maps %s; --maps %s=FOLDER says where those of the images are", path,
+                recipe->maps[m].name, recipe->maps[m].name);
     }
     for (size_t k = 0; k < self->n; k++) {
         int32_t m = 0;

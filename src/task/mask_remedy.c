@@ -144,6 +144,5 @@ void mask_remedy(struct text *text, const char *message, enum clv_fault fault, c
         put_size_command(text, &set->items[i], limits, set->root, images, masks);
     else if (fault == CLV_FAULT_MASK_VALUES || fault == CLV_FAULT_MASK_COLOURS)
         put_labels(text, fault == CLV_FAULT_MASK_COLOURS, set, limits);
-    array_free(images);
-    array_free(masks);
+    arrays_free(images, masks);
 }

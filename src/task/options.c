@@ -10,9 +10,8 @@ enum clv_status option_int(int32_t *value, const char *name, const char *typed, 
                            struct clv_error *err)
 {
     int32_t parsed;
-    if (!parse_int32(typed, &parsed) || parsed < minimum || parsed > maximum)
-        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is no whole number from %" PRId32 " to %" PRId32, name, typed,
-                    minimum, maximum);
+    FAIL_IF(!parse_int32(typed, &parsed) || parsed < minimum || parsed > maximum, CLV_ERR_USAGE,
+            "--%s: \"%s\" is no whole number from %" PRId32 " to %" PRId32, name, typed, minimum, maximum);
     *value = parsed;
     return CLV_OK;
 }
@@ -33,8 +32,7 @@ enum clv_status option_numbers(double *values, size_t *n, size_t capacity, const
     for (const char *part = typed; part; part = strchr(part, ',') ? strchr(part, ',') + 1 : NULL) {
         char number[64];
         size_t length = strcspn(part, ",");
-        if (*n == capacity)
-            return fail(err, CLV_ERR_USAGE, "--%s: more than %zu candidates", name, capacity);
+        FAIL_IF(*n == capacity, CLV_ERR_USAGE, "--%s: more than %zu candidates", name, capacity);
         snprintf(number, sizeof number, "%.*s", (int)length, part);
         MUST(option_number(&values[(*n)++], name, length < sizeof number ? number : part, minimum, maximum, err));
     }
@@ -45,9 +43,8 @@ static enum clv_status take_uint64(uint64_t *value, const struct clv_option *opt
                                    struct clv_error *err)
 {
     uint64_t parsed, minimum = (uint64_t)option->minimum;
-    if (!parse_uint64(typed, &parsed) || parsed < minimum)
-        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is no whole number from %" PRIu64 " to %" PRIu64, option->name,
-                    typed, minimum, UINT64_MAX);
+    FAIL_IF(!parse_uint64(typed, &parsed) || parsed < minimum, CLV_ERR_USAGE,
+            "--%s: \"%s\" is no whole number from %" PRIu64 " to %" PRIu64, option->name, typed, minimum, UINT64_MAX);
     *value = parsed;
     return CLV_OK;
 }
@@ -84,8 +81,7 @@ enum clv_status option_choice(int *value, const char *name, const char *typed, c
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
     }
     const char *near = text_nearest(typed, choices, n);
-    if (near)
-        return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is none of %s; did you mean \"%s\"?", name, typed, list, near);
+    FAIL_IF(near, CLV_ERR_USAGE, "--%s: \"%s\" is none of %s; did you mean \"%s\"?", name, typed, list, near);
     return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is none of %s", name, typed, list);
 }
 

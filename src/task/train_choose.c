@@ -53,16 +53,14 @@ enum clv_status train_check_effect(const struct clv_train_options *options, cons
         as_given.init = &none;
     for (int i = 0; learner->parameters[i].name; i++) {
         const char *why = options->is_given[i] ? idle_in_all(options, &as_given, i) : NULL;
-        if (why)
-            return fail(err, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", learner->parameters[i].name,
-                        learner->name, why);
+        FAIL_IF(why, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", learner->parameters[i].name,
+                learner->name, why);
     }
     for (size_t g = 0; g < options->n_grids || (options->cv && g == 0); g++) {
         int index = grid_parameter(options->n_grids ? &options->grids[g] : NULL, learner);
         const char *why = index < 0 ? NULL : idle_in_all(options, &as_given, index); /* -1: reported later */
-        if (why)
-            return fail(err, CLV_ERR_USAGE, "%s: --%s has no effect with --learner %s: %s",
-                        options->n_grids ? "--cv-grid" : "--cv", learner->parameters[index].name, learner->name, why);
+        FAIL_IF(why, CLV_ERR_USAGE, "%s: --%s has no effect with --learner %s: %s",
+                options->n_grids ? "--cv-grid" : "--cv", learner->parameters[index].name, learner->name, why);
     }
     return CLV_OK;
 }
@@ -158,8 +156,7 @@ static enum clv_status take_grids(struct search *self, struct clv_error *err)
     for (size_t g = 0; g < self->n_grids; g++) {
         const struct clv_candidates *grid = &self->grids[g];
         index[g] = grid_parameter(grid, learner);
-        if (index[g] < 0)
-            return fail(err, CLV_ERR_USAGE, "--cv-grid: learner \"%s\" has no regularisation", learner->name);
+        FAIL_IF(index[g] < 0, CLV_ERR_USAGE, "--cv-grid: learner \"%s\" has no regularisation", learner->name);
         for (size_t h = 0; h < g; h++)
             if (index[h] == index[g])
                 return fail(err, CLV_ERR_USAGE, "--cv-grid: %s has two grids", learner->parameters[index[g]].name);
@@ -246,8 +243,7 @@ static enum clv_status choose(struct choice *best, struct search *self, struct c
             self->training.parameters[self->index[g]] = self->grids[g].values[place[g]];
         status = try_row(best, self, err);
     } while (status == CLV_OK && next_combination(place, self));
-    if (status == CLV_ERR_INTERRUPTED)
-        return fail_unfinished(self, err);
+    MUST_IF(status == CLV_ERR_INTERRUPTED, fail_unfinished(self, err));
     if (status != CLV_OK)
         return status;
     text_init(&line, 1 << 10);

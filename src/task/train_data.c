@@ -74,9 +74,8 @@ static enum clv_status open_dataset(struct train_data *data, const struct clv_tr
 static enum clv_status open_features(struct train_data *data, const struct clv_train_options *options,
                                      struct clv_error *err)
 {
-    if (options->recipe_given)
-        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
-                    options->recipe_given, options->data);
+    FAIL_IF(options->recipe_given, CLV_ERR_USAGE, "--%s: %s is a feature file, its features are made already",
+            options->recipe_given, options->data);
     if (options->mirror)
         return fail(err, CLV_ERR_USAGE, "--mirror: %s is a feature file, its features are made already", options->data);
     if (options->maps.n)
@@ -89,11 +88,9 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
                          : options->weak_split       ? "weak-split"
                          : options->unlabelled_split ? "unlabelled-split"
                                                      : NULL;
-    if (options->voids)
-        return fail(err, CLV_ERR_USAGE, "--void: %s is a feature file, made with its own labels (features --void)",
-                    options->data);
-    if (option)
-        return fail(err, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
+    FAIL_IF(options->voids, CLV_ERR_USAGE, "--void: %s is a feature file, made with its own labels (features --void)",
+            options->data);
+    FAIL_IF(option, CLV_ERR_USAGE, "--%s: %s is a feature file, which has no splits", option, options->data);
     const struct path_list files = train_files(options);
     MUST(digest_features(data->digest, &files, err));
     MUST(open_dataset(data, options, err));
@@ -223,8 +220,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     TRY_IF(options->cv && (size_t)options->cv > supervision.n_masks,
            fail(err, CLV_ERR_USAGE, "--cv: %d folds need as many images with masks, there are %zu", options->cv,
                 supervision.n_masks));
-    if (status == CLV_OK && options->maps.n)
-        status = map_options_add(set, &options->maps, err);
+    TRY_IF(options->maps.n, map_options_add(set, &options->maps, err));
     TRY_IF(!options->init && training_set_is_deep(set, &options->limits),
            band_images_learn(&data->recipe, set, &options->limits, options->progress, err));
     TRY_IF(options->init && data->recipe.bands.n_bands, band_images_give(set, &data->recipe, err));
@@ -260,8 +256,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
                                   options->progress, err);
     TRY(dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, box_figure, &data->recipe, n_threads,
                               &options->limits, options->progress, err));
-    if (status == CLV_OK && options->mirror)
-        status = train_mirror_extract(data, set, options, n_threads, err);
+    TRY_IF(options->mirror, train_mirror_extract(data, set, options, n_threads, err));
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};
     bool has_objects = false;
@@ -287,13 +282,9 @@ enum clv_status train_data_load(struct train_data *data, const struct clv_train_
     enum clv_status status = options->n_images               ? train_data_in_memory(&loaded, options, err)
                              : is_tensor_file(options->data) ? open_features(&loaded, options, err)
                                                              : extract_images(&loaded, options, start, err);
-    if (status == CLV_OK && !clv_dataset_size(loaded.dataset))
-        status = fail(err, CLV_ERR_DATA, "%s: no images in it", options->data);
+    TRY_IF(!clv_dataset_size(loaded.dataset), fail(err, CLV_ERR_DATA, "%s: no images in it", options->data));
     TRY(train_loss_weigh(&loaded, options, err));
-    if (status == CLV_OK)
-        *data = loaded;
-    else
-        train_data_release(&loaded);
+    DELIVER(data, loaded, train_data_release(&loaded));
     return status;
 }
 
@@ -302,14 +293,12 @@ enum clv_status train_data_examples(int32_t **examples, size_t *n, const struct 
 {
     *n = 0;
     *examples = array_alloc(data->n_masks, sizeof **examples);
-    if (!*examples)
-        return fail_memory(err);
+    MUST_IF(!*examples, fail_memory(err));
     for (size_t i = 0; i < data->n_masks; i++)
         if (clv_dataset_problem(data->dataset, i).theta)
             (*examples)[(*n)++] = (int32_t)i;
-    if (data->n_masks && !*n)
-        return fail(err, CLV_ERR_DATA, "%s: has no true labels to learn from, nor has any other of %zu",
-                    clv_dataset_name(data->dataset, 0), data->n_masks);
+    FAIL_IF(data->n_masks && !*n, CLV_ERR_DATA, "%s: has no true labels to learn from, nor has any other of %zu",
+            clv_dataset_name(data->dataset, 0), data->n_masks);
     if (*n < data->n_masks)
         report_message(progress, CLV_NOTE, "%zu of %zu masks are void throughout; their images teach nothing",
                        data->n_masks - *n, data->n_masks);

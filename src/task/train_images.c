@@ -33,15 +33,13 @@ struct names {
 
 static void names_release(struct names *self)
 {
-    array_free(self->list);
-    array_free(self->bytes);
+    arrays_free(self->list, self->bytes);
     *self = (struct names){0};
 }
 
 static enum clv_status names_add(struct names *self, const char *text, size_t line, struct clv_error *err)
 {
-    if (array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&self->list, &self->capacity, self->n + 1, sizeof *self->list), fail_memory(err));
     self->list[self->n++] = (struct name){text, line, false};
     return CLV_OK;
 }
@@ -129,8 +127,7 @@ static enum clv_status append_items(struct clv_set *set, struct clv_set *other, 
 {
     size_t n = set->n_items + other->n_items;
     struct clv_item *items = array_realloc(set->items, n, sizeof *items);
-    if (!items)
-        return fail_memory(err);
+    MUST_IF(!items, fail_memory(err));
     set->items = items;
     if (other->n_items)
         memcpy(items + set->n_items, other->items, other->n_items * sizeof *items);
@@ -272,8 +269,7 @@ static enum clv_status extend_boxes(struct supervision *self, size_t n, struct c
 {
     size_t n_before = self->boxes ? self->set.n_items : 0, n_after = self->set.n_items + n;
     struct item_boxes *grown = array_realloc(self->boxes, n_after, sizeof *grown);
-    if (!grown)
-        return fail_memory(err);
+    MUST_IF(!grown, fail_memory(err));
     for (size_t i = n_before; i < n_after; i++)
         grown[i] = (struct item_boxes){0};
     self->boxes = grown;
@@ -335,17 +331,12 @@ enum clv_status supervision_read(struct supervision *self, const struct clv_trai
     struct supervision fresh = {0};
     const char *splits;
     enum clv_status status = read_masks(&fresh, &splits, path, options, err);
-    if (status == CLV_OK && (options->weak_split || options->boxes))
-        status = add_boxed(&fresh, splits, path, options, err);
-    if (status == CLV_OK && options->unlabelled_split)
-        status = add_unlabelled(&fresh, path, options, err);
+    TRY_IF(options->weak_split || options->boxes, add_boxed(&fresh, splits, path, options, err));
+    TRY_IF(options->unlabelled_split, add_unlabelled(&fresh, path, options, err));
     if (status == CLV_OK && !fresh.n_masks && !fresh.n_boxed && !fresh.bad.n)
         status = fail(err, CLV_ERR_DATA, "%s: %zu images without labels teach nothing unless some have masks or boxes",
                       path, fresh.n_unlabelled);
-    if (status == CLV_OK)
-        *self = fresh;
-    else
-        supervision_release(&fresh);
+    DELIVER(self, fresh, supervision_release(&fresh));
     return status;
 }
 
@@ -360,8 +351,7 @@ static bool is_scribble(const struct clv_problem *problem)
 
 void train_weak_release(struct train_weak *self)
 {
-    array_free(self->examples);
-    array_free(self->given);
+    arrays_free(self->examples, self->given);
     *self = (struct train_weak){0};
 }
 
@@ -425,8 +415,7 @@ enum clv_status train_mirror_use(int32_t **examples, struct clv_training *traini
 {
     size_t n = training->n_examples, n_own = clv_dataset_size(data->dataset) - data->n_mirrored;
     int32_t *grown = array_realloc(*examples, 2 * n, sizeof *grown);
-    if (!grown)
-        return fail_memory(err);
+    MUST_IF(!grown, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         grown[n + i] = (int32_t)n_own + grown[i];
     *examples = grown;

@@ -78,16 +78,12 @@ static enum clv_status check_values(struct clv_labels *labels, const struct clv_
             n++;
             highest = v;
         }
-    if (!n)
-        return fail(err, CLV_ERR_USAGE, "the masks know no label: there is nothing to tell apart (%d is void)",
-                    CLV_VOID);
-    if (n == 1)
-        return fail(err, CLV_ERR_USAGE, "the masks know no label but %d: there is nothing to tell apart (%d is void)",
-                    highest, CLV_VOID);
+    FAIL_IF(!n, CLV_ERR_USAGE, "the masks know no label: there is nothing to tell apart (%d is void)", CLV_VOID);
+    FAIL_IF(n == 1, CLV_ERR_USAGE, "the masks know no label but %d: there is nothing to tell apart (%d is void)",
+            highest, CLV_VOID);
     if (options->labels) {
-        if (highest >= options->labels->n_labels)
-            return fail(err, CLV_ERR_USAGE, "a mask has label %d, but there are %d names", highest,
-                        options->labels->n_labels);
+        FAIL_IF(highest >= options->labels->n_labels, CLV_ERR_USAGE, "a mask has label %d, but there are %d names",
+                highest, options->labels->n_labels);
         return clv_labels_copy(labels, options->labels, err);
     }
     return training_set_number_labels(labels, highest + 1, err);
@@ -102,11 +98,10 @@ static enum clv_status extract(void *context, size_t index, int thread, struct c
     const struct clv_mask *mask = &self->masks[index];
     char name[32];
     name_of(name, "image", index);
-    if (stop_requested(options->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    if (mask->width != image->width || mask->height != image->height)
-        return fail(err, CLV_ERR_USAGE, "%s: its mask has %dx%d pixels, it has %dx%d", name, mask->width, mask->height,
-                    image->width, image->height);
+    FAIL_IF(stop_requested(options->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(mask->width != image->width || mask->height != image->height, CLV_ERR_USAGE,
+            "%s: its mask has %dx%d pixels, it has %dx%d", name, mask->width, mask->height, image->width,
+            image->height);
     enum clv_status status = clv_example_extract(&self->examples[index], image, self->recipe, err);
     TRY(clv_example_set_truth(&self->examples[index], mask, self->n_labels, err));
     parallel_progress(options->progress, "extracting features", &self->n_done, options->n_images, name);

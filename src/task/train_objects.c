@@ -45,8 +45,7 @@ struct learning {
 static enum clv_status read_source(struct clv_image *image, int32_t **objects, struct learning *self, size_t index,
                                    struct clv_error *err)
 {
-    if (stop_requested(self->like->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->like->progress), CLV_ERR_INTERRUPTED, "interrupted");
     parallel_progress(self->like->progress, "learning objects", &self->n_done, self->n_total, NULL);
     return self->source->read(self->source->context, image, objects, index, err);
 }
@@ -373,13 +372,7 @@ enum clv_status train_objects(struct object_model *model, const struct object_so
     for (size_t k = 0; self.truth && k < n; k++)
         clv_object_map_release(&self.truth[k]);
     arrays_free(self.edges, self.regions, self.truth, self.precision);
-    array_free(self.inputs);
-    array_free(self.classes);
-    array_free(self.areas);
-    array_free(self.order);
-    if (status == CLV_OK)
-        *model = made;
-    else
-        object_model_release(&made);
+    arrays_free(self.inputs, self.classes, self.areas, self.order);
+    DELIVER(model, made, object_model_release(&made));
     return status;
 }

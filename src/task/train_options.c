@@ -39,9 +39,8 @@ static enum clv_status take_name(char name[CLV_MAX_MAP_NAME + 1], const char **r
 {
     const char *end = strchr(typed, '=');
     size_t length = end ? (size_t)(end - typed) : 0;
-    if (length > CLV_MAX_MAP_NAME)
-        return fail(err, CLV_ERR_USAGE, "--%s: \"%.60s\": a map's name has at most %d bytes", option->name, typed,
-                    CLV_MAX_MAP_NAME);
+    FAIL_IF(length > CLV_MAX_MAP_NAME, CLV_ERR_USAGE, "--%s: \"%.60s\": a map's name has at most %d bytes",
+            option->name, typed, CLV_MAX_MAP_NAME);
     memcpy(name, typed, length);
     name[length] = 0;
     *rest = end ? end + 1 : typed;
@@ -54,13 +53,11 @@ enum clv_status option_take_maps(void *member, const struct clv_option *option, 
     struct clv_map_options *self = member;
     struct clv_map_folder folder = {0};
     MUST(take_name(folder.name, &folder.folder, option, typed, err));
-    if (!folder.name[0] || !*folder.folder)
-        return fail(err, CLV_ERR_USAGE, "--maps: \"%.60s\" is not NAME=FOLDER", typed);
+    FAIL_IF(!folder.name[0] || !*folder.folder, CLV_ERR_USAGE, "--maps: \"%.60s\" is not NAME=FOLDER", typed);
     for (size_t m = 0; m < self->n; m++)
         if (strcmp(self->folders[m].name, folder.name) == 0)
             return fail(err, CLV_ERR_USAGE, "--maps: \"%s\" is given twice", folder.name);
-    if (self->n == CLV_MAX_MAPS)
-        return fail(err, CLV_ERR_USAGE, "--maps: more than %d", CLV_MAX_MAPS);
+    FAIL_IF(self->n == CLV_MAX_MAPS, CLV_ERR_USAGE, "--maps: more than %d", CLV_MAX_MAPS);
     self->folders[self->n++] = folder;
     return CLV_OK;
 }
@@ -76,8 +73,7 @@ static enum clv_status take_map_word(void *member, const struct clv_option *opti
     MUST(option->choices
              ? option_choice(&word.value, option->name, rest, option->choices, option_count_names(option->choices), err)
              : option_int(&word.value, option->name, rest, 1, CLV_MAX_PCA_CHANNELS, err));
-    if (words->n > CLV_MAX_MAPS)
-        return fail(err, CLV_ERR_USAGE, "--%s: given more than %d times", option->name, CLV_MAX_MAPS + 1);
+    FAIL_IF(words->n > CLV_MAX_MAPS, CLV_ERR_USAGE, "--%s: given more than %d times", option->name, CLV_MAX_MAPS + 1);
     words->said[words->n++] = word;
     return CLV_OK;
 }

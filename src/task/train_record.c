@@ -73,15 +73,11 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
         if (counts[i].n || counts[i].always)
             status = record_number(&model->record, counts[i].key, (double)counts[i].n, err);
     struct loss_unit unit = train_loss_unit(data, data->dataset);
-    if (status == CLV_OK && !isnan(outcome->train_loss))
-        status = record_number(&model->record, unit.key, unit.scale * outcome->train_loss, err);
+    TRY_IF(!isnan(outcome->train_loss), record_number(&model->record, unit.key, unit.scale * outcome->train_loss, err));
     TRY(clv_record_set(&model->record, "interrupted", result->interrupted ? "yes" : "no", err));
-    if (status == CLV_OK && data->label_weights > 0)
-        status = record_number(&model->record, "label_weights", data->label_weights, err);
-    if (status == CLV_OK && options->label_costs > 0)
-        status = record_number(&model->record, "label_costs", options->label_costs, err);
-    if (status == CLV_OK && options->stages > 1)
-        status = record_number(&model->record, "stages", options->stages, err);
+    TRY_IF(data->label_weights > 0, record_number(&model->record, "label_weights", data->label_weights, err));
+    TRY_IF(options->label_costs > 0, record_number(&model->record, "label_costs", options->label_costs, err));
+    TRY_IF(options->stages > 1, record_number(&model->record, "stages", options->stages, err));
     for (size_t i = 0; i < result->n_notes && status == CLV_OK; i++)
         status = record_number(&model->record, result->notes[i].name, result->notes[i].value, err);
     TRY(record_curve(model, result, err));

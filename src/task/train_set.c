@@ -74,10 +74,8 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     for (int i = 0; i < CLV_MAX_PARAMETERS; i++)
         may_be_idle |= options->is_given[i];
     enum clv_status status = train_check_memory(options, err);
-    if (status == CLV_OK && may_be_idle)
-        status = train_check_effect(options, training, err);
-    if (status == CLV_OK && options->init)
-        status = train_init_read(&self->start, options, err);
+    TRY_IF(may_be_idle, train_check_effect(options, training, err));
+    TRY_IF(options->init, train_init_read(&self->start, options, err));
     TRY(train_validation_check(options, err));
     TRY(train_data_load(&self->data, options, &self->start, err));
     if (status != CLV_OK)
@@ -92,20 +90,16 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     if (self->data.recipe.window)
         batch_windows(training, options);
     TRY(train_shape_choose(&training->shape, options, self->data.dataset, err));
-    if (status == CLV_OK && options->init)
-        status = train_init_use(training, &self->start, options, &self->data, err);
+    TRY_IF(options->init, train_init_use(training, &self->start, options, &self->data, err));
     TRY(train_weak_list(&self->weak, &self->data, options->learner, &training->shape, progress, err));
     training->weak = self->weak.examples;
     training->given = self->weak.given;
     training->n_weak = self->weak.n;
     TRY(training_check_labels(training, err));
-    if (status == CLV_OK && options->validate)
-        status = train_validation_load(&self->validation, options, &self->data, err);
+    TRY_IF(options->validate, train_validation_load(&self->validation, options, &self->data, err));
     training->validation = self->validation;
-    if (status == CLV_OK && may_be_idle)
-        status = train_check_effect(options, training, err);
-    if (status == CLV_OK && options->checkpoint)
-        status = train_checkpoints_use(training, &self->checkpoints, options, &self->data, err);
+    TRY_IF(may_be_idle, train_check_effect(options, training, err));
+    TRY_IF(options->checkpoint, train_checkpoints_use(training, &self->checkpoints, options, &self->data, err));
     return status;
 }
 
@@ -117,12 +111,10 @@ static enum clv_status choose(struct run *self, struct clv_error *err)
     enum clv_status status = CLV_OK;
     if (options->cv)
         status = train_cross_validate(&self->training, options, &self->data, &self->weak, has_two, err);
-    if (status == CLV_OK && has_two)
-        status = train_stages_learn(&self->stages, &self->training, options, &self->data, self->validation, err);
+    TRY_IF(has_two, train_stages_learn(&self->stages, &self->training, options, &self->data, self->validation, err));
     if (status == CLV_OK && options->cv && has_two)
         status = train_cross_validate(&self->training, options, &self->data, &self->weak, false, err);
-    if (status == CLV_OK && options->mirror)
-        status = train_mirror_use(&self->examples, &self->training, &self->data, err);
+    TRY_IF(options->mirror, train_mirror_use(&self->examples, &self->training, &self->data, err));
     return status;
 }
 
@@ -190,17 +182,14 @@ enum clv_status clv_train_set(struct clv_model *model, const struct clv_train_op
 {
     struct clv_train_options own;
     struct run self = {.options = &own};
-    if (!options->learner)
-        return fail(err, CLV_ERR_USAGE, "training: no learner is given");
+    FAIL_IF(!options->learner, CLV_ERR_USAGE, "training: no learner is given");
     clv_train_defaults(&own, options->learner);
     known_options_take(&own, sizeof own, options);
     *model = (struct clv_model){0};
     if (own.sequence && !own.recipe.window)
         own.recipe.window = CLV_DEFAULT_WINDOW;
-    if (own.recipe.window && own.n_images)
-        return fail(err, CLV_ERR_USAGE, "training: sequence goes with data, not with images");
-    if (!own.data == !own.n_images)
-        return fail(err, CLV_ERR_USAGE, "training: either data or images are to be learned from");
+    FAIL_IF(own.recipe.window && own.n_images, CLV_ERR_USAGE, "training: sequence goes with data, not with images");
+    FAIL_IF(!own.data == !own.n_images, CLV_ERR_USAGE, "training: either data or images are to be learned from");
     if (own.n_images && (own.init || own.validate || own.mirror || own.maps.n))
         return fail(err, CLV_ERR_USAGE, "training: init, validate, mirror and maps go with data, not with images");
     if (!own.n_files) {

@@ -56,8 +56,7 @@ static enum clv_status look_for_rare(bool *has_rare, const struct clv_dataset *d
 {
     size_t n_labels = (size_t)clv_dataset_n_labels(dataset);
     double *share = array_zalloc(n_labels, sizeof *share), least = INFINITY, most = 0;
-    if (!share)
-        return fail_memory(err);
+    MUST_IF(!share, fail_memory(err));
     for (size_t i = 0; i < clv_dataset_size(dataset); i++) {
         struct clv_problem problem = clv_dataset_problem(dataset, i);
         label_shares_add(share, &problem, (int32_t)n_labels);
@@ -90,8 +89,7 @@ enum clv_status train_loss_weigh(struct train_data *data, const struct clv_train
     data->counts_pixels = counts && data->has_recipe;
     bool has_rare = true;
     enum clv_status status = dataset_weigh(data->dataset, counts ? CLV_LOSS_COUNTS : CLV_LOSS_BALANCED, err);
-    if (status == CLV_OK && weighs && data->n_masks)
-        status = look_for_rare(&has_rare, data->dataset, err);
+    TRY_IF(weighs && data->n_masks, look_for_rare(&has_rare, data->dataset, err));
     if (status == CLV_OK && !has_rare)
         status = fail(err, CLV_ERR_USAGE, "--label-weights has no effect: all labels weigh the same already%s",
                       counts ? "" : ", by the balanced loss (--loss counts)");
@@ -129,16 +127,13 @@ enum clv_status train_init_read(struct clv_model *start, const struct clv_train_
     if (!options->init)
         return CLV_OK;
     const struct clv_learner *learner = options->learner;
-    if (!learner->takes_init)
-        return fail(err, CLV_ERR_USAGE, "--init: %s cannot start from given weights", learner->name);
+    FAIL_IF(!learner->takes_init, CLV_ERR_USAGE, "--init: %s cannot start from given weights", learner->name);
     MUST(clv_model_read(start, options->init, err));
     bool extracts = !is_tensor_file(options->data);
-    if (extracts && !start->has_recipe)
-        return fail(err, CLV_ERR_USAGE, "--init: %s was learned on features from elsewhere, which images do not have",
-                    options->init);
-    if (extracts && options->recipe_given)
-        return fail(err, CLV_ERR_USAGE, "--%s: features are those of the model %s", options->recipe_given,
-                    options->init);
+    FAIL_IF(extracts && !start->has_recipe, CLV_ERR_USAGE,
+            "--init: %s was learned on features from elsewhere, which images do not have", options->init);
+    FAIL_IF(extracts && options->recipe_given, CLV_ERR_USAGE, "--%s: features are those of the model %s",
+            options->recipe_given, options->init);
     return CLV_OK;
 }
 

@@ -25,8 +25,7 @@ static enum clv_status open_features(struct clv_dataset **dataset, const struct 
         if (status != CLV_OK)
             break;
         status = clv_problem_check(&loaded.problem, &shape, err);
-        if (status == CLV_OK && !loaded.problem.theta)
-            status = fail(err, CLV_ERR_DATA, "has no truth to validate with");
+        TRY_IF(!loaded.problem.theta, fail(err, CLV_ERR_DATA, "has no truth to validate with"));
         if (status != CLV_OK)
             status = fail_within(err, status, clv_dataset_name(*dataset, i));
     }

@@ -35,8 +35,7 @@ enum clv_status feature_paths_check(const struct path_list *paths, const char *o
     for (size_t i = 0; i < paths->n && paths->n > 1 && status == CLV_OK; i++) {
         enum path_kind kind;
         status = path_look(&kind, paths->paths[i], err);
-        if (status == CLV_OK && kind == PATH_ABSENT)
-            status = fail(err, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]);
+        TRY_IF(kind == PATH_ABSENT, fail(err, CLV_ERR_NO_INPUT, "%s: is not there", paths->paths[i]));
         if (status == CLV_OK && !is_tensor_file(paths->paths[i]))
             status = fail(err, CLV_ERR_USAGE, "%s: several of them must be feature files, which %s is not", option,
                           paths->paths[i]);
@@ -63,8 +62,7 @@ static enum clv_status select_splits(struct clv_set *set, const char *path, cons
                                      struct clv_error *err)
 {
     enum clv_status status = prefer_train ? set_select_training(set, splits, err) : clv_set_select(set, splits, err);
-    if (status == CLV_OK && !set->n_items)
-        status = fail(err, CLV_ERR_DATA, "%s: no images in it", path);
+    TRY_IF(!set->n_items, fail(err, CLV_ERR_DATA, "%s: no images in it", path));
     if (status != CLV_OK)
         clv_set_release(set);
     return status;
@@ -180,8 +178,7 @@ enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, 
     if (array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images))
         return fail_memory(err);
     char *message = string_copy(err->message);
-    if (!message)
-        return fail_memory(err);
+    MUST_IF(!message, fail_memory(err));
     if (!self->n)
         self->status = status;
     self->images[self->n++] = (struct bad_image){message, err->fault};
@@ -226,8 +223,7 @@ static enum clv_status report_faults(const struct bad_images *self, const struct
                                      const struct clv_train_options *options, struct clv_error *err)
 {
     bool *is_left = array_alloc(self->n, sizeof *is_left);
-    if (!is_left)
-        return fail_memory(err);
+    MUST_IF(!is_left, fail_memory(err));
     memset(is_left, true, self->n);
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < self->n && status == CLV_OK; i++) {
@@ -259,8 +255,7 @@ enum clv_status bad_images_report(const struct bad_images *self, const struct cl
         report_message(progress, CLV_NOTE, "%s: %zu of %zu images were left out as bad", path, self->n, n_images);
         return CLV_OK;
     }
-    if (skip)
-        return fail(err, self->status, "%s: none of the %zu images can be used", path, n_images);
+    MUST_IF(skip, fail(err, self->status, "%s: none of the %zu images can be used", path, n_images));
     MUST(report_faults(self, set, options, err));
     return fail(err, self->status, "%s: %zu of %zu images cannot be learned from; --skip-bad goes on without them",
                 path, self->n, n_images);

@@ -70,7 +70,6 @@ TEST(images_smaller_than_the_cells_have_moments)
 /* A set of 6 plain images; row i of the manifest has tags[i]. */
 static const char *make_set(const char *const tags[6])
 {
-    const char *folder = temporary_folder();
     char manifest[512] = "image\ttags\n";
     for (int i = 0; i < 6; i++) {
         struct clv_image image = {0};
@@ -78,11 +77,11 @@ static const char *make_set(const char *const tags[6])
         memset(image.pixels, 40 * i, 30 * 24 * 3);
         for (int k = 0; i >= 3 && k < 30 * 24 * 3; k++) /* the last three have a texture */
             image.pixels[k] = (uint8_t)(image.pixels[k] + k * k / 7 % 41);
-        must(clv_png_write(formatted("%s/%d.png", folder, i), &image, err));
+        must(clv_png_write(here("%d.png", i), &image, err));
         clv_image_release(&image);
         sprintf(manifest + strlen(manifest), "%d.png\t%s\n", i, tags[i]);
     }
-    const char *path = formatted("%s/manifest.tsv", folder);
+    const char *path = here("manifest.tsv");
     spill(path, manifest, strlen(manifest));
     return path;
 }

@@ -10,7 +10,7 @@
 
 static const char *spilled(const char *text, size_t size)
 {
-    const char *path = formatted("%s/set.svm", temporary_folder());
+    const char *path = here("set.svm");
     spill(path, text, size);
     return path;
 }
@@ -56,8 +56,8 @@ TEST(the_number_of_tags_may_be_given)
 
 TEST(names_come_from_labels_txt)
 {
-    const char *folder = temporary_folder(), *path = formatted("%s/set.svm", folder);
-    const char *file = formatted("%s/labels.txt", folder);
+    const char *path = here("set.svm");
+    const char *file = here("labels.txt");
     struct clv_tag_set set = {0};
     spill(path, "2 1:1\n", 6);
     spill(file, "Beach\nFall foliage\r\nUrban\n", 26);
@@ -132,7 +132,7 @@ TEST(empty_lines_and_files_are_refused)
 /* A gigabyte without a line break, which takes no space on the disk, and must take none in memory. */
 TEST(a_line_of_a_gigabyte_is_refused)
 {
-    const char *path = formatted("%s/long.svm", temporary_folder());
+    const char *path = here("long.svm");
     struct clv_tag_set set = {0};
     spill(path, "0 1:1\n1 1:1 ", 12);
     ck_assert_int_eq(truncate(path, 1 << 30), 0);

@@ -156,8 +156,7 @@ TEST(scores_are_those_of_the_definition)
 
 TEST(a_file_gives_the_model_back)
 {
-    const char *path = formatted("%s/m.cleave", temporary_folder()),
-               *again = formatted("%s/n.cleave", temporary_folder());
+    const char *path = here("m.cleave"), *again = here("n.cleave");
     struct clv_tag_model model = make_model(CLV_TAGS_LMSBN, K, 0.5, 2), read = {0};
     char buffer[16];
     model.names = calloc(K, sizeof *model.names);
@@ -184,7 +183,7 @@ TEST(a_file_gives_the_model_back)
 /* Writes a model that something was done to, and expects reading to refuse it. */
 static void expect_bad_file(const struct clv_tag_model *model, const char *part)
 {
-    const char *path = formatted("%s/bad.cleave", temporary_folder());
+    const char *path = here("bad.cleave");
     struct clv_tag_model read = {.n_tags = 77};
     must(clv_tag_model_write(path, model, err));
     must_fail(CLV_ERR_DATA, part, clv_tag_model_read(&read, path, err));
@@ -220,7 +219,7 @@ TEST(bad_files_are_refused_by_value)
     model.index = NULL;
     model.value = model.coefficient = NULL;
     clv_tag_model_release(&model);
-    const char *path = formatted("%s/none", temporary_folder());
+    const char *path = here("none");
     must_fail(CLV_ERR_NO_INPUT, "none", clv_tag_model_read(&read, path, err));
     const char *const metadata[][2] = {{"format", "cleave tags 9"}};
     must(clv_tensors_write(path, NULL, 0, metadata, 1, err));

@@ -14,7 +14,7 @@ static void make_locale(void)
     char *output;
     snprintf(folder, sizeof folder, "%s", temporary_folder());
     /* It warns, and says so by its status. */
-    run_command(&output, "localedef --no-archive -c -i de_DE -f UTF-8 %s/de_DE.UTF-8", folder);
+    run_command(&output, "localedef --no-archive -c -i de_DE -f UTF-8 $HERE/de_DE.UTF-8");
     free(output);
 }
 

@@ -18,7 +18,7 @@
 
 static const char *file_of(const char *name, const char *text)
 {
-    const char *path = formatted("%s/%s", temporary_folder(), name);
+    const char *path = here("%s", name);
     spill(path, text, strlen(text));
     return path;
 }
@@ -41,8 +41,7 @@ TEST(files_are_read_up_to_a_limit_whole_and_heads_of_any)
     }
     must_fail(CLV_ERR_NO_INPUT, "is a folder, not a file", file_read(&bytes, &size, temporary_folder(), 10, err));
     must_fail(CLV_ERR_NO_INPUT, "/dev/null: not a regular file", file_read(&bytes, &size, "/dev/null", 10, err));
-    must_fail(CLV_ERR_NO_INPUT,
-              "nothing: cannot open: ", file_read(&bytes, &size, formatted("%s/nothing", temporary_folder()), 10, err));
+    must_fail(CLV_ERR_NO_INPUT, "nothing: cannot open: ", file_read(&bytes, &size, here("nothing"), 10, err));
 }
 
 TEST(parts_of_a_file_are_read_while_it_stays_as_it_was)
@@ -111,7 +110,7 @@ static void write_gzip(const char *path, const char *mode, const char *bytes, si
 TEST(lines_are_the_same_from_plain_files_and_gzip_of_several_members)
 {
     enum { N = 900 };
-    const char *plain = formatted("%s/plain", temporary_folder()), *packed = formatted("%s/packed", temporary_folder());
+    const char *plain = here("plain"), *packed = here("packed");
     size_t capacity = (size_t)N * 1200, size = 0;
     char *bytes = malloc(capacity);
     for (int k = 0; k < N; k++) {
@@ -159,8 +158,7 @@ static void expect_bad_line(const char *path, const char *part)
 
 TEST(lines_that_are_none_are_refused)
 {
-    const char *folder = temporary_folder(), *path = formatted("%s/bad", folder),
-               *whole = formatted("%s/whole.gz", folder);
+    const char *path = here("bad"), *whole = here("whole.gz");
     size_t size = LINES_MAX_LENGTH + 1, packed_size;
     char *bytes = malloc(size + 1), *line;
     struct lines *lines;
@@ -255,46 +253,42 @@ TEST(one_file_has_one_name)
 
 TEST(what_a_path_leads_to_is_reported)
 {
-    const char *folder = temporary_folder();
     enum path_kind kind;
-    must(folder_create(formatted("%s/a/b//c/", folder), err));
-    must(folder_create(formatted("%s/a/b", folder), err));
+    must(folder_create(here("a/b//c/"), err));
+    must(folder_create(here("a/b"), err));
     file_of("a/f", "");
-    free(expect_success("cd %s/a && ln -s nowhere dangling && ln -s b link", folder));
+    run_here("cd a && ln -s nowhere dangling && ln -s b link");
     static const struct {
         const char *name;
         enum path_kind kind;
     } cases[] = {{"b", PATH_FOLDER},      {"link", PATH_FOLDER}, {"b/c", PATH_FOLDER}, {"f", PATH_FILE},
                  {"dangling", PATH_FILE}, {"none", PATH_ABSENT}, {"f/x", PATH_ABSENT}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        const char *path = formatted("%s/a/%s", folder, cases[k].name);
+        const char *path = here("a/%s", cases[k].name);
         must(path_look(&kind, path, err));
         ck_assert_msg(kind == cases[k].kind, "%s", cases[k].name);
         ck_assert_int_eq(path_is_folder(path), cases[k].kind == PATH_FOLDER);
         ck_assert_int_eq(path_exists(path), cases[k].kind != PATH_ABSENT);
     }
-    must_fail(CLV_ERR_CREATE, "a/f: cannot create folder", folder_create(formatted("%s/a/f/d", folder), err));
+    must_fail(CLV_ERR_CREATE, "a/f: cannot create folder", folder_create(here("a/f/d"), err));
 }
 
 TEST(a_walk_finds_each_file_once_links_to_folders_last)
 {
-    const char *folder = temporary_folder();
     struct path_list list = {0};
-    free(expect_success(
-        "cd %s && mkdir -p w/a w/b/c w/.hidden other/deep && touch w/z w/a/1 w/b/2 w/b/c/3 w/.hidden/4 w/.5 "
-        "other/6 other/deep/7 && ln -s ../other w/link && ln -s ../w w/self && ln -s ../../w/b w/a/again && "
-        "ln -s z w/file && ln -s none w/dangling && ln -s ../other/deep w/twice",
-        folder));
-    must(folder_walk(&list, formatted("%s/w", folder), err));
+    run_here("mkdir -p w/a w/b/c w/.hidden other/deep && touch w/z w/a/1 w/b/2 w/b/c/3 w/.hidden/4 w/.5 other/6 "
+             "other/deep/7 && ln -s ../other w/link && ln -s ../w w/self && ln -s ../../w/b w/a/again && ln -s z "
+             "w/file && ln -s none w/dangling && ln -s ../other/deep w/twice");
+    must(folder_walk(&list, here("w"), err));
     static const char *const wanted[] = {"a/1", "b/2", "b/c/3", "dangling", "file", "link/6", "link/deep/7", "z"};
     ck_assert_uint_eq(list.n, 8);
     for (size_t k = 0; k < 8; k++)
         ck_assert_str_eq(list.paths[k], wanted[k]);
     ck_assert_uint_eq(list.n_links, 1);
-    ck_assert_str_eq(list.first_link, formatted("%s/w/link", folder));
+    ck_assert_str_eq(list.first_link, here("w/link"));
     ck_assert_uint_eq(list.n_unreadable, 0);
     path_list_release(&list);
-    must_fail(CLV_ERR_NO_INPUT, "w/z/: cannot open folder", folder_walk(&list, formatted("%s/w/z", folder), err));
+    must_fail(CLV_ERR_NO_INPUT, "w/z/: cannot open folder", folder_walk(&list, here("w/z"), err));
     ck_assert(!list.paths && !list.n);
 }
 

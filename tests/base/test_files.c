@@ -47,7 +47,7 @@ TEST(names_may_be_as_long_as_the_file_system_allows)
     char name[256];
     memset(name, 'n', 255);
     name[255] = 0;
-    const char *path = formatted("%s/%s", temporary_folder(), name);
+    const char *path = here("%s", name);
     must(file_write(path, "a", 1, err));
     must(file_write(path, "b", 1, err));
     ck_assert(path_exists(path));
@@ -55,7 +55,7 @@ TEST(names_may_be_as_long_as_the_file_system_allows)
 
 TEST(files_appear_whole_or_not_at_all)
 {
-    const char *folder = temporary_folder(), *path = formatted("%s/out.txt", folder);
+    const char *folder = temporary_folder(), *path = here("out.txt");
     struct file_writer writer;
     must(file_create(&writer, path, err));
     fputs("half", writer.stream);
@@ -78,10 +78,10 @@ TEST(files_appear_whole_or_not_at_all)
 }
 
 /* Hidden names, which folder_walk passes over. */
-static int count_temporaries(const char *folder)
+static int count_temporaries(void)
 {
     char *found = NULL;
-    ck_assert_int_eq(run_command(&found, "find %s -name '.*.tmp' | wc -l", folder), 0);
+    ck_assert_int_eq(run_command(&found, "find $HERE -name '.*.tmp' | wc -l"), 0);
     int n = atoi(found);
     free(found);
     return n;
@@ -97,7 +97,7 @@ static mode_t mode_of(const char *path)
 TEST(a_file_that_is_replaced_keeps_its_mode_and_a_new_one_has_the_umask_s)
 {
     static const mode_t modes[] = {0600, 0666, 0640, 0755, 0444};
-    const char *path = formatted("%s/kept", temporary_folder());
+    const char *path = here("kept");
     mode_t before = umask(027);
     must(file_write(path, "new", 3, err));
     ck_assert_uint_eq(mode_of(path), 0640);
@@ -121,7 +121,7 @@ TEST(a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own)
     }
     char path[4096];
     struct stat info;
-    snprintf(path, sizeof path, "%s", formatted("%s/shared", temporary_folder()));
+    snprintf(path, sizeof path, "%s", here("shared"));
     spill(path, "old", 3);
     ck_assert_int_eq(chmod(temporary_folder(), 0777), 0);
     must(file_write(path, "by root", 7, err));
@@ -140,7 +140,7 @@ TEST(a_file_of_another_group_that_is_replaced_is_not_opened_to_ones_own)
 
 TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
 {
-    const char *folder = temporary_folder(), *path = formatted("%s/last.txt", folder);
+    const char *path = here("last.txt");
     must(file_write(path, "old", 3, err));
     for (int k = 0; k < 2; k++) {
         pid_t pid = fork();
@@ -151,10 +151,10 @@ TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
         int status;
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert(WIFSIGNALED(status));
-        ck_assert_int_le(count_temporaries(folder), 1); /* not one more each time */
+        ck_assert_int_le(count_temporaries(), 1); /* not one more each time */
     }
     must(file_write(path, "new", 3, err));
-    ck_assert_int_eq(count_temporaries(folder), 0);
+    ck_assert_int_eq(count_temporaries(), 0);
     char *bytes = slurp(path, NULL);
     ck_assert_str_eq(bytes, "new");
     free(bytes);
@@ -162,8 +162,8 @@ TEST(what_a_run_killed_at_its_last_step_left_is_replaced)
 
 TEST(what_is_remembered_is_removed_with_the_temporaries_and_folders_last)
 {
-    const char *folder = formatted("%s/remembered", temporary_folder()), *inside = formatted("%s/inside", folder);
-    const char *kept = formatted("%s/kept", temporary_folder());
+    const char *folder = here("remembered"), *inside = formatted("%s/inside", folder);
+    const char *kept = here("kept");
     must(folder_create(folder, err));
     must(file_write(inside, "x", 1, err));
     must(file_write(kept, "x", 1, err));
@@ -180,7 +180,7 @@ TEST(what_is_remembered_is_removed_with_the_temporaries_and_folders_last)
 TEST(large_files_read_back_before_and_after_their_pages_are_given_back)
 {
     const size_t last = FILE_LARGE + 12345;
-    const char *path = formatted("%s/large", temporary_folder());
+    const char *path = here("large");
     struct file_writer writer;
     struct file_map map;
     must(file_create(&writer, path, err));
@@ -214,7 +214,7 @@ TEST(paths_are_taken_apart)
     const char *folder = temporary_folder();
     must_fail(CLV_ERR_DATA, "..", path_check_inside(folder, "a/../b", err));
     must_fail(CLV_ERR_DATA, "absolute", path_check_inside(folder, "/etc/passwd", err));
-    ck_assert_int_eq(symlink("/etc", formatted("%s/link", folder)), 0);
+    ck_assert_int_eq(symlink("/etc", here("link")), 0);
     must_fail(CLV_ERR_DATA, "outside", path_check_inside(folder, "link/passwd", err));
     must(path_check_inside(folder, "..a/b..", err));
     must_fail(CLV_ERR_DATA, "empty", path_check_inside(folder, "", err));
@@ -223,12 +223,10 @@ TEST(paths_are_taken_apart)
 
 TEST(a_neighbour_whose_name_begins_alike_is_outside)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && mkdir -p set/in set2 sea && touch set/in/a set2/a sea/a && ln -s ../set2 set/next && "
-                        "ln -s ../sea set/other && ln -s . set/self",
-                        folder));
+    run_here("mkdir -p set/in set2 sea && touch set/in/a set2/a sea/a && ln -s ../set2 set/next && ln -s ../sea "
+             "set/other && ln -s . set/self");
     for (int slash = 0; slash < 2; slash++) {
-        const char *root = formatted("%s/set%s", folder, slash ? "/" : "");
+        const char *root = here("set%s", slash ? "/" : "");
         must(path_check_inside(root, "in/a", err));
         must(path_check_inside(root, "self/in/a", err));
         must_fail(CLV_ERR_DATA, "next/a: leads outside", path_check_inside(root, "next/a", err));
@@ -240,16 +238,13 @@ TEST(a_neighbour_whose_name_begins_alike_is_outside)
 
 TEST(folders_are_removed_with_all_in_them_but_not_what_links_lead_to)
 {
-    const char *folder = temporary_folder();
-    free(expect_success(
-        "cd %s && mkdir -p kept old/a/b && touch kept/file old/.hidden old/a/b/c && ln -s ../kept old/link && "
-        "ln -s kept alias",
-        folder));
-    must(folder_remove(formatted("%s/old", folder), err));
-    must(folder_remove(formatted("%s/old", folder), err)); /* it is not there */
-    ck_assert(!path_exists(formatted("%s/old", folder)) && path_exists(formatted("%s/kept/file", folder)));
-    must(folder_remove(formatted("%s/alias", folder), err));
-    ck_assert(!path_exists(formatted("%s/alias", folder)) && path_exists(formatted("%s/kept/file", folder)));
+    run_here(
+        "mkdir -p kept old/a/b && touch kept/file old/.hidden old/a/b/c && ln -s ../kept old/link && ln -s kept alias");
+    must(folder_remove(here("old"), err));
+    must(folder_remove(here("old"), err)); /* it is not there */
+    ck_assert(!path_exists(here("old")) && path_exists(here("kept/file")));
+    must(folder_remove(here("alias"), err));
+    ck_assert(!path_exists(here("alias")) && path_exists(here("kept/file")));
 }
 
 TEST(stems_are_shared_by_different_files_of_one_folder)

@@ -15,15 +15,14 @@ static const char *copy_set(void)
 {
     static char folder[256];
     snprintf(folder, sizeof folder, "%s", temporary_folder());
-    free(expect_success("cp -r %s %s/set", sample_set(), folder));
+    run_here("cp -r $SET set");
     return folder;
 }
 
 static void expect_training_refused(const char *folder, int code, const char *part)
 {
     expect_error(code, part,
-                 "cd %s && \"$CLEAVE\" train --learner ssvm --data set/manifest.tsv " SAMPLE_TRAINING
-                 " -o never.cleave",
+                 "cd %s && cleave train --learner ssvm --data set/manifest.tsv " SAMPLE_TRAINING " -o never.cleave",
                  folder);
     ck_assert_int_ne(run_command(NULL, "ls %s | grep never", folder), 0); /* neither a model nor a temporary */
 }
@@ -51,9 +50,9 @@ TEST(manifests_that_lead_astray_are_refused)
     expect_training_refused(folder, 65, "set/manifest.tsv");
     write_manifest(folder, "image\tmask\nimages/9999.jpg\tmasks/0001.png\n");
     expect_training_refused(folder, 66, "images/9999.jpg");
-    expect_error(66, "nowhere.tsv: ", "cd %s && \"$CLEAVE\" train --data nowhere.tsv -o never.cleave", folder);
-    expect_error(66, "pipe: not a regular file",
-                 "cd %s && mkfifo pipe && \"$CLEAVE\" train --data pipe -o never.cleave", folder);
+    expect_error(66, "nowhere.tsv: ", "cd %s && cleave train --data nowhere.tsv -o never.cleave", folder);
+    expect_error(66, "pipe: not a regular file", "cd %s && mkfifo pipe && cleave train --data pipe -o never.cleave",
+                 folder);
 }
 
 TEST(manifests_from_windows_are_read)
@@ -61,8 +60,7 @@ TEST(manifests_from_windows_are_read)
     const char *folder = copy_set();
     write_manifest(folder,
                    "\xef\xbb\xbfimage\tmask\r\nimages/0001.jpg\tmasks/0001.png\r\nimages/0002.jpg\tmasks/0002.png\r\n");
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" train --learner ssvm --data set/manifest.tsv " SAMPLE_TRAINING " -o m.cleave", folder));
+    run_here("cd %s && cleave train --learner ssvm --data set/manifest.tsv " SAMPLE_TRAINING " -o m.cleave", folder);
 }
 
 TEST(masks_that_do_not_fit_are_refused_before_work_starts)
@@ -92,10 +90,9 @@ TEST(masks_that_do_not_fit_are_refused_before_work_starts)
     /* 0 and 255 are read as 0 and 1, and said so */
     values[image.width + 5] = 255;
     must(clv_png_write_labels(mask, image.width, image.height, values, NULL, 0, err));
-    char *output = expect_success(
-        "cd %s && \"$CLEAVE\" train --learner ssvm --data set/manifest.tsv " SAMPLE_TRAINING " -o m.cleave", folder);
-    ck_assert_ptr_nonnull(strstr(output, "read as 0 background and 1 foreground"));
-    free(output);
+    expect_output("read as 0 background and 1 foreground",
+                  "cd %s && cleave train --learner ssvm --data set/manifest.tsv " SAMPLE_TRAINING " -o m.cleave",
+                  folder);
     free(values);
     clv_image_release(&image);
 }
@@ -119,26 +116,22 @@ TEST(damaged_training_images_are_named)
 
 TEST(images_past_the_limits_are_refused)
 {
-    const char *folder = temporary_folder();
     /* A PNG header of 100,000 x 100,000 pixels, with a right checksum and nothing behind it. */
     const unsigned char header[] = {0x89, 'P',  'N', 'G', '\r', '\n', 0x1a, '\n', 0,    0,    0,
                                     13,   'I',  'H', 'D', 'R',  0,    1,    0x86, 0xa0, 0,    1,
                                     0x86, 0xa0, 8,   0,   0,    0,    0,    0x8d, 0x39, 0x54, 0x14};
-    spill(formatted("%s/huge.png", folder), header, sizeof header);
-    expect_error(65, "huge.png: 100000x100000", "cd %s && \"$CLEAVE\" segment -m %s huge.png -o out", folder,
-                 sample_model());
-    expect_error(65, "0001.jpg: ", "cd %s && \"$CLEAVE\" segment -m %s %s/images/0001.jpg -o out --max-pixels 100",
-                 folder, sample_model(), sample_set());
-    expect_error(65, "0001.jpg: ", "cd %s && \"$CLEAVE\" segment -m %s %s/images/0001.jpg -o out --max-side 10", folder,
-                 sample_model(), sample_set());
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 0);
+    spill(here("huge.png"), header, sizeof header);
+    expect_error(65, "huge.png: 100000x100000", "cleave segment -m $MODEL huge.png -o out");
+    expect_error(65, "0001.jpg: ", "cleave segment -m $MODEL $SET/images/0001.jpg -o out --max-pixels 100");
+    expect_error(65, "0001.jpg: ", "cleave segment -m $MODEL $SET/images/0001.jpg -o out --max-side 10");
+    ck_assert_int_eq(count_files(here("out")), 0);
 }
 
 static void expect_model_refused(const char *path, int code, const char *part)
 {
-    expect_error(code, part, "\"$CLEAVE\" segment -m %s %s/images -o %s/never", path, sample_set(), temporary_folder());
-    expect_error(code, part, "\"$CLEAVE\" inspect %s", path);
-    ck_assert_int_eq(count_files(formatted("%s/never", temporary_folder())), 0);
+    expect_error(code, part, "cleave segment -m %s $SET/images -o never", path);
+    expect_error(code, part, "cleave inspect %s", path);
+    ck_assert_int_eq(count_files(here("never")), 0);
 }
 
 /* Rewrites the sample model with one tensor changed by `change`. */
@@ -228,51 +221,44 @@ TEST(damaged_feature_files_are_refused)
     char path[256];
     size_t size;
     snprintf(path, sizeof path, "%s/f.safetensors", folder);
-    free(expect_success("\"$CLEAVE\" features --data %s/manifest.tsv --split test -m %s -o %s", sample_set(),
-                        sample_model(), path));
+    run_here("cleave features --data $SET/manifest.tsv --split test -m $MODEL -o %s", path);
     char *bytes = slurp(path, &size);
     for (size_t length = 64; length < size; length += size / 5 + 1) {
         spill(path, bytes, length);
-        expect_error(65, "f.safetensors: ", "cd %s && \"$CLEAVE\" train --data f.safetensors -o never.cleave", folder);
-        expect_error(65, "f.safetensors: ", "cd %s && \"$CLEAVE\" segment -m %s --features f.safetensors -o never",
-                     folder, sample_model());
+        expect_error(65, "f.safetensors: ", "cleave train --data f.safetensors -o never.cleave");
+        expect_error(65, "f.safetensors: ", "cleave segment -m $MODEL --features f.safetensors -o never");
     }
     spill(path, bytes, size);
     free(bytes);
     expect_error(64, "--split: f.safetensors is a feature file",
-                 "cd %s && \"$CLEAVE\" train --data f.safetensors --split test -o never.cleave", folder);
+                 "cleave train --data f.safetensors --split test -o never.cleave");
     expect_error(64, "--words: f.safetensors is a feature file",
-                 "cd %s && \"$CLEAVE\" train --data f.safetensors --words 3 -o never.cleave", folder);
+                 "cleave train --data f.safetensors --words 3 -o never.cleave");
     expect_error(64, "--words: the recipe is the model's",
-                 "cd %s && \"$CLEAVE\" features --data %s -m %s --words 3 -o never.safetensors", folder, sample_set(),
-                 sample_model());
-    ck_assert_int_ne(run_command(NULL, "ls %s | grep never", folder), 0);
+                 "cleave features --data $SET -m $MODEL --words 3 -o never.safetensors");
+    ck_assert_int_ne(run_command(NULL, "ls $HERE | grep never"), 0);
 }
 
 TEST(models_that_cannot_be_written_are_refused_before_work_starts_or_at_the_end)
 {
-    const char *folder = temporary_folder();
     char *output;
-    expect_error(73, "nowhere/m.cleave: cannot create", "cd %s && \"$CLEAVE\" train --data %s -o nowhere/m.cleave",
-                 folder, sample_set());
-    expect_error(73, "%", "cd %s && touch %% && \"$CLEAVE\" train --data %s -o %%/m.cleave", folder, sample_set());
-    expect_error(73, "is a folder", "cd %s && \"$CLEAVE\" train --data %s -o .", folder, sample_set());
+    expect_error(73, "nowhere/m.cleave: cannot create", "cleave train --data $SET -o nowhere/m.cleave");
+    expect_error(73, "%", "touch %% && cleave train --data $SET -o %%/m.cleave");
+    expect_error(73, "is a folder", "cleave train --data $SET -o .");
     int code =
-        run_command(&output, "\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv " SAMPLE_TRAINING " -o /dev/full",
-                    sample_set());
+        run_command(&output, "cleave train --learner ssvm --data $SET/manifest.tsv " SAMPLE_TRAINING " -o /dev/full");
     ck_assert_int_eq(code, 74);
     ck_assert_ptr_nonnull(strstr(output, "cleave: /dev/full: cannot write"));
     free(output);
-    expect_error(74, "/dev/full", "\"$CLEAVE\" features --data %s/manifest.tsv --split test -m %s -o /dev/full",
-                 sample_set(), sample_model());
+    expect_error(74, "/dev/full", "cleave features --data $SET/manifest.tsv --split test -m $MODEL -o /dev/full");
 }
 
 TEST(drawn_sets_never_mix_with_what_is_there)
 {
     const char *folder = temporary_folder();
-    spill(formatted("%s/mine.txt", folder), "mine", 4);
+    spill(here("mine.txt"), "mine", 4);
     char *output;
-    int code = run_command(&output, "\"$CLEAVE\" synth -n 2 --size 32x24 -o %s", folder);
+    int code = run_command(&output, "cleave synth -n 2 --size 32x24 -o $HERE");
     ck_assert_int_eq(code, 73);
     ck_assert_ptr_nonnull(strstr(output, folder));
     free(output);
@@ -281,8 +267,7 @@ TEST(drawn_sets_never_mix_with_what_is_there)
 
 TEST(a_path_that_is_nearly_one_is_named)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && mkdir -p pics/images && touch pics/images/a b.cleave", folder));
+    run_here("mkdir -p pics/images && touch pics/images/a b.cleave");
     static const char *const lines[][2] = {
         {"train pics/imags/ -o m", "pics/imags/: cannot open: No such file or directory; is pics/images meant?"},
         {"train --data=pisc -o m", "pisc: cannot open: No such file or directory; is pics meant?"},
@@ -293,7 +278,7 @@ TEST(a_path_that_is_nearly_one_is_named)
         {"train pisc/images -o m", "pisc/images: cannot open: No such file or directory\n"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(66, lines[i][1], "cd %s && \"$CLEAVE\" %s", folder, lines[i][0]);
+        expect_error(66, lines[i][1], "cleave %s", lines[i][0]);
 }
 
 SETUP_ONCE(sample_setup, NULL)

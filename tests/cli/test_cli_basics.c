@@ -13,39 +13,32 @@ static const char *const names[] = {"label",    "train",   "segment",        "ma
 
 TEST(what_is_no_model_says_so)
 {
-    expect_error(65, "no model, but an image (JPEG)", "\"$CLEAVE\" segment -m %s/images/0001.jpg x.jpg -o none",
-                 sample_set());
+    expect_error(65, "no model, but an image (JPEG)", "cleave segment -m $SET/images/0001.jpg x.jpg -o none");
     expect_error(65, "no model, which `cleave train' writes: not a tensor file",
-                 "\"$CLEAVE\" segment -m %s/manifest.tsv x.jpg -o none", sample_set());
+                 "cleave segment -m $SET/manifest.tsv x.jpg -o none");
 }
 
 TEST(quiet_training_is_quiet)
 {
-    char *output = expect_success("cd %s && \"$CLEAVE\" train -q --learner ssvm --data %s/manifest.tsv " SAMPLE_TRAINING
-                                  " -o m.cleave",
-                                  temporary_folder(), sample_set());
+    char *output =
+        expect_success("cleave train -q --learner ssvm --data $SET/manifest.tsv " SAMPLE_TRAINING " -o m.cleave");
     ck_assert_str_eq(output, "");
     free(output);
 }
 
 TEST(masks_and_images_without_each_other_are_named)
 {
-    char *output =
-        expect_success("cd %s && mkdir s && cp -r %s/images %s/masks s && mv s/masks/0002.png s/masks/o002.png && "
-                       "\"$CLEAVE\" train --learner ssvm --data s " SAMPLE_TRAINING " -o m.cleave",
-                       temporary_folder(), sample_set(), sample_set());
-    ck_assert_ptr_nonnull(strstr(output, "1 mask has no image of its name: masks/o002.png"));
-    ck_assert_ptr_nonnull(strstr(output, "have no mask and were left out, the first is images/0002.jpg"));
-    free(output);
+    EXPECT_PARTS(expect_success("mkdir s && cp -r $SET/images $SET/masks s && mv s/masks/0002.png s/masks/o002.png "
+                                "&& cleave train --learner ssvm --data s " SAMPLE_TRAINING " -o m.cleave"),
+                 "1 mask has no image of its name: masks/o002.png",
+                 "have no mask and were left out, the first is images/0002.jpg");
 }
 
 TEST(values_of_options_are_completed)
 {
     char *output = expect_success(
-        "PATH=$(dirname \"$CLEAVE\"):$PATH bash -c '. tools/bash-completion; COMP_WORDS=(cleave train --learner mssvm "
-        "--solver "
-        "c); COMP_CWORD=5; _cleave; echo ${COMPREPLY[*]}; COMP_WORDS=(cleave train --data %s/manifest.tsv --split "
-        "\"\"); "
+        "cd $ROOT && bash -c '. tools/bash-completion; COMP_WORDS=(cleave train --learner mssvm --solver c); "
+        "COMP_CWORD=5; _cleave; echo ${COMPREPLY[*]}; COMP_WORDS=(cleave train --data %s/manifest.tsv --split \"\"); "
         "_cleave; echo ${COMPREPLY[*]}; COMP_WORDS=(cleave train --blocks words,col); COMP_CWORD=3; _cleave; echo "
         "${COMPREPLY[*]}; COMP_WORDS[3]=words,fi; _cleave; echo ${COMPREPLY[*]}'",
         sample_set());
@@ -56,12 +49,10 @@ TEST(values_of_options_are_completed)
 /* What `words` are completed to, the last of them in work. */
 static void expect_completion(const char *words, const char *replies)
 {
-    char *output =
-        expect_success("PATH=$(dirname \"$CLEAVE\"):$PATH; export PATH; dir=$PWD; cd %s && mkdir -p comp/sub "
-                       "&& cd comp && touch a.cleave b.txt && bash -c '. '$dir'/tools/bash-completion; "
-                       "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _cleave; "
-                       "echo ${COMPREPLY[*]}'",
-                       temporary_folder(), words);
+    char *output = expect_success(
+        "mkdir -p comp/sub && cd comp && touch a.cleave b.txt && bash -c '. '$ROOT'/tools/bash-completion; "
+        "COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _cleave; echo ${COMPREPLY[*]}'",
+        words);
     ck_assert_str_eq(output, formatted("%s\n", replies));
     free(output);
 }
@@ -79,16 +70,19 @@ TEST(values_after_an_equals_sign_commands_after_help_and_models_are_completed)
 
 TEST(an_option_that_is_nearly_one_is_named)
 {
-    expect_error(64, "unrecognized option '--modle'; did you mean --model?", "\"$CLEAVE\" segment --modle x y -o z");
-    expect_error(64, "'--learnr'; did you mean --learner?", "\"$CLEAVE\" train x --learnr=ssvm");
-    expect_error(64, "did you mean --lambda?", "\"$CLEAVE\" train -qo x --lambad 1");
-    expect_error(64, "-o is missing", "\"$CLEAVE\" train x --void --modle"); /* a value */
-    expect_error(64, "-o is missing", "\"$CLEAVE\" train x --over -- --modle");
+    static const struct refusal refusals[] = {
+        {64, "unrecognized option '--modle'; did you mean --model?", "segment --modle x y -o z"},
+        {64, "'--learnr'; did you mean --learner?", "train x --learnr=ssvm"},
+        {64, "did you mean --lambda?", "train -qo x --lambad 1"},
+        {64, "-o is missing", "train x --void --modle"}, /* a value */
+        {64, "-o is missing", "train x --over -- --modle"},
+    };
+    EXPECT_REFUSALS(refusals);
 }
 
 TEST(help_lists_every_command_and_every_exit_status)
 {
-    char *output = expect_success("\"$CLEAVE\" --help");
+    char *output = expect_success("cleave --help");
     for (size_t i = 0; i < N_NAMES; i++)
         if (!strchr(names[i], ' ')) /* a command of its own */
             ck_assert_msg(strstr(output, names[i]) != NULL, "%s", names[i]);
@@ -101,10 +95,10 @@ TEST(help_lists_every_command_and_every_exit_status)
 TEST(every_command_has_help_on_standard_output)
 {
     for (size_t i = 0; i < N_NAMES; i++) {
-        char *output = expect_success("\"$CLEAVE\" %s --help 2>/dev/null", names[i]);
+        char *output = expect_success("cleave %s --help 2>/dev/null", names[i]);
         ck_assert_ptr_nonnull(strstr(output, formatted("Usage: cleave %s", names[i])));
         ck_assert_ptr_nonnull(strstr(output, "--threads"));
-        char *again = strchr(names[i], ' ') ? strdup(output) : expect_success("\"$CLEAVE\" help %s", names[i]);
+        char *again = strchr(names[i], ' ') ? strdup(output) : expect_success("cleave help %s", names[i]);
         ck_assert_str_eq(output, again);
         free(output);
         free(again);
@@ -113,10 +107,10 @@ TEST(every_command_has_help_on_standard_output)
 
 TEST(version_says_which_licence_the_binary_is_under)
 {
-    char *output = expect_success("\"$CLEAVE\" --version");
+    char *output = expect_success("cleave --version");
     ck_assert_ptr_nonnull(strstr(output, clv_version()));
     ck_assert((strstr(output, "GPL-3+") != NULL) == (clv_has_bk() != 0));
-    char *of_command = expect_success("\"$CLEAVE\" train --version");
+    char *of_command = expect_success("cleave train --version");
     ck_assert_str_eq(output, of_command);
     free(output);
     free(of_command);
@@ -126,7 +120,7 @@ TEST(train_help_shows_the_parameters_of_the_learner_named)
 {
     for (size_t i = 0; clv_learner_at(i); i++) {
         const struct clv_learner *learner = clv_learner_at(i);
-        char *output = expect_success("\"$CLEAVE\" train --learner %s --help all | tr -s '\\n ' ' '", learner->name);
+        char *output = expect_success("cleave train --learner %s --help all | tr -s '\\n ' ' '", learner->name);
         for (const struct clv_parameter *parameter = learner->parameters; parameter->name; parameter++) {
             ck_assert_msg(strstr(output, formatted(" --%s ", parameter->name)) != NULL, "%s %s", learner->name,
                           parameter->name);
@@ -141,55 +135,63 @@ TEST(train_help_shows_the_parameters_of_the_learner_named)
 
 TEST(unknown_names_are_answered_with_the_nearest_known_one)
 {
-    expect_error(64, "trian: no such command; did you mean \"train\"?", "\"$CLEAVE\" trian");
-    expect_error(64, "did you mean \"segment\"?", "\"$CLEAVE\" segmnt");
-    expect_error(64, "did you mean \"segment\"?", "\"$CLEAVE\" seg");
-    expect_error(64, "xyzzy: no such command; `cleave", "\"$CLEAVE\" xyzzy");
-    expect_error(64, "such command; `cleave", "\"$CLEAVE\" 'something else entirely, and long at that'");
-    expect_error(64, "--learner: \"svm\" is none of ssvm", "\"$CLEAVE\" train --learner svm --data x -o y");
-    expect_error(64, "did you mean \"ssvm\"?", "\"$CLEAVE\" train --learner svm --data x -o y");
-    expect_error(64, "--engine: \"bc\" is none of cleave", "\"$CLEAVE\" train --engine bc");
+    static const struct refusal refusals[] = {
+        {64, "trian: no such command; did you mean \"train\"?", "trian"},
+        {64, "did you mean \"segment\"?", "segmnt"},
+        {64, "did you mean \"segment\"?", "seg"},
+        {64, "xyzzy: no such command; `cleave", "xyzzy"},
+        {64, "such command; `cleave", "'something else entirely, and long at that'"},
+        {64, "--learner: \"svm\" is none of ssvm", "train --learner svm --data x -o y"},
+        {64, "did you mean \"ssvm\"?", "train --learner svm --data x -o y"},
+        {64, "--engine: \"bc\" is none of cleave", "train --engine bc"},
+    };
+    EXPECT_REFUSALS(refusals);
 }
 
 TEST(option_values_are_checked_and_named)
 {
-    expect_error(64, "--threads: \"0\" is no whole number from 1", "\"$CLEAVE\" train --threads 0");
-    expect_error(64, "--seed: \"-1\"", "\"$CLEAVE\" train --seed -1");
-    expect_error(64, "--words: \"many\"", "\"$CLEAVE\" train --words many");
-    expect_error(64, "--superpixels: \"1e3\"", "\"$CLEAVE\" features --superpixels 1e3");
-    expect_error(64, "--sift-bins: \"\"", "\"$CLEAVE\" train --sift-bins 4,,8");
-    expect_error(64, "--sift-bins: \"1,2,3,4,5\" has more", "\"$CLEAVE\" train --sift-bins 1,2,3,4,5");
-    expect_error(64, "--blocks: \"colours\" is none of words, colour", "\"$CLEAVE\" train --blocks words,colours");
-    expect_error(64, "--size: \"10x10\"", "\"$CLEAVE\" synth --size 10x10 -o x");
-    expect_error(64, "--train-share: \"2\"", "\"$CLEAVE\" synth --train-share 2 -o x");
-    expect_error(64, "--masks: \"rgb\" is none of auto, grey, binary, palette", "\"$CLEAVE\" segment --masks rgb");
-    expect_error(64, "--lambda: \"-1\" is no number", "\"$CLEAVE\" train --lambda -1 --data x -o y");
-    expect_error(64, "--cv: \"1\"", "\"$CLEAVE\" train --cv 1");
-    expect_error(64, "unrecognized option '--nonsense'", "\"$CLEAVE\" train --nonsense");
+    static const struct refusal refusals[] = {
+        {64, "--threads: \"0\" is no whole number from 1", "train --threads 0"},
+        {64, "--seed: \"-1\"", "train --seed -1"},
+        {64, "--words: \"many\"", "train --words many"},
+        {64, "--superpixels: \"1e3\"", "features --superpixels 1e3"},
+        {64, "--sift-bins: \"\"", "train --sift-bins 4,,8"},
+        {64, "--sift-bins: \"1,2,3,4,5\" has more", "train --sift-bins 1,2,3,4,5"},
+        {64, "--blocks: \"colours\" is none of words, colour", "train --blocks words,colours"},
+        {64, "--size: \"10x10\"", "synth --size 10x10 -o x"},
+        {64, "--train-share: \"2\"", "synth --train-share 2 -o x"},
+        {64, "--masks: \"rgb\" is none of auto, grey, binary, palette", "segment --masks rgb"},
+        {64, "--lambda: \"-1\" is no number", "train --lambda -1 --data x -o y"},
+        {64, "--cv: \"1\"", "train --cv 1"},
+        {64, "unrecognized option '--nonsense'", "train --nonsense"},
+    };
+    EXPECT_REFUSALS(refusals);
 }
 
 TEST(missing_and_conflicting_options_are_named)
 {
-    expect_error(64, "--data is missing", "\"$CLEAVE\" train -o x");
-    expect_error(64, "-o is missing", "\"$CLEAVE\" train --data x");
-    expect_error(64, "cleave train' makes a model of images with masks, `cleave label' of what is marked",
-                 "\"$CLEAVE\" segment x -o y");
-    expect_error(64, "`cleave segment --boxes' and `--sequence' need none", "\"$CLEAVE\" segment h.jpg");
-    expect_error(64, "-o is missing", "\"$CLEAVE\" segment x -m y");
-    expect_error(64, "no images", "\"$CLEAVE\" segment -m x -o y");
-    expect_error(64, "exclude each other", "\"$CLEAVE\" segment --overwrite --resume");
-    expect_error(64, "--split", "\"$CLEAVE\" segment -m x -o y --split test z");
-    expect_error(64, "--overlay: a feature file", "\"$CLEAVE\" segment -m x -o y --features z --overlay");
-    expect_error(64, "--pred is missing", "\"$CLEAVE\" score --data x");
-    expect_error(64, "exclude each other", "\"$CLEAVE\" score --data x --pred . --json --csv");
-    expect_error(64, "no folder", "\"$CLEAVE\" synth");
-    expect_error(64, "b: one folder is enough", "\"$CLEAVE\" synth -o a b");
-    expect_error(64, "which model", "\"$CLEAVE\" inspect");
-    expect_error(64, "-o is missing", "\"$CLEAVE\" train x");
-    expect_error(64, "--pred is missing", "\"$CLEAVE\" score x");
-    expect_error(64, "c: one argument too many", "\"$CLEAVE\" score a b c");
-    expect_error(64, "b: one argument too many", "\"$CLEAVE\" features -d x b -o y");
-    ck_assert_int_eq(run_command(NULL, "\"$CLEAVE\""), 64);
+    static const struct refusal refusals[] = {
+        {64, "--data is missing", "train -o x"},
+        {64, "-o is missing", "train --data x"},
+        {64, "cleave train' makes a model of images with masks, `cleave label' of what is marked", "segment x -o y"},
+        {64, "`cleave segment --boxes' and `--sequence' need none", "segment h.jpg"},
+        {64, "-o is missing", "segment x -m y"},
+        {64, "no images", "segment -m x -o y"},
+        {64, "exclude each other", "segment --overwrite --resume"},
+        {64, "--split", "segment -m x -o y --split test z"},
+        {64, "--overlay: a feature file", "segment -m x -o y --features z --overlay"},
+        {64, "--pred is missing", "score --data x"},
+        {64, "exclude each other", "score --data x --pred . --json --csv"},
+        {64, "no folder", "synth"},
+        {64, "b: one folder is enough", "synth -o a b"},
+        {64, "which model", "inspect"},
+        {64, "-o is missing", "train x"},
+        {64, "--pred is missing", "score x"},
+        {64, "c: one argument too many", "score a b c"},
+        {64, "b: one argument too many", "features -d x b -o y"},
+    };
+    EXPECT_REFUSALS(refusals);
+    ck_assert_int_eq(run_command(NULL, "cleave"), 64);
 }
 
 TEST(a_parameter_of_another_learner_is_refused_by_name)
@@ -199,7 +201,7 @@ TEST(a_parameter_of_another_learner_is_refused_by_name)
         for (const struct clv_parameter *p = clv_learner_at(i)->parameters; p->name; p++)
             if (clv_learner_parameter(first, p->name) < 0) {
                 expect_error(64, formatted("--%s: learner \"%s\" has no such parameter", p->name, first->name),
-                             "\"$CLEAVE\" train --learner %s --%s 1 --data x -o y", first->name, p->name);
+                             "cleave train --learner %s --%s 1 --data x -o y", first->name, p->name);
                 return;
             }
 }
@@ -208,7 +210,7 @@ TEST(the_man_page_knows_every_option_but_the_learners_own)
 {
     char *manual = slurp("tools/cleave.1", NULL);
     for (size_t i = 0; i < N_NAMES; i++) {
-        char *output = expect_success("\"$CLEAVE\" %s --list-options | sed -n 's/^--\\([a-z-]*\\).*/\\1/p'", names[i]);
+        char *output = expect_success("cleave %s --list-options | sed -n 's/^--\\([a-z-]*\\).*/\\1/p'", names[i]);
         int n = 0;
         for (char *option = strtok(output, "\n"); option; option = strtok(NULL, "\n"), n++)
             ck_assert_msg(clv_learner_parameter(clv_learner_at(0), option) >= 0 ||
@@ -222,9 +224,9 @@ TEST(the_man_page_knows_every_option_but_the_learners_own)
 
 TEST(results_that_cannot_be_written_are_an_output_error)
 {
-    expect_error(74, "standard output: cannot write", "\"$CLEAVE\" --help >/dev/full");
-    expect_error(74, "standard output: cannot write", "\"$CLEAVE\" train --help >/dev/full");
-    expect_error(74, "standard output: cannot write", "\"$CLEAVE\" train --help all >/dev/full");
+    expect_error(74, "standard output: cannot write", "cleave --help >/dev/full");
+    expect_error(74, "standard output: cannot write", "cleave train --help >/dev/full");
+    expect_error(74, "standard output: cannot write", "cleave train --help all >/dev/full");
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -25,7 +25,7 @@ struct terminal {
 static void start(struct terminal *self, const char *command)
 {
     struct winsize size = {.ws_row = 24, .ws_col = COLUMNS};
-    ck_assert_int_eq(run_command(NULL, "true"), 0); /* sets $CLEAVE */
+    run_here("true"); /* sets $CLEAVE */
     *self = (struct terminal){0};
     self->child = forkpty(&self->fd, NULL, NULL, &size);
     ck_assert_int_ge(self->child, 0);
@@ -74,15 +74,14 @@ TEST(messages_are_coloured_on_a_terminal_alone)
     start(&terminal, "env TERM=dumb \"$CLEAVE\" inspect absent");
     ck_assert_int_eq(finish(&terminal), 66);
     ck_assert_msg(strstr(terminal.seen, "cleave: absent: ") == terminal.seen, "%s", terminal.seen);
-    expect_error(66, "cleave: absent: ", "\"$CLEAVE\" inspect absent");
+    expect_error(66, "cleave: absent: ", "cleave inspect absent");
 }
 
 /* An escape of seven bits, and one of eight as UTF-8 has it; letters that begin like the latter stay. */
 TEST(names_of_files_command_no_terminal)
 {
     char *output;
-    ck_assert_int_eq(run_command(&output, "\"$CLEAVE\" inspect \"$(printf 'a\\033[2Jb\\302\\233c\\302\\251\\302')\""),
-                     66);
+    ck_assert_int_eq(run_command(&output, "cleave inspect \"$(printf 'a\\033[2Jb\\302\\233c\\302\\251\\302')\""), 66);
     ck_assert_msg(strstr(output, "a?[2Jb??c\302\251\302: "), "%s", output);
     free(output);
 }
@@ -105,28 +104,24 @@ TEST(progress_is_one_line_of_a_terminal_after_a_second)
     ck_assert_uint_lt(shown, COLUMNS);
     ck_assert_msg(strncmp(line + 1 + shown, "\033[K", 3) == 0, "%s", terminal.seen);
     ck_assert(strstr(terminal.seen, " min ") || strstr(terminal.seen, " s left"));
-    char *output = expect_success("cd %s && \"$CLEAVE\" inspect long.cleave", temporary_folder());
+    char *output = expect_success("cleave inspect long.cleave");
     free(output);
 }
 
 /* What a training or a segmentation prints of its progress to a file: by default a line a minute. */
 static char *heartbeat_of(const char *period, const char *command)
 {
-    return expect_success("cd %s && { %s \"$CLEAVE\" %s || true; } 2>&1 >/dev/null | "
-                          "grep -E '^cleave: .* [0-9]+/[0-9]+' || true",
-                          temporary_folder(), period, command);
+    return expect_success("{ %s cleave %s || true; } 2>&1 >/dev/null | grep -E '^cleave: .* [0-9]+/[0-9]+' || true",
+                          period, command);
 }
 
 TEST(progress_is_a_line_a_minute_where_there_is_no_terminal)
 {
-    const char *folder = temporary_folder();
     const char *train =
         formatted("train %s/manifest.tsv --split train --overwrite " SAMPLE_TRAINING " -o beat.cleave", sample_set());
     const char *segment = formatted("segment -m %s mixed -o beats --overwrite -t 1", sample_model());
-    free(expect_success("cd %s && mkdir mixed && cp %s/images/* mixed && cd mixed && for i in *; do echo text >$i; "
-                        "break; done",
-                        folder, sample_set()));
-    int n = count_files(formatted("%s/mixed", folder));
+    run_here("mkdir mixed && cp $SET/images/* mixed && cd mixed && for i in *; do echo text >$i; break; done");
+    int n = count_files(here("mixed"));
     char *lines = heartbeat_of("CLEAVE_HEARTBEAT=0", train);
     ck_assert_msg(strstr(lines, "cleave: extracting features 7/8, ") && strstr(lines, "cleave: training 0/10, "), "%s",
                   lines);
@@ -163,9 +158,9 @@ static struct json_value *next_event(char **rest, const char **kind, const char 
 
 TEST(events_of_a_training_are_lines_of_json_on_standard_error)
 {
-    char *output = expect_success("cd %s && \"$CLEAVE\" train --progress json --data %s/manifest.tsv --cv 2 --cv-grid "
-                                  "0.5 " SAMPLE_TRAINING " -o m.cleave 2>&1 >printed && test ! -s printed",
-                                  temporary_folder(), sample_set()),
+    char *output = expect_success(
+             "cleave train --progress json --data $SET/manifest.tsv --cv 2 --cv-grid 0.5 " SAMPLE_TRAINING
+             " -o m.cleave 2>&1 >printed && test ! -s printed"),
          *rest = output;
     const char *kind, *text;
     int n_notes = 0, n_rows = 0, n_finished = 0;
@@ -195,10 +190,9 @@ TEST(the_error_is_the_last_event_with_the_status_of_the_command)
     char *output, *rest;
     const char *kind, *text;
     int64_t status = 0;
-    int code = run_command(&output,
-                           "cd %s && mkdir s s/masks && cp %s/masks/000[12].png s/masks && echo x >s/0001.jpg && "
-                           "echo x >s/0002.jpg && \"$CLEAVE\" train -q --progress json --data s -o m.cleave",
-                           temporary_folder(), sample_set());
+    int code =
+        run_command(&output, "cd $HERE && mkdir s s/masks && cp $SET/masks/000[12].png s/masks && echo x >s/0001.jpg "
+                             "&& echo x >s/0002.jpg && cleave train -q --progress json --data s -o m.cleave");
     ck_assert_int_eq(code, 65);
     rest = output;
     for (int i = 0; i < 2; i++) {

@@ -14,8 +14,8 @@ static const char *const names[] = {"label", "train",    "segment",          "ma
 TEST(the_short_help_is_short_and_true)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *help = expect_success("\"$CLEAVE\" %s --help", names[i]),
-             *list = expect_success("\"$CLEAVE\" %s --list-options", names[i]), *last = NULL;
+        char *help = expect_success("cleave %s --help", names[i]),
+             *list = expect_success("cleave %s --list-options", names[i]), *last = NULL;
         int n_lines = 0, n_options = 0;
         char *rest = help;
         for (char *line; (line = strsep(&rest, "\n")) && rest; n_lines++) {
@@ -41,25 +41,22 @@ TEST(the_short_help_is_short_and_true)
 TEST(the_long_help_has_every_option_once)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        free(expect_success("\"$CLEAVE\" %s --list-options | sed -n 's/^\\(--[a-z-]*\\).*/\\1/p' | sort >%s/list && "
-                            "\"$CLEAVE\" %s --help all | sed -nE 's/^ {2,6}(-., )?(--[a-z-]+).*/\\2/p' | sort | "
-                            "diff - %s/list && ! \"$CLEAVE\" help %s all | grep -E '.{101}'",
-                            names[i], temporary_folder(), names[i], temporary_folder(),
-                            strchr(names[i], ' ') ? "train" : names[i]));
+        run_here(
+            "cleave %s --list-options | sed -n 's/^\\(--[a-z-]*\\).*/\\1/p' | sort >list && cleave %s --help all | sed "
+            "-nE 's/^ {2,6}(-., )?(--[a-z-]+).*/\\2/p' | sort | diff - list && ! cleave help %s all | grep -E '.{101}'",
+            names[i], names[i], strchr(names[i], ' ') ? "train" : names[i]);
 }
 
 TEST(examples_of_the_help_run)
 {
-    char *output =
-        expect_success("cd %s && \"$CLEAVE\" synth -q -n 10 --size 40x30 photos && ln -s photos set && "
-                       "for command in train segment; do \"$CLEAVE\" $command --help | sed -n 's/^  cleave //p' | "
-                       "while read -r words; do \"$CLEAVE\" $words || exit 1; done || exit 1; done && "
-                       "test -f set.cleave -a -f out/images/0001.png -a -f report/index.html",
-                       temporary_folder());
+    char *output = expect_success(
+        "cleave synth -q -n 10 --size 40x30 photos && ln -s photos set && for command in train segment; do cleave "
+        "$command --help | sed -n 's/^  cleave //p' | while read -r words; do cleave $words || exit 1; done || exit 1; "
+        "done && test -f set.cleave -a -f out/images/0001.png -a -f report/index.html");
     free(output);
 }
 
 TEST(help_says_that_overlays_of_jpegs_are_jpegs)
 {
-    free(expect_success("\"$CLEAVE\" segment --help | grep -q 'overlays/<stem>.png, .jpg of a JPEG'"));
+    run_here("cleave segment --help | grep -q 'overlays/<stem>.png, .jpg of a JPEG'");
 }

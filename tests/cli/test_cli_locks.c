@@ -6,7 +6,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-#define SEGMENT "\"$CLEAVE\" segment -q -m %s "
+#define SEGMENT "cleave segment -q -m %s "
 
 /* Shell: waits until somebody holds the folder out. A run that is to stay there waits for its list of images. */
 #define UNTIL_HELD "; for i in $(seq 1000); do flock -n out true || break; sleep 0.01; done; sleep 0.1; "
@@ -28,16 +28,16 @@ TEST(a_second_run_into_a_folder_is_refused_until_the_first_is_dead)
                            "kill -KILL $first; wait $first; exit $status",
                            folder, model, model, set);
     expect_refused("out: another run writes there now", code, output);
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 0);
-    free(expect_success("cd %s && " SEGMENT "%s/images -o out --report out", folder, model, set));
-    free(expect_success("cd %s && [ \"$(ls -A out | wc -l)\" = 14 ]", folder));
+    ck_assert_int_eq(count_files(here("out")), 0);
+    run_here("cd %s && " SEGMENT "%s/images -o out --report out", folder, model, set);
+    run_here("[ \"$(ls -A out | wc -l)\" = 14 ]");
 }
 
 TEST(shards_get_along_unless_they_do_the_same_part)
 {
     const char *folder = temporary_folder(), *model = sample_model(), *set = sample_set();
     static const char *const same[] = {"--shard 1/2", "--shard 2/4", ""};
-    free(expect_success("cd %s && mkdir -p shards/out && mkfifo shards/list", folder));
+    run_here("mkdir -p shards/out && mkfifo shards/list");
     for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
         char *output;
         int code = run_command(
@@ -48,40 +48,32 @@ TEST(shards_get_along_unless_they_do_the_same_part)
             folder, model, model, set, model, set, model, set, same[k]);
         expect_refused("out: another run", code, output);
     }
-    free(expect_success("cd %s/shards && " SEGMENT
-                        "%s/images -o out --resume --shard 1/2 && [ \"$(ls -A out | wc -l)\" = 13 ]",
-                        folder, model, set));
+    run_here("cd %s/shards && " SEGMENT "%s/images -o out --resume --shard 1/2 && [ \"$(ls -A out | wc -l)\" = 13 ]",
+             folder, model, set);
 }
 
 TEST(a_checkpoint_is_kept_by_one_training_and_other_models_are_free)
 {
-    const char *folder = temporary_folder();
     char *output;
-    free(expect_success(
-        "cd %s && mkdir models && \"$CLEAVE\" features --data %s/manifest.tsv --split train --superpixels 60 "
-        "--words 10 --codebook-samples 2000 -o f",
-        folder, sample_set()));
-    const char *train = "\"$CLEAVE\" train -q --data ../f --learner pmap --checkpoint-every 0";
-    int code = run_command(
-        &output,
-        "cd %s/models && { %s --passes 1e9 -o m & }; first=$!; for i in $(seq 6000); do [ -e m.checkpoint ] "
-        "&& break; sleep 0.01; done; %s --passes 5 -o other && %s --passes 5 --resume -o m; status=$?; "
-        "kill -KILL $first; wait $first; exit $status",
-        folder, train, train, train);
+    run_here("mkdir models && cleave features --data $SET/manifest.tsv --split train --superpixels 60 --words 10 "
+             "--codebook-samples 2000 -o f");
+    const char *train = "cleave train -q --data ../f --learner pmap --checkpoint-every 0";
+    int code = run_command(&output,
+                           "cd $HERE/models && { %s --passes 1e9 -o m & }; first=$!; for i in $(seq 6000); do [ -e "
+                           "m.checkpoint ] && break; sleep 0.01; done; %s --passes 5 -o other && %s --passes 5 "
+                           "--resume -o m; status=$?; kill -KILL $first; wait $first; exit $status",
+                           train, train, train);
     expect_refused("m: another run writes there now", code, output);
-    free(expect_success("cd %s/models && %s --passes 5 --overwrite -o m && [ \"$(ls -A)\" = \"m\nother\" ]", folder,
-                        train));
+    run_here("cd models && %s --passes 5 --overwrite -o m && [ \"$(ls -A)\" = \"m\nother\" ]", train);
 }
 
 TEST(a_folder_is_labelled_by_one_server)
 {
     char *output;
-    int code =
-        run_command(&output,
-                    "cd %s && mkdir -p page/out && cp %s/images/0001.* page/out && cd page && { \"$CLEAVE\" label "
-                    "--no-browser out >/dev/null 2>&1 & }; first=$!" UNTIL_HELD
-                    "timeout 20 \"$CLEAVE\" label --no-browser out; status=$?; kill $first; wait $first; exit $status",
-                    temporary_folder(), sample_set());
+    int code = run_command(
+        &output, "cd $HERE && mkdir -p page/out && cp $SET/images/0001.* page/out && cd page && { cleave label "
+                 "--no-browser out >/dev/null 2>&1 & }; first=$!" UNTIL_HELD
+                 "timeout 20 cleave label --no-browser out; status=$?; kill $first; wait $first; exit $status");
     expect_refused("out: another run writes there now", code, output);
 }
 

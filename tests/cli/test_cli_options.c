@@ -51,7 +51,7 @@ static void add_odd_images(const char *folder)
 static void make(const char *commands)
 {
     char *output;
-    int code = run_command(&output, "cd %s && c() { \"$CLEAVE\" \"$@\" -q -t 1; } && %s", place, commands);
+    int code = run_command(&output, "cd %s && c() { cleave \"$@\" -q -t 1; } && %s", place, commands);
     ck_assert_msg(code == 0, "cannot make what options are tried on (status %d): %s", code, output);
     free(output);
 }
@@ -169,8 +169,8 @@ static struct outcome run(const char *command, const char *setting, const char *
     rename(formatted("%s/o", place),
            formatted("%s/old/%d-%d", place, getpid(), n_runs++)); /* quicker than removing it */
     ck_assert_int_eq(mkdir(formatted("%s/o", place), 0700), 0);
-    made.code = run_command(&output, "cd %s && exec \"$CLEAVE\" %s -t 1 %s %s %s 2>err >o/stdout", place, command,
-                            setting, more ? more : "", change);
+    made.code = run_command(&output, "cd %s && exec cleave %s -t 1 %s %s %s 2>err >o/stdout", place, command, setting,
+                            more ? more : "", change);
     free(output);
     must(folder_walk(&files, formatted("%s/o", place), err));
     for (size_t i = 0; i < files.n; i++) {
@@ -245,7 +245,7 @@ TEST(every_option_of_the_help_is_walked)
     for (int i = 0; i < N_OPTION_COMMANDS; i++) {
         char *help, option[64];
         int n = 0;
-        ck_assert_int_eq(run_command(&help, "\"$CLEAVE\" %s --help all", option_commands[i].name), 0);
+        ck_assert_int_eq(run_command(&help, "cleave %s --help all", option_commands[i].name), 0);
         for (char *line = strtok(help, "\n"); line; line = strtok(NULL, "\n")) {
             char *name = line + strspn(line, " ");
             if (name - line < 2 || name - line > 8)
@@ -295,7 +295,7 @@ TEST(a_refused_option_says_why)
         {"annotate train --data tagged -o x --scale --lambda 1", "--scale has no effect: features of images"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(64, lines[i][1], "cd %s && \"$CLEAVE\" %s", place, lines[i][0]);
+        expect_error(64, lines[i][1], "cd %s && cleave %s", place, lines[i][0]);
 }
 
 SETUP_ONCE(prepare, NULL)

@@ -16,11 +16,8 @@
 static const char *make_inputs(void)
 {
     const char *folder = temporary_folder();
-    free(
-        expect_success("cd %s && cp -r %s set && cp -r set kept && cp %s m.cleave && cp m.cleave kept.cleave && "
-                       "\"$CLEAVE\" features --data set/manifest.tsv --superpixels 40 --words 8 --codebook-samples 500 "
-                       "-o f.st -q && cp f.st kept.st",
-                       folder, sample_set(), sample_model()));
+    run_here("cp -r $SET set && cp -r set kept && cp $MODEL m.cleave && cp m.cleave kept.cleave && cleave features "
+             "--data set/manifest.tsv --superpixels 40 --words 8 --codebook-samples 500 -o f.st -q && cp f.st kept.st");
     return folder;
 }
 
@@ -44,7 +41,7 @@ static void refuse(const char *folder, const char *named, const char *arguments)
 {
     const char *const ways[] = {"", " --overwrite"};
     for (int i = 0; i < 2; i++)
-        expect_error(73, named, "cd %s && \"$CLEAVE\" %s%s", folder, arguments, ways[i]);
+        expect_error(73, named, "cd %s && cleave %s%s", folder, arguments, ways[i]);
     expect_untouched(folder);
 }
 
@@ -68,9 +65,9 @@ TEST(training_never_replaces_what_it_learns_from)
 TEST(links_to_inputs_are_inputs)
 {
     const char *folder = make_inputs();
-    free(expect_success("cd %s && ln f.st hard.st && ln -s f.st soft.st && ln m.cleave hard.cleave && "
-                        "ln set/images/0002.jpg hard.jpg && ln set/images/0001.jpg photo",
-                        folder));
+    run_here("cd %s && ln f.st hard.st && ln -s f.st soft.st && ln m.cleave hard.cleave && ln set/images/0002.jpg "
+             "hard.jpg && ln set/images/0001.jpg photo",
+             folder);
     refuse(folder, "hard.st: is the same file as the input f.st",
            "train --data f.st --passes 1 -o hard.st --overwrite");
     refuse(folder, "soft.st: is the same file as the input f.st",
@@ -99,26 +96,22 @@ TEST(no_command_replaces_its_inputs)
 TEST(annotating_never_replaces_its_examples)
 {
     static const char examples[] = "0 1:1\n1 2:1\n0,1 1:1 2:1\n0 1:2\n", names[] = "sea\nbeach\n";
-    const char *folder = temporary_folder();
-    spill(formatted("%s/t", folder), examples, sizeof examples - 1);
-    spill(formatted("%s/labels.txt", folder), names, sizeof names - 1);
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" annotate train --data t --lambda 0.1 -o m -q && mkdir kept && cp t m labels.txt kept",
-        folder));
+    spill(here("t"), examples, sizeof examples - 1);
+    spill(here("labels.txt"), names, sizeof names - 1);
+    run_here("cleave annotate train --data t --lambda 0.1 -o m -q && mkdir kept && cp t m labels.txt kept");
     const char *const lines[][2] = {{"t: is an input", "train --data t --lambda 0.1 -o t"},
                                     {"./labels.txt: is an input", "train --data t --lambda 0.1 -o ./labels.txt"},
                                     {"t: is an input", "predict -m m --data t -o t"},
                                     {"m: is an input", "predict -m m --data t -o m"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(73, lines[i][0], "cd %s && \"$CLEAVE\" annotate %s --overwrite", folder, lines[i][1]);
-    expect_error(73, "m: exists already", "cd %s && \"$CLEAVE\" annotate train --data t --lambda 0.1 -o m", folder);
-    expect_error(73, "tags: exists already",
-                 "cd %s && touch tags && \"$CLEAVE\" annotate predict -m m --data t -o tags", folder);
-    free(expect_success("cd %s && \"$CLEAVE\" annotate train --data t --lambda 0.1 -o m -q --overwrite", folder));
-    free(expect_success("cd %s && \"$CLEAVE\" annotate predict -m m --data t -o tags --overwrite", folder));
+        expect_error(73, lines[i][0], "cleave annotate %s --overwrite", lines[i][1]);
+    expect_error(73, "m: exists already", "cleave annotate train --data t --lambda 0.1 -o m");
+    expect_error(73, "tags: exists already", "touch tags && cleave annotate predict -m m --data t -o tags");
+    run_here("cleave annotate train --data t --lambda 0.1 -o m -q --overwrite");
+    run_here("cleave annotate predict -m m --data t -o tags --overwrite");
     for (int i = 0; i < 3; i++) { /* m has the same bytes again: --overwrite is no part of its record */
         const char *const files[] = {"t", "m", "labels.txt"};
-        ck_assert(same_bytes(formatted("%s/%s", folder, files[i]), formatted("%s/kept/%s", folder, files[i])));
+        ck_assert(same_bytes(here("%s", files[i]), here("kept/%s", files[i])));
     }
 }
 
@@ -129,29 +122,27 @@ TEST(what_exists_is_replaced_only_when_asked)
     const char *folder = make_inputs();
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         spill(formatted("%s/x", folder), "mine", 4);
-        expect_error(73, "x: exists already; --overwrite replaces it", "cd %s && \"$CLEAVE\" %s", folder, lines[i]);
+        expect_error(73, "x: exists already; --overwrite replaces it", "cd %s && cleave %s", folder, lines[i]);
         char *kept = slurp(formatted("%s/x", folder), NULL);
         ck_assert_str_eq(kept, "mine");
         free(kept);
-        free(expect_success("cd %s && \"$CLEAVE\" %s --overwrite", folder, lines[i]));
+        run_here("cd %s && cleave %s --overwrite", folder, lines[i]);
         ck_assert(!same_bytes(formatted("%s/x", folder), formatted("%s/kept.st", folder)) || i == 2);
     }
     expect_untouched(folder);
     /* the same command without a file there writes the same bytes: --overwrite is no part of a model's record */
-    free(expect_success("cd %s && \"$CLEAVE\" train --data f.st --passes 1 -o a -q && "
-                        "\"$CLEAVE\" train --data f.st --passes 1 -o b -q && "
-                        "\"$CLEAVE\" train --data f.st --passes 1 -o b --overwrite -q && cmp a b",
-                        folder));
+    run_here("cd %s && cleave train --data f.st --passes 1 -o a -q && cleave train --data f.st --passes 1 -o b -q && "
+             "cleave train --data f.st --passes 1 -o b --overwrite -q && cmp a b",
+             folder);
 }
 
 TEST(a_drawn_set_is_replaced_only_when_asked)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && \"$CLEAVE\" synth -n 2 --size 32x32 d && cp -r d e", folder));
-    expect_error(73, "d: ", "cd %s && \"$CLEAVE\" synth -n 2 --size 32x32 d --seed 5", folder);
-    ck_assert(same_bytes(formatted("%s/d", folder), formatted("%s/e", folder)));
-    free(expect_success("cd %s && \"$CLEAVE\" synth -n 2 --size 32x32 d --seed 5 --overwrite", folder));
-    ck_assert(!same_bytes(formatted("%s/d", folder), formatted("%s/e", folder)));
+    run_here("cleave synth -n 2 --size 32x32 d && cp -r d e");
+    expect_error(73, "d: ", "cleave synth -n 2 --size 32x32 d --seed 5");
+    ck_assert(same_bytes(here("d"), here("e")));
+    run_here("cleave synth -n 2 --size 32x32 d --seed 5 --overwrite");
+    ck_assert(!same_bytes(here("d"), here("e")));
 }
 
 TEST(resuming_replaces_its_own_files_and_no_others)
@@ -159,8 +150,8 @@ TEST(resuming_replaces_its_own_files_and_no_others)
     const char *folder = make_inputs();
     const char *line = line_of(
         formatted("cd %s && \"$CLEAVE\" segment -m m.cleave set/images -o out --status s.tsv --report r", folder));
-    free(expect_success("%s", line));
-    free(expect_success("%s --resume", line));
+    run_here("%s", line);
+    run_here("%s --resume", line);
     spill(formatted("%s/s.tsv", folder), "image\tname\n", 11);
     expect_error(73, "s.tsv: exists already", "%s --resume", line);
     ck_assert_int_eq(unlink(formatted("%s/s.tsv", folder)), 0);
@@ -168,131 +159,110 @@ TEST(resuming_replaces_its_own_files_and_no_others)
     expect_error(73, "r/index.html: exists already", "%s --resume", line);
     spill(formatted("%s/p.cleave", folder), "mine", 4);
     const char *train = "train --data f.st --learner pmap --passes 2 -q";
-    expect_error(73, "p.cleave: exists already", "cd %s && \"$CLEAVE\" %s --resume -o p.cleave", folder, train);
-    free(expect_success("cd %s && \"$CLEAVE\" %s --overwrite -o p.cleave", folder, train));
+    expect_error(73, "p.cleave: exists already", "cd %s && cleave %s --resume -o p.cleave", folder, train);
+    run_here("cd %s && cleave %s --overwrite -o p.cleave", folder, train);
     spill(formatted("%s/q.cleave.checkpoint", folder), "mine", 4);
-    expect_error(73, "q.cleave.checkpoint: exists already", "cd %s && \"$CLEAVE\" %s -o q.cleave", folder, train);
+    expect_error(73, "q.cleave.checkpoint: exists already", "cd %s && cleave %s -o q.cleave", folder, train);
 }
 
 TEST(a_finished_training_is_neither_resumed_nor_advised_to_be)
 {
     const char *folder = make_inputs(), *train = "train f.st --learner pmap --passes 2 -o p.cleave";
-    free(expect_success("cd %s && \"$CLEAVE\" %s -q && ls -i --full-time p.cleave >before", folder, train));
+    run_here("cd %s && cleave %s -q && ls -i --full-time p.cleave >before", folder, train);
     for (int k = 0; k < 2; k++) {
-        char *text = expect_success("cd %s && \"$CLEAVE\" %s %s", folder, train, k ? "--requeue" : "--resume");
+        char *text = expect_success("cd %s && cleave %s %s", folder, train, k ? "--requeue" : "--resume");
         ck_assert_str_eq(
             text, "cleave: p.cleave: this training is finished, nothing is left to do; --overwrite repeats it\n");
         free(text);
     }
-    free(expect_success("cd %s && ls -i --full-time p.cleave | cmp before", folder));
+    run_here("cd %s && ls -i --full-time p.cleave | cmp before", folder);
     static const char *const others[] = {"--seed 3 --resume", "--seed 3"};
     for (size_t k = 0; k < 2; k++) {
         char *text = NULL;
-        ck_assert_int_eq(run_command(&text, "cd %s && \"$CLEAVE\" %s %s", folder, train, others[k]), 73);
+        ck_assert_int_eq(run_command(&text, "cd %s && cleave %s %s", folder, train, others[k]), 73);
         ck_assert_msg(strstr(text, "p.cleave: exists already") && !strstr(text, "--resume"), "%s", text);
         free(text);
     }
-    char *text = expect_success("cd %s && \"$CLEAVE\" %s --resume --overwrite", folder, train);
-    ck_assert_msg(strstr(text, "learned") != NULL, "%s", text);
-    free(text);
+    expect_output("learned", "cd %s && cleave %s --resume --overwrite", folder, train);
     spill(formatted("%s/p.cleave.checkpoint", folder), "mine", 4);
-    expect_error(73, "p.cleave: exists already; --overwrite replaces it, --resume goes on", "cd %s && \"$CLEAVE\" %s",
+    expect_error(73, "p.cleave: exists already; --overwrite replaces it, --resume goes on", "cd %s && cleave %s",
                  folder, train);
 }
 
 TEST(devices_and_standard_output_may_be_outputs)
 {
     const char *folder = make_inputs();
-    free(expect_success("cd %s && train() { \"$CLEAVE\" train --data f.st --passes 1 --seed 1 -o \"$1\"; } && train "
-                        "/dev/null && train - >a "
-                        "2>note && train b && tail -c 2000 a >c && tail -c 2000 b | cmp - c",
-                        folder));
+    run_here("cd %s && train() { cleave train --data f.st --passes 1 --seed 1 -o \"$1\"; } && train /dev/null && train "
+             "- >a 2>note && train b && tail -c 2000 a >c && tail -c 2000 b | cmp - c",
+             folder);
 }
 
 TEST(names_too_long_for_outputs_fail_alone_and_up_front)
 {
-    const char *folder = temporary_folder();
     char name[256]; /* of which its first 250 bytes make a file of that length, and its first 253 no output */
     memset(name, 'n', 253);
     name[253] = 0;
-    free(expect_success(
-        "cd %s && mkdir in && cp %s/images/0001.jpg in/a.jpg && cp in/a.jpg in/%s && cp in/a.jpg in/%.246s.jpg", folder,
-        sample_set(), name, name));
+    run_here("mkdir in && cp $SET/images/0001.jpg in/a.jpg && cp in/a.jpg in/%s && cp in/a.jpg in/%.246s.jpg", name,
+             name);
     expect_error(73, "the name of its output would have 257 bytes",
-                 "cd %s && \"$CLEAVE\" segment -m %s in -o out --status s.tsv", folder, sample_model());
-    ck_assert(path_exists(formatted("%s/out/a.png", folder)) &&
-              path_exists(formatted("%s/out/%.246s.png", folder, name)));
-    char *status = slurp(formatted("%s/s.tsv", folder), NULL);
-    ck_assert_ptr_nonnull(strstr(status, "\tfailed\t"));
-    free(status);
-    expect_error(73, "would have 257 bytes", "cd %s && \"$CLEAVE\" segment -m %s in -o none --fail-fast", folder,
-                 sample_model());
-    ck_assert(!path_exists(formatted("%s/none", folder)));
+                 "cleave segment -m $MODEL in -o out --status s.tsv");
+    ck_assert(path_exists(here("out/a.png")) && path_exists(here("out/%.246s.png", name)));
+    expect_in_file(here("s.tsv"), "\tfailed\t");
+    expect_error(73, "would have 257 bytes", "cleave segment -m $MODEL in -o none --fail-fast");
+    ck_assert(!path_exists(here("none")));
 }
 
 TEST(images_of_one_stem_keep_their_extensions_and_the_folder_pairs_them_again)
 {
-    const char *folder = temporary_folder();
     struct clv_set set = {0};
     static const char *const names[] = {"a.jpeg", "a.jpg", "b.jpg", "d/a.jpg"};
     static const char *const masks[] = {"a.jpeg.png", "a.jpg.png", "b.png", "d/a.png"};
-    free(
-        expect_success("cd %s && mkdir -p set/images/d && for n in a.jpg a.jpeg b.jpg d/a.jpg; do "
-                       "cp %s/images/0001.jpg set/images/$n; done && \"$CLEAVE\" segment -m %s set/images -o set/masks "
-                       "--overlay && mkdir pred && cp -r set/masks pred/all",
-                       folder, sample_set(), sample_model()));
-    ck_assert_int_eq(count_files(formatted("%s/set/masks", folder)), 8);
-    ck_assert(path_exists(formatted("%s/set/masks/overlays/a.jpeg.jpg", folder)));
-    free(expect_success("rm -r %s/set/masks/overlays", folder));
-    must(clv_set_read(&set, formatted("%s/set", folder), err));
+    run_here(
+        "mkdir -p set/images/d && for n in a.jpg a.jpeg b.jpg d/a.jpg; do cp $SET/images/0001.jpg set/images/$n; done "
+        "&& cleave segment -m $MODEL set/images -o set/masks --overlay && mkdir pred && cp -r set/masks pred/all");
+    ck_assert_int_eq(count_files(here("set/masks")), 8);
+    ck_assert(path_exists(here("set/masks/overlays/a.jpeg.jpg")));
+    run_here("rm -r set/masks/overlays");
+    must(clv_set_read(&set, here("set"), err));
     ck_assert_uint_eq(set.n_items, 4);
     ck_assert_uint_eq(set.n_lone_masks, 0);
     for (size_t i = 0; i < 4; i++) {
         ck_assert_str_eq(set.items[i].name, formatted("images/%s", names[i]));
-        ck_assert_str_eq(set.items[i].mask, formatted("%s/set/masks/%s", folder, masks[i]));
+        ck_assert_str_eq(set.items[i].mask, here("set/masks/%s", masks[i]));
     }
     clv_set_release(&set);
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s -d set -o again && diff -r set/masks again && "
-                        "\"$CLEAVE\" score -d set --pred pred/all",
-                        folder, sample_model()));
+    run_here(
+        "cleave segment -m $MODEL -d set -o again && diff -r set/masks again && cleave score -d set --pred pred/all");
 }
 
 TEST(outputs_that_are_one_all_the_same_are_all_named_and_the_rest_goes_on)
 {
-    const char *folder = temporary_folder();
     char *text;
-    free(expect_success(
-        "cd %s && mkdir in && for n in a.jpg a.jpeg a.jpg.jpeg b.jpg; do cp %s/images/0001.jpg in/$n; done", folder,
-        sample_set()));
-    int code = run_command(&text, "cd %s && \"$CLEAVE\" segment -m %s in -o out -t 1", folder, sample_model());
+    run_here("mkdir in && for n in a.jpg a.jpeg a.jpg.jpeg b.jpg; do cp $SET/images/0001.jpg in/$n; done");
+    int code = run_command(&text, "cd $HERE && cleave segment -m $MODEL in -o out -t 1");
     ck_assert_int_eq(code, 73);
     const char *const named[] = {"in/a.jpg: its output out/a.jpg.png", "in/a.jpg.jpeg: its", "2 failed"};
     for (int i = 0; i < 3; i++)
         ck_assert_msg(strstr(text, named[i]) != NULL, "%s: %s", named[i], text);
     free(text);
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 2);
-    ck_assert(path_exists(formatted("%s/out/b.png", folder)));
-    ck_assert(path_exists(formatted("%s/out/a.jpeg.png", folder)));
+    ck_assert_int_eq(count_files(here("out")), 2);
+    ck_assert(path_exists(here("out/b.png")));
+    ck_assert(path_exists(here("out/a.jpeg.png")));
 }
 
 TEST(stems_in_different_folders_keep_their_folders)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && mkdir -p d/100 d/101 && cp %s/images/0001.jpg d/100/IMG_1.jpg && "
-                        "cp %s/images/0002.jpg d/101/IMG_1.jpg && cp %s/images/0003.jpg d/101/IMG_2.jpg",
-                        folder, sample_set(), sample_set(), sample_set()));
-    free(expect_success("cd %s/d && printf '100/IMG_1.jpg\\n101/IMG_1.jpg\\n101/../101/IMG_2.jpg\\n' | \"$CLEAVE\" "
-                        "segment -m %s - -o ../out",
-                        folder, sample_model()));
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s d/100 $PWD/d/101 -o both && "
-                        "\"$CLEAVE\" segment -m %s d/100/IMG_1.jpg d/101/IMG_2.jpg -o flat",
-                        folder, sample_model(), sample_model()));
-    ck_assert(path_exists(formatted("%s/out/100/IMG_1.png", folder)));
-    ck_assert(path_exists(formatted("%s/out/101/IMG_2.png", folder)));
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 3);
-    ck_assert(same_bytes(formatted("%s/out", folder), formatted("%s/both", folder)));
-    ck_assert(path_exists(formatted("%s/flat/IMG_1.png", folder)) &&
-              path_exists(formatted("%s/flat/IMG_2.png", folder)));
+    run_here("mkdir -p d/100 d/101 && cp $SET/images/0001.jpg d/100/IMG_1.jpg && cp $SET/images/0002.jpg "
+             "d/101/IMG_1.jpg && cp $SET/images/0003.jpg d/101/IMG_2.jpg");
+    run_here("cd d && printf '100/IMG_1.jpg\\n101/IMG_1.jpg\\n101/../101/IMG_2.jpg\\n' | cleave segment -m $MODEL - -o "
+             "../out");
+    run_here("cleave segment -m $MODEL d/100 $PWD/d/101 -o both && cleave segment -m $MODEL d/100/IMG_1.jpg "
+             "d/101/IMG_2.jpg -o flat");
+    ck_assert(path_exists(here("out/100/IMG_1.png")));
+    ck_assert(path_exists(here("out/101/IMG_2.png")));
+    ck_assert_int_eq(count_files(here("out")), 3);
+    ck_assert(same_bytes(here("out"), here("both")));
+    ck_assert(path_exists(here("flat/IMG_1.png")) && path_exists(here("flat/IMG_2.png")));
 }
 
 TEST(every_command_knows_the_short_help)
@@ -301,9 +271,8 @@ TEST(every_command_knows_the_short_help)
         "train",    "segment",        "marginals",        "score",          "features", "inspect",
         "annotate", "annotate train", "annotate predict", "annotate score", "synth"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        free(expect_success(
-            "\"$CLEAVE\" %s -h | grep -q Usage && test \"$(\"$CLEAVE\" %s -h)\" = \"$(\"$CLEAVE\" %s --help)\"",
-            commands[i], commands[i], commands[i]));
+        run_here("cleave %s -h | grep -q Usage && test \"$(cleave %s -h)\" = \"$(cleave %s --help)\"", commands[i],
+                 commands[i], commands[i]);
 }
 
 SETUP_ONCE(sample_setup, NULL)

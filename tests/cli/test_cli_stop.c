@@ -36,11 +36,9 @@ static char *stop_when(const char *part, const char *folder, const char *command
 static const char *make_features(void)
 {
     const char *folder = temporary_folder();
-    if (!path_exists(formatted("%s/f", folder)))
-        free(expect_success(
-            "cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split train --superpixels 60 --words 10 "
-            "--codebook-samples 2000 -o f",
-            folder, sample_set()));
+    if (!path_exists(here("f")))
+        run_here("cleave features --data $SET/manifest.tsv --split train --superpixels 60 --words 10 "
+                 "--codebook-samples 2000 -o f");
     return folder;
 }
 
@@ -76,7 +74,7 @@ TEST(finished_folds_are_kept_and_the_same_line_goes_on_to_the_same_model)
     ck_assert_msg(memmem(output, strlen(output), table, (size_t)(chosen - table)) != NULL, "%s%s", whole, output);
     free(whole);
     free(output);
-    free(expect_success("cd %s && cmp whole.cleave part.cleave && [ ! -e part.cleave.checkpoint ]", folder));
+    run_here("cd %s && cmp whole.cleave part.cleave && [ ! -e part.cleave.checkpoint ]", folder);
 }
 
 TEST(a_training_that_is_stopped_early_says_that_nothing_is_left)
@@ -84,14 +82,14 @@ TEST(a_training_that_is_stopped_early_says_that_nothing_is_left)
     free(stop_when("interrupted before anything was learned: nothing is written", temporary_folder(),
                    formatted("\"$CLEAVE\" train %s/manifest.tsv --superpixels 2000 --words 4000 -o early.cleave 2>&1",
                              sample_set())));
-    ck_assert(!path_exists(formatted("%s/early.cleave", temporary_folder())));
+    ck_assert(!path_exists(here("early.cleave")));
 }
 
 /* Examples whose tags are mostly noise, so that learning takes its time. */
 static const char *make_tags(void)
 {
     const char *folder = temporary_folder();
-    FILE *file = fopen(formatted("%s/tags.svm", folder), "w");
+    FILE *file = fopen(here("tags.svm"), "w");
     ck_assert_ptr_nonnull(file);
     for (uint32_t l = 0, state = 1; l < 400; l++) {
         fprintf(file, "%u,%u", l % 3, 3 + l % 4);
@@ -118,8 +116,7 @@ TEST(models_of_tags_are_kept_as_far_as_they_got)
         ck_assert_msg(strstr(output, "of 7 tags have weights") && !strstr(output, ": 0 of 7 tags"), "%s", output);
         ck_assert_int_eq(strstr(output, "thresholds may not be tuned") != NULL, k == 2);
         free(output);
-        free(expect_success("cd %s && \"$CLEAVE\" annotate predict -m t.cleave --data tags.svm -o t.tsv --overwrite",
-                            folder));
+        run_here("cd %s && cleave annotate predict -m t.cleave --data tags.svm -o t.tsv --overwrite", folder);
     }
 }
 

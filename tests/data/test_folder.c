@@ -10,7 +10,7 @@
 /* Files of a given kind below the test's folder. */
 static void put(const char *name, const char *bytes, size_t size)
 {
-    const char *path = formatted("%s/%s", temporary_folder(), name);
+    const char *path = here("%s", name);
     char *folder = path_folder(path);
     must(folder_create(folder, err));
     clv_free(folder);
@@ -22,7 +22,7 @@ static void put_image(const char *name, bool is_jpeg)
     struct clv_image image = {0};
     put(name, "", 0);
     must(clv_image_new(&image, 4, 3, 3, err));
-    const char *path = formatted("%s/%s", temporary_folder(), name);
+    const char *path = here("%s", name);
     if (is_jpeg)
         must(clv_jpeg_write(path, &image, 90, err));
     else
@@ -41,13 +41,13 @@ TEST(images_are_recognised_by_content_and_the_rest_is_counted)
     put("short", "\x89PNG", 4);
     put(".hidden.png", "x", 1);
     put("a/broken.JPG", "oops", 4); /* called an image: kept, to fail by name when it is read */
-    ck_assert_int_eq(mkfifo(formatted("%s/pipe", temporary_folder()), 0666), 0);
+    ck_assert_int_eq(mkfifo(here("pipe"), 0666), 0);
     must(clv_set_read(&set, temporary_folder(), err));
     static const char *const names[] = {"a/b/wrong.txt", "a/broken.JPG", "a/photo", "z.png"};
     ck_assert_uint_eq(set.n_items, 4);
     for (size_t i = 0; i < 4; i++) {
         ck_assert_str_eq(set.items[i].name, names[i]);
-        ck_assert_str_eq(set.items[i].image, formatted("%s/%s", temporary_folder(), names[i]));
+        ck_assert_str_eq(set.items[i].image, here("%s", names[i]));
         ck_assert(!set.items[i].mask && !*set.items[i].split);
     }
     ck_assert_uint_eq(set.n_skipped, 4);
@@ -77,11 +77,11 @@ TEST(usual_layouts_of_masks_are_recognised)
             put_image(other, false);
         else
             put(other, "hello", 5);
-        must(clv_set_read(&set, formatted("%s/l%zu", temporary_folder(), k + 1), err));
+        must(clv_set_read(&set, here("l%zu", k + 1), err));
         ck_assert_msg(set.n_items == 1 && !set.n_lone_masks == !strstr(other, "a.xml"), "%zu: %zu", k, set.n_items);
-        ck_assert_str_eq(set.items[0].image, formatted("%s/%s", temporary_folder(), layouts[k].image));
+        ck_assert_str_eq(set.items[0].image, here("%s", layouts[k].image));
         if (layouts[k].mask)
-            ck_assert_str_eq(set.items[0].mask, formatted("%s/%s", temporary_folder(), layouts[k].mask));
+            ck_assert_str_eq(set.items[0].mask, here("%s", layouts[k].mask));
         ck_assert(!set.items[0].mask == !layouts[k].mask);
         clv_set_release(&set);
     }
@@ -97,8 +97,8 @@ TEST(masks_next_to_the_images_are_no_images)
     must(clv_set_read(&set, temporary_folder(), err));
     ck_assert_uint_eq(set.n_items, 2);
     ck_assert_str_eq(set.items[0].name, "a.jpg");
-    ck_assert_str_eq(set.items[0].mask, formatted("%s/masks/a.png", temporary_folder()));
-    ck_assert_str_eq(set.items[1].mask, formatted("%s/masks/sub/b.png", temporary_folder()));
+    ck_assert_str_eq(set.items[0].mask, here("masks/a.png"));
+    ck_assert_str_eq(set.items[1].mask, here("masks/sub/b.png"));
     clv_set_release(&set);
 }
 
@@ -115,13 +115,13 @@ TEST(images_and_masks_are_paired_by_stem)
     put("images/notes.txt", "x", 1);
     static const char labels[] = "value\tname\tred\tgreen\tblue\n0\ta\t0\t0\t0\n1\tb\t0\t0\t0\n";
     put("labels.tsv", labels, sizeof labels - 1);
-    must(clv_set_read_folder(&set, formatted("%s/", temporary_folder()), err));
+    must(clv_set_read_folder(&set, temporary_folder(), err));
     ck_assert_uint_eq(set.n_items, 3);
     ck_assert_str_eq(set.items[0].name, "images/horse.1.jpg");
-    ck_assert_str_eq(set.items[0].mask, formatted("%s/masks/horse.1.png", temporary_folder()));
+    ck_assert_str_eq(set.items[0].mask, here("masks/horse.1.png"));
     ck_assert_str_eq(set.items[1].name, "images/other.png");
     ck_assert_ptr_null(set.items[1].mask);
-    ck_assert_str_eq(set.items[2].mask, formatted("%s/masks/sub/horse.png", temporary_folder()));
+    ck_assert_str_eq(set.items[2].mask, here("masks/sub/horse.png"));
     ck_assert_uint_eq(set.n_skipped, 1);
     ck_assert(set.has_label_file && set.labels.from_file);
     ck_assert_str_eq(set.labels.names[1], "b");
@@ -148,7 +148,7 @@ TEST(masks_of_images_of_one_stem_go_by_whole_names_or_else_by_the_stem)
     ck_assert_uint_eq(set.n_items, 3);
     static const char *const masks[] = {"a.jpg.png", "a.png", "b.png"};
     for (size_t i = 0; i < 3; i++)
-        ck_assert_str_eq(set.items[i].mask, formatted("%s/masks/%s", temporary_folder(), masks[i]));
+        ck_assert_str_eq(set.items[i].mask, here("masks/%s", masks[i]));
     ck_assert_uint_eq(set.n_lone_masks, 1); /* nothing shares b's stem */
     ck_assert_str_eq(set.first_lone_mask, "masks/b.jpg.png");
     clv_set_release(&set);
@@ -160,22 +160,21 @@ TEST(folders_that_may_not_be_read_are_counted_and_passed_over)
 {
     struct clv_set set = {0};
     put_image("a/b.png", false);
-    forbid_folder(formatted("%s/a/lost+found", temporary_folder()));
+    forbid_folder(here("a/lost+found"));
     must(clv_set_read(&set, temporary_folder(), err));
     ck_assert_uint_eq(set.n_items, 1);
     ck_assert_uint_eq(set.n_unreadable, 1);
-    ck_assert_str_eq(set.first_unreadable, formatted("%s/a/lost+found", temporary_folder()));
+    ck_assert_str_eq(set.first_unreadable, here("a/lost+found"));
     clv_set_release(&set);
-    must_fail(CLV_ERR_NO_INPUT, "lost+found",
-              clv_set_read_folder(&set, formatted("%s/a/lost+found", temporary_folder()), err));
+    must_fail(CLV_ERR_NO_INPUT, "lost+found", clv_set_read_folder(&set, here("a/lost+found"), err));
 }
 
 /* A path to `name` in the folder that is as long as can be: whether a file of a longer name is there cannot be found
  * out. */
-static const char *longest_path(const char *folder, const char *name)
+static const char *longest_path(const char *name)
 {
     static char path[PATH_MAX];
-    size_t size = (size_t)snprintf(path, sizeof path, "%s/", folder), length = strlen(name);
+    size_t size = (size_t)snprintf(path, sizeof path, "%s/", temporary_folder()), length = strlen(name);
     while (size + 2 + length < PATH_MAX) {
         memcpy(path + size, "./", 2);
         size += 2;
@@ -189,8 +188,8 @@ TEST(what_cannot_be_known_is_there_or_not_is_an_error_not_absent)
     struct clv_set set = {0};
     put("m", "image\na.png\n", 12);
     put_image("images/a.png", false);
-    must_fail(CLV_ERR_NO_INPUT, "/./././", clv_set_read(&set, longest_path(temporary_folder(), "m"), err));
-    ck_assert_int_eq(symlink("masks", formatted("%s/masks", temporary_folder())), 0); /* to itself */
+    must_fail(CLV_ERR_NO_INPUT, "/./././", clv_set_read(&set, longest_path("m"), err));
+    ck_assert_int_eq(symlink("masks", here("masks")), 0); /* to itself */
     must_fail(CLV_ERR_NO_INPUT, "masks: cannot tell whether it is there", clv_set_read(&set, temporary_folder(), err));
     ck_assert_ptr_null(set.items);
 }
@@ -211,7 +210,7 @@ TEST(a_folder_s_manifest_says_what_is_in_it)
     ck_assert_uint_eq(set.n_items, 1);
     ck_assert_str_eq(set.items[0].name, "images/b.png");
     ck_assert_str_eq(set.items[0].split, "test");
-    ck_assert_str_eq(set.manifest, formatted("%s/manifest.tsv", temporary_folder()));
+    ck_assert_str_eq(set.manifest, here("manifest.tsv"));
     clv_set_release(&set);
     must(clv_set_read_folder(&set, temporary_folder(), err));
     ck_assert_uint_eq(set.n_items, 2);
@@ -289,7 +288,7 @@ TEST(what_belongs_to_a_folder_s_images_is_counted_and_left_out)
     ck_assert_uint_eq(set.n_items, 2);
     ck_assert_str_eq(set.items[1].name, "more/objects/a.png");
     ck_assert_uint_eq(set.n_own, 3);
-    ck_assert_str_eq(set.first_own, formatted("%s/cutouts/a.png", temporary_folder()));
+    ck_assert_str_eq(set.first_own, here("cutouts/a.png"));
     ck_assert_uint_eq(set.n_skipped, 0);
     clv_set_release(&set);
     put_image("images/a.png", false);
@@ -310,7 +309,7 @@ TEST(folders_without_images_are_refused)
     put("b/c.txt", "x", 1);
     must_fail(CLV_ERR_NO_INPUT, "holds no image (2 other files)", clv_set_read(&set, temporary_folder(), err));
     must_fail(CLV_ERR_NO_INPUT, "/nowhere", clv_set_read_folder(&set, "/nowhere", err));
-    must_fail(CLV_ERR_NO_INPUT, "a.txt", clv_set_read_folder(&set, formatted("%s/a.txt", temporary_folder()), err));
+    must_fail(CLV_ERR_NO_INPUT, "a.txt", clv_set_read_folder(&set, here("a.txt"), err));
 }
 
 TEST(label_images_of_objects_are_masks_where_there_are_none)
@@ -320,8 +319,8 @@ TEST(label_images_of_objects_are_masks_where_there_are_none)
     put_image("images/a.jpg", true);
     put_image("images/b.png", false);
     put_image("instances/a.png", false);
-    must(clv_png_write_labels(formatted("%s/instances/a.png", temporary_folder()), 4, 3,
-                              (const uint8_t *)"\0\0\7\7\0\0\7\0\0\0\0\1", NULL, 0, err));
+    must(
+        clv_png_write_labels(here("instances/a.png"), 4, 3, (const uint8_t *)"\0\0\7\7\0\0\7\0\0\0\0\1", NULL, 0, err));
     must(clv_set_read(&set, temporary_folder(), err));
     ck_assert_uint_eq(set.n_items, 2);
     ck_assert(set.items[0].is_derived);

@@ -5,7 +5,7 @@
 
 static const char *spilled(const char *text, size_t size)
 {
-    const char *path = formatted("%s/labels.tsv", temporary_folder());
+    const char *path = here("labels.tsv");
     spill(path, text, size);
     return path;
 }
@@ -134,7 +134,7 @@ TEST(bad_label_files_are_refused_with_file_line_and_value)
 TEST(a_bad_label_file_next_to_a_manifest_fails_the_set)
 {
     struct clv_set set = {0};
-    const char *manifest = formatted("%s/manifest.tsv", temporary_folder());
+    const char *manifest = here("manifest.tsv");
     spill(manifest, "image\na.png\n", 12);
     spilled("value\n", 6);
     must_fail(CLV_ERR_DATA, "labels.tsv: no column \"name\"", clv_set_read_manifest(&set, manifest, err));

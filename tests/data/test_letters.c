@@ -18,7 +18,7 @@ static void put_line(char *text, const char *head, int ink, const char *tail)
 
 static const char *spilled(const void *bytes, size_t size)
 {
-    const char *path = formatted("%s/l.data", temporary_folder());
+    const char *path = here("l.data");
     spill(path, bytes, size);
     return path;
 }
@@ -47,13 +47,12 @@ TEST(words_labels_folds_and_pixels_are_read)
 TEST(gzip_and_plain_files_hold_the_same)
 {
     struct letters plain = {0}, packed = {0};
-    const char *folder = temporary_folder();
-    write_letters(formatted("%s/l", folder), 300, 10, 0.1, 5); /* longer than any buffer */
-    ck_assert_int_eq(run_command(NULL, "cd %s && split -n 2 l part && gzip -c partaa >l.gz && gzip -c partab >>l.gz",
-                                 folder), /* gzip files may be joined */
+    write_letters(here("l"), 300, 10, 0.1, 5); /* longer than any buffer */
+    ck_assert_int_eq(run_command(NULL, "cd $HERE && split -n 2 l part && gzip -c partaa >l.gz && gzip -c partab "
+                                       ">>l.gz"), /* gzip files may be joined */
                      0);
-    must(letters_read(&plain, formatted("%s/l", folder), err));
-    must(letters_read(&packed, formatted("%s/l.gz", folder), err));
+    must(letters_read(&plain, here("l"), err));
+    must(letters_read(&packed, here("l.gz"), err));
     ck_assert(plain.n_words == 300 && packed.n_words == 300 && plain.n_letters == packed.n_letters);
     ck_assert(!memcmp(plain.label, packed.label, plain.n_letters));
     ck_assert(!memcmp(plain.fold, packed.fold, plain.n_words));
@@ -111,11 +110,10 @@ TEST(bad_files_are_refused_by_name)
     must_fail(CLV_ERR_DATA, "line 1 is longer", letters_read(&letters, spilled(line, sizeof line), err));
     must_fail(CLV_ERR_NO_INPUT, "is a folder", letters_read(&letters, temporary_folder(), err));
 
-    const char *folder = temporary_folder();
-    write_letters(formatted("%s/l", folder), 50, 10, 0.1, 5);
-    ck_assert_int_eq(run_command(NULL, "cd %s && gzip -f l", folder), 0);
+    write_letters(here("l"), 50, 10, 0.1, 5);
+    run_here("gzip -f l");
     size_t size;
-    char *packed = slurp(formatted("%s/l.gz", folder), &size);
+    char *packed = slurp(here("l.gz"), &size);
     for (size_t cut = 2; cut < size; cut += size / 7)
         must_fail(CLV_ERR_DATA, "truncated", letters_read(&letters, spilled(packed, cut), err));
     packed[size / 2] ^= 1;
@@ -128,7 +126,7 @@ TEST(words_become_chains_with_their_features)
 {
     struct letters letters = {0};
     struct clv_dataset *dataset = NULL;
-    const char *path = formatted("%s/l", temporary_folder());
+    const char *path = here("l");
     write_letters(path, 30, 5, 0.05, 3);
     must(letters_read(&letters, path, err));
     must(letters_dataset(&dataset, &letters, (uint8_t[LETTER_MAX_FOLDS]){[1] = 1, [4] = 1}, err));

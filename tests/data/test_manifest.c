@@ -8,7 +8,7 @@
 /* Writes a manifest into the test's folder and reads it. */
 static const char *manifest(const char *text, size_t size)
 {
-    const char *path = formatted("%s/manifest.tsv", temporary_folder());
+    const char *path = here("manifest.tsv");
     spill(path, text, size);
     return path;
 }
@@ -37,9 +37,9 @@ TEST(columns_come_in_any_order_and_unknown_ones_are_ignored)
     const char *folder = temporary_folder();
     ck_assert_str_eq(set.root, folder);
     ck_assert_str_eq(set.items[0].name, "i/a.jpg");
-    ck_assert_str_eq(set.items[0].image, formatted("%s/i/a.jpg", folder));
-    ck_assert_str_eq(set.items[0].mask, formatted("%s/m/a.png", folder));
-    ck_assert_str_eq(set.items[0].boxes, formatted("%s/b.xml", folder));
+    ck_assert_str_eq(set.items[0].image, here("i/a.jpg"));
+    ck_assert_str_eq(set.items[0].mask, here("m/a.png"));
+    ck_assert_str_eq(set.items[0].boxes, here("b.xml"));
     ck_assert_str_eq(set.items[0].split, "train");
     ck_assert_str_eq(set.items[0].tags, "a,b");
     ck_assert_str_eq(set.items[0].sequence, "farm");
@@ -113,11 +113,10 @@ TEST(rows_that_repeat_are_refused_but_several_objects_in_an_image_are_not)
 
 TEST(links_that_lead_outside_are_refused)
 {
-    const char *folder = temporary_folder();
-    ck_assert_int_eq(symlink("/etc", formatted("%s/out", folder)), 0);
-    ck_assert_int_eq(symlink("/etc/hostname", formatted("%s/file.png", folder)), 0);
-    ck_assert_int_eq(mkdir(formatted("%s/in", folder), 0777), 0);
-    ck_assert_int_eq(symlink("in", formatted("%s/alias", folder)), 0);
+    ck_assert_int_eq(symlink("/etc", here("out")), 0);
+    ck_assert_int_eq(symlink("/etc/hostname", here("file.png")), 0);
+    ck_assert_int_eq(mkdir(here("in"), 0777), 0);
+    ck_assert_int_eq(symlink("in", here("alias")), 0);
     bad("image\nin/a.png\nout/hostname\n", "line 3: out/hostname: leads outside");
     bad("image\tmask\nin/a.png\tfile.png\n", "line 2: file.png: leads outside");
     struct clv_set set = read_text("image\nalias/a.png\n");
@@ -144,9 +143,9 @@ TEST(very_long_lines_and_wide_tables_are_refused_in_a_short_message)
 TEST(what_is_no_file_is_refused)
 {
     struct clv_set set = {0};
-    const char *folder = temporary_folder(), *fifo = formatted("%s/fifo", folder);
+    const char *folder = temporary_folder(), *fifo = here("fifo");
     ck_assert_int_eq(mkfifo(fifo, 0666), 0);
-    must_fail(CLV_ERR_NO_INPUT, "absent.tsv: cannot open", clv_set_read(&set, formatted("%s/absent.tsv", folder), err));
+    must_fail(CLV_ERR_NO_INPUT, "absent.tsv: cannot open", clv_set_read(&set, here("absent.tsv"), err));
     must_fail(CLV_ERR_NO_INPUT, "not a regular file", clv_set_read(&set, fifo, err));
     must_fail(CLV_ERR_NO_INPUT, "is a folder", clv_set_read_manifest(&set, folder, err));
 }

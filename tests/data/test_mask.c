@@ -99,7 +99,7 @@ TEST(named_labels_keep_their_values_and_void_is_void)
     struct clv_labels labels = {0};
     struct clv_mask mask = {0};
     static const char text[] = "value\tname\tred\tgreen\tblue\n0\tvoid\t0\t0\t0\n1\ta\t1\t1\t1\n4\tb\t2\t2\t2\n";
-    const char *path = formatted("%s/labels.tsv", temporary_folder());
+    const char *path = here("labels.tsv");
     spill(path, text, sizeof text - 1);
     must(clv_labels_read(&labels, path, err));
     expect_labels(four(0, 1, 4, 255), 8, 5, &labels, four(CLV_VOID, 1, 4, CLV_VOID), false);
@@ -122,8 +122,7 @@ static void expect_fault(enum clv_fault fault, const char *path, int width, int 
 
 TEST(faults_of_masks_are_told_apart_by_a_code)
 {
-    const char *folder = temporary_folder(), *grey = formatted("%s/a.png", folder), *jpeg = formatted("%s/b", folder),
-               *colour = formatted("%s/c.png", folder);
+    const char *grey = here("a.png"), *jpeg = here("b"), *colour = here("c.png");
     struct clv_labels labels = {0};
     struct clv_image image = {0};
     must(clv_labels_binary(&labels, err));
@@ -151,7 +150,7 @@ TEST(mask_files_are_checked_against_their_image)
     struct clv_mask mask = {0};
     uint8_t pixels[6] = {0, 1, 0, 1, 1, 9};
     must(clv_labels_binary(&labels, err));
-    const char *folder = temporary_folder(), *path = formatted("%s/horse012.png", folder);
+    const char *folder = temporary_folder(), *path = here("horse012.png");
     must(clv_png_write_labels(path, 3, 2, pixels, NULL, 0, err));
     must_fail(CLV_ERR_DATA, "horse012.png: mask is 3x2, image is 640x426",
               clv_mask_read(&mask, path, &labels, 640, 426, NULL, err));
@@ -167,7 +166,7 @@ TEST(mask_files_are_checked_against_their_image)
 
     struct clv_image image = {0};
     must(clv_image_new(&image, 3, 2, 3, err));
-    const char *jpeg = formatted("%s/mask.jpg", folder), *colour = formatted("%s/colour.png", folder);
+    const char *jpeg = here("mask.jpg"), *colour = here("colour.png");
     must(clv_jpeg_write(jpeg, &image, 90, err));
     must_fail(CLV_ERR_DATA, "mask.jpg", clv_mask_read(&mask, jpeg, &labels, 3, 2, NULL, err));
     must_fail(CLV_ERR_DATA, "masks must be", clv_mask_read(&mask, jpeg, &labels, 3, 2, NULL, err));
@@ -178,8 +177,7 @@ TEST(mask_files_are_checked_against_their_image)
               clv_mask_read(&mask, colour, &labels, 3, 2, NULL, err));
     must_fail(CLV_ERR_DATA, "colour.png: mask is 3x2, image is 9x9",
               clv_mask_read(&mask, colour, &labels, 9, 9, NULL, err));
-    must_fail(CLV_ERR_NO_INPUT, "absent.png",
-              clv_mask_read(&mask, formatted("%s/absent.png", folder), &labels, 3, 2, NULL, err));
+    must_fail(CLV_ERR_NO_INPUT, "absent.png", clv_mask_read(&mask, here("absent.png"), &labels, 3, 2, NULL, err));
     must_fail(CLV_ERR_NO_INPUT, "is a folder", clv_mask_read(&mask, folder, &labels, 3, 2, NULL, err));
     spill(path, "", 0);
     must_fail(CLV_ERR_DATA, "horse012.png", clv_mask_read(&mask, path, &labels, 3, 2, NULL, err));
@@ -196,7 +194,7 @@ static void expect_wide(enum png_kind kind, int bit_depth, const uint16_t *sampl
     struct clv_mask mask = {0};
     size_t size;
     uint8_t *bytes = make_png(&size, &recipe);
-    const char *path = formatted("%s/wide.png", temporary_folder());
+    const char *path = here("wide.png");
     spill(path, bytes, size);
     must(clv_mask_read(&mask, path, labels, 4, 1, NULL, err));
     ck_assert_mem_eq(mask.labels, expected, 4);
@@ -215,7 +213,7 @@ TEST(masks_of_other_programs_are_read_with_a_note)
     struct clv_labels labels = {0}, named = {0};
     must(clv_labels_binary(&labels, err));
     static const char text[] = "name\tred\tgreen\tblue\nground\t10\t20\t30\ncow\t200\t0\t0\nvoid\t0\t0\t0\n";
-    const char *path = formatted("%s/labels.tsv", temporary_folder());
+    const char *path = here("labels.tsv");
     spill(path, text, sizeof text - 1);
     must(clv_labels_read(&named, path, err));
     ck_assert_int_eq(named.n_labels, 2);
@@ -245,7 +243,7 @@ TEST(truncated_mask_files_are_refused)
     for (int i = 0; i < 1000; i++)
         pixels[i] = (uint8_t)(i * i / 7 % 2);
     must(clv_labels_binary(&labels, err));
-    const char *path = formatted("%s/cut.png", temporary_folder());
+    const char *path = here("cut.png");
     must(clv_png_write_labels(path, 40, 25, pixels, NULL, 0, err));
     size_t size;
     char *bytes = slurp(path, &size);

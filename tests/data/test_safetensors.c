@@ -40,7 +40,7 @@ TEST(what_is_written_is_read_back)
         {.name = "scalar \"\xc3\xa9\"", .dtype = CLV_F64, .n_dimensions = 0, .data = &weights[3]},
     };
     const char *const metadata[][2] = {{"zeta", "last\n"}, {"alpha", "\"first\""}};
-    const char *path = formatted("%s/t.safetensors", temporary_folder());
+    const char *path = here("t.safetensors");
     must(clv_tensors_write(path, written, 5, metadata, 2, err));
 
     struct clv_tensors *tensors;
@@ -82,8 +82,7 @@ TEST(the_same_content_gives_the_same_bytes_in_any_order)
                                    {.name = "y", .dtype = CLV_I64, .n_dimensions = 1, .shape = {1}, .data = y}};
     const struct clv_tensor b[] = {a[1], a[0]};
     const char *const forward[][2] = {{"k", "1"}, {"l", "2"}}, *const backward[][2] = {{"l", "2"}, {"k", "1"}};
-    const char *folder = temporary_folder();
-    const char *first = formatted("%s/1", folder), *second = formatted("%s/2", folder);
+    const char *first = here("1"), *second = here("2");
     must(clv_tensors_write(first, a, 2, forward, 2, err));
     must(clv_tensors_write(second, b, 2, backward, 2, err));
     size_t n, m;
@@ -148,7 +147,7 @@ TEST(files_cut_short_at_any_byte_are_refused)
 {
     const float x[9] = {0};
     const struct clv_tensor tensor = {.name = "x", .dtype = CLV_F32, .n_dimensions = 1, .shape = {9}, .data = x};
-    const char *path = formatted("%s/t.safetensors", temporary_folder());
+    const char *path = here("t.safetensors");
     must(clv_tensors_write(path, &tensor, 1, NULL, 0, err));
     size_t size;
     char *bytes = slurp(path, &size);
@@ -218,7 +217,7 @@ TEST(bad_arguments_and_full_disks_leave_no_file)
     const uint8_t x[2] = {0};
     const struct clv_tensor good = {.name = "x", .dtype = CLV_U8, .n_dimensions = 1, .shape = {2}, .data = x};
     struct clv_tensor bad = good;
-    const char *path = formatted("%s/out", temporary_folder());
+    const char *path = here("out");
     must_fail(CLV_ERR_USAGE, "\"x\" is given twice",
               clv_tensors_write(path, (struct clv_tensor[]){good, good}, 2, NULL, 0, err));
     bad.name = "__metadata__";

@@ -19,19 +19,18 @@ static char folder[256];
 static void setup(void)
 {
     snprintf(folder, sizeof folder, "%s/alloc", temporary_folder());
-    int code =
-        run_command(NULL,
-                    "mkdir %s && cd %s && \"$CLEAVE\" synth -n 3 --size 32x24 -o set && \"$CLEAVE\" train --data "
-                    "set/manifest.tsv --split train -t 1 " TINY_TRAINING " -o m.cleave && \"$CLEAVE\" segment -m "
-                    "m.cleave --data set/manifest.tsv --split test -o masks",
-                    folder, folder);
+    int code = run_command(NULL,
+                           "mkdir %s && cd %s && cleave synth -n 3 --size 32x24 -o set && cleave train --data "
+                           "set/manifest.tsv --split train -t 1 " TINY_TRAINING
+                           " -o m.cleave && cleave segment -m m.cleave --data set/manifest.tsv --split test -o masks",
+                           folder, folder);
     ck_assert_msg(code == 0, "cannot make the tiny set (status %d)", code);
 }
 
 static size_t count_requests(const char *command)
 {
-    free(expect_success("cd %s && rm -rf made made.checkpoint && CLV_COUNT_ALLOCS=count \"$CLEAVE_FAULTS\" %s -t 1",
-                        folder, command));
+    run_here("cd %s && rm -rf made made.checkpoint && CLV_COUNT_ALLOCS=count \"$CLEAVE_FAULTS\" %s -t 1", folder,
+             command);
     char *text = slurp(formatted("%s/count", folder), NULL);
     size_t n = strtoul(text, NULL, 10);
     free(text);
@@ -52,7 +51,7 @@ static bool holds_nothing(const char *path)
 static void fail_each_request(const char *command, size_t step)
 {
     size_t n = count_requests(command), n_failed = 0;
-    free(expect_success("cd %s && rm -rf reference && mv made reference", folder));
+    run_here("cd %s && rm -rf reference && mv made reference", folder);
     ck_assert_uint_gt(n, 50);
     if (getenv("CLEAVE_FAULTS_ALL"))
         step = 1;
@@ -74,7 +73,7 @@ static void fail_each_request(const char *command, size_t step)
         }
         free(output);
     }
-    free(expect_success("cd %s && rm -rf made made.checkpoint", folder));
+    run_here("cd %s && rm -rf made made.checkpoint", folder);
     ck_assert_msg(n_failed * step > n / 2, "%s: only %zu of %zu requests mattered", command, n_failed, n);
     char *temporaries = expect_success("find %s -name '*.tmp' -o -name '*.features'", folder);
     ck_assert_str_eq(temporaries, "");
@@ -90,9 +89,9 @@ TEST(training_survives_every_failed_allocation)
 TEST(letters_survive_every_failed_allocation)
 {
     write_letters(formatted("%s/l", folder), 12, 2, 0.2, 1);
-    free(expect_success("cd %s && gzip -f l && \"$CLEAVE\" import letters l.gz -o words && \"$CLEAVE\" train --data "
-                        "words --passes 2 -t 1 -o letters",
-                        folder));
+    run_here("cd %s && gzip -f l && cleave import letters l.gz -o words && cleave train --data words --passes 2 -t 1 "
+             "-o letters",
+             folder);
     fail_each_request("import letters l.gz --folds 0 -o made", 17);
     fail_each_request("train --data words --learner mpmap --passes 2 -o made", 17);
     fail_each_request("train --data words --passes 2 --cv 2 -o made", 17);
@@ -115,24 +114,24 @@ TEST(segmenting_survives_every_failed_allocation)
 TEST(patches_survive_every_failed_allocation)
 {
     static const char labels[] = "value\tname\tred\tgreen\tblue\n0\ta\t0\t0\t0\n1\tb\t9\t9\t9\n2\tc\t99\t9\t9\n";
-    free(expect_success("cd %s && cp -r set many", folder));
+    run_here("cd %s && cp -r set many", folder);
     spill(formatted("%s/many/labels.tsv", folder), labels, strlen(labels));
     fail_each_request("train --data many/manifest.tsv --split train --learner mssvm --nodes patches --patch-size 10 "
                       "--patch-step 8 --words 2 --codebook-samples 50 --passes 1 --seed 1 -o made",
                       17);
-    free(expect_success("cd %s && cp reference p.cleave", folder));
+    run_here("cd %s && cp reference p.cleave", folder);
     fail_each_request("segment -m p.cleave --data many/manifest.tsv --split test --refine -o made", 17);
 }
 
 TEST(cutting_boxes_survives_every_failed_allocation)
 {
     fail_each_request("segment --data set/manifest.tsv --split test --boxes set/boxes.tsv -o made", 13);
-    free(expect_success(
-        "cd %s && mkdir -p voc && printf '<annotation><filename>0003.jpg</filename><object><name>a</name>"
-        "<bndbox><xmin>3</xmin><ymin>3</ymin><xmax>20</xmax><ymax>20</ymax></bndbox></object>"
-        "</annotation>' >voc/3.xml && printf '{\"shapes\":[{\"label\":\"a\",\"points\":[[2,2],[20,20]],"
-        "\"shape_type\":\"rectangle\"}],\"imagePath\":\"0003.jpg\"}' >labelme.json",
-        folder));
+    run_here("cd %s && mkdir -p voc && printf "
+             "'<annotation><filename>0003.jpg</filename><object><name>a</name><bndbox><xmin>3</xmin><ymin>3</"
+             "ymin><xmax>20</xmax><ymax>20</ymax></bndbox></object></annotation>' >voc/3.xml && printf "
+             "'{\"shapes\":[{\"label\":\"a\",\"points\":[[2,2],[20,20]],\"shape_type\":\"rectangle\"}],\"imagePath\":"
+             "\"0003.jpg\"}' >labelme.json",
+             folder);
     fail_each_request("segment --data set/manifest.tsv --split test --boxes voc -o made", 13);
     fail_each_request("segment --data set/manifest.tsv --split test --boxes labelme.json -o made", 13);
 }
@@ -167,7 +166,7 @@ TEST(annotating_survives_every_failed_allocation)
 {
     static const char svm[] = "0,2 1:1 3:0.5\n1 2:1\n0 1:0.9\n1,2 2:0.8 3:0.1\n0 1:0.7 2:0.1\n1 2:1 3:0.2\n";
     spill(formatted("%s/t.svm", folder), svm, sizeof svm - 1);
-    free(expect_success("cd %s && \"$CLEAVE\" annotate train --data t.svm --lambda 0.1 -q -o tags", folder));
+    run_here("cd %s && cleave annotate train --data t.svm --lambda 0.1 -q -o tags", folder);
     fail_each_request("annotate train --data t.svm --kernel rbf --order-by f --cv 2 --cv-repeats 1 --cv-lambda 0.1 "
                       "--cv-gamma 1 --scale -o made",
                       5);

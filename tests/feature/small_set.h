@@ -50,7 +50,7 @@ static inline struct clv_set synthetic(int32_t n_images)
     options.n_images = n_images;
     options.width = 60;
     options.height = 48;
-    const char *folder = formatted("%s/set", temporary_folder());
+    const char *folder = here("set");
     must(clv_synth_animals(folder, &options, 1, NULL, err));
     must(clv_set_read(&set, formatted("%s/manifest.tsv", folder), err));
     return set;

@@ -74,21 +74,21 @@ static void must_not_read(const char *path, enum clv_status expected, const char
 TEST(what_cannot_be_opened_is_named)
 {
     const char *folder = temporary_folder();
-    must_not_read(formatted("%s/absent.png", folder), CLV_ERR_NO_INPUT, strerror(ENOENT));
+    must_not_read(here("absent.png"), CLV_ERR_NO_INPUT, strerror(ENOENT));
     must_not_read(folder, CLV_ERR_NO_INPUT, "is a folder");
     must_not_read("/dev/zero", CLV_ERR_NO_INPUT, "not a regular file");
 }
 
 TEST(a_fifo_is_refused_without_blocking)
 {
-    const char *path = formatted("%s/fifo.png", temporary_folder());
+    const char *path = here("fifo.png");
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     must_not_read(path, CLV_ERR_NO_INPUT, "not a regular file");
 }
 
 TEST(an_unreadable_file_is_refused)
 {
-    const char *path = formatted("%s/secret.png", temporary_folder());
+    const char *path = here("secret.png");
     spill(path, "x", 1);
     ck_assert(chmod(path, 0) == 0 && chmod(temporary_folder(), 0755) == 0);
     uid_t owner = geteuid();
@@ -101,7 +101,7 @@ TEST(an_unreadable_file_is_refused)
 
 TEST(files_are_recognised_by_content)
 {
-    const char *path = formatted("%s/a.png", temporary_folder());
+    const char *path = here("a.png");
     spill(path, "", 0);
     must_not_read(path, CLV_ERR_DATA, "empty file");
     static const char *const others[] = {"x", "\xff\xd8", "\x89PNG\r\n\x1a\r", "\xff\xd8x"};
@@ -121,7 +121,7 @@ TEST(files_are_recognised_by_content)
 /* A file larger than any image within the limits is refused before it is read. */
 TEST(a_file_far_too_large_is_refused_unread)
 {
-    const char *path = formatted("%s/video.png", temporary_folder());
+    const char *path = here("video.png");
     spill(path, "x", 1);
     ck_assert_int_eq(truncate(path, (off_t)1 << 40), 0);
     struct clv_image image;
@@ -142,7 +142,7 @@ TEST(writers_report_what_they_cannot_do)
     must_fail(CLV_ERR_CREATE, "/absent/a.png", clv_png_write("/absent/a.png", &image, err));
     must_fail(CLV_ERR_CREATE, "is a folder", clv_png_write(temporary_folder(), &image, err));
     image.channels = 2;
-    const char *path = formatted("%s/never.png", temporary_folder());
+    const char *path = here("never.png");
     must_fail(CLV_ERR_USAGE, "never.png", clv_png_write(path, &image, err));
     must_fail(CLV_ERR_USAGE, "never.png", clv_jpeg_write(path, &image, 90, err));
     ck_assert_int_ne(access(path, F_OK), 0);
@@ -151,7 +151,7 @@ TEST(writers_report_what_they_cannot_do)
 
 TEST(the_libraries_print_nothing)
 {
-    const char *path = formatted("%s/stderr", temporary_folder());
+    const char *path = here("stderr");
     fflush(stderr);
     int kept = dup(STDERR_FILENO), fd = open(path, O_RDWR | O_CREAT, 0600);
     ck_assert(kept >= 0 && fd >= 0 && dup2(fd, STDERR_FILENO) >= 0);

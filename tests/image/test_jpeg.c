@@ -55,7 +55,7 @@ TEST(every_way_of_coding_a_colour_jpeg_is_read)
         size_t size;
         uint8_t *bytes = make_jpeg(&size, &recipe);
         must_be_near(bytes, size, pixels, ways[i].tolerance, ways[i].name);
-        const char *path = formatted("%s/way.jpg", temporary_folder());
+        const char *path = here("way.jpg");
         spill(path, bytes, size);
         int32_t width, height;
         must(clv_image_read_size(&width, &height, path, NULL, err));
@@ -160,7 +160,7 @@ TEST(exif_orientation_turns_the_image_and_its_size)
             uint8_t *bytes = block_jpeg(&size, exif, sizeof exif);
             bool turned = orientation >= 5 && orientation <= 8;
             must_show(bytes, size, upright[orientation % 9], turned ? 2 : 3, formatted("orientation %d", orientation));
-            const char *path = formatted("%s/turned.jpg", temporary_folder());
+            const char *path = here("turned.jpg");
             spill(path, bytes, size);
             int32_t width, height;
             must(clv_image_read_size(&width, &height, path, NULL, err));
@@ -248,7 +248,7 @@ TEST(a_jpeg_cut_anywhere_is_refused)
 
 TEST(a_large_jpeg_cut_at_every_997th_byte_is_refused)
 {
-    const char *path = formatted("%s/cut.jpg", temporary_folder());
+    const char *path = here("cut.jpg");
     for (int progressive = 0; progressive < 2; progressive++) {
         size_t size;
         uint8_t *bytes = noisy_jpeg(&size, 160, 120, progressive);

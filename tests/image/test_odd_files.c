@@ -174,7 +174,7 @@ TEST(pages_are_of_tiffs_alone)
     struct clv_image image;
     size_t size;
     char *file = slurp(CORPUS "rgb.ppm", &size);
-    const char *path = formatted("%s/no.tif", temporary_folder());
+    const char *path = here("no.tif");
     spill(path, file, size);
     must_fail(CLV_ERR_DATA, "no.tif#2: not a TIFF", clv_image_read(&image, formatted("%s#2", path), NULL, err));
     must(clv_image_read(&image, path, NULL, err));

@@ -277,7 +277,7 @@ TEST(a_large_png_cut_at_every_997th_byte_is_refused)
     size_t size;
     must(clv_png_encode(&bytes, &size, &image, err));
     ck_assert_uint_gt(size, 20000);
-    const char *path = formatted("%s/cut.png", temporary_folder());
+    const char *path = here("cut.png");
     for (size_t cut = 0; cut < size; cut += 997) {
         spill(path, bytes, cut);
         must_fail(CLV_ERR_DATA, "cut.png: ", clv_image_read(&back, path, NULL, err));
@@ -333,7 +333,7 @@ TEST(limits_are_checked_in_the_png_header)
     uint8_t *bytes = tiny_png(&size, false);
     struct clv_image image = {0};
     int32_t width = -1, height = -1;
-    const char *path = formatted("%s/huge.png", temporary_folder());
+    const char *path = here("huge.png");
     set_size(bytes, 100000, 100000);
     spill(path, bytes, size);
     must_fail(CLV_ERR_DATA, "huge.png: 100000x100000 pixels; the limit is 65535 pixels a side",
@@ -385,7 +385,7 @@ TEST(written_pngs_return_the_same_pixels)
         uint32_t state = 5;
         for (int i = 0; i < 61 * 43 * channels; i++)
             image.pixels[i] = (uint8_t)noise(&state);
-        const char *path = formatted("%s/written.png", temporary_folder());
+        const char *path = here("written.png");
         must(clv_png_write(path, &image, err));
         must(clv_image_read(&back, path, NULL, err));
         ck_assert(back.width == 61 && back.height == 43 && back.channels == 3);
@@ -402,7 +402,7 @@ TEST(written_labels_return_the_same_values_and_palette)
     for (int i = 0; i < 20 * 11; i++)
         labels[i] = (uint8_t)(i * 7 % 256);
     clv_default_palette(palette);
-    const char *path = formatted("%s/labels.png", temporary_folder());
+    const char *path = here("labels.png");
     for (int palette_size = 0; palette_size <= 256; palette_size += 256) {
         struct clv_indexed_image mask;
         must(clv_png_write_labels(path, 20, 11, labels, palette_size ? palette : NULL, palette_size, err));

@@ -179,7 +179,7 @@ static void check_window(struct raster *raster, const struct kind *kind, int lef
 TESTS(every_kind_is_read_by_windows_or_refused_by_name, 0, N_KINDS)
 {
     const struct kind *kind = &kinds[_i];
-    const char *path = formatted("%s/a.tif", temporary_folder());
+    const char *path = here("a.tif");
     struct raster raster = {0};
     struct clv_image image = {0};
     write_kind(path, kind);
@@ -203,7 +203,7 @@ TESTS(every_kind_is_read_by_windows_or_refused_by_name, 0, N_KINDS)
     char *bytes = slurp(path, &size);
     for (size_t cut = 0; cut < size; cut += size / 23 + 1) { /* whatever is left of it */
         struct clv_error error = {0};
-        const char *part = formatted("%s/cut.tif", temporary_folder());
+        const char *part = here("cut.tif");
         spill(part, bytes, cut);
         if (raster_open(&raster, part, NULL, &error) != CLV_OK) {
             ck_assert_int_ne(error.message[0], 0);
@@ -223,7 +223,7 @@ TESTS(every_kind_is_read_by_windows_or_refused_by_name, 0, N_KINDS)
 TEST(missing_values_are_not_numbers)
 {
     static const TIFFFieldInfo no_data = {42113, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, (char *)"GDALNoData"};
-    const char *path = formatted("%s/a.tif", temporary_folder());
+    const char *path = here("a.tif");
     float row[4 * 3] = {1, 2, 1, -9999, 3, 1, NAN, 4, 1, 5, INFINITY, 0}, values[4 * 2];
     uint16_t alpha[] = {EXTRASAMPLE_UNSPECIFIED, EXTRASAMPLE_UNASSALPHA};
     struct raster raster;
@@ -250,7 +250,7 @@ TEST(missing_values_are_not_numbers)
 TEST(files_that_lie_about_themselves_are_refused)
 {
     static const uint8_t loop[] = "II*\0\x08\0\0\0\x01\0\x00\x01\x03\0\x01\0\0\0\x05\0\0\0\x08\0\0\0";
-    const char *path = formatted("%s/a.tif", temporary_folder());
+    const char *path = here("a.tif");
     struct raster raster;
     spill(path, loop, sizeof loop - 1);
     must_fail(CLV_ERR_DATA, "or a loop of them", raster_open(&raster, path, NULL, err));
@@ -266,8 +266,7 @@ TEST(files_that_lie_about_themselves_are_refused)
         spill(path, file, sizeof file - 1);
         must_fail(CLV_ERR_DATA, "a.tif: ", raster_open(&raster, path, NULL, err));
     }
-    must_fail(CLV_ERR_NO_INPUT, "none.tif",
-              raster_open(&raster, formatted("%s/none.tif", temporary_folder()), NULL, err));
+    must_fail(CLV_ERR_NO_INPUT, "none.tif", raster_open(&raster, here("none.tif"), NULL, err));
 }
 
 static void spill_array(const char *path, const char *descr, const char *shape, const void *bytes, size_t size)
@@ -283,7 +282,7 @@ static void spill_array(const char *path, const char *descr, const char *shape, 
 
 TEST(arrays_are_rasters_of_the_last_dimension)
 {
-    const char *path = formatted("%s/a.npy", temporary_folder());
+    const char *path = here("a.npy");
     int16_t numbers[2 * 3 * 4];
     float values[2 * 3 * 4];
     int32_t width, height;
@@ -308,14 +307,13 @@ TEST(arrays_are_rasters_of_the_last_dimension)
 
 TEST(files_are_bands_of_one)
 {
-    const char *folder = temporary_folder();
     const struct clv_image_limits limits = {.band_files = "red.tif,nir.tif"};
     struct raster raster;
     float values[5];
-    write_kind(formatted("%s/a_red.tif", folder), &kinds[0]);
-    must_fail(CLV_ERR_NO_INPUT, "a_nir.tif", raster_open(&raster, formatted("%s/a_red.tif", folder), &limits, err));
-    write_kind(formatted("%s/a_nir.tif", folder), &kinds[11]);
-    must(raster_open(&raster, formatted("%s/a_red.tif", folder), &limits, err));
+    write_kind(here("a_red.tif"), &kinds[0]);
+    must_fail(CLV_ERR_NO_INPUT, "a_nir.tif", raster_open(&raster, here("a_red.tif"), &limits, err));
+    write_kind(here("a_nir.tif"), &kinds[11]);
+    must(raster_open(&raster, here("a_red.tif"), &limits, err));
     ck_assert_int_eq(raster.n_bands, 5);
     ck_assert(!raster.is_photograph);
     must(raster_read(values, &raster, 9, 8, 1, 1, err));
@@ -327,7 +325,7 @@ TEST(files_are_bands_of_one)
 /* What is learned of two bands is that of a straightforward computation. */
 TEST(floats_of_bytes_look_like_bytes)
 {
-    const char *path = formatted("%s/a.npy", temporary_folder());
+    const char *path = here("a.npy");
     float values[16 * 16 * 3];
     struct clv_image image = {0};
     for (int i = 0; i < 16 * 16 * 3; i++)
@@ -348,7 +346,7 @@ TEST(floats_of_bytes_look_like_bytes)
 /* The mask lies where the raster does, says GDAL. */
 TEST(masks_lie_where_rasters_do)
 {
-    const char *folder = temporary_folder(), *path = formatted("%s/mask.tif", folder);
+    const char *path = here("mask.tif");
     double scale[] = {30, 30, 0}, tie[] = {0, 0, 0, 440720, 3751320, 0}, at[2];
     double turned[16] = {10, 2, 0, 500000, 2, -10, 0, 4000000, 0, 0, 0, 0, 0, 0, 0, 1};
     uint16_t keys[] = {1, 1, 0, 3, 1024, 0, 1, 1, 1025, 0, 1, 1, 3072, 0, 1, 32611};

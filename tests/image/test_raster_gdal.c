@@ -35,8 +35,7 @@ static void make_files(void)
         for (int y = 0; y < HEIGHT; y++)
             for (int x = 0; x < WIDTH; x++)
                 values[y][x] = value_at(band, x, y);
-        must(raster_write_labels(formatted("%s/%d.tif", temporary_folder(), band), WIDTH, HEIGHT, &values[0][0], &place,
-                                 NULL, 0, err));
+        must(raster_write_labels(here("%d.tif", band), WIDTH, HEIGHT, &values[0][0], &place, NULL, 0, err));
     }
     const char *vrt = formatted(
         "<VRTDataset rasterXSize=\"%d\" rasterYSize=\"%d\"><SRS>EPSG:32611</SRS>"
@@ -47,7 +46,7 @@ static void make_files(void)
         "<SourceFilename relativeToVRT=\"1\">1.tif</SourceFilename></SimpleSource></VRTRasterBand>"
         "</VRTDataset>",
         WIDTH, HEIGHT);
-    spill(formatted("%s/both.vrt", temporary_folder()), vrt, strlen(vrt));
+    spill(here("both.vrt"), vrt, strlen(vrt));
 }
 
 /* The file has the two bands in the same place, by windows. */
@@ -82,7 +81,7 @@ static void expect_both(const char *path, bool has_no_data)
 
 TEST(a_virtual_raster_is_its_files)
 {
-    const char *path = formatted("%s/both.vrt", temporary_folder());
+    const char *path = here("both.vrt");
     struct raster_place place;
     struct clv_image image = {0};
     int32_t width, height;
@@ -102,7 +101,7 @@ TEST(a_virtual_raster_is_its_files)
     const struct clv_image_limits small = {.max_pixels = 100};
     struct raster raster;
     must_fail(CLV_ERR_DATA, "both.vrt: 60x41", raster_open(&raster, path, &small, err));
-    ck_assert(!raster_gdal_knows(formatted("%s/0.tif", temporary_folder()))); /* is read without it */
+    ck_assert(!raster_gdal_knows(here("0.tif"))); /* is read without it */
 }
 
 TEST(formats_of_gdal_keep_values_and_place)
@@ -116,10 +115,8 @@ TEST(formats_of_gdal_keep_values_and_place)
     }
     make_files();
     for (size_t k = 0; k < sizeof forms / sizeof *forms; k++) {
-        const char *path = formatted("%s/both.%s", temporary_folder(), forms[k][0]);
-        ck_assert_int_eq(run_command(NULL, "cd %s && gdal_translate -q -ot UInt16 -a_nodata none -of %s both.vrt %s",
-                                     temporary_folder(), forms[k][1], path),
-                         0);
+        const char *path = here("both.%s", forms[k][0]);
+        run_here("gdal_translate -q -ot UInt16 -a_nodata none -of %s both.vrt %s", forms[k][1], path);
         expect_both(path, false);
     }
 }
@@ -132,8 +129,8 @@ TEST(what_gdal_cannot_read_is_refused_by_its_word)
     if (!has_gdal("what_gdal_cannot_read_is_refused_by_its_word"))
         return;
     make_files();
-    const char *path = formatted("%s/both.vrt", temporary_folder());
-    ck_assert_int_eq(run_command(NULL, "rm %s/1.tif", temporary_folder()), 0);
+    const char *path = here("both.vrt");
+    run_here("rm 1.tif");
     must(raster_open(&raster, path, NULL, err));
     must_fail(CLV_ERR_DATA, "both.vrt: GDAL cannot read it", raster_read(values, &raster, 0, 0, 2, 1, err));
     raster_close(&raster);

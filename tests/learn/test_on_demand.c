@@ -14,7 +14,7 @@ static const struct clv_shape potts = {2, 8, 2, CLV_PAIRWISE_POTTS};
 /* Writes a toy's problems; where. */
 static const char *write_toy(const struct toy *toy)
 {
-    const char *path = formatted("%s/toy.safetensors", temporary_folder());
+    const char *path = here("toy.safetensors");
     unlink(path);
     must(clv_dataset_write(path, toy->dataset, err));
     return path;

@@ -38,7 +38,7 @@ static inline struct clv_model small_model(enum clv_pairwise pairwise)
 
 static inline const char *write_model(const struct clv_model *model, const char *name)
 {
-    const char *path = formatted("%s/%s", temporary_folder(), name);
+    const char *path = here("%s", name);
     must(clv_model_write(path, model, err));
     return path;
 }

@@ -49,7 +49,7 @@ TEST(what_is_written_is_read_back)
         ck_assert_ptr_null(clv_model_attached(&read, "unary"));
 
         size_t n, m;
-        char *first = slurp(formatted("%s/m.cleave", temporary_folder()), &n);
+        char *first = slurp(here("m.cleave"), &n);
         char *second = slurp(write_model(&read, "again.cleave"), &m);
         ck_assert_uint_eq(n, m);
         ck_assert_mem_eq(first, second, n);
@@ -64,7 +64,7 @@ TEST(what_is_written_is_read_back)
 TEST(models_without_a_recipe_and_with_named_labels_are_read_back)
 {
     struct clv_model model = {.shape = {3, 5, 2, CLV_PAIRWISE_FULL}}, read = {0};
-    const char *labels = formatted("%s/labels.tsv", temporary_folder());
+    const char *labels = here("labels.tsv");
     const char text[] = "value\tname\tred\tgreen\tblue\n0\tvoid\t9\t9\t9\n1\tcow\t1\t2\t3\n2\tgr\xc3\xa4s\t4\t5\t6\n";
     spill(labels, text, sizeof text - 1);
     must(clv_labels_read(&model.labels, labels, err));
@@ -127,7 +127,7 @@ TEST(attached_tensors_are_replaced_by_name)
 TEST(models_that_could_not_be_read_are_not_written)
 {
     struct clv_model model = small_model(CLV_PAIRWISE_POTTS);
-    const char *path = formatted("%s/m.cleave", temporary_folder());
+    const char *path = here("m.cleave");
     double kept = model.w[4];
     model.w[4] = NAN;
     must_fail(CLV_ERR_DATA, "m.cleave: unary weight 4 is nan", clv_model_write(path, &model, err));

@@ -69,7 +69,7 @@ TEST(stages_that_do_not_fit_are_refused)
         ck_assert_uint_eq(read.record.n, 77); /* unchanged */
         free(bytes);
     }
-    const char *path = formatted("%s/not.cleave", temporary_folder());
+    const char *path = here("not.cleave");
     model.first->temperature = NAN;
     must_fail(CLV_ERR_DATA, "temperature is nan", clv_model_write(path, &model, err));
     model.first->temperature = 1;

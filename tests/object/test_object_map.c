@@ -7,7 +7,7 @@
 
 static const char *path_of(const char *name)
 {
-    return formatted("%s/%s", temporary_folder(), name);
+    return here("%s", name);
 }
 
 TEST(connected_pieces_of_each_label_are_objects_in_the_order_of_their_first_pixels)

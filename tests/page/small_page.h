@@ -55,7 +55,7 @@ static const struct page_trainer trainer = {NULL, start, is_busy, stop, write_st
 
 static inline const char *in_folder(const char *name)
 {
-    return formatted("%s/set/%s", temporary_folder(), name);
+    return here("set/%s", name);
 }
 
 /* An orange square in the middle of blue. */
@@ -75,7 +75,7 @@ static inline void put_image(const char *name)
 static inline void choose_options(void)
 {
     static char folder[4096], model[4200];
-    snprintf(folder, sizeof folder, "%s", formatted("%s/set", temporary_folder()));
+    snprintf(folder, sizeof folder, "%s", here("set"));
     snprintf(model, sizeof model, "%s/label.cleave", folder);
     options = (struct page_options){
         .folder = folder,
@@ -94,7 +94,7 @@ static inline struct page_session *open_session(void)
 
 static inline struct page_session *fresh_session(void)
 {
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
     put_image("a.png");
     put_image("b.png");
     return open_session();

@@ -39,7 +39,7 @@ static struct clv_image answered_image(struct page_session *session, const char 
 TEST(images_that_browsers_do_not_know_are_sent_as_jpeg)
 {
     struct clv_image stored = {0}, sent;
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
     put_image("a.png");
     must(clv_image_read(&stored, in_folder("a.png"), NULL, err));
     must(clv_jpeg_write(in_folder("b.jpg"), &stored, 80, err));

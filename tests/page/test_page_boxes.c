@@ -9,7 +9,7 @@ TEST(a_table_stays_as_it_is_when_memory_runs_out)
 {
     static const char old[] = "image\tlabel\tx\ty\tw\th\na.png\tcow\t1\t2\t3\t4\n";
     const struct page_box boxes[] = {{.label = "horse", .place = {5, 6, 12, 14}}};
-    const char *path = formatted("%s/boxes.tsv", temporary_folder());
+    const char *path = here("boxes.tsv");
     spill(path, old, strlen(old));
     char *now = NULL;
     must_keep_when_requests_fail(page_boxes_replace(path, "b.png", boxes, 1, err), {
@@ -35,7 +35,7 @@ static const char *head_of(int n_columns)
 
 TEST(a_table_has_at_most_64_columns)
 {
-    const char *path = formatted("%s/boxes.tsv", temporary_folder());
+    const char *path = here("boxes.tsv");
     const struct page_box box = {.label = "horse", .place = {5, 6, 12, 15}};
     char row[4096];
     spill(path, head_of(64), strlen(head_of(64)));
@@ -57,7 +57,7 @@ TEST(a_table_has_at_most_64_columns)
 TEST(every_column_of_a_box_is_needed)
 {
     static const char *const names[] = {"image", "label", "x", "y", "w", "h"};
-    const char *path = formatted("%s/boxes.tsv", temporary_folder());
+    const char *path = here("boxes.tsv");
     for (int without = 0; without < 6; without++) {
         char head[64] = "";
         for (int k = 0; k < 6; k++)

@@ -13,7 +13,7 @@ enum { WIDTH = 90, HEIGHT = 60 };
 static void open_document(struct page_document *document)
 {
     struct clv_image image = {0};
-    const char *path = formatted("%s/squares.png", temporary_folder());
+    const char *path = here("squares.png");
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     for (int p = 0; p < WIDTH * HEIGHT; p++) {
         bool is_orange = abs(p / WIDTH - 30) < 12 && (abs(p % WIDTH - 22) < 12 || abs(p % WIDTH - 67) < 12);

@@ -11,7 +11,7 @@ TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
     struct clv_set set = {0};
     static const char *const files[] = {"masks/dup.jpg.png", "masks/dup.png.png", "strokes/dup.jpg.json",
                                         "strokes/dup.png.json"};
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
     put_image("dup.jpg");
     put_image("dup.png");
     put_image("other.png");
@@ -27,7 +27,7 @@ TEST(images_of_one_stem_have_masks_and_strokes_of_their_own)
     expect_open(session, 200, 0, "\"object\":0,\"label\":1,\"box\":[28,13,35,35]");
     expect_open(session, 200, 1, "\"object\":1,\"label\":1");
     page_session_free(session);
-    must(clv_set_read_folder(&set, formatted("%s/set", temporary_folder()), err));
+    must(clv_set_read_folder(&set, here("set"), err));
     ck_assert_str_eq(set.items[0].mask, in_folder("masks/dup.jpg.png"));
     ck_assert_str_eq(set.items[1].mask, in_folder("masks/dup.png.png"));
     clv_set_release(&set);
@@ -62,7 +62,7 @@ TEST(images_whose_names_no_table_can_have_are_named_at_the_start_and_nothing_els
 {
     static const char *const names[] = {"a.png", "b\tc.png", "d\ne.png", "f\rg.png", "h\xff.png", "i, \"\xc3\xbc.png"};
     struct page_session *session = NULL;
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
     for (size_t k = 0; k < 6; k++)
         put_image(names[k]);
     choose_options();
@@ -90,7 +90,7 @@ TEST(masks_and_boxes_of_other_programs_are_kept)
 {
     uint8_t other[WIDTH * HEIGHT] = {0, 1, 1};
     const char rows[] = "image\tlabel\tx\ty\tw\th\tnote\nb.png\thorse\t1\t2\t3\t4\tmine\na.png\tcow\t0\t0\t9\t9\told\n";
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
     ck_assert_int_eq(mkdir(in_folder("masks"), 0777), 0);
     put_image("a.png");
     put_image("b.png");
@@ -125,7 +125,7 @@ TEST(accepted_images_and_labels_are_what_training_reads)
     expect(session, 400, "POST", "/api/label", "{\"name\":\"sky\"}", "already");
     expect(session, 400, "POST", "/api/label", "{\"name\":\"a\\tb\"}", "tabs");
     page_session_free(session);
-    must(clv_set_read(&set, formatted("%s/set", temporary_folder()), err));
+    must(clv_set_read(&set, here("set"), err));
     ck_assert_uint_eq(set.n_items, 2);
     ck_assert_str_eq(set.items[1].mask, in_folder("masks/b.png"));
     ck_assert_int_eq(set.labels.n_labels, 3);
@@ -135,8 +135,8 @@ TEST(accepted_images_and_labels_are_what_training_reads)
 TEST(folders_that_cannot_be_labelled_are_refused_by_name)
 {
     struct page_session *session = NULL;
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
-    options = (struct page_options){.folder = formatted("%s/set", temporary_folder()), .model = "none"};
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
+    options = (struct page_options){.folder = here("set"), .model = "none"};
     must_fail(CLV_ERR_NO_INPUT, "holds no image", page_session_new(&session, &options, err));
     ck_assert_int_ne(access(in_folder("masks"), F_OK), 0);
     put_image("a.png");
@@ -149,7 +149,7 @@ TEST(folders_that_cannot_be_labelled_are_refused_by_name)
     spill(in_folder("boxes.tsv"), "image\tx\n", 8);
     must_fail(CLV_ERR_DATA, "no column \"label\"", page_session_new(&session, &options, err));
     unlink(in_folder("boxes.tsv"));
-    options.folder = formatted("%s/absent", temporary_folder());
+    options.folder = here("absent");
     must_fail(CLV_ERR_NO_INPUT, "absent", page_session_new(&session, &options, err));
     ck_assert_ptr_null(session);
 }

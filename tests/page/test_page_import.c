@@ -23,13 +23,13 @@ static const char yolo[] = "0 0.5 0.5 0.5555555 0.8333333\n";
 static const char *put_set(const char *name, const char *text, const char *labels)
 {
     static char path[4096];
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
-    ck_assert_int_eq(mkdir(formatted("%s/other", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
+    ck_assert_int_eq(mkdir(here("other"), 0777), 0);
     put_image("a.png");
     put_image("b.png");
     if (labels)
         spill(in_folder("labels.tsv"), labels, strlen(labels));
-    snprintf(path, sizeof path, "%s", formatted("%s/other/%s", temporary_folder(), name));
+    snprintf(path, sizeof path, "%s", here("other/%s", name));
     spill(path, text, strlen(text));
     return path;
 }
@@ -83,7 +83,7 @@ TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
     size_t head = strlen(pgm);
     memset(pgm + head, 0, WIDTH * HEIGHT);
     memset(pgm + head + 10, 255, 5);
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
     ck_assert_int_eq(mkdir(in_folder("masks"), 0777), 0);
     put_image("a.png");
     put_image("b.png");
@@ -101,7 +101,7 @@ TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
     ck_assert(size == head + WIDTH * HEIGHT && memcmp(kept, pgm, size) == 0);
     free(kept);
     struct clv_set set = {0}; /* one mask an image */
-    must(clv_set_read_folder(&set, formatted("%s/set", temporary_folder()), err));
+    must(clv_set_read_folder(&set, here("set"), err));
     ck_assert_ptr_nonnull(strstr(set.items[1].mask, "masks/b.png"));
     clv_set_release(&set);
     session = open_session();
@@ -147,7 +147,7 @@ TEST(boxes_that_cannot_be_shown_are_refused_by_name)
     choose_options();
     options.boxes = path;
     must_fail(CLV_ERR_DATA, "other/a.json: has labels that labels.tsv of", page_session_new(&session, &options, err));
-    options.boxes = formatted("%s/absent", temporary_folder());
+    options.boxes = here("absent");
     must_fail(CLV_ERR_NO_INPUT, "absent", page_session_new(&session, &options, err));
     spill(in_folder("labels.tsv"), LABELS, strlen(LABELS));
     char *other = strdup(labelme);

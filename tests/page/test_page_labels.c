@@ -19,9 +19,8 @@ static struct page_session *labelled_session(void)
         free(answer(session, 200, "POST", formatted("/api/accept/%d", i), "{\"revision\":1}"));
     }
     page_session_free(session);
-    free(expect_success("cd %s/set && printf 'elsewhere.png\thorse\t1\t2\t3\t4\n' >>boxes.tsv && "
-                        "\"$CLEAVE\" train --data . " FEW_STEPS " -o label.cleave",
-                        temporary_folder()));
+    run_here("cd set && printf 'elsewhere.png\thorse\t1\t2\t3\t4\n' >>boxes.tsv && cleave train --data . " FEW_STEPS
+             " -o label.cleave");
     return open_session();
 }
 

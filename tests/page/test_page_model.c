@@ -45,9 +45,9 @@ static struct page_session *labelled_session(void)
 
 static void learn(const char *training)
 {
-    free(expect_success("cd %s/set && printf 'a.png\nb.png\n' >../only && \"$CLEAVE\" train --data . --only ../only "
-                        "--seed 1 --superpixels 40 -t 1 %s --overwrite -o label.cleave",
-                        temporary_folder(), training));
+    run_here("cd set && printf 'a.png\nb.png\n' >../only && cleave train --data . --only ../only --seed 1 "
+             "--superpixels 40 -t 1 %s --overwrite -o label.cleave",
+             training);
 }
 
 /* Counts the labels of an answer's runs, inside and outside of the square of put_image. */
@@ -154,9 +154,9 @@ TESTS(a_model_of_bands_opens_suggests_and_ranks, 2, 4)
     static const char names[] = "value\tname\n0\tnone\n1\tfirst\n2\tsecond\n";
     if (n_labels == 3)
         spill(in_folder("labels.tsv"), names, sizeof names - 1);
-    free(expect_success("cd %s/set && printf 'a.tif\nb.tif\n' >../only && \"$CLEAVE\" train --data . --only ../only "
-                        "--seed 1 --superpixels 60 --blocks colour,maps --learner %s -o label.cleave",
-                        temporary_folder(), n_labels == 2 ? "crf" : "mssvm"));
+    run_here("cd set && printf 'a.tif\nb.tif\n' >../only && cleave train --data . --only ../only --seed 1 "
+             "--superpixels 60 --blocks colour,maps --learner %s -o label.cleave",
+             n_labels == 2 ? "crf" : "mssvm");
     struct page_session *session = open_session();
     free(answer(session, 200, "POST", "/api/open/2", "{}"));
     char *text = answer(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}");
@@ -166,9 +166,8 @@ TESTS(a_model_of_bands_opens_suggests_and_ranks, 2, 4)
         ck_assert_int_lt(outside[1], 100);
     } else { /* as the command has it */
         struct clv_indexed_image mask = {0};
-        free(expect_success("cd %s/set && \"$CLEAVE\" segment -q --refine -m label.cleave c.tif -o ../c.png",
-                            temporary_folder()));
-        must(clv_indexed_image_read(&mask, formatted("%s/c.png", temporary_folder()), NULL, err));
+        run_here("cd set && cleave segment -q --refine -m label.cleave c.tif -o ../c.png");
+        must(clv_indexed_image_read(&mask, here("c.png"), NULL, err));
         for (int p = 0; p < WIDTH * HEIGHT; p++)
             (is_in_square(p) ? inside : outside)[mask.values[p]]--;
         for (int label = 0; label < 3; label++)

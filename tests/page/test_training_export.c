@@ -127,7 +127,7 @@ TEST(two_objects_teach_what_they_are_together)
 TEST(boxes_of_another_program_teach_what_was_not_opened)
 {
     const char rows[] = "image\tlabel\tx\ty\tw\th\na.png\thorse\t20\t5\t50\t50\nb.png\thorse\t28\t13\t35\t35\n";
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
     put_image("a.png");
     put_image("b.png");
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
@@ -232,7 +232,7 @@ TEST(a_mask_that_made_way_for_the_page_s_own_teaches_no_more)
 
 TEST(a_folder_of_links_to_elsewhere_learns_from_its_masks)
 {
-    ck_assert_int_eq(mkdir(formatted("%s/set", temporary_folder()), 0777), 0);
+    ck_assert_int_eq(mkdir(here("set"), 0777), 0);
     put_image("../a.png");
     put_image("b.png");
     put_image("c.png");

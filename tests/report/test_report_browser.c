@@ -16,7 +16,7 @@ static const char *make_report(void)
         const char *name;
         double score;
     } items[] = {{"b/10.jpg", 0.05}, {"b/9.jpg", 0.30}, {"a/<i>x</i>.jpg", 0.10}, {"c/none.jpg", NAN}};
-    const char *folder = formatted("%s/report", temporary_folder());
+    const char *folder = here("report");
     struct clv_labels labels;
     struct clv_report *report;
     static const char *const summary[][2] = {{"Model", "m.cleave"}, {"Command", "cleave segment <&>"}};
@@ -128,7 +128,7 @@ TEST(large_view_switches_layers_and_walks_the_images)
 /* A report of 250 images whose scores fall with their number, and a failure. */
 static const char *make_long_report(void)
 {
-    const char *folder = formatted("%s/long", temporary_folder());
+    const char *folder = here("long");
     struct clv_labels labels;
     struct clv_report *report;
     struct clv_image image = {0};

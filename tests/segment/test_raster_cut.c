@@ -73,13 +73,11 @@ static void setup(void)
              (uint32_t)i);
     draw(formatted("%s/tiled.tif", folder), NULL, WIDTH, HEIGHT, 32, 9);
     draw(formatted("%s/strips.tif", folder), NULL, WIDTH, HEIGHT, 0, 9);
-    free(expect_success("cd %s && for s in 1 1.7; do \"$CLEAVE\" train -q set -o m$s --seed 1 --scale $s --tile 64 "
-                        "--region-area 25 --words 10 --codebook-samples 500 --sift-bins 2,4 --passes 5; done && "
-                        "\"$CLEAVE\" train -q set -o colours --seed 1 --scale 1 --tile 64 --region-area 25 --blocks "
-                        "colour,size --passes 5 && "
-                        "\"$CLEAVE\" train -q set -o plain --seed 1 --superpixels 50 --words 4 --codebook-samples 500 "
-                        "--sift-bins 4 --passes 2",
-                        folder));
+    run_here("cd %s && for s in 1 1.7; do cleave train -q set -o m$s --seed 1 --scale $s --tile 64 --region-area 25 "
+             "--words 10 --codebook-samples 500 --sift-bins 2,4 --passes 5; done && cleave train -q set -o colours "
+             "--seed 1 --scale 1 --tile 64 --region-area 25 --blocks colour,size --passes 5 && cleave train -q set "
+             "-o plain --seed 1 --superpixels 50 --words 4 --codebook-samples 500 --sift-bins 4 --passes 2",
+             folder);
 }
 
 SETUP_ONCE(setup, NULL)

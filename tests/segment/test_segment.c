@@ -48,30 +48,28 @@ static void expect_the_commands_masks(const char *manifest, const char *model_pa
 
 TEST(labels_are_the_commands_masks)
 {
-    const char *folder = temporary_folder(), *set = sample_set(), *manifest = formatted("%s/manifest.tsv", set);
+    const char *set = sample_set(), *manifest = formatted("%s/manifest.tsv", set);
     struct clv_segment_options options;
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" segment -m %s --data %s --split test -o plain && \"$CLEAVE\" segment -m %s "
-        "--data %s --split test --refine -o refined",
-        folder, sample_model(), manifest, sample_model(), manifest));
+    run_here("cleave segment -m $MODEL --data %s --split test -o plain && cleave segment -m $MODEL --data %s --split "
+             "test --refine -o refined",
+             manifest, manifest);
     clv_segment_defaults(&options);
     must(clv_oracle_new(&options.oracle, CLV_ENGINE_DEFAULT, err));
-    expect_the_commands_masks(manifest, sample_model(), formatted("%s/plain", folder), NULL);
-    expect_the_commands_masks(manifest, sample_model(), formatted("%s/plain", folder), &options);
+    expect_the_commands_masks(manifest, sample_model(), here("plain"), NULL);
+    expect_the_commands_masks(manifest, sample_model(), here("plain"), &options);
     options.refine = CLV_REFINE_ALL;
-    expect_the_commands_masks(manifest, sample_model(), formatted("%s/refined", folder), &options);
-    ck_assert(!same_bytes(formatted("%s/plain", folder), formatted("%s/refined", folder)));
+    expect_the_commands_masks(manifest, sample_model(), here("refined"), &options);
+    ck_assert(!same_bytes(here("plain"), here("refined")));
     clv_oracle_free(options.oracle);
 }
 
 /* The sample's masks, and a third label where the animal is in the image's left half. */
 TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
 {
-    const char *folder = temporary_folder();
     struct clv_set set = {0};
     struct clv_segment_options options;
-    free(expect_success("cp -r %s %s/three", sample_set(), folder));
-    const char *manifest = formatted("%s/three/manifest.tsv", folder);
+    run_here("cp -r $SET three");
+    const char *manifest = here("three/manifest.tsv");
     must(clv_set_read_manifest(&set, manifest, err));
     for (size_t i = 0; i < set.n_items; i++) {
         struct clv_indexed_image mask = {0};
@@ -83,18 +81,16 @@ TEST(labels_of_patches_and_more_than_two_are_the_commands_masks)
     }
     clv_set_release(&set);
     const char table[] = "value\tname\tred\tgreen\tblue\n0\tground\t0\t0\t0\n1\tright\t200\t0\t0\n2\tleft\t0\t200\t0\n";
-    spill(formatted("%s/three/labels.tsv", folder), table, strlen(table));
-    free(
-        expect_success("cd %s && \"$CLEAVE\" train --learner independent --nodes patches --seed 1 --words 10 "
-                       "--codebook-samples 500 --sift-bins 3 --passes 5 --data %s --split train -o three.cleave && "
-                       "\"$CLEAVE\" segment -m three.cleave --data %s --split test -o plain3 && \"$CLEAVE\" segment -m "
-                       "three.cleave --data %s --split test --refine -o refined3",
-                       folder, manifest, manifest, manifest));
+    spill(here("three/labels.tsv"), table, strlen(table));
+    run_here(
+        "cleave train --learner independent --nodes patches --seed 1 --words 10 --codebook-samples 500 --sift-bins 3 "
+        "--passes 5 --data %s --split train -o three.cleave && cleave segment -m three.cleave --data %s --split test "
+        "-o plain3 && cleave segment -m three.cleave --data %s --split test --refine -o refined3",
+        manifest, manifest, manifest);
     clv_segment_defaults(&options);
-    expect_the_commands_masks(manifest, formatted("%s/three.cleave", folder), formatted("%s/plain3", folder), NULL);
+    expect_the_commands_masks(manifest, here("three.cleave"), here("plain3"), NULL);
     options.refine = CLV_REFINE_ALL;
-    expect_the_commands_masks(manifest, formatted("%s/three.cleave", folder), formatted("%s/refined3", folder),
-                              &options);
+    expect_the_commands_masks(manifest, here("three.cleave"), here("refined3"), &options);
 }
 
 /* Two labels whose model is not decoded by a cut, so that there are no margins. */
@@ -111,18 +107,17 @@ TEST(hidden_models_of_patches_are_painted_by_votes_and_refined)
     struct clv_oracle *oracle;
     static uint8_t labels[MAX_PIXELS], voted[MAX_PIXELS], painted[MAX_PIXELS];
     static int32_t y[MAX_PIXELS];
-    free(expect_success("cd %s && \"$CLEAVE\" train --learner mssvm --data %s --split train --seed 1 --nodes patches "
-                        "--blocks colour,size --passes 5 -o %s && \"$CLEAVE\" segment -m %s --data %s --split test "
-                        "-o hidden && \"$CLEAVE\" segment -m %s --data %s --split test --refine -o hidden_refined",
-                        folder, manifest, path, path, manifest, path, manifest));
+    run_here("cleave train --learner mssvm --data %s --split train --seed 1 --nodes patches --blocks colour,size "
+             "--passes 5 -o %s && cleave segment -m %s --data %s --split test -o hidden && cleave segment -m %s --data "
+             "%s --split test --refine -o hidden_refined",
+             manifest, path, path, manifest, path, manifest);
     clv_segment_defaults(&options);
-    expect_the_commands_masks(manifest, path, formatted("%s/hidden", folder), &options);
+    expect_the_commands_masks(manifest, path, here("hidden"), &options);
     options.refine = CLV_REFINE_ALL;
-    expect_the_commands_masks(manifest, path, formatted("%s/hidden_refined", folder), &options);
-    ck_assert(!same_bytes(formatted("%s/hidden", folder), formatted("%s/hidden_refined", folder)));
-    free(expect_success("cd %s && \"$CLEAVE\" marginals -m %s --data %s --split test --json -o hidden_maps", folder,
-                        path, manifest));
-    ck_assert_int_eq(count_files(formatted("%s/hidden_maps", folder)), count_files(formatted("%s/hidden", folder)));
+    expect_the_commands_masks(manifest, path, here("hidden_refined"), &options);
+    ck_assert(!same_bytes(here("hidden"), here("hidden_refined")));
+    run_here("cleave marginals -m %s --data %s --split test --json -o hidden_maps", path, manifest);
+    ck_assert_int_eq(count_files(here("hidden_maps")), count_files(here("hidden")));
 
     struct clv_set set = test_images(manifest);
     must(clv_model_read(&model, path, err));
@@ -174,10 +169,10 @@ TEST(two_models_segment_in_two_threads_at_once)
 {
     struct caller callers[3] = {0}; /* two at once, then one alone that repeats the first */
     pthread_t threads[2];
-    const char *other = formatted("%s/other.cleave", temporary_folder());
-    free(expect_success("\"$CLEAVE\" train --learner pmap --data %s/manifest.tsv --split train --seed 1 --words 20 "
-                        "--codebook-samples 2000 --passes 10 --nodes patches -o %s",
-                        sample_set(), other));
+    const char *other = here("other.cleave");
+    run_here("cleave train --learner pmap --data $SET/manifest.tsv --split train --seed 1 --words 20 "
+             "--codebook-samples 2000 --passes 10 --nodes patches -o %s",
+             other);
     for (int i = 0; i < 3; i++) {
         callers[i].set = test_images(formatted("%s/manifest.tsv", sample_set()));
         callers[i].model = i == 1 ? other : sample_model();

@@ -44,17 +44,16 @@ static void make_set(int n_labels, int n_channels, channel_value *value)
     static const char names[] = "value\tname\tred\tgreen\tblue\n0\ta\t0\t0\t0\n1\tb\t200\t0\t0\n2\tc\t0\t200\t0\n";
     struct clv_image grey = {0};
     uint8_t truth[N_PIXELS];
-    free(expect_success("cd %s && rm -rf set maps && mkdir -p set/images set/masks maps", temporary_folder()));
+    run_here("rm -rf set maps && mkdir -p set/images set/masks maps");
     must(clv_image_new(&grey, WIDTH, HEIGHT, 3, err));
     memset(grey.pixels, 128, 3 * N_PIXELS);
     for (int i = 0; i < N_IMAGES; i++) {
         char header[129];
-        must(clv_png_write(formatted("%s/set/images/%d.png", temporary_folder(), i), &grey, err));
+        must(clv_png_write(here("set/images/%d.png", i), &grey, err));
         for (int p = 0; p < N_PIXELS; p++)
             truth[p] = truth_at(i, p, n_labels);
-        must(clv_png_write_labels(formatted("%s/set/masks/%d.png", temporary_folder(), i), WIDTH, HEIGHT, truth, NULL,
-                                  0, err));
-        FILE *stream = fopen(formatted("%s/maps/%d.npy", temporary_folder(), i), "wb");
+        must(clv_png_write_labels(here("set/masks/%d.png", i), WIDTH, HEIGHT, truth, NULL, 0, err));
+        FILE *stream = fopen(here("maps/%d.npy", i), "wb");
         ck_assert_ptr_nonnull(stream);
         snprintf(header, sizeof header, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, %d), }", n_channels,
                  HEIGHT, WIDTH);
@@ -68,7 +67,7 @@ static void make_set(int n_labels, int n_channels, channel_value *value)
         ck_assert_int_eq(fclose(stream), 0);
     }
     if (n_labels > 2)
-        spill(formatted("%s/set/labels.tsv", temporary_folder()), names, sizeof names - 1);
+        spill(here("set/labels.tsv"), names, sizeof names - 1);
     clv_image_release(&grey);
 }
 
@@ -78,7 +77,7 @@ static int count_wrong(const char *folder, int n_labels)
     int n = 0;
     for (int i = 0; i < N_IMAGES; i++) {
         struct clv_indexed_image mask = {0};
-        must(clv_indexed_image_read(&mask, formatted("%s/%s/%d.png", temporary_folder(), folder, i), NULL, err));
+        must(clv_indexed_image_read(&mask, here("%s/%d.png", folder, i), NULL, err));
         for (int p = 0; p < N_PIXELS; p++)
             n += mask.values[p] != truth_at(i, p, n_labels);
         clv_indexed_image_release(&mask);
@@ -89,12 +88,12 @@ static int count_wrong(const char *folder, int n_labels)
 /* Learns and segments, plainly and refined by the maps; wrong[2]. */
 static void segment_both(int wrong[2], int n_labels, const char *training)
 {
-    free(expect_success("cd %s && rm -rf m.cleave plain refined && \"$CLEAVE\" train --data set --maps net=maps "
-                        "--blocks maps,size --seed 1 -q -t 1 %s -o m.cleave",
-                        temporary_folder(), training));
+    run_here("rm -rf m.cleave plain refined && cleave train --data set --maps net=maps --blocks maps,size --seed 1 -q "
+             "-t 1 %s -o m.cleave",
+             training);
     for (int refined = 0; refined < 2; refined++)
-        free(expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave --data set --maps net=maps -q -t 1 -o %s",
-                            temporary_folder(), refined ? "refined --refine" : "plain --no-refine"));
+        run_here("cleave segment -m m.cleave --data set --maps net=maps -q -t 1 -o %s",
+                 refined ? "refined --refine" : "plain --no-refine");
     wrong[0] = count_wrong("plain", n_labels);
     wrong[1] = count_wrong("refined", n_labels);
 }
@@ -108,10 +107,10 @@ static void expect_the_librarys_labels(const char *folder)
     struct clv_map map = {0};
     struct clv_indexed_image mask = {0};
     uint8_t labels[N_PIXELS];
-    must(clv_model_read(&model, formatted("%s/m.cleave", temporary_folder()), err));
-    must(clv_image_read(&image, formatted("%s/set/images/0.png", temporary_folder()), NULL, err));
-    must(clv_map_read(&map, formatted("%s/maps/0.npy", temporary_folder()), CLV_MAP_LAYOUT_AUTO, NULL, err));
-    must(clv_indexed_image_read(&mask, formatted("%s/%s/0.png", temporary_folder(), folder), NULL, err));
+    must(clv_model_read(&model, here("m.cleave"), err));
+    must(clv_image_read(&image, here("set/images/0.png"), NULL, err));
+    must(clv_map_read(&map, here("maps/0.npy"), CLV_MAP_LAYOUT_AUTO, NULL, err));
+    must(clv_indexed_image_read(&mask, here("%s/0.png", folder), NULL, err));
     clv_segment_defaults(&options);
     options.refine = CLV_REFINE_ALL;
     options.maps = &map;
@@ -205,12 +204,11 @@ TEST(what_a_model_has_learned_of_refining_is_bounded)
     struct clv_map map = {0};
     uint8_t labels[N_PIXELS];
     make_set(2, 2, probability);
-    free(expect_success("cd %s && \"$CLEAVE\" train --data set --maps net=maps --blocks maps,size --seed 1 -q -t 1 "
-                        "--learner independent --superpixels 30 --passes 2 -o m.cleave",
-                        temporary_folder()));
-    must(clv_model_read(&model, formatted("%s/m.cleave", temporary_folder()), err));
-    must(clv_image_read(&image, formatted("%s/set/images/0.png", temporary_folder()), NULL, err));
-    must(clv_map_read(&map, formatted("%s/maps/0.npy", temporary_folder()), CLV_MAP_LAYOUT_AUTO, NULL, err));
+    run_here("cleave train --data set --maps net=maps --blocks maps,size --seed 1 -q -t 1 --learner independent "
+             "--superpixels 30 --passes 2 -o m.cleave");
+    must(clv_model_read(&model, here("m.cleave"), err));
+    must(clv_image_read(&image, here("set/images/0.png"), NULL, err));
+    must(clv_map_read(&map, here("maps/0.npy"), CLV_MAP_LAYOUT_AUTO, NULL, err));
     clv_segment_defaults(&options);
     options.refine = CLV_REFINE_ALL;
     options.maps = &map;
@@ -243,12 +241,11 @@ TEST(labels_stay_as_they_are_when_memory_runs_out)
     memset(labels, 77, sizeof labels);
     memset(untouched, 77, sizeof untouched);
     make_set(3, 3, probability);
-    free(expect_success("cd %s && \"$CLEAVE\" train --data set --maps net=maps --blocks maps,size --seed 1 -q -t 1 "
-                        "--learner independent --superpixels 30 --passes 2 -o m.cleave",
-                        temporary_folder()));
-    must(clv_model_read(&model, formatted("%s/m.cleave", temporary_folder()), err));
-    must(clv_image_read(&image, formatted("%s/set/images/0.png", temporary_folder()), NULL, err));
-    must(clv_map_read(&map, formatted("%s/maps/0.npy", temporary_folder()), CLV_MAP_LAYOUT_AUTO, NULL, err));
+    run_here("cleave train --data set --maps net=maps --blocks maps,size --seed 1 -q -t 1 --learner independent "
+             "--superpixels 30 --passes 2 -o m.cleave");
+    must(clv_model_read(&model, here("m.cleave"), err));
+    must(clv_image_read(&image, here("set/images/0.png"), NULL, err));
+    must(clv_map_read(&map, here("maps/0.npy"), CLV_MAP_LAYOUT_AUTO, NULL, err));
     clv_segment_defaults(&options);
     options.refine = CLV_REFINE_ALL;
     options.maps = &map;

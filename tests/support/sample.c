@@ -24,6 +24,8 @@ void sample_setup(void)
                            "\"$CLEAVE\" synth -n 12 --size 120x90 --seed 3 -o %s && \"$CLEAVE\" train --learner ssvm "
                            "--data %s/manifest.tsv --split train " SAMPLE_TRAINING " -o %s",
                            set_folder, set_folder, model_path);
+    setenv("SET", set_folder, 1);
+    setenv("MODEL", model_path, 1);
     if (code)
         set_folder[0] = 0; /* the next suite tries again */
     ck_assert_msg(code == 0, "cannot make the sample (status %d): %s", code, output);
@@ -66,43 +68,6 @@ double peak_of(const char *command)
     ck_assert_int_eq(wait4(child, &status, 0, &usage), child);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s: status %d", command, status);
     return 1024.0 * (double)usage.ru_maxrss;
-}
-
-static char *expand(const char *format, va_list args)
-{
-    char *command = malloc(16384);
-    int used = vsnprintf(command, 16384, format, args);
-    ck_assert(command != NULL && used > 0 && used < 16384);
-    return command;
-}
-
-void expect_error(int code, const char *part, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    char *command = expand(format, args), *output;
-    va_end(args);
-    int got = run_command(&output, "%s", command);
-    ck_assert_msg(got == code, "%s\nexits with %d, not %d: %s", command, got, code, output);
-    char *found = strstr(output, part);
-    ck_assert_msg(found != NULL, "%s\ndoes not say \"%s\": %s", command, part, output);
-    while (found > output && found[-1] != '\n')
-        found--;
-    ck_assert_msg(strncmp(found, "cleave", 6) == 0, "%s\nsays it on no line of its own: %s", command, output);
-    free(output);
-    free(command);
-}
-
-char *expect_success(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    char *command = expand(format, args), *output;
-    va_end(args);
-    int got = run_command(&output, "%s", command);
-    ck_assert_msg(got == 0, "%s\nexits with %d: %s", command, got, output);
-    free(command);
-    return output;
 }
 
 int count_files(const char *folder)

@@ -2,6 +2,8 @@
 #ifndef TESTS_SAMPLE_H
 #define TESTS_SAMPLE_H
 
+#include "support/support.h"
+
 /* Recipe and learner options that make training on the sample quick. */
 #define SAMPLE_TRAINING "--seed 1 --superpixels 120 --words 20 --codebook-samples 2000 --passes 10"
 
@@ -13,13 +15,6 @@ const char *sample_model(void); /* trained on its train split */
 
 /* Writes the sample's first image at another size. */
 void sample_enlarge(const char *path, int width, int height);
-
-/* Runs a command as run_command does and fails the test unless it exits with `code` and says `part` in one line that
- * begins with "cleave: ". */
-void expect_error(int code, const char *part, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* Runs a command that must succeed; returns what it printed, free() it. */
-char *expect_success(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The most memory that a shell command's children have in use, in bytes; the command must succeed. */
 double peak_of(const char *command);

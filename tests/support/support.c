@@ -67,21 +67,42 @@ const char *temporary_folder(void)
     return temporary;
 }
 
+const char *here(const char *format, ...)
+{
+    char name[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    return formatted("%s/%s", temporary_folder(), name);
+}
+
 void begin_suite(void)
 {
     n_suites++;
     temporary[0] = 0;
 }
 
-int run_command(char **output, const char *format, ...)
+/* What commands name by variables; the program that is tested comes first in PATH. */
+static void set_variables(void)
 {
-    char command[16384], build[PATH_MAX];
+    char build[PATH_MAX], root[PATH_MAX];
     const char *folder = getenv("CLEAVE_BUILD");
-    ck_assert(realpath(folder ? folder : "build", build) != NULL);
+    ck_assert(realpath(folder ? folder : "build", build) != NULL && getcwd(root, sizeof root) != NULL);
+    const char *path = getenv("PATH");
+    if (strncmp(path, build, strlen(build)) != 0)
+        setenv("PATH", formatted("%s:%s", build, path), 1);
     setenv("CLEAVE", formatted("%s/cleave", build), 1);
     setenv("SIMULATE", formatted("%s/reproduce/simulate", build), 1);
     setenv("CLEAVE_FAULTS", formatted("%s/cleave-faults", build), 1);
+    setenv("ROOT", root, 1);
+    setenv("HERE", temporary_folder(), 1);
+}
 
+int run_command(char **output, const char *format, ...)
+{
+    char command[16384];
+    set_variables();
     va_list args;
     va_start(args, format);
     int used = vsnprintf(command, sizeof command, format, args);
@@ -105,6 +126,88 @@ int run_command(char **output, const char *format, ...)
         free(text);
     int status = pclose(pipe);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Runs it in the temporary folder; `command` receives what that was. */
+static int run_in_folder(char command[16384], char **output, const char *format, va_list args)
+{
+    int used = vsnprintf(command, 16384, format, args);
+    ck_assert(used > 0 && used < 16384);
+    return run_command(output, "cd '%s'\n%s", temporary_folder(), command);
+}
+
+/* What a command printed that must succeed. */
+static char *printed_by(const char *format, va_list args)
+{
+    char command[16384], *output;
+    int got = run_in_folder(command, &output, format, args);
+    ck_assert_msg(got == 0, "%s\nexits with %d: %s", command, got, output);
+    return output;
+}
+
+char *expect_success(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *output = printed_by(format, args);
+    va_end(args);
+    return output;
+}
+
+void run_here(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    free(printed_by(format, args));
+    va_end(args);
+}
+
+void must_say(const char *text, const char *part)
+{
+    ck_assert_msg(strstr(text, part) != NULL, "does not say \"%s\": %s", part, text);
+}
+
+void expect_output(const char *part, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *output = printed_by(format, args);
+    va_end(args);
+    EXPECT_PARTS(output, part);
+}
+
+void expect_parts(char *text, const char *const *parts)
+{
+    for (; *parts; parts++)
+        must_say(text, *parts);
+    free(text);
+}
+
+void expect_in_file(const char *path, const char *part)
+{
+    EXPECT_PARTS(slurp(path, NULL), part);
+}
+
+void expect_error(int code, const char *part, const char *format, ...)
+{
+    char command[16384], *output;
+    va_list args;
+    va_start(args, format);
+    int got = run_in_folder(command, &output, format, args);
+    va_end(args);
+    ck_assert_msg(got == code, "%s\nexits with %d, not %d: %s", command, got, code, output);
+    char *found = strstr(output, part);
+    ck_assert_msg(found != NULL, "%s\ndoes not say \"%s\": %s", command, part, output);
+    while (found > output && found[-1] != '\n')
+        found--;
+    ck_assert_msg(strncmp(found, "cleave", 6) == 0, "%s\nsays it on no line of its own: %s", command, output);
+    free(output);
+}
+
+void expect_refusals(const struct refusal *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        expect_error(rows[i].code, rows[i].part, "cleave %s", rows[i].arguments);
 }
 
 char *slurp(const char *path, size_t *size)

@@ -84,6 +84,9 @@ const char *real_data(const char *test_name, const char *relative);
  * suite's unchecked fixture. */
 const char *temporary_folder(void);
 
+/* The path of what is in it. */
+const char *here(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* To be called by the runner before each suite: fixtures of other suites leave nothing in its temporary_folder(). */
 void begin_suite(void);
 
@@ -91,8 +94,37 @@ void begin_suite(void);
 const char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Runs a shell command, returns its exit code (128 + signal if killed); *output (may be NULL) receives stdout and
- * stderr, free() it. "$CLEAVE" in the command is the built binary, "$CLEAVE_FAULTS" the one with failure injection. */
+ * stderr, free() it. In the command `cleave` is the built binary, "$CLEAVE_FAULTS" the one with failure injection, $HERE
+ * the temporary_folder(), $ROOT where the tests were started, $SET and $MODEL those of sample.h. */
 int run_command(char **output, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Run a command as run_command does, but in the temporary_folder(). It must succeed .. */
+void run_here(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* .. and print `part`, .. */
+void expect_output(const char *part, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* .. or return what it printed, free() it. */
+char *expect_success(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* It must exit with `code` and say `part` in one line that begins with "cleave: ". */
+void expect_error(int code, const char *part, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same of each row of a table, `cleave ARGUMENTS`. */
+struct refusal {
+    int code;
+    const char *part, *arguments;
+};
+#define EXPECT_REFUSALS(rows) expect_refusals(rows, sizeof(rows) / sizeof *(rows))
+void expect_refusals(const struct refusal *rows, size_t n);
+
+/* The text, or the file's, must have `part` in it. */
+void must_say(const char *text, const char *part);
+void expect_in_file(const char *path, const char *part);
+
+/* What a command printed, or a whole file, is freed here and must have each of these parts in it. */
+#define EXPECT_PARTS(text, ...) expect_parts(text, (const char *const[]){__VA_ARGS__, NULL})
+void expect_parts(char *text, const char *const *parts);
 
 /* Reads or writes a whole file; fails the test on errors. free() the result. */
 char *slurp(const char *path, size_t *size);

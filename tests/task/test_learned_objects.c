@@ -31,13 +31,13 @@ static const char *write_set(int n_tiny)
             map.objects[i] = k == 0 && i < 2 * n_tiny && i % 2 ? 5 + i / 2 : map.objects[i];
             memset(image.pixels + 3 * i, light + (i * 7919 + k * 31) % 17, 3);
         }
-        must(clv_png_write(formatted("%s/%d.png", folder, k), &image, err));
-        must(clv_object_map_write(NULL, formatted("%s/%d-objects.png", folder, k), &map, err));
+        must(clv_png_write(here("%d.png", k), &image, err));
+        must(clv_object_map_write(NULL, here("%d-objects.png", k), &map, err));
         strcat(manifest, formatted("%d.png\t%d-objects.png\ttrain\n", k, k));
         clv_image_release(&image);
         free(map.objects);
     }
-    spill(formatted("%s/manifest.tsv", folder), manifest, strlen(manifest));
+    spill(here("manifest.tsv"), manifest, strlen(manifest));
     free(manifest);
     return folder;
 }

@@ -32,7 +32,7 @@ static const char *write_stripes(int width, int n_labels, struct clv_set *set)
         spill(path, "value\tname\n0\ta\n1\tb\n2\tc\n", 23);
     *strrchr(path, '/') = 0;
     must(clv_set_read(set, path, err));
-    return formatted("%s/%d", temporary_folder(), width);
+    return here("%d", width);
 }
 
 TEST(stripes_of_a_pixel_need_finer_regions_and_wide_ones_do_not)

@@ -9,15 +9,15 @@
 
 static void add(const char *path, const char *text)
 {
-    const char *file = formatted("%s/src/%s", temporary_folder(), path);
-    ck_assert_int_eq(run_command(NULL, "mkdir -p \"$(dirname %s)\"", file), 0);
+    const char *file = here("src/%s", path);
+    run_here("mkdir -p \"$(dirname %s)\"", file);
     spill(file, text, strlen(text));
 }
 
 /* Three floors, each used from above. */
 static void add_sound_source(void)
 {
-    spill(formatted("%s/floors.txt", temporary_folder()), FLOORS, strlen(FLOORS));
+    spill(here("floors.txt"), FLOORS, strlen(FLOORS));
     add("base/list.h", "int list_size(void);\n");
     add("base/list.c", "#include \"base/list.h\"\nint list_size(void) { return 1; }\n");
     add("middle/plan.h", "int plan_cost(void);\n");
@@ -35,15 +35,11 @@ static void add_sound_source(void)
 static char *check(int expected)
 {
     char *output;
-    const char *folder = temporary_folder();
-    int code = run_command(&output,
-                           "cd %s && for f in $(find src -name '*.c'); do o=build/${f%%.c}.o; [ -e $o ] && continue; "
-                           "mkdir -p $(dirname $o) && cc -Isrc -fPIC -c $f -o $o || exit 99; done",
-                           folder);
+    int code = run_command(&output, "cd $HERE && for f in $(find src -name '*.c'); do o=build/${f%%.c}.o; [ -e $o ] && "
+                                    "continue; mkdir -p $(dirname $o) && cc -Isrc -fPIC -c $f -o $o || exit 99; done");
     ck_assert_msg(code == 0, "%s", output);
     free(output);
-    code =
-        run_command(&output, "SOURCE=%s/src FLOORS=%s/floors.txt tools/check-layers %s/build", folder, folder, folder);
+    code = run_command(&output, "SOURCE=$HERE/src FLOORS=$HERE/floors.txt tools/check-layers $HERE/build");
     ck_assert_msg(code == expected, "exit status %d: %s", code, output);
     return output;
 }
@@ -134,8 +130,7 @@ TEST(objects_that_are_missing_are_reported)
 {
     char *output;
     add_sound_source();
-    ck_assert_int_eq(run_command(&output, "SOURCE=%s/src FLOORS=%s/floors.txt tools/check-layers %s/build",
-                                 temporary_folder(), temporary_folder(), temporary_folder()),
+    ck_assert_int_eq(run_command(&output, "SOURCE=$HERE/src FLOORS=$HERE/floors.txt tools/check-layers $HERE/build"),
                      1);
     ck_assert_msg(strstr(output, "objects are missing") != NULL, "%s", output);
     free(output);

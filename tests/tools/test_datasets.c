@@ -54,10 +54,10 @@ static void add_horse(const char *root, const char *name, const char *kind, cons
 
 static char *make_horseseg(void)
 {
-    char *root = strdup(formatted("%s/HDSeg", temporary_folder()));
-    free(expect_success("for f in images annotations; do mkdir -p %s/$f/HorseSeg/voc12 %s/$f/HorseSeg/n02374451 "
-                        "%s/$f/HorseSeg/test; done",
-                        root, root, root));
+    char *root = strdup(here("HDSeg"));
+    run_here("for f in images annotations; do mkdir -p %s/$f/HorseSeg/voc12 %s/$f/HorseSeg/n02374451 "
+             "%s/$f/HorseSeg/test; done",
+             root, root, root);
     const int32_t left[] = {5, 6, 20, 30}, right[] = {30, 10, 25, 32}, nothing[] = {0, 0, 0, 0};
     add_horse(root, "voc12/2007_000001", ".gt", left, 1, true);
     add_horse(root, "voc12/2008_000002", ".gt", right, 255, true);
@@ -102,12 +102,11 @@ TEST(horseseg_becomes_a_manifest_with_splits_and_boxes)
 TEST(what_horseseg_becomes_can_be_learned_from)
 {
     char *root = make_horseseg();
-    free(expect_success("%s %s", converter("horseseg"), root));
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" train --learner wmpmap --data manifest.tsv --split train --boxes boxes.tsv "
-        "--weak-split weak --unlabelled-split bare --superpixels 40 --words 10 --codebook-samples 1000 "
-        "--passes 5 -o m.cleave && \"$CLEAVE\" segment -m m.cleave --data manifest.tsv --split test -o out",
-        root));
+    run_here("%s %s", converter("horseseg"), root);
+    run_here("cd %s && cleave train --learner wmpmap --data manifest.tsv --split train --boxes boxes.tsv --weak-split "
+             "weak --unlabelled-split bare --superpixels 40 --words 10 --codebook-samples 1000 --passes 5 -o m.cleave "
+             "&& cleave segment -m m.cleave --data manifest.tsv --split test -o out",
+             root);
     ck_assert_int_eq(count_files(formatted("%s/out", root)), 2);
     free(root);
 }
@@ -123,7 +122,7 @@ TEST(horseseg_without_images_or_annotations_is_refused)
     ck_assert_int_eq(run_command(&said, "%s %s", converter("horseseg"), root), 65);
     ck_assert_ptr_nonnull(strstr(said, "voc12/2007_000009.seg.png: is none of .gt.png, .bb.png, .no.png"));
     free(said);
-    free(expect_success("rm -r %s/images %s/annotations/HorseSeg/voc12/2007_000009.seg.png", root, root));
+    run_here("rm -r %s/images %s/annotations/HorseSeg/voc12/2007_000009.seg.png", root, root);
     ck_assert_int_eq(run_command(&said, "%s %s", converter("horseseg"), root), 66);
     ck_assert_ptr_nonnull(strstr(said, "has none of the 9 annotated images"));
     ck_assert(!path_exists(formatted("%s/manifest.tsv", root)));
@@ -152,8 +151,8 @@ static char *make_msrc(void)
 {
     static const uint8_t photo[2][3] = {{200, 100, 50}, {20, 30, 40}}, cow[2][3] = {{0, 0, 128}, {0, 128, 0}},
                          horse[2][3] = {{128, 0, 128}, {64, 128, 0}};
-    char *root = strdup(formatted("%s/MSRC", temporary_folder()));
-    free(expect_success("mkdir -p %s/Images %s/GroundTruth", root, root));
+    char *root = strdup(here("MSRC"));
+    run_here("mkdir -p %s/Images %s/GroundTruth", root, root);
     write_bitmap(formatted("%s/5_1_s.bmp", root), 7, 5, photo, 3);
     write_bitmap(formatted("%s/5_1_s_GT.bmp", root), 7, 5, cow, 3); /* next to it, as in version 1 */
     write_bitmap(formatted("%s/Images/9_2_s.bmp", root), 6, 4, photo, 2);
@@ -174,7 +173,7 @@ static void expect_labels(const char *path, int32_t width, int32_t edge, int lef
 
 TEST(msrc_colours_become_labels)
 {
-    char *root = make_msrc(), *out = strdup(formatted("%s/out", temporary_folder()));
+    char *root = make_msrc(), *out = strdup(here("out"));
     char *said = expect_success("%s %s %s", converter("msrc"), root, out);
     ck_assert_str_eq(said, formatted("2 images of 21 classes in %s; 1 have no truth and were left out\n", out));
     free(said);
@@ -185,7 +184,7 @@ TEST(msrc_colours_become_labels)
     ck_assert_int_eq(image.height, 5);
     ck_assert(image.pixels[0] == 200 && image.pixels[1] == 100 && image.pixels[2] == 50);
     clv_image_release(&image);
-    free(expect_success("%s -9 %s %s", converter("msrc"), root, out));
+    run_here("%s -9 %s %s", converter("msrc"), root, out);
     expect_labels(formatted("%s/masks/9_2_s.png", out), 6, 2, 0, 0);
     char *manifest = slurp(formatted("%s/manifest.tsv", out), NULL);
     ck_assert_str_eq(manifest, "image\tmask\nimages/5_1_s.png\tmasks/5_1_s.png\nimages/9_2_s.png\tmasks/9_2_s.png\n");

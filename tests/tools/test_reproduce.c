@@ -10,12 +10,12 @@
 TEST(letters_have_a_table_of_one_fold_and_one_learner)
 {
     char *output;
-    const char *folder = temporary_folder(), *build = getenv("CLEAVE_BUILD");
-    ck_assert_int_eq(mkdir(formatted("%s/letters", folder), 0700), 0);
-    write_letters(formatted("%s/letters/letter.data.gz", folder), 120, 10, 0.02, 3);
-    int code =
-        run_command(&output, "CLEAVE_DATA=%s LEARNERS=ssvm SIZES=small FOLDS=0 tools/reproduce/letters '%s' %s/out",
-                    folder, build ? build : "build", folder);
+    const char *build = getenv("CLEAVE_BUILD");
+    ck_assert_int_eq(mkdir(here("letters"), 0700), 0);
+    write_letters(here("letters/letter.data.gz"), 120, 10, 0.02, 3);
+    int code = run_command(&output,
+                           "CLEAVE_DATA=$HERE LEARNERS=ssvm SIZES=small FOLDS=0 tools/reproduce/letters '%s' $HERE/out",
+                           build ? build : "build");
     ck_assert_msg(code == 0, "status %d: %s", code, output);
     const char *row = strstr(output, "\nssvm     small  1 ");
     ck_assert_msg(row != NULL && strstr(row, "19.5 +- 0.4"), "%s", output);

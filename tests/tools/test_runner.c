@@ -44,7 +44,7 @@ static void make_table(double feature)
 
 START_TEST(differs_from_the_record)
 {
-    ck_assert_int_eq(run_command(NULL, "mkdir -p %s/tests/golden", temporary_folder()), 0);
+    ck_assert_int_eq(run_command(NULL, "mkdir -p $HERE/tests/golden"), 0);
     ck_assert_int_eq(chdir(temporary_folder()), 0);
     setenv("CLEAVE_GOLDEN", "write", 1);
     make_table(0.25);

@@ -236,7 +236,7 @@ TEST(simulated_sets_read_back_from_their_files)
 {
     struct hidden_options options = small_field(HIDDEN_CHAIN);
     struct clv_dataset *train, *test, *read;
-    const char *path = formatted("%s/test.safetensors", temporary_folder());
+    const char *path = here("test.safetensors");
     must(simulate_hidden(&train, &test, &options, 1, NULL, err));
     must(clv_dataset_write(path, test, err));
     must(clv_features_open(&read, NULL, path, err));
@@ -311,12 +311,10 @@ TEST(the_program_writes_sets_that_train)
                                         "hidden-grid --train 3 --test 2 --side 2 --sweeps 5 --shared-weights",
                                         "noisy-image --train 1 --test 1 --missing 0.9 --test-missing 0.1"};
     for (int i = 0; i < 3; i++) {
-        const char *folder = formatted("%s/kind%d", temporary_folder(), i);
-        ck_assert_int_eq(run_command(NULL, "\"$SIMULATE\" %s %s", kinds[i], folder), 0);
-        ck_assert_int_eq(run_command(NULL,
-                                     "\"$CLEAVE\" train -q --learner independent --passes 2 --no-edges --data "
-                                     "%s/train.safetensors --validate %s/test.safetensors -o %s/model",
-                                     folder, folder, folder),
-                         0);
+        const char *folder = here("kind%d", i);
+        run_here("\"$SIMULATE\" %s %s", kinds[i], folder);
+        run_here("cleave train -q --learner independent --passes 2 --no-edges --data %s/train.safetensors --validate "
+                 "%s/test.safetensors -o %s/model",
+                 folder, folder, folder);
     }
 }

@@ -52,10 +52,7 @@ enum clv_status annotate_set(struct annotation *annotation, const struct clv_tag
     enum clv_status status = made.scores && made.tags && made.results ? CLV_OK : fail_memory(err);
     TRY(clv_tag_scores(made.scores, model, set, n_threads, err));
     TRY(parallel_for(set->n, n_threads, decide, &deciding, err));
-    if (status == CLV_OK)
-        *annotation = made;
-    else
-        annotation_release(&made);
+    DELIVER(annotation, made, annotation_release(&made));
     return status;
 }
 
@@ -83,9 +80,8 @@ static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *imag
     const struct common_options *common = source->common;
     const struct set_check check = {outputs_look_at_set, (void *)(uintptr_t)&common->outputs};
     struct clv_progress progress = console_progress(NULL);
-    if (model && !model->has_recipe)
-        return fail(err, CLV_ERR_USAGE, "%s: the model was learned from a multi-label file and cannot look at images",
-                    source->path);
+    FAIL_IF(model && !model->has_recipe, CLV_ERR_USAGE,
+            "%s: the model was learned from a multi-label file and cannot look at images", source->path);
     enum clv_status status = training_set_read(images, source->path, source->split, !model, &check, &progress, err);
     if (status == CLV_OK && !model) {
         const char **paths = training_set_images(images);
@@ -109,8 +105,7 @@ enum clv_status annotate_read(struct clv_tag_set *set, struct clv_set *images, s
     const char *path = source->path;
     if (annotate_is_images(path))
         return read_images(set, images, recipe, source, model, err);
-    if (source->split)
-        return fail(err, CLV_ERR_USAGE, "--split: %s is a multi-label file, which has no splits", path);
+    FAIL_IF(source->split, CLV_ERR_USAGE, "--split: %s is a multi-label file, which has no splits", path);
     enum clv_status status = common_options_check(source->common, "a multi-label file has no images", err);
     TRY(clv_tag_set_read(set, path, model ? model->n_tags : 0, err));
     if (status == CLV_OK && model && set->n_features > model->n_features)

@@ -211,18 +211,14 @@ static enum clv_status check_effect(const struct annotate_training *self, struct
     const char *learner = training->learner->name;
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++) {
         const char *why = self->is_given[i] ? clv_tag_idle(training, (enum clv_tag_parameter)i) : NULL;
-        if (why)
-            return fail(err, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", clv_tag_parameters[i].name,
-                        learner, why);
+        FAIL_IF(why, CLV_ERR_USAGE, "--%s has no effect with --learner %s: %s", clv_tag_parameters[i].name, learner,
+                why);
     }
-    if (self->n_gamma && !training->is_rbf)
-        return fail(err, CLV_ERR_USAGE, "--cv-gamma has no effect: --kernel is linear");
-    if (training->is_in_f_order && training->learner->form != CLV_TAGS_LMSBN)
-        return fail(err, CLV_ERR_USAGE, "--order-by f has no effect with --learner %s: it decides all tags at once",
-                    learner);
-    if (self->is_goal_given && !self->n_folds && !training->learner->is_tuned)
-        return fail(err, CLV_ERR_USAGE, "--goal has no effect with --learner %s: there is no cross-validation",
-                    learner);
+    FAIL_IF(self->n_gamma && !training->is_rbf, CLV_ERR_USAGE, "--cv-gamma has no effect: --kernel is linear");
+    FAIL_IF(training->is_in_f_order && training->learner->form != CLV_TAGS_LMSBN, CLV_ERR_USAGE,
+            "--order-by f has no effect with --learner %s: it decides all tags at once", learner);
+    FAIL_IF(self->is_goal_given && !self->n_folds && !training->learner->is_tuned, CLV_ERR_USAGE,
+            "--goal has no effect with --learner %s: there is no cross-validation", learner);
     if (training->is_scaled && annotate_is_images(self->data))
         return fail(err, CLV_ERR_USAGE, "--scale has no effect: features of images are always divided so");
     if (self->n_repeats && !self->n_folds && !training->learner->is_tuned && !training->is_in_f_order)
@@ -253,19 +249,15 @@ static enum clv_status parse(struct annotate_training *self, int argc, char **ar
     self->is_goal_given = options_given(&self->common, "goal");
     for (int i = 0; i < CLV_TAG_PARAMETERS; i++)
         self->is_given[i] = options_given(&self->common, clv_tag_parameters[i].name);
-    if (!self->data)
-        return fail(err, CLV_ERR_USAGE, "annotate train: --data is missing: which examples?");
-    if (!self->output)
-        return fail(err, CLV_ERR_USAGE, "annotate train: -o is missing: where does the model go?");
+    FAIL_IF(!self->data, CLV_ERR_USAGE, "annotate train: --data is missing: which examples?");
+    FAIL_IF(!self->output, CLV_ERR_USAGE, "annotate train: -o is missing: where does the model go?");
     if (self->training.learner->form == CLV_TAGS_LMBM && !self->is_given[CLV_TAG_ETA0])
         self->training.parameters[CLV_TAG_ETA0] = CLV_TAG_LMBM_ETA0;
-    if (self->n_folds == 1)
-        return fail(err, CLV_ERR_USAGE, "--cv: one fold leaves nothing to learn from; 2 or more, or 0");
+    FAIL_IF(self->n_folds == 1, CLV_ERR_USAGE, "--cv: one fold leaves nothing to learn from; 2 or more, or 0");
     if (self->n_folds < 0)
         self->n_folds = self->is_given[CLV_TAG_LAMBDA] ? 0 : 10;
-    if (!self->n_folds && (self->n_lambda || self->n_gamma))
-        return fail(err, CLV_ERR_USAGE, "--cv-%s: there is no cross-validation; --cv K asks for it",
-                    self->n_lambda ? "lambda" : "gamma");
+    FAIL_IF(!self->n_folds && (self->n_lambda || self->n_gamma), CLV_ERR_USAGE,
+            "--cv-%s: there is no cross-validation; --cv K asks for it", self->n_lambda ? "lambda" : "gamma");
     MUST(check_effect(self, err));
     if (!self->n_repeats)
         self->n_repeats = 3;

@@ -48,8 +48,6 @@ enum clv_status cmd_annotate(int argc, char **argv, struct clv_error *err)
     for (size_t i = 0; i < N_SUBCOMMANDS; i++)
         names[i] = subcommands[i].name;
     const char *near = *name ? text_nearest(name, names, N_SUBCOMMANDS) : NULL;
-    if (near)
-        return fail(err, CLV_ERR_USAGE, "annotate: \"%s\" is none of train, predict, score; did you mean \"%s\"?", name,
-                    near);
+    FAIL_IF(near, CLV_ERR_USAGE, "annotate: \"%s\" is none of train, predict, score; did you mean \"%s\"?", name, near);
     return fail(err, CLV_ERR_USAGE, "annotate: say what to do: train, predict or score");
 }

@@ -200,8 +200,7 @@ static enum clv_status check_spelling(const struct option_table *table, int argc
         char typed[64];
         snprintf(typed, sizeof typed, "%.*s", (int)strcspn(argv[i] + 1 + is_long, "="), argv[i] + 1 + is_long);
         const char *near = is_long && !option && !is_own ? text_nearest(typed, names, n) : NULL;
-        if (near)
-            return fail(err, CLV_ERR_USAGE, "unrecognized option '--%s'; did you mean --%s?", typed, near);
+        FAIL_IF(near, CLV_ERR_USAGE, "unrecognized option '--%s'; did you mean --%s?", typed, near);
         i += option && option->argument && !strchr(argv[i], '=');
     }
     return CLV_OK;
@@ -222,8 +221,7 @@ enum clv_status options_parse(const struct option_table *table, int argc, char *
     int index = KEY_ROWS;
     for (const struct option_group *group = table->groups; group->rows; group++)
         for (const struct clv_option *option = group->rows; option->name; option++, index++) {
-            if (n == MAX_OPTIONS + 4)
-                return fail(err, CLV_ERR_INTERNAL, "options: more than %d", MAX_OPTIONS);
+            FAIL_IF(n == MAX_OPTIONS + 4, CLV_ERR_INTERNAL, "options: more than %d", MAX_OPTIONS);
             options[n++] = (struct argp_option){
                 option->name, option->short_name ? option->short_name : index, option->argument, 0, NULL, 0};
         }

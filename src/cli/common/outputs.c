@@ -63,8 +63,7 @@ static enum clv_status check_creatable(const char *path, struct clv_error *err)
     MUST(examine(&there, &info, path, err));
     enum clv_status status = CLV_OK;
     if (there) {
-        if (S_ISDIR(info.st_mode))
-            return fail(err, CLV_ERR_CREATE, "%s: is a folder", path);
+        FAIL_IF(S_ISDIR(info.st_mode), CLV_ERR_CREATE, "%s: is a folder", path);
         return access(path, W_OK) ? fail_errno(err, CLV_ERR_CREATE, "%s: cannot write", path) : CLV_OK;
     }
     char *folder = path_folder(path);

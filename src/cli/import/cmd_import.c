@@ -332,9 +332,7 @@ static enum clv_status import_outlines(struct import_set *self, int form, struct
     TRY(take_images(self, &images, &boxes, entries, values, err));
     TRY_IF(!self->n, fail_empty(self, &images, &boxes, entries, err));
 done:
-    array_free(values);
-    array_free(entries);
-    array_free(names);
+    arrays_free(values, entries, names);
     clv_boxes_release(&boxes);
     clv_set_release(&images);
     return status;
@@ -377,8 +375,7 @@ static enum clv_status find_export(char **part, char **images, const struct impo
         }
         array_free(note);
     }
-    array_free(folders[0]);
-    array_free(folders[1]);
+    arrays_free(folders[0], folders[1]);
     return status;
 }
 
@@ -424,9 +421,7 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     }
     import_output_release(&output);
     import_set_release(&self);
-    array_free(next_to);
-    array_free(part);
-    array_free(images);
+    arrays_free(next_to, part, images);
     return status;
 }
 

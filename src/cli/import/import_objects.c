@@ -16,9 +16,7 @@ enum clv_status import_objects_begin(struct import_objects *self, int32_t width,
 void import_objects_release(struct import_objects *self)
 {
     clv_object_map_release(&self->map);
-    array_free(self->layer);
-    array_free(self->mask);
-    array_free(self->objects);
+    arrays_free(self->layer, self->mask, self->objects);
 }
 
 enum clv_status import_objects_add(struct import_objects *self, uint8_t value, bool is_crowd,

@@ -141,8 +141,7 @@ void import_output_release(struct import_output *self)
 {
     if (self->work)
         (void)!folder_remove(self->work, NULL); /* what is not finished, or was replaced */
-    array_free(self->work);
-    array_free(self->target);
+    arrays_free(self->work, self->target);
     outputs_release(&self->outputs);
     *self = (struct import_output){0};
 }

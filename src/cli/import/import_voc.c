@@ -121,9 +121,7 @@ static enum clv_status take(struct import_set *self, struct values *values, cons
     TRY(below ? import_add(self, below, image, split, err) : fail_memory(err));
     TRY(import_write_mask(self, width, height, mask.values, err));
     clv_indexed_image_release(&mask);
-    array_free(below);
-    array_free(path);
-    array_free(image);
+    arrays_free(below, path, image);
     return status;
 }
 
@@ -208,7 +206,6 @@ enum clv_status import_voc(struct import_set *self, struct clv_error *err)
     for (int i = 0; i < 3; i++)
         array_free(lists.bytes[i]);
     path_list_release(&files);
-    array_free(masks);
-    array_free(images);
+    arrays_free(masks, images);
     return status;
 }

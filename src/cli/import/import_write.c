@@ -103,9 +103,7 @@ static enum clv_status assign(struct import_set *self, size_t *parent, struct cl
     }
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         self->items[i].split = self->items[find(parent, i)].split ? self->items[find(parent, i)].split : "train";
-    array_free(order);
-    array_free(firsts);
-    array_free(sizes);
+    arrays_free(order, firsts, sizes);
     return status;
 }
 
@@ -132,8 +130,7 @@ enum clv_status import_split(struct import_set *self, struct clv_error *err)
         }
         status = assign(self, parent, err);
     }
-    array_free(keys);
-    array_free(parent);
+    arrays_free(keys, parent);
     return status;
 }
 
@@ -144,10 +141,7 @@ static void cut_back(struct import_set *self, size_t n)
 {
     while (self->n > n) {
         struct import_item *item = &self->items[--self->n];
-        array_free(item->name);
-        array_free(item->image);
-        array_free(item->mask);
-        array_free(item->instances);
+        arrays_free(item->name, item->image, item->mask, item->instances);
     }
 }
 
@@ -247,8 +241,7 @@ enum clv_status import_write_objects(struct import_set *self, const struct clv_o
     self->has_tiff |= is_tiff;
     if (status == CLV_OK)
         item->instances = is_tiff ? path_replace_extension(named, ".tif") : string_copy(named);
-    array_free(named);
-    array_free(path);
+    arrays_free(named, path);
     return status == CLV_OK && !item->instances ? fail_memory(err) : status;
 }
 
@@ -259,8 +252,7 @@ enum clv_status import_copy(const struct import_set *self, const char *from, con
     MUST(file_read(&bytes, &size, from, LARGEST_FILE, err));
     enum clv_status status = place(&path, self, below, err);
     TRY(file_write(path, bytes, size, err));
-    array_free(bytes);
-    array_free(path);
+    arrays_free(bytes, path);
     return status;
 }
 

@@ -139,8 +139,7 @@ static enum clv_status write_redirect(char **path, const char *link, int size, s
         MUST_IF(!*path, fail_memory(err));
         fd = mkostemps(*path, 5, O_CLOEXEC);
     }
-    if (fd < 0)
-        return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", *path);
+    MUST_IF(fd < 0, fail_errno(err, CLV_ERR_CREATE, "%s: cannot create", *path));
     file_remember_temporary(*path);
     int n = dprintf(fd, REDIRECT, size, link, size, link);
     return close(fd) == 0 && n > 0 ? CLV_OK : fail_errno(err, CLV_ERR_IO, "%s: cannot write", *path);

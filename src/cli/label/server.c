@@ -229,8 +229,7 @@ static enum clv_status add_interfaces(struct page_access *access, size_t *n, boo
                                       struct clv_error *err)
 {
     struct ifaddrs *list;
-    if (getifaddrs(&list) != 0)
-        return fail_errno(err, CLV_ERR_OS, "cannot list this machine's addresses");
+    MUST_IF(getifaddrs(&list) != 0, fail_errno(err, CLV_ERR_OS, "cannot list this machine's addresses"));
     for (const struct ifaddrs *one = list; one; one = one->ifa_next) {
         const union address *at = (const union address *)one->ifa_addr;
         if (!at || !(one->ifa_flags & IFF_UP))
@@ -256,16 +255,14 @@ static enum clv_status listen_at(struct label_server *server, struct page_access
     socklen_t size = is_six ? sizeof at.six : sizeof at.four;
     int on = 1, off = 0;
     server->socket = socket(at.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (server->socket < 0)
-        return fail_errno(err, CLV_ERR_OS, "cannot open a socket");
+    MUST_IF(server->socket < 0, fail_errno(err, CLV_ERR_OS, "cannot open a socket"));
     (void)setsockopt(server->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (is_six) /* "::" is IPv4, too */
         (void)setsockopt(server->socket, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(server->socket, &at.any, size) != 0 || listen(server->socket, 128) != 0)
         return fail_errno(err, CLV_ERR_OS, "cannot listen on %s port %d%s", address, *port,
                           errno == EADDRINUSE ? "; --port names another one, without it a free one is taken" : "");
-    if (getsockname(server->socket, &at.any, &size) != 0)
-        return fail_errno(err, CLV_ERR_OS, "cannot find the port");
+    MUST_IF(getsockname(server->socket, &at.any, &size) != 0, fail_errno(err, CLV_ERR_OS, "cannot find the port"));
     *port = ntohs(is_six ? at.six.sin6_port : at.four.sin_port);
     if (is_six ? IN6_IS_ADDR_UNSPECIFIED(&at.six.sin6_addr) : at.four.sin_addr.s_addr == INADDR_ANY)
         return add_interfaces(access, n_hosts, is_six, *port, err);
@@ -304,12 +301,10 @@ enum clv_status label_server_run(struct label_server *server, struct page_sessio
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_HEADERS, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL,
         MHD_OPTION_NOTIFY_CONNECTION, come_or_go, server, MHD_OPTION_END);
-    if (!server->daemon)
-        return fail_errno(err, CLV_ERR_OS, "cannot start the server");
+    MUST_IF(!server->daemon, fail_errno(err, CLV_ERR_OS, "cannot start the server"));
     server->socket = -1; /* the daemon closes it */
     while (!*stop) {
-        if (MHD_run_wait(server->daemon, WAIT_MS) != MHD_YES)
-            return fail(err, CLV_ERR_OS, "the server has ended");
+        FAIL_IF(MHD_run_wait(server->daemon, WAIT_MS) != MHD_YES, CLV_ERR_OS, "the server has ended");
         while (server->n_strangers && (time_t)seconds_now() - server->strangers[0].came > HEADERS_S)
             drop_oldest(server);
     }

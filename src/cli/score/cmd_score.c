@@ -275,25 +275,22 @@ static enum clv_status check_features(const struct score *self, struct clv_error
 {
     if (self->predictions || self->split || self->voids || self->csv || self->per_image)
         return fail(err, CLV_ERR_USAGE, "%s: a feature file goes with -m and --json only", self->data);
-    if (!self->model_path)
-        return fail(err, CLV_ERR_USAGE, "%s: a feature file: -m is missing: which model?", self->data);
+    FAIL_IF(!self->model_path, CLV_ERR_USAGE, "%s: a feature file: -m is missing: which model?", self->data);
     return common_options_check(&self->common, "a feature file holds no images", err);
 }
 
 static enum clv_status check_shards(const struct score *self, struct clv_error *err)
 {
     bool of_masks = !(self->data && is_tensor_file(self->data));
-    if ((self->merge || self->shard.count) && !of_masks)
-        return fail(err, CLV_ERR_USAGE, "--%s: goes with masks, not with a feature file",
-                    self->merge ? "merge" : "shard");
+    FAIL_IF((self->merge || self->shard.count) && !of_masks, CLV_ERR_USAGE,
+            "--%s: goes with masks, not with a feature file", self->merge ? "merge" : "shard");
     if (self->shard.count && (self->merge || self->json || self->csv || self->per_image))
         return fail(err, CLV_ERR_USAGE,
                     "--shard: prints a table of counts; --json, --csv and --per-image go with --merge, which reads it");
     if (self->merge && !self->common.n_arguments)
         return fail(err, CLV_ERR_USAGE, "--merge: no tables: name those that `cleave score --shard' printed");
-    if (self->merge && (self->predictions || self->model_path))
-        return fail(err, CLV_ERR_USAGE, "--merge: the tables have the counts; leave out %s",
-                    self->predictions ? "--pred" : "-m");
+    FAIL_IF(self->merge && (self->predictions || self->model_path), CLV_ERR_USAGE,
+            "--merge: the tables have the counts; leave out %s", self->predictions ? "--pred" : "-m");
     return CLV_OK;
 }
 
@@ -319,22 +316,18 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     if (status != CLV_OK)
         return status;
     bool has_features = self->data && is_tensor_file(self->data);
-    if ((self->decoding != DECODING_OWN || self->likelihood) && !has_features)
-        return fail(err, CLV_ERR_USAGE, "--%s: goes with a feature file in --data",
-                    self->likelihood ? "likelihood" : "decode");
+    FAIL_IF((self->decoding != DECODING_OWN || self->likelihood) && !has_features, CLV_ERR_USAGE,
+            "--%s: goes with a feature file in --data", self->likelihood ? "likelihood" : "decode");
     MUST(feature_paths_check(&self->common.paths, "--data", err));
     MUST(check_shards(self, err));
     MUST(check_pixels(self, err));
-    if (!self->data)
-        return fail(err, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
+    FAIL_IF(!self->data, CLV_ERR_USAGE, "score: --data is missing: where is the truth?");
     if (is_tensor_file(self->data))
         return check_features(self, err);
-    if (self->json && self->csv)
-        return fail(err, CLV_ERR_USAGE, "--json and --csv exclude each other");
+    FAIL_IF(self->json && self->csv, CLV_ERR_USAGE, "--json and --csv exclude each other");
     if (self->merge)
         return common_options_check(&self->common, "--merge adds counts", err);
-    if (!self->predictions)
-        return fail(err, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
+    FAIL_IF(!self->predictions, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
     if (!path_is_folder(self->predictions))
         return fail(err, CLV_ERR_NO_INPUT, "%s: no such folder of predictions", self->predictions);
     return CLV_OK;

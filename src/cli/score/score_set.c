@@ -213,8 +213,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     struct tally *tally = &job->tallies[thread];
     struct clv_confusion *confusion = &tally->own;
     struct clv_mask truth = {0}, prediction = {0};
-    if (stop_requested(task->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(task->progress), CLV_ERR_INTERRUPTED, "interrupted");
     char *path = score_prediction_path(task, index);
     enum clv_status status =
         path ? input_read_mask(&truth, input, task->labels, 0, 0, task->limits, err) : fail_memory(err);

@@ -140,9 +140,6 @@ enum clv_status score_merge(struct set_score *score, const struct input_list *in
     TRY(check_complete(&self, err));
     clv_confusion_release(&self.own);
     array_free(self.is_there);
-    if (status == CLV_OK)
-        *score = fresh;
-    else
-        set_score_release(&fresh);
+    DELIVER(score, fresh, set_score_release(&fresh));
     return status;
 }

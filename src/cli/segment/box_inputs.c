@@ -16,8 +16,7 @@
 static enum clv_status count_labels(size_t *n, int32_t *label, const struct clv_boxes *boxes, struct clv_error *err)
 {
     bool *is_used = array_zalloc(boxes->n_labels, sizeof *is_used);
-    if (!is_used)
-        return fail_memory(err);
+    MUST_IF(!is_used, fail_memory(err));
     for (size_t i = 0; i < boxes->n_images; i++)
         for (size_t k = 0; k < boxes->images[i].n_boxes; k++)
             is_used[boxes->images[i].boxes[k].label] = true;
@@ -57,8 +56,7 @@ static enum clv_status values_of_set(struct clv_labels *labels, uint8_t *values,
         *labels = own;
     else
         clv_labels_release(&own);
-    array_free(path);
-    array_free(folder);
+    arrays_free(path, folder);
     return status;
 }
 
@@ -78,10 +76,7 @@ static enum clv_status give_values(struct clv_labels *labels, uint8_t **values, 
             status = values_of_set(labels, fresh, &found, boxes, data, err);
         TRY_IF(!found, boxes_label_values(fresh, labels, boxes, path, err));
     }
-    if (status == CLV_OK)
-        *values = fresh;
-    else
-        array_free(fresh);
+    DELIVER(values, fresh, array_free(fresh));
     return status;
 }
 
@@ -233,8 +228,7 @@ static enum clv_status find_typed(const struct clv_image_boxes ***entries, const
     struct clv_error later; /* an image that cannot be read is the run's to report */
     enum clv_status status = CLV_OK;
     *entries = array_alloc(inputs->n, sizeof **entries);
-    if (!*entries)
-        return fail_memory(err);
+    MUST_IF(!*entries, fail_memory(err));
     for (size_t i = 0; i < inputs->n && status == CLV_OK; i++) {
         int32_t width, height;
         (*entries)[i] = boxes->images;
@@ -305,8 +299,7 @@ static enum clv_status place(struct clv_box **placed, size_t *n, const struct in
     const struct clv_image_boxes *entry = input->boxes;
     size_t n_cut, kept = 0;
     struct clv_box *all = array_alloc(entry->n_boxes, sizeof *all);
-    if (!all)
-        return fail_memory(err);
+    MUST_IF(!all, fail_memory(err));
     enum clv_status status = clv_boxes_place(all, &n_cut, boxes, entry, image->width, image->height, err);
     if (status != CLV_OK) {
         array_free(all);
@@ -334,8 +327,7 @@ enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const
     for (size_t k = 0; k < n && status == CLV_OK; k++)
         own[k] = values[placed[k].label];
     TRY(clv_box_cut_all(labels, image, placed, own, n, NULL, err));
-    array_free(placed);
-    array_free(own);
+    arrays_free(placed, own);
     return status;
 }
 

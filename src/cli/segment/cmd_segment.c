@@ -391,8 +391,7 @@ enum clv_status segment_images(struct segment *self, struct clv_error *err)
     TRY(segment_shard(self, err));
     segment_remove_empty(self);
     self->report = self->status_file = NULL;
-    array_free(report);
-    array_free(table);
+    arrays_free(report, table);
     return status;
 }
 

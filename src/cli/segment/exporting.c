@@ -136,8 +136,7 @@ enum clv_status exporting_begin(struct exporting **self, struct segment *options
                                 struct clv_error *err)
 {
     struct exporting *fresh = array_zalloc(1, sizeof *fresh);
-    if (!fresh)
-        return fail_memory(err);
+    MUST_IF(!fresh, fail_memory(err));
     fresh->run = run;
     text_init(&fresh->images, MAX_BYTES);
     enum clv_status status = find_first_inputs(fresh, err);
@@ -175,8 +174,7 @@ static enum clv_status add_to_coco(struct exporting *self, size_t index, const s
     size_t first = self->first[index], image_id = run->first + first + 1;
     struct text text;
     char *name = name_below(&run->inputs->items[index]);
-    if (!name)
-        return fail_memory(err);
+    MUST_IF(!name, fail_memory(err));
     text_init(&text, MAX_BYTES);
     if (!self->is_listed[first])
         coco_put_image(&self->images, image_id, name, contours->width, contours->height);
@@ -222,9 +220,7 @@ enum clv_status exporting_end(struct exporting *self, enum clv_status status, st
     file_abort(&self->coco);
     file_abort(&self->list);
     text_release(&self->images);
-    array_free(self->first);
-    array_free(self->is_listed);
-    array_free(self);
+    arrays_free(self->first, self->is_listed, self);
     if (status == CLV_OK && ended != CLV_OK)
         *err = own;
     return status == CLV_OK ? ended : status;

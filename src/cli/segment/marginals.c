@@ -18,9 +18,9 @@ enum clv_status marginals_find_label(int32_t *label, const struct segment *optio
         for (int32_t k = 0; k < labels->n_labels; k++)
             if (strcmp(labels->names[k], options->label) == 0)
                 found = k;
-    if (found < 0 || found >= labels->n_labels)
-        return fail(err, CLV_ERR_USAGE, "--label: \"%s\" is none of the model's %d labels; `cleave inspect' lists them",
-                    options->label, labels->n_labels);
+    FAIL_IF(found < 0 || found >= labels->n_labels, CLV_ERR_USAGE,
+            "--label: \"%s\" is none of the model's %d labels; `cleave inspect' lists them", options->label,
+            labels->n_labels);
     *label = found;
     return CLV_OK;
 }
@@ -37,8 +37,7 @@ enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *sum
     double *marginals = array_alloc(n, k * sizeof *marginals), pixels = 0;
     struct marginals_summary found = {0};
     enum clv_status status = CLV_OK;
-    if (!marginals)
-        return fail_memory(err);
+    MUST_IF(!marginals, fail_memory(err));
     status = clv_model_marginals(marginals, &found.bound, &found.standard_error, run->model, problem, oracle,
                                  run->options->seed, (uint32_t)run->options->n_draws, err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
@@ -112,12 +111,8 @@ enum clv_status marginals_map_make(struct marginals_map *map, const struct segme
                             (uint32_t)run->options->n_draws, err));
     for (size_t y = 0; y < n_labels && status == CLV_OK; y++)
         fill(made.values + y * n, scratch, scratch + n, &made, nodes, marginals + y, n_labels);
-    array_free(marginals);
-    array_free(scratch);
-    if (status == CLV_OK)
-        *map = made;
-    else
-        marginals_map_release(&made);
+    arrays_free(marginals, scratch);
+    DELIVER(map, made, marginals_map_release(&made));
     return status;
 }
 

@@ -24,18 +24,14 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
     if (!is_file || self->all_labels)
         return CLV_OK;
     self->is_stack = self->is_sequence && text_ends_with(self->output, ".tif");
-    if (self->is_stack && !is_one_sequence)
-        return fail(err, CLV_ERR_USAGE, "-o %s: one file for the slices of several sequences; -o FOLDER has all masks",
-                    self->output);
-    if (inputs->n != 1 && !self->is_stack)
-        return fail(err, CLV_ERR_USAGE, "-o %s: one file for the results of %zu images; -o FOLDER has a file of each",
-                    self->output, inputs->n);
-    if (self->export.forms)
-        return fail(err, CLV_ERR_USAGE, "-o %s: one file, and --export writes several; -o FOLDER takes them all",
-                    self->output);
-    if (self->objects)
-        return fail(err, CLV_ERR_USAGE, "-o %s: one file, and --objects writes several; -o FOLDER takes them all",
-                    self->output);
+    FAIL_IF(self->is_stack && !is_one_sequence, CLV_ERR_USAGE,
+            "-o %s: one file for the slices of several sequences; -o FOLDER has all masks", self->output);
+    FAIL_IF(inputs->n != 1 && !self->is_stack, CLV_ERR_USAGE,
+            "-o %s: one file for the results of %zu images; -o FOLDER has a file of each", self->output, inputs->n);
+    FAIL_IF(self->export.forms, CLV_ERR_USAGE, "-o %s: one file, and --export writes several; -o FOLDER takes them all",
+            self->output);
+    FAIL_IF(self->objects, CLV_ERR_USAGE, "-o %s: one file, and --objects writes several; -o FOLDER takes them all",
+            self->output);
     char *stem = path_stem(self->output);
     self->parent = path_folder(self->output);
     if (!stem || !self->parent) {
@@ -100,8 +96,7 @@ static enum clv_status write_note(const struct segment *self, const struct input
                                : self->model_path));
     TRY(file_write(path, note.bytes, note.size, err));
     text_release(&note);
-    array_free(before);
-    array_free(path);
+    arrays_free(before, path);
     return status;
 }
 
@@ -135,8 +130,7 @@ static void remove_empty(const struct segment *self)
         folder = above;
     }
     path_list_release(&files);
-    array_free(note);
-    array_free(folder);
+    arrays_free(note, folder);
 }
 
 void segment_remove_empty(struct segment *self)

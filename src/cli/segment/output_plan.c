@@ -62,8 +62,7 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
     const char *folder = self->output;
     struct output_place mask_place = {"", ending};
     list->items = array_zalloc(inputs->n, sizeof *list->items);
-    if (!list->items)
-        return fail_memory(err);
+    MUST_IF(!list->items, fail_memory(err));
     list->n = inputs->n;
     for (size_t i = 0; i < inputs->n; i++) {
         struct output *output = &list->items[i];
@@ -73,8 +72,7 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
         output->mask = strcmp(folder, "-") == 0 ? string_copy("-")
                        : self->is_stack         ? string_copy(self->file)
                                                 : output_path(folder, mask_place, name);
-        if (!output->mask)
-            return fail_memory(err);
+        MUST_IF(!output->mask, fail_memory(err));
         for (int k = 0; k < N_OUTPUTS; k++)
             if (places[k].below) {
                 struct output_place place = places[k];
@@ -94,8 +92,7 @@ static enum clv_status add_problem(struct output_list *list, size_t input, struc
     struct output *output = &list->items[input];
     char *problem = message->failed ? NULL : string_copy(message->bytes);
     text_release(message);
-    if (!problem)
-        return fail_memory(err);
+    MUST_IF(!problem, fail_memory(err));
     list->n_problems += !output->problem;
     array_free(output->problem);
     output->problem = problem;
@@ -139,8 +136,7 @@ static enum clv_status find_clashes(struct output_list *list, const struct input
 {
     enum clv_status status = CLV_OK;
     struct path_of *paths = array_alloc(list->n, (1 + N_OUTPUTS) * sizeof *paths);
-    if (!paths)
-        return fail_memory(err);
+    MUST_IF(!paths, fail_memory(err));
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++) {
         if (!i || !is_stack)
@@ -180,8 +176,7 @@ static enum clv_status find_place(struct place *place, bool *there, const char *
 {
     struct stat info;
     char *folder = path_folder(path);
-    if (!folder)
-        return fail_memory(err);
+    MUST_IF(!folder, fail_memory(err));
     *there = stat(folder, &info) == 0;
     if (*there)
         *place = (struct place){info.st_dev, info.st_ino};
@@ -326,10 +321,7 @@ static enum clv_status output_plan(struct output_list *list, struct segment *sel
     TRY(add_outputs(&self->common.outputs, &planned, err));
     TRY(spare_inputs(&self->common.outputs, inputs, err));
     TRY(check_existing(&planned, self->existing, err));
-    if (status == CLV_OK)
-        *list = planned;
-    else
-        output_list_release(&planned);
+    DELIVER(list, planned, output_list_release(&planned));
     return status;
 }
 
@@ -407,8 +399,7 @@ enum clv_status segment_claim(struct segment *self, struct clv_error *err)
     enum clv_status status = self->report && !(page && picture) ? fail_memory(err) : claim_files(self, page, err);
     if (status == CLV_OK && picture) /* of the images of a large report the first stands for all */
         status = output_check_existing(picture, self->existing != EXISTING_REFUSE, "", err);
-    array_free(picture);
-    array_free(page);
+    arrays_free(picture, page);
     return status;
 }
 
@@ -448,8 +439,7 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
             console_error("%s", last);
         last = outputs->items[i].problem;
     }
-    if (ends)
-        return fail(err, CLV_ERR_CREATE, "%s", last);
+    FAIL_IF(ends, CLV_ERR_CREATE, "%s", last);
     console_error("%s", last);
     return CLV_OK;
 }

@@ -28,9 +28,8 @@ enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *la
 {
     if (form != MASKS_BINARY || is_unnamed_pair(labels))
         return CLV_OK;
-    if (labels->n_labels > 2)
-        return fail(err, CLV_ERR_USAGE, "--masks binary: the model has %d labels, which 0 and 255 cannot distinguish",
-                    labels->n_labels);
+    FAIL_IF(labels->n_labels > 2, CLV_ERR_USAGE,
+            "--masks binary: the model has %d labels, which 0 and 255 cannot distinguish", labels->n_labels);
     return fail(err, CLV_ERR_USAGE, "--masks binary: the model's labels are from a labels.tsv, where 255 is void");
 }
 
@@ -54,8 +53,7 @@ static enum clv_status write_binary(const char *path, const char *image, int32_t
 {
     size_t n = (size_t)width * (size_t)height;
     uint8_t *values = array_alloc(n, 1);
-    if (!values)
-        return fail_memory(err);
+    MUST_IF(!values, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         values[i] = label_of[i] ? WHITE : 0;
     enum clv_status status = write_labels(path, image, width, height, values, NULL, 0, err);
@@ -204,8 +202,7 @@ static enum clv_status claim(struct segment *options, const char *path, struct c
                                  ? fail_memory(err)
                                  : outputs_claim(&options->common.outputs, path,
                                                  options->existing == EXISTING_OVERWRITE, "", inputs, 3, err);
-    array_free(folder);
-    array_free(labels);
+    arrays_free(folder, labels);
     return status;
 }
 
@@ -260,8 +257,7 @@ enum clv_status cutout_choose(bool is_object[256], const char *names, const stru
     if (!names)
         return CLV_OK;
     char *list = string_copy(names), *cursor = list, *name;
-    if (!list)
-        return fail_memory(err);
+    MUST_IF(!list, fail_memory(err));
     while (status == CLV_OK && (name = strsep(&cursor, ","))) {
         int32_t label = find_label(name, labels);
         if (label < 0)

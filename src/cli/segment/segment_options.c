@@ -153,8 +153,7 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
                     self->refine == CLV_REFINE_ALL
                         ? "box cuts are refined at the pixels anyway; leave out --refine"
                         : "box cuts are always refined at the pixels; leave out --no-refine");
-    if (!self->output)
-        return fail(err, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
+    FAIL_IF(!self->output, CLV_ERR_USAGE, "%s: -o is missing: where do the results go?", command);
     if (segment_is_piped(self) && (self->overlay || self->existing == EXISTING_RESUME || self->json))
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out %s",
                     self->overlay ? "--overlay"
@@ -182,12 +181,9 @@ enum clv_status segment_check_outputs(const struct segment *self, struct clv_err
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --export");
     if (self->objects && segment_is_piped(self))
         return fail(err, CLV_ERR_USAGE, "-o -: standard output takes the one result; leave out --objects");
-    if (self->objects && self->features)
-        return fail(err, CLV_ERR_USAGE, "--objects: a feature file has no images to measure in");
-    if (self->clear_border && !self->objects)
-        return fail(err, CLV_ERR_USAGE, "--clear-border has no effect: --objects is missing");
-    if (self->cutout && self->features)
-        return fail(err, CLV_ERR_USAGE, "--cutout: a feature file has no images to cut from");
+    FAIL_IF(self->objects && self->features, CLV_ERR_USAGE, "--objects: a feature file has no images to measure in");
+    FAIL_IF(self->clear_border && !self->objects, CLV_ERR_USAGE, "--clear-border has no effect: --objects is missing");
+    FAIL_IF(self->cutout && self->features, CLV_ERR_USAGE, "--cutout: a feature file has no images to cut from");
     if (export->runs && !(export->forms & EXPORT_COCO))
         return fail(err, CLV_ERR_USAGE, "--rle: goes with --export coco, the one form with run lengths");
     if (options_given(&self->common, "tolerance") && !(export->forms & ~(unsigned)EXPORT_VOC))

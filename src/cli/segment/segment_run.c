@@ -79,9 +79,8 @@ enum clv_status segment_team_check(const struct segment *options, struct clv_err
         return fail(err, CLV_ERR_USAGE, "--sequence: goes with one process, whose threads share it");
     if (team_size() > 1 && options->objects)
         return fail(err, CLV_ERR_USAGE, "--objects: goes with one process; --shard shares images between several");
-    if (team_size() > 1 && is_stream)
-        return fail(err, CLV_ERR_USAGE,
-                    "-: of the processes that mpirun started only one has standard input and output");
+    FAIL_IF(team_size() > 1 && is_stream, CLV_ERR_USAGE,
+            "-: of the processes that mpirun started only one has standard input and output");
     return CLV_OK;
 }
 
@@ -138,8 +137,7 @@ static enum clv_status complete(struct arrival *arrival, const struct job *job, 
     work->width = result->width;
     work->height = result->height;
     work->marginals = result->marginals;
-    if (result->status != CLV_OK)
-        return fail(err, result->status, "%s", result->message);
+    MUST_IF(result->status != CLV_OK, fail(err, result->status, "%s", result->message));
     if (result->n_labels && !(work->labels = array_copy(bytes, result->n_labels, 1)))
         return fail_memory(err);
     enum clv_status status = CLV_OK;
@@ -205,8 +203,7 @@ static void lighten(struct work *work, const struct segment *options)
 static enum clv_status share_one(struct sharing *self, size_t index, size_t number, int thread, struct clv_error *err)
 {
     struct arrival *arrival = array_zalloc(1, sizeof *arrival);
-    if (!arrival)
-        return fail_memory(err);
+    MUST_IF(!arrival, fail_memory(err));
     struct job *job = self->job;
     struct work *work = &arrival->work;
     arrival->status = work_do(work, job, index, number, thread, &arrival->error);

@@ -121,9 +121,7 @@ void work_release(struct work *work)
     contours_release(&work->contours);
     if (work->objects.objects)
         clv_object_map_release(&work->objects);
-    array_free(work->object_rows);
-    array_free(work->map_means);
-    array_free(work->labels);
+    arrays_free(work->object_rows, work->map_means, work->labels);
     marginals_map_release(&work->map);
 }
 
@@ -148,8 +146,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
     work->width = example->width;
     work->height = example->height;
     work->labels = array_alloc((size_t)work->width, (size_t)work->height);
-    if (!work->labels)
-        return fail_memory(err);
+    MUST_IF(!work->labels, fail_memory(err));
     if (!options->features)
         work->unmet = label_unmet_share(job->run->model, &example->problem);
     if (options->marginals)
@@ -269,10 +266,8 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
     const struct segment_run *run = job->run;
     bool is_finished = work->output->finished;
     enum clv_status status = CLV_OK;
-    if (stop_requested(run->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    if (work->output->problem)
-        return fail(err, CLV_ERR_CREATE, "%s", work->output->problem);
+    FAIL_IF(stop_requested(run->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(work->output->problem, CLV_ERR_CREATE, "%s", work->output->problem);
     if (is_finished && (run->options->report || run->options->export.forms || run->options->objects))
         status = read_finished(work, job, err);
     else if (!is_finished)

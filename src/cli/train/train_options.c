@@ -30,11 +30,9 @@ static enum clv_status train_checkpoints_path(char **path, const struct train_op
                                                                                : NULL;
     const struct clv_learner *learner = options->task.learner;
     bool keeps = clv_learner_keeps_checkpoints(learner), has_place = train_output_is_file(options);
-    if (option && !keeps)
-        return fail(err, CLV_ERR_USAGE, "--%s: %s keeps no checkpoints", option, learner->name);
-    if (option && !has_place)
-        return fail(err, CLV_ERR_USAGE, "--%s: %s is no file, next to which a checkpoint could be", option,
-                    options->output);
+    FAIL_IF(option && !keeps, CLV_ERR_USAGE, "--%s: %s keeps no checkpoints", option, learner->name);
+    FAIL_IF(option && !has_place, CLV_ERR_USAGE, "--%s: %s is no file, next to which a checkpoint could be", option,
+            options->output);
     *path = NULL;
     if (!keeps || !has_place)
         return CLV_OK;
@@ -94,8 +92,7 @@ static enum clv_status take_parameter(void *member, const struct clv_option *opt
                                       struct clv_error *err)
 {
     struct learner_options *self = member;
-    if (self->n_given == MAX_GIVEN_PARAMETERS)
-        return fail(err, CLV_ERR_USAGE, "--%s: too many parameters", option->name);
+    FAIL_IF(self->n_given == MAX_GIVEN_PARAMETERS, CLV_ERR_USAGE, "--%s: too many parameters", option->name);
     self->given[self->n_given].name = option->name;
     self->given[self->n_given++].typed = typed;
     return CLV_OK;
@@ -206,8 +203,7 @@ static enum clv_status take_grid(void *member, const struct clv_option *option, 
     struct train_options *self = member;
     const char *equals = strchr(typed, '='), *part = equals ? equals + 1 : typed;
     size_t n = self->task.n_grids;
-    if (n == CLV_MAX_GRIDS)
-        return fail(err, CLV_ERR_USAGE, "--cv-grid: more than %d of them", CLV_MAX_GRIDS);
+    FAIL_IF(n == CLV_MAX_GRIDS, CLV_ERR_USAGE, "--cv-grid: more than %d of them", CLV_MAX_GRIDS);
     self->grid_names[n].name = equals ? typed : NULL;
     self->grid_names[n].length = equals ? (size_t)(equals - typed) : 0;
     struct clv_candidates *grid = &self->task.grids[self->task.n_grids++];
@@ -272,10 +268,8 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
 {
     static const struct option_rule of_grid = {"cv-grid", RULE_NEEDS, "cv", "how many folds?"};
     const struct clv_train_options *task = &self->task;
-    if (!task->data)
-        return fail(err, CLV_ERR_USAGE, "train: --data is missing: which images?");
-    if (!self->output)
-        return fail(err, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
+    FAIL_IF(!task->data, CLV_ERR_USAGE, "train: --data is missing: which images?");
+    FAIL_IF(!self->output, CLV_ERR_USAGE, "train: -o is missing: where does the model go?");
     MUST(options_check(&self->common, &of_grid, 1, err));
     if (task->stages > 1 && task->init)
         return fail(err, CLV_ERR_USAGE, "--stages 2 excludes --init: which stage would start from it?");
@@ -287,9 +281,8 @@ static enum clv_status check(const struct train_options *self, struct clv_error 
     bool is_file = is_tensor_file(task->data);
     if (status == CLV_OK && task->validate && is_file && !is_tensor_file(task->validate))
         return fail(err, CLV_ERR_USAGE, "--validate: %s is a feature file, which has no splits", task->data);
-    if (status == CLV_OK && task->feature_memory > 0 && !is_file)
-        return fail(err, CLV_ERR_USAGE, "--feature-memory: %s is no feature file, which `cleave features' makes",
-                    task->data);
+    FAIL_IF(status == CLV_OK && task->feature_memory > 0 && !is_file, CLV_ERR_USAGE,
+            "--feature-memory: %s is no feature file, which `cleave features' makes", task->data);
     return status == CLV_OK && is_file ? common_options_check(&self->common, "a feature file holds no images", err)
                                        : status;
 }
@@ -362,8 +355,7 @@ enum clv_status train_options_parse(struct train_options *self, int argc, char *
     enum clv_status status = options_parse(&table, argc, argv, &self->common, err);
     console_set_progress((enum console_progress_form)self->progress);
     self->task.resume |= self->requeue;
-    if (status == CLV_OK)
-        status = options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err);
+    TRY(options_take_arguments(&table, &self->common, (const char *const[]){"data"}, 1, err));
     TRY(recipe_options_finish(&self->task, &self->common, err));
     TRY(check(self, err));
     TRY(gather(self, err));

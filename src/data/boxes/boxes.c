@@ -122,8 +122,7 @@ enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const
     MUST(reserve_slots(builder, err));
     int32_t *slot = find_slot(builder, label);
     if (!*slot) {
-        if (boxes->n_labels >= INT32_MAX - 1)
-            return fail(err, CLV_ERR_DATA, "more than %d labels", INT32_MAX - 1);
+        FAIL_IF(boxes->n_labels >= INT32_MAX - 1, CLV_ERR_DATA, "more than %d labels", INT32_MAX - 1);
         MUST_IF(array_reserve((void **)&boxes->labels, &builder->labels_capacity, boxes->n_labels + 1,
                               sizeof *boxes->labels),
                 fail_memory(err));
@@ -145,9 +144,9 @@ static enum clv_status check_box(const struct clv_box *box, enum clv_boxes_form 
         double value;
     } sides[] = {{"x", box->x}, {"y", box->y}, {"width", box->width}, {"height", box->height}};
     for (size_t i = 0; i < 4; i++) {
-        if (!(fabs(sides[i].value) <= LARGEST_COORDINATE))
-            return fail(err, CLV_ERR_DATA, "%s: %s %zu: %s is %g, which is out of range", source,
-                        boxes_place_word(form), box->place, sides[i].name, sides[i].value);
+        FAIL_IF(!(fabs(sides[i].value) <= LARGEST_COORDINATE), CLV_ERR_DATA,
+                "%s: %s %zu: %s is %g, which is out of range", source, boxes_place_word(form), box->place,
+                sides[i].name, sides[i].value);
     }
     return CLV_OK;
 }

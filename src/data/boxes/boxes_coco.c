@@ -32,9 +32,8 @@ static const struct json_value *look_up(const struct coco_table *table, int64_t 
 static enum clv_status take_id(int64_t *id, const struct json_value *object, const char *key, const char *source,
                                const char *what, size_t number, struct clv_error *err)
 {
-    if (!json_get_int64(json_member(object, key), id))
-        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is no whole number", source, what, number,
-                    key);
+    FAIL_IF(!json_get_int64(json_member(object, key), id), CLV_ERR_DATA,
+            "%s: %s %zu: \"%s\" is missing, or is no whole number", source, what, number, key);
     return CLV_OK;
 }
 
@@ -43,8 +42,7 @@ static enum clv_status index_table(struct coco_table *table, const struct json_v
                                    const char *what, const char *source, struct clv_error *err)
 {
     const struct json_value *array = json_member(root, key);
-    if (!json_get_array(array, &table->n))
-        return fail(err, CLV_ERR_DATA, "%s: \"%s\" is missing, or is no array", source, key);
+    FAIL_IF(!json_get_array(array, &table->n), CLV_ERR_DATA, "%s: \"%s\" is missing, or is no array", source, key);
     table->names = array_alloc(table->n, sizeof *table->names);
     MUST_IF(!table->names, fail_memory(err));
     for (size_t i = 0; i < table->n; i++) {

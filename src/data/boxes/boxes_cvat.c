@@ -20,8 +20,7 @@ static enum clv_status begin_image(struct cvat *cvat, const struct xml_place *pl
     const char *name = xml_attribute(attributes, "name");
     const char *width = xml_attribute(attributes, "width"), *height = xml_attribute(attributes, "height");
     int32_t sides[2] = {0, 0};
-    if (!name || !*name)
-        return fail(err, CLV_ERR_DATA, "%s: line %lu: an image without a name", place->source, place->line);
+    FAIL_IF(!name || !*name, CLV_ERR_DATA, "%s: line %lu: an image without a name", place->source, place->line);
     if ((width && !parse_int32(width, &sides[0])) || (height && !parse_int32(height, &sides[1])) || sides[0] < 0 ||
         sides[1] < 0)
         return fail(err, CLV_ERR_DATA, "%s: line %lu: \"%s\" by \"%s\" is no size of an image", place->source,
@@ -159,9 +158,8 @@ static enum clv_status begin(void *context, const struct xml_place *place, const
         return fail(err, CLV_ERR_DATA, "%s: the document is a <%s>, not <annotations>", place->source, place->path + 1);
     if (strcmp(place->path, IMAGE_PATH) == 0)
         return begin_image(cvat, place, attributes, err);
-    if (strcmp(place->path, "/annotations/track") == 0)
-        return fail(err, CLV_ERR_DATA, "%s: line %lu: a track of a video; export it as \"CVAT for images\"",
-                    place->source, place->line);
+    FAIL_IF(strcmp(place->path, "/annotations/track") == 0, CLV_ERR_DATA,
+            "%s: line %lu: a track of a video; export it as \"CVAT for images\"", place->source, place->line);
     const char *label = xml_attribute(attributes, "label");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (strcmp(place->path, shapes[i].path) == 0) {

@@ -115,9 +115,8 @@ static enum clv_status find_by_name(const struct clv_image_boxes **found, const 
         if (is_tail(entry->image, image, by_stem))
             tail[tail[0] != NULL] = entry;
     }
-    if (same[1] && (!tail[0] || tail[1]))
-        return fail(err, CLV_ERR_DATA, "%s: boxes of %s (%s) and of %s (%s) could both be meant", image, same[0]->image,
-                    same[0]->source, same[1]->image, same[1]->source);
+    FAIL_IF(same[1] && (!tail[0] || tail[1]), CLV_ERR_DATA, "%s: boxes of %s (%s) and of %s (%s) could both be meant",
+            image, same[0]->image, same[0]->source, same[1]->image, same[1]->source);
     *found = same[1] ? tail[0] : same[0];
     return CLV_OK;
 }

@@ -119,8 +119,7 @@ static enum clv_status add_task(struct boxes_builder *builder, const struct json
     size_t n = 0, n_regions = 0;
     if (!results)
         results = json_member(task, "completions");
-    if (!task_image(&stated, task))
-        return fail(err, CLV_ERR_DATA, "%s: task %zu: its data name no image", source, number);
+    FAIL_IF(!task_image(&stated, task), CLV_ERR_DATA, "%s: task %zu: its data name no image", source, number);
     char *name = own_name(stated);
     enum clv_status status = name ? boxes_add_image(builder, name, source, err) : fail_memory(err);
     array_free(name);
@@ -144,8 +143,7 @@ enum clv_status boxes_parse_tasks(struct boxes_builder *builder, const struct js
     builder->boxes.form = CLV_BOXES_LABEL_STUDIO;
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         const struct json_value *task = json_element(root, i);
-        if (!json_get_object(task, &n_members))
-            return fail(err, CLV_ERR_DATA, "%s: element %zu is no object", source, i + 1);
+        FAIL_IF(!json_get_object(task, &n_members), CLV_ERR_DATA, "%s: element %zu is no object", source, i + 1);
         status = add_task(builder, task, i + 1, source, err);
     }
     return status;

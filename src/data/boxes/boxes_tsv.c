@@ -64,8 +64,7 @@ static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *
     const char *image = table->fields[columns->at[IMAGE]];
     char *mask = columns->mask < 0 ? NULL : table->fields[columns->mask];
     double sides[4];
-    if (!*image)
-        return fail(err, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line);
+    FAIL_IF(!*image, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line);
     if (mask && !*mask)
         mask = NULL;
     if (mask) {
@@ -76,9 +75,8 @@ static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *
     }
     for (int i = 0; i < 4; i++) {
         const char *field = table->fields[columns->at[columns->sides[i]]];
-        if (!parse_double(field, &sides[i]))
-            return fail(err, CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no number", table->path, table->line,
-                        table->columns[columns->at[columns->sides[i]]], field);
+        FAIL_IF(!parse_double(field, &sides[i]), CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no number",
+                table->path, table->line, table->columns[columns->at[columns->sides[i]]], field);
     }
     struct clv_box box = {.x = sides[0], .y = sides[1], .width = sides[2], .height = sides[3], .place = table->line};
     if (columns->are_corners) {

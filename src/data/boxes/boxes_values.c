@@ -11,8 +11,7 @@
 static enum clv_status name_value(struct clv_labels *labels, int32_t value, const char *name, const char *path,
                                   struct clv_error *err)
 {
-    if (value > CLV_MAX_LABELS - 1)
-        return fail(err, CLV_ERR_DATA, "%s: more than %d labels", path, CLV_MAX_LABELS - 1);
+    FAIL_IF(value > CLV_MAX_LABELS - 1, CLV_ERR_DATA, "%s: more than %d labels", path, CLV_MAX_LABELS - 1);
     if (strpbrk(name, "\t\r\n") || strlen(name) >= sizeof *labels->names)
         return fail(err, CLV_ERR_DATA, "%s: label \"%s\" has a tab or line end, or more than 63 bytes", path, name);
     snprintf(labels->names[value], sizeof *labels->names, "%s", name);
@@ -38,10 +37,7 @@ enum clv_status boxes_label_values(uint8_t *values, struct clv_labels *labels, c
         status = name_value(&fresh, fresh.n_labels, name, path, err);
         values[i] = (uint8_t)fresh.n_labels++;
     }
-    if (status == CLV_OK)
-        *labels = fresh;
-    else
-        clv_labels_release(&fresh);
+    DELIVER(labels, fresh, clv_labels_release(&fresh));
     return status;
 }
 

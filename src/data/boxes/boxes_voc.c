@@ -32,9 +32,8 @@ static enum clv_status begin(void *context, const struct xml_place *place, const
 static enum clv_status take_number(double *value, const struct xml_place *place, const char *name, const char *text,
                                    struct clv_error *err)
 {
-    if (!parse_double(text, value))
-        return fail(err, CLV_ERR_DATA, "%s: line %lu: %s is \"%s\", which is no number", place->source, place->line,
-                    name, text);
+    FAIL_IF(!parse_double(text, value), CLV_ERR_DATA, "%s: line %lu: %s is \"%s\", which is no number", place->source,
+            place->line, name, text);
     return CLV_OK;
 }
 

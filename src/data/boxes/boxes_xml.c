@@ -137,8 +137,7 @@ static enum clv_status parse(struct parsing *self, const char *bytes, size_t siz
     if (self->status != CLV_OK || parsed == XML_STATUS_OK)
         return self->status;
     enum XML_Error reason = XML_GetErrorCode(self->parser);
-    if (reason == XML_ERROR_NO_MEMORY)
-        return fail_memory(self->err);
+    MUST_IF(reason == XML_ERROR_NO_MEMORY, fail_memory(self->err));
     return fail(self->err, CLV_ERR_DATA, "%s: bad XML in line %lu, column %lu: %s", self->source, line_of(self),
                 (unsigned long)XML_GetCurrentColumnNumber(self->parser) + 1, XML_ErrorString(reason));
 }

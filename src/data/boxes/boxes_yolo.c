@@ -127,8 +127,7 @@ enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *sour
     char *cursor = bytes, *line;
     MUST(boxes_add_image(builder, image, source, err));
     enum clv_status status = CLV_OK;
-    if (!text_is_utf8(bytes, size) || memchr(bytes, 0, size))
-        return fail(err, CLV_ERR_DATA, "%s: this is no UTF-8 text", source);
+    FAIL_IF(!text_is_utf8(bytes, size) || memchr(bytes, 0, size), CLV_ERR_DATA, "%s: this is no UTF-8 text", source);
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = true;
     for (size_t number = 1; status == CLV_OK && (line = line_next(&cursor, bytes + size)); number++)
         if (line[strspn(line, " \t")])

@@ -119,8 +119,7 @@ enum clv_status bands_map_read(struct clv_map *map, const char *path, const stru
     const struct clv_bands *bands = limits ? limits->bands : NULL;
     struct clv_map made = {0};
     struct raster raster;
-    if (!bands)
-        return fail(err, CLV_ERR_USAGE, "%s: how bands are read has not been learned", path);
+    FAIL_IF(!bands, CLV_ERR_USAGE, "%s: how bands are read has not been learned", path);
     MUST(raster_open(&raster, path, limits, err));
     enum clv_status status = CLV_OK;
     if (raster.n_bands != bands->n_bands)
@@ -128,10 +127,7 @@ enum clv_status bands_map_read(struct clv_map *map, const char *path, const stru
                       raster.n_bands == 1 ? "" : "s", bands->n_bands);
     TRY(read_all(&made, &raster, bands, err));
     raster_close(&raster);
-    if (status == CLV_OK)
-        *map = made;
-    else
-        clv_map_release(&made);
+    DELIVER(map, made, clv_map_release(&made));
     return status;
 }
 

@@ -57,8 +57,7 @@ static enum clv_status find_axes(struct axes *axes, const struct number_array *a
     } else if (array->n_dimensions == 3) {
         if (layout == CLV_MAP_LAYOUT_AUTO)
             layout = guess_layout(size);
-        if (layout == CLV_MAP_LAYOUT_AUTO)
-            return fail(err, CLV_ERR_DATA, "shape %s may be channels first or last", shape);
+        FAIL_IF(layout == CLV_MAP_LAYOUT_AUTO, CLV_ERR_DATA, "shape %s may be channels first or last", shape);
         *axes = layout == CLV_MAP_LAYOUT_CHW ? (struct axes){.channels = 0, .rows = 1, .columns = 2}
                                              : (struct axes){.channels = 2, .rows = 0, .columns = 1};
     } else {
@@ -75,14 +74,12 @@ static enum clv_status check_size(const struct number_array *array, const struct
     int64_t rows = array->shape[axes->rows], columns = array->shape[axes->columns];
     int64_t channels = axes->channels < 0 ? 1 : array->shape[axes->channels];
     number_shape_name(shape, sizeof shape, array);
-    if (rows < 1 || columns < 1 || channels < 1)
-        return fail(err, CLV_ERR_DATA, "shape %s has nothing in it", shape);
+    FAIL_IF(rows < 1 || columns < 1 || channels < 1, CLV_ERR_DATA, "shape %s has nothing in it", shape);
     if (rows > most.max_side_px || columns > most.max_side_px || (uint64_t)(rows * columns) > most.max_pixels)
         return fail(err, CLV_ERR_DATA, "shape %s: more than %d pixels a side or %llu in all", shape, most.max_side_px,
                     (unsigned long long)most.max_pixels);
-    if (channels > CLV_MAX_MAP_CHANNELS)
-        return fail(err, CLV_ERR_DATA, "shape %s: %lld channels, the limit is %d", shape, (long long)channels,
-                    CLV_MAX_MAP_CHANNELS);
+    FAIL_IF(channels > CLV_MAX_MAP_CHANNELS, CLV_ERR_DATA, "shape %s: %lld channels, the limit is %d", shape,
+            (long long)channels, CLV_MAX_MAP_CHANNELS);
     if ((size_t)(rows * columns) > MAX_VALUES / (size_t)channels)
         return fail(err, CLV_ERR_DATA, "shape %s: more than %zu values", shape, MAX_VALUES);
     return CLV_OK;
@@ -143,10 +140,9 @@ enum clv_status map_planes_load(float *planes, const struct map_planes *self, si
             const unsigned char *from = array->bytes + (c * self->deep + l * line) * size;
             float *to = planes + (c - first) * n_pixels + l * to_line;
             size_t good = load_line(to, to_step, from, step * size, length, array);
-            if (good < length)
-                return fail(err, CLV_ERR_DATA, "channel %zu has %g at (%zu, %zu)", c,
-                            load(from + good * step * size, array->type, array->big_endian), is_by_rows ? good : l,
-                            is_by_rows ? l : good);
+            FAIL_IF(good < length, CLV_ERR_DATA, "channel %zu has %g at (%zu, %zu)", c,
+                    load(from + good * step * size, array->type, array->big_endian), is_by_rows ? good : l,
+                    is_by_rows ? l : good);
         }
         passed += line * size;
         if (file->size > MAP_PAGES && (passed >= MAP_PAGES || l + 1 == n_lines)) {

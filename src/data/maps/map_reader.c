@@ -49,9 +49,8 @@ static enum clv_status from_tensor(struct number_array *array, const struct clv_
                                    const unsigned char *bytes, struct clv_error *err)
 {
     *array = (struct number_array){.bytes = bytes, .n_dimensions = tensor->n_dimensions};
-    if (!find_type(&array->type, tensor->dtype))
-        return fail(err, CLV_ERR_DATA, "tensor \"%.60s\" is of whole numbers; maps are U8, U16, F16, F32 or F64",
-                    tensor->name);
+    FAIL_IF(!find_type(&array->type, tensor->dtype), CLV_ERR_DATA,
+            "tensor \"%.60s\" is of whole numbers; maps are U8, U16, F16, F32 or F64", tensor->name);
     memcpy(array->shape, tensor->shape, sizeof tensor->shape);
     return CLV_OK;
 }

@@ -46,8 +46,7 @@ enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const ch
     size_t m = find_name(set, name);
     if (!*name || strlen(name) > CLV_MAX_MAP_NAME)
         return fail(err, CLV_ERR_USAGE, "map \"%.60s\": a map's name has 1 to %d bytes", name, CLV_MAX_MAP_NAME);
-    if (m == CLV_MAX_MAPS)
-        return fail(err, CLV_ERR_USAGE, "map \"%s\": one more than %d", name, CLV_MAX_MAPS);
+    FAIL_IF(m == CLV_MAX_MAPS, CLV_ERR_USAGE, "map \"%s\": one more than %d", name, CLV_MAX_MAPS);
     char **maps = array_zalloc(set->n_items, sizeof *maps);
     enum clv_status status = maps ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < set->n_items && status == CLV_OK; i++)

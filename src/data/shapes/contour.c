@@ -233,18 +233,14 @@ enum clv_status contours_trace(struct contours *self, const uint8_t *labels, int
     struct contours fresh = {.width = width, .height = height};
     int32_t *owner = NULL;
     enum clv_status status = CLV_OK;
-    if ((int64_t)width * height >= VISITED)
-        return fail(err, CLV_ERR_USAGE, "contours of %dx%d pixels", width, height);
+    FAIL_IF((int64_t)width * height >= VISITED, CLV_ERR_USAGE, "contours of %dx%d pixels", width, height);
     fresh.object_of = array_alloc((size_t)width, (size_t)height * sizeof *fresh.object_of);
     MUST_IF(!fresh.object_of, fail_memory(err));
     status = find_objects(&fresh, labels, is_traced, err);
     TRY(trace_rings(&fresh, &owner, labels, err));
     TRY_IF(fresh.n_rings, sort_rings(&fresh, owner, err));
     array_free(owner);
-    if (status == CLV_OK)
-        *self = fresh;
-    else
-        contours_release(&fresh);
+    DELIVER(self, fresh, contours_release(&fresh));
     return status;
 }
 

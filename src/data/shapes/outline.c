@@ -21,8 +21,7 @@ void outline_free(struct clv_outline *outline)
 
 enum clv_status outline_add_point(struct clv_outline *outline, double x, double y, struct clv_error *err)
 {
-    if (outline->n_points >= MAX_POINTS)
-        return fail(err, CLV_ERR_DATA, "an outline of more than %zu points", MAX_POINTS);
+    FAIL_IF(outline->n_points >= MAX_POINTS, CLV_ERR_DATA, "an outline of more than %zu points", MAX_POINTS);
     MUST_IF(array_reserve((void **)&outline->points, &outline->points_capacity, outline->n_points + 1,
                           sizeof *outline->points),
             fail_memory(err));
@@ -33,8 +32,7 @@ enum clv_status outline_add_point(struct clv_outline *outline, double x, double 
 
 enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_error *err)
 {
-    if (outline->n_polygons >= MAX_POLYGONS)
-        return fail(err, CLV_ERR_DATA, "an outline of more than %zu polygons", MAX_POLYGONS);
+    FAIL_IF(outline->n_polygons >= MAX_POLYGONS, CLV_ERR_DATA, "an outline of more than %zu polygons", MAX_POLYGONS);
     MUST_IF(array_reserve((void **)&outline->polygon_ends, &outline->ends_capacity, outline->n_polygons + 1,
                           sizeof *outline->polygon_ends),
             fail_memory(err));

@@ -79,9 +79,8 @@ static enum clv_status check(const struct rle_frame *frame, const uint32_t *coun
         return fail(err, CLV_ERR_DATA, "runs of a mask of %dx%d pixels", frame->width, frame->height);
     for (size_t i = 0; i < n && total <= wanted; i++)
         total += counts[i];
-    if (total != wanted)
-        return fail(err, CLV_ERR_DATA, "runs do not sum to the %llu pixels of %dx%d", (unsigned long long)wanted,
-                    frame->width, frame->height);
+    FAIL_IF(total != wanted, CLV_ERR_DATA, "runs do not sum to the %llu pixels of %dx%d", (unsigned long long)wanted,
+            frame->width, frame->height);
     return CLV_OK;
 }
 

@@ -92,10 +92,7 @@ enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, 
         channel += (size_t)map_values(&recipe->maps[m]);
     }
     array_free(plane);
-    if (status == CLV_OK)
-        *pool = made;
-    else
-        map_pool_release(&made);
+    DELIVER(pool, made, map_pool_release(&made));
     return status;
 }
 

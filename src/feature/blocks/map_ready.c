@@ -32,9 +32,8 @@ enum clv_status map_ready_init(struct map_ready *ready, const struct map_reader 
                              .n_channels = map_values(recipe_map),
                              .n = (size_t)map->map.width * (size_t)map->map.height};
     bool is_used = recipe_map->use != CLV_MAP_USE_IGNORED;
-    if (map->map.n_channels != recipe_map->n_channels)
-        return fail(err, CLV_ERR_DATA, "map %s has %d channels, the recipe's has %d", recipe_map->name,
-                    map->map.n_channels, recipe_map->n_channels);
+    FAIL_IF(map->map.n_channels != recipe_map->n_channels, CLV_ERR_DATA, "map %s has %d channels, the recipe's has %d",
+            recipe_map->name, map->map.n_channels, recipe_map->n_channels);
     if (recipe_map->kind == CLV_MAP_FEATURES && !recipe_map->standard)
         return fail(err, CLV_ERR_USAGE, "map %s: the recipe has not learned its scale", recipe_map->name);
     if (is_used && recipe_map->n_components && !recipe_map->components)

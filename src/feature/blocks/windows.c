@@ -27,8 +27,7 @@ static enum clv_status set_starts(int32_t *start, const struct clv_patch_grid *g
             struct span y = span_of(r, grid->height, grid, margin_px), x = span_of(c, grid->width, grid, margin_px);
             start[r * grid->n_columns + c] = (int32_t)total;
             total += (int64_t)(y.end - y.first) * (x.end - x.first);
-            if (total > INT32_MAX)
-                return fail(err, CLV_ERR_USAGE, "patches: their windows hold more than 2^31 pixels");
+            FAIL_IF(total > INT32_MAX, CLV_ERR_USAGE, "patches: their windows hold more than 2^31 pixels");
         }
     start[grid->n_rows * grid->n_columns] = (int32_t)total;
     return CLV_OK;

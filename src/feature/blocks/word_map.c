@@ -32,10 +32,7 @@ enum clv_status word_map_init(struct word_map *map, const struct sift_image *sif
     }
     array_free(cell_word);
     sift_grid_release(&grid);
-    if (status == CLV_OK)
-        *map = made;
-    else
-        word_map_release(&made);
+    DELIVER(map, made, word_map_release(&made));
     return status;
 }
 

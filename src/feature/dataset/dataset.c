@@ -174,8 +174,7 @@ static void point_to_own_arrays(struct dataset_item *item)
 enum clv_status clv_dataset_add(struct clv_dataset *dataset, const struct clv_problem *problem, const char *name,
                                 struct clv_error *err)
 {
-    if (dataset->file.tensors || dataset->parts)
-        return fail(err, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
+    FAIL_IF(dataset->file.tensors || dataset->parts, CLV_ERR_USAGE, "%s: a feature file's dataset cannot grow", name);
     MUST(check_problem(dataset, problem, name, err));
     enum clv_status status = CLV_OK;
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = (size_t)dataset->n_labels;

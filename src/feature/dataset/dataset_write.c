@@ -147,8 +147,7 @@ static enum clv_status put_texts(struct joined *joined, const struct clv_dataset
 enum clv_status clv_dataset_write(const char *path, const struct clv_dataset *dataset, struct clv_error *err)
 {
     struct joined joined = {0};
-    if (!dataset->n)
-        return fail(err, CLV_ERR_USAGE, "%s: nothing to write", path);
+    FAIL_IF(!dataset->n, CLV_ERR_USAGE, "%s: nothing to write", path);
     if (dataset_is_on_demand(dataset))
         return fail(err, CLV_ERR_USAGE, "%s: not written from features that are read on demand", path);
     enum clv_status status = CLV_OK;

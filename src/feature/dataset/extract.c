@@ -83,10 +83,7 @@ static enum clv_status estimate_figure(float **estimate, const struct box_source
     enum clv_status status = figure && mean ? boxed->estimate(figure, image, boxes, err) : fail_memory(err);
     TRY(example_mean(mean, example, figure, err));
     array_free(figure);
-    if (status == CLV_OK)
-        *estimate = mean;
-    else
-        array_free(mean);
+    DELIVER(estimate, mean, array_free(mean));
     return status;
 }
 
@@ -97,8 +94,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     struct clv_image image = {0};
     struct clv_example *example = &batch->all.examples[index];
     const struct clv_item *item = &batch->set->items[batch->first + index];
-    if (stop_requested(batch->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(batch->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(clv_image_read(&image, item->image, batch->limits, err));
     if (batch->is_mirrored)
         mirror(image.pixels, image.width, image.height, 3);
@@ -268,8 +264,7 @@ static enum clv_status keep_slice(struct keeping *self, struct clv_example *slic
     clv_image_release(&image);
     slice_release(&self->before);
     self->before.pixels = now.pixels;
-    if (status != CLV_OK)
-        return fail_within(err, status, item->image);
+    MUST_IF(status != CLV_OK, fail_within(err, status, item->image));
     self->before.example =
         (struct clv_example){.superpixels = slice->superpixels, .width = slice->width, .height = slice->height};
     slice->superpixels = (struct clv_superpixels){0};

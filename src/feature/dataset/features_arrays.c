@@ -41,9 +41,8 @@ static enum clv_status find_arrays(struct features_reading *self, struct clv_err
         while (k < sizeof known / sizeof *known && strcmp(known[k].name, tensor->name) != 0)
             k++;
         if (k == sizeof known / sizeof *known) {
-            if (!recipe_tensor_is_known(tensor->name))
-                return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\" does not belong in a feature file", self->path,
-                            tensor->name);
+            FAIL_IF(!recipe_tensor_is_known(tensor->name), CLV_ERR_DATA,
+                    "%s: tensor \"%s\" does not belong in a feature file", self->path, tensor->name);
         } else if (known[k].place) {
             *known[k].place = tensor;
         }
@@ -52,9 +51,8 @@ static enum clv_status find_arrays(struct features_reading *self, struct clv_err
         return fail(err, CLV_ERR_DATA, "%s: has dense features (x) and sparse ones (row, index, value)", self->path);
     if (!arrays->edges && (arrays->edge_features || arrays->edge_offset))
         return fail(err, CLV_ERR_DATA, "%s: tensor \"edges\" is missing", self->path);
-    if (!arrays->size != !arrays->superpixels)
-        return fail(err, CLV_ERR_DATA, "%s: tensor \"%s\" is missing", self->path,
-                    arrays->size ? "superpixels" : "size");
+    FAIL_IF(!arrays->size != !arrays->superpixels, CLV_ERR_DATA, "%s: tensor \"%s\" is missing", self->path,
+            arrays->size ? "superpixels" : "size");
     return CLV_OK;
 }
 
@@ -71,9 +69,8 @@ static enum clv_status check_offsets(int64_t *total, const struct features_readi
                                      const struct clv_tensor *tensor, int64_t least, struct clv_error *err)
 {
     const int64_t *offset = tensor->data;
-    if (offset[0] != 0)
-        return fail(err, CLV_ERR_DATA, "%s: %s begins with %lld, not 0", self->path, tensor->name,
-                    (long long)offset[0]);
+    FAIL_IF(offset[0] != 0, CLV_ERR_DATA, "%s: %s begins with %lld, not 0", self->path, tensor->name,
+            (long long)offset[0]);
     for (int64_t i = 0; i < self->n; i++) {
         int64_t grown;
         if (__builtin_sub_overflow(offset[i + 1], offset[i], &grown) || grown < least || grown > INT32_MAX)
@@ -89,8 +86,7 @@ static enum clv_status read_offsets(struct features_reading *self, struct clv_er
     struct features_arrays *arrays = &self->arrays;
     MUST(require(&arrays->node_offset, self, "node_offset", CLV_I64, 1, -1, 0, err));
     self->n = arrays->node_offset->shape[0] - 1;
-    if (self->n < 1)
-        return fail(err, CLV_ERR_DATA, "%s: has no images", self->path);
+    FAIL_IF(self->n < 1, CLV_ERR_DATA, "%s: has no images", self->path);
     enum clv_status status = check_offsets(&self->n_nodes, self, arrays->node_offset, 1, err);
     if (status != CLV_OK || !arrays->edges)
         return status;
@@ -124,8 +120,7 @@ static enum clv_status read_dense(struct features_reading *self, struct clv_erro
     struct dataset_file *file = &self->dataset->file;
     MUST(require(&self->arrays.x, self, "x", CLV_F32, 2, self->n_nodes, -1, err));
     int64_t d = self->arrays.x->shape[1], most = 0;
-    if (d < 1 || d > INT32_MAX)
-        return fail(err, CLV_ERR_DATA, "%s: x has %lld features a node", self->path, (long long)d);
+    FAIL_IF(d < 1 || d > INT32_MAX, CLV_ERR_DATA, "%s: x has %lld features a node", self->path, (long long)d);
     self->dataset->n_features = (int32_t)d;
     MUST(features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features", (int32_t)d,
                          (int32_t)d, false, err));
@@ -208,13 +203,11 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
             return fail(err, CLV_ERR_DATA, "%s: image %lld has the size %dx%d and the working size %dx%d", self->path,
                         (long long)i, size[0], size[1], size[2], size[3]);
         int64_t pixels = (int64_t)size[2] * size[3];
-        if (pixels > there - total)
-            return fail(err, CLV_ERR_DATA, "%s: superpixels end at %lld, inside image %lld", self->path,
-                        (long long)there, (long long)i);
+        FAIL_IF(pixels > there - total, CLV_ERR_DATA, "%s: superpixels end at %lld, inside image %lld", self->path,
+                (long long)there, (long long)i);
         file->superpixel_offset[i + 1] = total += pixels;
     }
-    if (total != there)
-        return fail(err, CLV_ERR_DATA, "%s: %lld superpixels too many", self->path, (long long)(there - total));
+    FAIL_IF(total != there, CLV_ERR_DATA, "%s: %lld superpixels too many", self->path, (long long)(there - total));
     return CLV_OK;
 }
 
@@ -231,9 +224,8 @@ enum clv_status features_arrays_read(struct features_reading *self, struct clv_e
 
 enum clv_status features_check_name(const char *name, struct clv_error *err)
 {
-    if (strchr(name, '\n') || !text_is_utf8(name, strlen(name)))
-        return fail(err, CLV_ERR_DATA, "%s: the name is not UTF-8 or holds a line break, which a feature file cannot",
-                    name);
+    FAIL_IF(strchr(name, '\n') || !text_is_utf8(name, strlen(name)), CLV_ERR_DATA,
+            "%s: the name is not UTF-8 or holds a line break, which a feature file cannot", name);
     return CLV_OK;
 }
 

@@ -30,8 +30,7 @@ static enum clv_status check_counts(bool *any, const float *counts, size_t n, st
 {
     *any = false;
     for (size_t i = 0; i < n; i++) {
-        if (!isfinite(counts[i]) || counts[i] < 0)
-            return fail(err, CLV_ERR_DATA, "count %zu is %g", i, (double)counts[i]);
+        FAIL_IF(!isfinite(counts[i]) || counts[i] < 0, CLV_ERR_DATA, "count %zu is %g", i, (double)counts[i]);
         *any |= counts[i] > 0;
     }
     return CLV_OK;
@@ -45,9 +44,8 @@ static enum clv_status check_superpixels(const struct dataset_file *file, const 
     if (file->patch_px) {
         MUST(patch_grid_init(&grid, file->size[index][2], file->size[index][3], file->patch_px, file->patch_step_px,
                              err));
-        if (grid.n_rows * grid.n_columns != n_nodes)
-            return fail(err, CLV_ERR_DATA, "%d nodes, not the %d x %d patches of its recipe", n_nodes, grid.n_rows,
-                        grid.n_columns);
+        FAIL_IF(grid.n_rows * grid.n_columns != n_nodes, CLV_ERR_DATA,
+                "%d nodes, not the %d x %d patches of its recipe", n_nodes, grid.n_rows, grid.n_columns);
     }
     int64_t n_pixels = file->superpixel_offset[index + 1] - file->superpixel_offset[index];
     for (int64_t i = 0; i < n_pixels; i++)
@@ -168,14 +166,12 @@ static enum clv_status read_item(struct features_reading *self, size_t index, co
 static enum clv_status read_items(struct features_reading *self, struct clv_error *err)
 {
     const char *names = clv_tensors_metadata(self->dataset->file.tensors, "names");
-    if (!names)
-        return fail(err, CLV_ERR_DATA, "%s: its metadata has no \"names\"", self->path);
+    FAIL_IF(!names, CLV_ERR_DATA, "%s: its metadata has no \"names\"", self->path);
     int64_t n_names = 1;
     for (const char *c = names; *c; c++)
         n_names += *c == '\n';
-    if (n_names != self->n)
-        return fail(err, CLV_ERR_DATA, "%s: %lld names for %lld images", self->path, (long long)n_names,
-                    (long long)self->n);
+    FAIL_IF(n_names != self->n, CLV_ERR_DATA, "%s: %lld names for %lld images", self->path, (long long)n_names,
+            (long long)self->n);
     self->dataset->items = array_zalloc((size_t)self->n, sizeof *self->dataset->items);
     MUST_IF(!self->dataset->items, fail_memory(err));
     self->dataset->capacity = (size_t)self->n;
@@ -209,9 +205,8 @@ static enum clv_status get_word(bool *which, const struct features_reading *self
 {
     const char *text = clv_tensors_metadata(self->dataset->file.tensors, key);
     *which = text && strcmp(text, words[1]) == 0;
-    if (text && !*which && strcmp(text, words[0]) != 0)
-        return fail(err, CLV_ERR_DATA, "%s: %s is \"%.60s\", must be \"%s\" or \"%s\"", self->path, key, text, words[0],
-                    words[1]);
+    FAIL_IF(text && !*which && strcmp(text, words[0]) != 0, CLV_ERR_DATA,
+            "%s: %s is \"%.60s\", must be \"%s\" or \"%s\"", self->path, key, text, words[0], words[1]);
     return CLV_OK;
 }
 
@@ -239,12 +234,11 @@ static enum clv_status read_recipe(struct features_reading *self, struct clv_err
     }
     int32_t n_features = clv_recipe_n_features(&self->recipe);
     int32_t n_edge_features = clv_recipe_n_edge_features(&self->recipe);
-    if (self->dataset->n_features != n_features)
-        return fail(err, CLV_ERR_DATA, "%s: n_features is %d, its recipe makes %d", self->path,
-                    self->dataset->n_features, n_features);
-    if (self->dataset->n_edge_features != n_edge_features)
-        return fail(err, CLV_ERR_DATA, "%s: %d features an edge, its recipe makes %d", self->path,
-                    self->dataset->n_edge_features, n_edge_features);
+    FAIL_IF(self->dataset->n_features != n_features, CLV_ERR_DATA, "%s: n_features is %d, its recipe makes %d",
+            self->path, self->dataset->n_features, n_features);
+    FAIL_IF(self->dataset->n_edge_features != n_edge_features, CLV_ERR_DATA,
+            "%s: %d features an edge, its recipe makes %d", self->path, self->dataset->n_edge_features,
+            n_edge_features);
     return CLV_OK;
 }
 
@@ -300,13 +294,11 @@ enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_reci
 enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
                                     struct clv_error *err)
 {
-    if (index >= dataset->n)
-        return fail(err, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
+    FAIL_IF(index >= dataset->n, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
     dataset = dataset_part(&index, dataset);
     const struct dataset_file *file = &dataset->file;
-    if (!file->superpixels)
-        return fail(err, CLV_ERR_DATA, "%s: its features come without superpixels, so nothing can be painted",
-                    dataset->items[index].name);
+    FAIL_IF(!file->superpixels, CLV_ERR_DATA, "%s: its features come without superpixels, so nothing can be painted",
+            dataset->items[index].name);
     const int32_t *size = file->size[index];
     size_t pixels = (size_t)size[2] * (size_t)size[3];
     struct clv_example made = {

@@ -73,9 +73,8 @@ static enum clv_status temporary_copy(FILE *stream, struct temporary *self, cons
     for (size_t n; !ferror(stream) && (n = fread(buffer, 1, COPY_SIZE, self->stream)) > 0; copied += n)
         fwrite(buffer, 1, n, stream);
     array_free(buffer);
-    if (!ferror(stream) && copied != self->size)
-        return fail(err, CLV_ERR_IO, "%s: its temporary file lost %llu bytes", target,
-                    (unsigned long long)(self->size - copied));
+    FAIL_IF(!ferror(stream) && copied != self->size, CLV_ERR_IO, "%s: its temporary file lost %llu bytes", target,
+            (unsigned long long)(self->size - copied));
     return CLV_OK;
 }
 
@@ -312,10 +311,8 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
                                    int n_threads, const struct clv_image_limits *limits,
                                    const struct clv_progress *progress, struct clv_error *err)
 {
-    if (!set->n_items)
-        return fail(err, CLV_ERR_USAGE, "%s: no images to take features of", path);
-    if (recipe->window)
-        return fail(err, CLV_ERR_USAGE, "%s: a model of sequences makes features of several images at once", path);
+    FAIL_IF(!set->n_items, CLV_ERR_USAGE, "%s: no images to take features of", path);
+    FAIL_IF(recipe->window, CLV_ERR_USAGE, "%s: a model of sequences makes features of several images at once", path);
     return write_part(path, set, "", recipe, n_threads, limits, progress, err);
 }
 

@@ -106,9 +106,6 @@ enum clv_status letters_dataset(struct clv_dataset **dataset, const struct lette
         status = clv_dataset_add(made, &buffer->problem, name, err);
     }
     array_free(buffer);
-    if (status == CLV_OK)
-        *dataset = made;
-    else
-        clv_dataset_free(made);
+    DELIVER(dataset, made, clv_dataset_free(made));
     return status;
 }

@@ -89,8 +89,7 @@ enum clv_status loaded_item_load(struct loaded_item *self, const struct clv_data
     if (self->dataset == dataset && self->index == index)
         return CLV_OK;
     loaded_item_release(self);
-    if (index >= dataset->n)
-        return fail(err, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
+    FAIL_IF(index >= dataset->n, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
     struct clv_problem problem = dataset->items[index].problem;
     void *own = NULL, *there = dataset->cache ? feature_cache_find(dataset->cache, index) : NULL;
     if (there) {
@@ -101,8 +100,7 @@ enum clv_status loaded_item_load(struct loaded_item *self, const struct clv_data
     } else if (dataset->cache) {
         size_t size = 0;
         enum clv_status status = loaded_item_read(&own, &size, &problem, dataset, index, err);
-        if (status != CLV_OK)
-            return fail_within(err, status, dataset->items[index].name);
+        MUST_IF(status != CLV_OK, fail_within(err, status, dataset->items[index].name));
         if (keeps && feature_cache_keep(dataset->cache, index, own, size))
             own = NULL;
     }

@@ -40,9 +40,8 @@ enum clv_status dataset_weigh(struct clv_dataset *dataset, enum clv_loss_weights
         return CLV_OK;
     for (size_t i = 0; i < dataset->n; i++) {
         struct truth truth = truth_of(dataset, &dataset->items[i]);
-        if (truth.theta && !truth.counts)
-            return fail(err, CLV_ERR_USAGE, "%s: its loss has weights of its own, not of counted pixels",
-                        dataset->items[i].name);
+        FAIL_IF(truth.theta && !truth.counts, CLV_ERR_USAGE,
+                "%s: its loss has weights of its own, not of counted pixels", dataset->items[i].name);
         if (truth.theta) {
             pixels += sum_of(truth.counts, (size_t)dataset->items[i].problem.n_nodes * (size_t)n_labels);
             n_known++;

@@ -143,9 +143,9 @@ enum clv_status clv_example_extract_maps(struct clv_example *example, const stru
 enum clv_status example_extract(struct clv_example *example, const struct clv_image *image,
                                 const struct map_reader *maps, const struct clv_recipe *recipe, struct clv_error *err)
 {
-    if (image->channels != 3 || image->width < 1 || image->height < 1)
-        return fail(err, CLV_ERR_USAGE, "features need a 3-channel image, not %dx%d with %d channels", image->width,
-                    image->height, image->channels);
+    FAIL_IF(image->channels != 3 || image->width < 1 || image->height < 1, CLV_ERR_USAGE,
+            "features need a 3-channel image, not %dx%d with %d channels", image->width, image->height,
+            image->channels);
     enum clv_status status = recipe_check(recipe, true, err);
     TRY_IF(recipe->n_maps && !maps,
            fail(err, CLV_ERR_USAGE, "features: the recipe wants maps (%s), none are given", recipe->maps[0].name));

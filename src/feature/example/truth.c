@@ -89,9 +89,8 @@ enum clv_status clv_example_set_truth(struct clv_example *example, const struct 
 {
     if (n_labels < 2 || n_labels > CLV_MAX_LABELS)
         return fail(err, CLV_ERR_USAGE, "n_labels is %d, must be 2..%d", n_labels, CLV_MAX_LABELS);
-    if (mask->width != example->width || mask->height != example->height)
-        return fail(err, CLV_ERR_DATA, "mask is %dx%d, image is %dx%d", mask->width, mask->height, example->width,
-                    example->height);
+    FAIL_IF(mask->width != example->width || mask->height != example->height, CLV_ERR_DATA,
+            "mask is %dx%d, image is %dx%d", mask->width, mask->height, example->width, example->height);
     int32_t n_nodes = example->problem.n_nodes;
     size_t size = (size_t)n_nodes * (size_t)n_labels;
     int64_t *count = array_zalloc(size, sizeof *count);

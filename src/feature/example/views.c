@@ -81,9 +81,6 @@ enum clv_status views_init(struct views *views, const struct clv_image *working,
     TRY_IF(recipe->n_maps, map_pool_init(&made.pooled, views_own(&made), maps, window, recipe, err));
     TRY_IF(at->contrast >= 0, init_measures(&made, adjacency, recipe, err));
     TRY_IF(at->scene >= 0, init_of_whole(&made, recipe, err));
-    if (status == CLV_OK)
-        *views = made;
-    else
-        views_release(&made);
+    DELIVER(views, made, views_release(&made));
     return status;
 }

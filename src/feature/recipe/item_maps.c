@@ -17,9 +17,8 @@ enum clv_status map_of_item(struct map_reader *map, const struct clv_recipe_map 
                             const struct clv_item *item, const struct clv_image_limits *limits, struct clv_error *err)
 {
     const char *path = map_path(set, item, wanted->name);
-    if (!path)
-        return fail(err, CLV_ERR_NO_INPUT, "%s: has no map %s; --maps %s=FOLDER or a column maps.%s says where",
-                    item->name, wanted->name, wanted->name, wanted->name);
+    FAIL_IF(!path, CLV_ERR_NO_INPUT, "%s: has no map %s; --maps %s=FOLDER or a column maps.%s says where", item->name,
+            wanted->name, wanted->name, wanted->name);
     enum clv_status status = map_reader_open(map, path, (enum clv_map_layout)wanted->layout, limits, err);
     if (status == CLV_OK && wanted->n_channels && map->map.n_channels != wanted->n_channels) {
         status = fail(err, CLV_ERR_DATA, "%s: %d channels of %d x %d, other maps %s have %d", path, map->map.n_channels,
@@ -48,10 +47,7 @@ enum clv_status item_maps_open(struct map_reader **maps, const struct clv_recipe
     MUST_IF(!opened, fail_memory(err));
     for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
         status = map_of_item(&opened[m], &recipe->maps[m], set, item, limits, err);
-    if (status == CLV_OK)
-        *maps = opened;
-    else
-        item_maps_close(opened, recipe);
+    DELIVER(maps, opened, item_maps_close(opened, recipe));
     return status;
 }
 

@@ -86,12 +86,11 @@ enum clv_status map_learn_components(struct clv_recipe_map *map, const struct ma
                                      struct clv_error *err)
 {
     size_t n = (size_t)map->n_channels;
-    if (map->n_components > map->n_channels)
-        return fail(err, CLV_ERR_DATA, "map %s has %d channels, %d principal components are more", map->name,
-                    map->n_channels, map->n_components);
-    if (map->n_channels > CLV_MAX_PCA_CHANNELS)
-        return fail(err, CLV_ERR_DATA, "map %s has %d channels; principal components are made of up to %d", map->name,
-                    map->n_channels, CLV_MAX_PCA_CHANNELS);
+    FAIL_IF(map->n_components > map->n_channels, CLV_ERR_DATA,
+            "map %s has %d channels, %d principal components are more", map->name, map->n_channels, map->n_components);
+    FAIL_IF(map->n_channels > CLV_MAX_PCA_CHANNELS, CLV_ERR_DATA,
+            "map %s has %d channels; principal components are made of up to %d", map->name, map->n_channels,
+            CLV_MAX_PCA_CHANNELS);
     struct correlations all = {.n = n, .n_images = from->set->n_items};
     all.matrix = array_zalloc(n, n * sizeof *all.matrix);
     all.values = array_alloc(n, MAX_PLACES * sizeof *all.values);

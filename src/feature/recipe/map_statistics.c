@@ -93,8 +93,7 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
     struct map_reader map = {0};
     struct clv_mask mask = {0};
     struct clv_error unread; /* whoever needs the mask will say */
-    if (stop_requested(self->from->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->from->progress), CLV_ERR_INTERRUPTED, "interrupted");
     enum clv_status status = map_of_item(&map, self->map, set, item, self->from->limits, err);
     if (status == CLV_OK && self->direction && item->mask &&
         item_mask_read(&mask, item, &set->labels, 0, 0, self->from->limits, &unread) != CLV_OK)

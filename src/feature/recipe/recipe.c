@@ -59,8 +59,7 @@ void clv_recipe_release(struct clv_recipe *recipe)
 
 static enum clv_status check_range(const char *name, int32_t value, int32_t low, int32_t high, struct clv_error *err)
 {
-    if (value < low || value > high)
-        return fail(err, CLV_ERR_USAGE, "recipe: %s is %d, must be %d..%d", name, value, low, high);
+    FAIL_IF(value < low || value > high, CLV_ERR_USAGE, "recipe: %s is %d, must be %d..%d", name, value, low, high);
     return CLV_OK;
 }
 
@@ -100,9 +99,8 @@ static enum clv_status check_scale(const struct clv_recipe *recipe, bool need_le
         return status;
     if (recipe->nodes != CLV_NODES_SUPERPIXELS)
         return fail(err, CLV_ERR_USAGE, "recipe: a fixed scale is for superpixels, not for patches of a grid");
-    if (recipe->blocks & (CLV_BLOCK_POSITION | CLV_BLOCK_SCENE))
-        return fail(err, CLV_ERR_USAGE, "recipe: the block %s looks at the whole image, which a fixed scale cannot",
-                    global);
+    FAIL_IF(recipe->blocks & (CLV_BLOCK_POSITION | CLV_BLOCK_SCENE), CLV_ERR_USAGE,
+            "recipe: the block %s looks at the whole image, which a fixed scale cannot", global);
     if (need_learned && !(recipe->colour_likeness > 0))
         return fail(err, CLV_ERR_USAGE, "recipe: the likeness of colours has not been learned");
     return CLV_OK;
@@ -136,9 +134,8 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
         MUST(check_range(ranges[k].name, ranges[k].value, ranges[k].low, ranges[k].high, err));
     MUST(check_maps(recipe, err));
     MUST(check_scale(recipe, need_codebooks, err));
-    if (!(recipe->slic.compactness > 0 && recipe->slic.compactness <= 1e6f))
-        return fail(err, CLV_ERR_USAGE, "recipe: compactness is %g, must be above 0, at most 1e6",
-                    (double)recipe->slic.compactness);
+    FAIL_IF(!(recipe->slic.compactness > 0 && recipe->slic.compactness <= 1e6f), CLV_ERR_USAGE,
+            "recipe: compactness is %g, must be above 0, at most 1e6", (double)recipe->slic.compactness);
     if (recipe->window && (recipe->window < 2 || recipe->nodes != CLV_NODES_SUPERPIXELS || recipe->n_maps))
         return fail(err, CLV_ERR_USAGE,
                     "recipe: windows of slices are of two or more, of superpixels and without maps");

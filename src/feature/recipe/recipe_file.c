@@ -239,8 +239,7 @@ static enum clv_status read_fields(struct clv_recipe *recipe, const struct json_
             continue;
         if (!value && is_choice(i))
             continue;
-        if (!value)
-            return fail(err, CLV_ERR_DATA, "%s: its recipe has no \"%s\"", name, fields[i].name);
+        FAIL_IF(!value, CLV_ERR_DATA, "%s: its recipe has no \"%s\"", name, fields[i].name);
         if (!get_field((char *)recipe + fields[i].offset, (int)fields[i].kind, value))
             return fail(err, CLV_ERR_DATA, "%s: \"%s\" of its recipe is of another type or out of range", name,
                         fields[i].name);
@@ -345,9 +344,8 @@ static enum clv_status read_mixtures(struct clv_recipe *recipe, const struct clv
         MUST(clv_tensors_require(&tensor, tensors, mixture_names[s], CLV_F32, 1, shape, err));
         recipe->mixtures[s] = array_copy(tensor->data, CLV_MIXTURE_SIZE, sizeof *recipe->mixtures[s]);
         MUST_IF(!recipe->mixtures[s], fail_memory(err));
-        if (!mixture_is_sound(recipe->mixtures[s]))
-            return fail(err, CLV_ERR_DATA, "%s: \"%s\" is no mixture: a weight or variance is out of range", name,
-                        mixture_names[s]);
+        FAIL_IF(!mixture_is_sound(recipe->mixtures[s]), CLV_ERR_DATA,
+                "%s: \"%s\" is no mixture: a weight or variance is out of range", name, mixture_names[s]);
     }
     return CLV_OK;
 }
@@ -400,10 +398,7 @@ enum clv_status recipe_read(struct clv_recipe *recipe, const char *json, const s
     TRY(read_mixtures(&fresh, tensors, name, err));
     TRY(read_map_tensors(&fresh, tensors, name, err));
     TRY(read_bands(&fresh, root, tensors, name, err));
-    if (status == CLV_OK)
-        *recipe = fresh;
-    else
-        clv_recipe_release(&fresh);
+    DELIVER(recipe, fresh, clv_recipe_release(&fresh));
     json_root_free(root);
     return status;
 }

@@ -80,8 +80,7 @@ static enum clv_status sample_image(void *context, size_t index, int thread, str
 {
     (void)thread;
     struct sampling *job = context;
-    if (stop_requested(job->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(job->progress), CLV_ERR_INTERRUPTED, "interrupted");
     struct clv_image read = {0}, working = {0};
     enum clv_status status = job->paths ? clv_image_read(&read, job->paths[index], job->limits, err) : CLV_OK;
     TRY(working_image_of(&working, job->paths ? &read : &job->images[index], job->recipe, err));
@@ -166,8 +165,7 @@ static enum clv_status learn(struct clv_recipe *recipe, struct sampling *job, in
     if (status != CLV_OK || (!has_descriptors(recipe) && !(recipe->scale > 0)))
         return status;
     size_t n = job->n_images;
-    if (n == 0)
-        return fail(err, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");
+    FAIL_IF(n == 0, CLV_ERR_USAGE, "recipe: no images to learn the codebooks from");
     job->recipe = recipe;
     job->per_image = ((size_t)recipe->n_codebook_samples + n - 1) / n;
     size_t n_samples = n * job->per_image;

@@ -52,8 +52,7 @@ static enum clv_status read_task(void *context, size_t index, int thread, struct
     struct reading *self = context;
     struct map_reader map = {0};
     const struct clv_item *item = &self->from.set->items[self->first + index];
-    if (stop_requested(self->from.progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->from.progress), CLV_ERR_INTERRUPTED, "interrupted");
     enum clv_status status = map_of_item(&map, &self->wanted, self->from.set, item, self->from.limits, err);
     TRY(summarise(&self->batch[index], &map, err));
     if (status == CLV_OK && self->wanted.kind == CLV_MAP_PROBABILITIES &&
@@ -94,9 +93,9 @@ static enum clv_status settle(struct clv_recipe_map *map, const struct summary *
     bool is_count = map->n_channels == 1 || map->n_channels == n_labels;
     if (map->kind == CLV_MAP_GUESS)
         map->kind = is_count && all->smallest >= 0 && all->largest <= 1 ? CLV_MAP_PROBABILITIES : CLV_MAP_FEATURES;
-    if (map->kind != CLV_MAP_FEATURES && !is_count)
-        return fail(err, CLV_ERR_DATA, "map %s has %d channels; probabilities have 1, or one for each of %d labels",
-                    map->name, map->n_channels, n_labels);
+    FAIL_IF(map->kind != CLV_MAP_FEATURES && !is_count, CLV_ERR_DATA,
+            "map %s has %d channels; probabilities have 1, or one for each of %d labels", map->name, map->n_channels,
+            n_labels);
     if (map->kind != CLV_MAP_FEATURES && map->n_components)
         return fail(err, CLV_ERR_DATA, "map %s holds %s; principal components are made of features", map->name,
                     map->kind == CLV_MAP_LOGITS ? "logits" : "probabilities");
@@ -145,10 +144,7 @@ static enum clv_status learn_map(struct clv_recipe_map *map, struct reading *sel
     TRY(settle(&learned, &all, self->from.set->labels.n_labels, err));
     TRY_IF(learned.n_components, map_learn_components(&learned, &self->from, n_threads, err));
     TRY_IF(learned.use != CLV_MAP_USE_IGNORED, map_learn_statistics(&learned, &self->from, n_threads, err));
-    if (status == CLV_OK)
-        *map = learned;
-    else
-        forget(&learned);
+    DELIVER(map, learned, forget(&learned));
     array_free(sums);
     return status;
 }

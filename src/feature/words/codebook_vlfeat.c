@@ -24,8 +24,7 @@ static enum clv_status refine(VlKMeans *kmeans, const float *data, size_t n, int
 {
     double energy = -1;
     for (int32_t left = n_iterations; left > 0; left -= ROUNDS) {
-        if (stop_requested(progress))
-            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        FAIL_IF(stop_requested(progress), CLV_ERR_INTERRUPTED, "interrupted");
         double before = energy;
         vl_kmeans_set_max_num_iterations(kmeans, (vl_size)(left < ROUNDS ? left : ROUNDS));
         energy = vl_kmeans_refine_centers(kmeans, data, n);

@@ -157,8 +157,7 @@ static enum clv_status run(float *mixture, const float *places, size_t n, const 
     float share[K];
     for (int round = 0; round < MEANS_ROUNDS + ROUNDS; round++) {
         struct sums sums = {0};
-        if (stop_requested(progress))
-            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        FAIL_IF(stop_requested(progress), CLV_ERR_INTERRUPTED, "interrupted");
         bool is_soft = round >= MEANS_ROUNDS;
         if (is_soft)
             mixture_view_init(&view, mixture);
@@ -189,10 +188,7 @@ enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_
     }
     TRY(run(made, places, n, progress, err));
     array_free(places);
-    if (status == CLV_OK)
-        *mixture = made;
-    else
-        array_free(made);
+    DELIVER(mixture, made, array_free(made));
     return status;
 }
 

@@ -206,8 +206,7 @@ enum words_level words_best_level(void)
 enum clv_status words_assign_at(enum words_level level, int32_t *word, const struct clv_codebook *codebook,
                                 const uint8_t *descriptors, size_t n, struct clv_error *err)
 {
-    if (codebook->n_words < 1 || !codebook->centres)
-        return fail(err, CLV_ERR_USAGE, "codebook is empty");
+    FAIL_IF(codebook->n_words < 1 || !codebook->centres, CLV_ERR_USAGE, "codebook is empty");
     enum { LANES = 16 }; /* the widest block; every level pads to it */
     int32_t n_padded = (codebook->n_words + LANES - 1) / LANES * LANES;
     int32_t *bias = array_zalloc_aligned((size_t)n_padded, sizeof *bias);

@@ -132,14 +132,12 @@ static enum clv_status compare(bool *is_of_others, const struct checkpoints *sel
                     (strcmp(format, CHECKPOINT_OF_LEARNER) == 0 || strcmp(format, CHECKPOINT_OF_FOLDS) == 0);
     if (*is_of_others)
         return CLV_OK;
-    if (!format || strcmp(format, self->format) != 0)
-        return fail(err, CLV_ERR_DATA, "%s: not a checkpoint that this program reads (format \"%.60s\")", path,
-                    format ? format : "");
+    FAIL_IF(!format || strcmp(format, self->format) != 0, CLV_ERR_DATA,
+            "%s: not a checkpoint that this program reads (format \"%.60s\")", path, format ? format : "");
     for (size_t i = 0; i < facts->n; i++) {
         const char *name = facts->pairs[i][0], *now = facts->pairs[i][1], *then = clv_tensors_metadata(state, name);
-        if (!then || strcmp(then, now) != 0)
-            return fail(err, CLV_ERR_USAGE, "%s: cannot go on from it: %s was \"%.300s\", is \"%.300s\"", path, name,
-                        then ? then : "", now);
+        FAIL_IF(!then || strcmp(then, now) != 0, CLV_ERR_USAGE,
+                "%s: cannot go on from it: %s was \"%.300s\", is \"%.300s\"", path, name, then ? then : "", now);
     }
     return CLV_OK;
 }

@@ -53,8 +53,7 @@ enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *datase
                              const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
                              struct clv_error *err)
 {
-    if (n_examples < 1)
-        return fail(err, CLV_ERR_USAGE, "no examples to evaluate");
+    FAIL_IF(n_examples < 1, CLV_ERR_USAGE, "no examples to evaluate");
     double *losses = array_alloc(n_examples, sizeof *losses);
     MUST_IF(!losses, fail_memory(err));
     enum clv_status status =

@@ -138,8 +138,7 @@ static enum clv_status hinge_of_example(void *context, size_t index, int thread,
     struct examples *self = pass->examples;
     struct decoder *decoder = &self->decoders[thread];
     const struct clv_problem *problem;
-    if (stop_requested(self->training->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     double score;
     MUST(examples_at(&problem, self, index, thread, true, err));
     MUST(decode_augmented(decoder, &score, problem, &self->shape, pass->w, err));

@@ -44,8 +44,7 @@ static enum clv_status read_field(const struct state_field *field, const struct 
     memcpy(field->values, tensor->data, field->n * sizes[field->dtype]);
     for (size_t i = 0; i < field->n && field->dtype != CLV_I64; i++) {
         double value = field->dtype == CLV_F64 ? ((double *)field->values)[i] : (double)((float *)field->values)[i];
-        if (!is_allowed(value, field->range))
-            return fail(err, CLV_ERR_DATA, "%s: %s[%zu] is %g", path, field->name, i, value);
+        FAIL_IF(!is_allowed(value, field->range), CLV_ERR_DATA, "%s: %s[%zu] is %g", path, field->name, i, value);
     }
     return CLV_OK;
 }

@@ -102,8 +102,7 @@ static enum clv_status add_cuts(struct generation *self, size_t *n_added, const 
     for (size_t i = 0; i < examples->n; i++) {
         const struct clv_problem *problem = &examples->problems[i];
         double score;
-        if (stop_requested(examples->training->progress))
-            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        FAIL_IF(stop_requested(examples->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
         MUST(decode_augmented(decoder, &score, problem, &examples->shape, self->w, err));
         self->hinge[i] = fmax(0, score - decoder_truth_score(decoder, problem)) + examples->truth_loss[i];
         if (self->hinge[i] <= slack[i] + 1e-9)

@@ -179,8 +179,7 @@ static enum clv_status minimise(struct crf *self, struct clv_error *err)
     }
     while (!status && !is_done(self)) {
         int n_tried;
-        if (stop_requested(self->training->progress))
-            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
         status = lbfgs_step(&moved, &n_tried, &self->lbfgs, err);
         if (status || !moved)
             break;

@@ -141,8 +141,7 @@ static enum clv_status run_chunk(void *context, size_t chunk, int thread, struct
     double *sums = &self->chunk_sums[chunk * self->chunk_size], nll = 0;
     memset(sums, 0, self->chunk_size * sizeof *sums);
     for (size_t i = self->chunk_first[chunk]; i < self->chunk_first[chunk + 1]; i++) {
-        if (stop_requested(self->examples->training->progress))
-            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        FAIL_IF(stop_requested(self->examples->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
         MUST(crf_worker_add(&nll, sums, crf_worker_at(self->workers, thread), self, i, err));
     }
     sums[nll_at(self)] = nll;

@@ -27,9 +27,8 @@ enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging,
     MUST_IF(self->arena.failed, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         self->all[i] = (int32_t)i;
-    if (self->solver == SOLVER_FULL_ADAGRAD && size > FULL_ADAGRAD_MAX_SIZE)
-        return fail(err, CLV_ERR_USAGE, "solver adagrad-full is for at most %d weights, and this model has %zu",
-                    FULL_ADAGRAD_MAX_SIZE, size);
+    FAIL_IF(self->solver == SOLVER_FULL_ADAGRAD && size > FULL_ADAGRAD_MAX_SIZE, CLV_ERR_USAGE,
+            "solver adagrad-full is for at most %d weights, and this model has %zu", FULL_ADAGRAD_MAX_SIZE, size);
     enum clv_status status = self->solver == SOLVER_FULL_ADAGRAD ? full_adagrad_open(&self->full, size, err) : CLV_OK;
     return status ? status
                   : ascent_open(&self->ascent, &self->hidden.examples.shape, STEP_ADAGRAD, self->lambda, self->rate,

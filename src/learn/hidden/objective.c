@@ -182,8 +182,7 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
     enum clv_status status = CLV_OK;
     memset(psi, 0, self->size * sizeof *psi);
     for (size_t k = part; k < pass->n && !status; k += pass->n_parts) {
-        if (stop_requested(self->examples.training->progress))
-            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        FAIL_IF(stop_requested(self->examples.training->progress), CLV_ERR_INTERRUPTED, "interrupted");
         status = do_example(pass, (size_t)pass->taken[k], psi, thread, err);
     }
     return status;

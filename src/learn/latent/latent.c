@@ -83,8 +83,7 @@ struct work {
 static enum clv_status one_example(void *context, size_t index, int thread, struct clv_error *err)
 {
     const struct work *work = context;
-    if (stop_requested(work->latent->examples.training->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(work->latent->examples.training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     return work->terms(work->context, work->latent, index, thread, work->w, err);
 }
 

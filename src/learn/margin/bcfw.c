@@ -230,8 +230,7 @@ static enum clv_status check_example(void *context, size_t index, int thread, st
     struct bcfw *self = context;
     struct decoder *decoder = &self->examples.decoders[thread];
     const struct clv_problem *problem;
-    if (stop_requested(self->training->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     double score;
     MUST(examples_at(&problem, &self->examples, index, thread, true, err));
     MUST(decode_augmented(decoder, &score, problem, &self->examples.shape, self->dual.w, err));

@@ -226,8 +226,7 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
     struct pmap *self = context;
     struct pmap_draws fixed = self->draws;
     fixed.seed = CURVE_SEED(self->draws.seed);
-    if (stop_requested(self->training->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     struct pmap_example target;
     MUST(pmap_target(&target, &self->targets, index, thread, err));
     return pmap_draw(&self->values[index], NULL, &fixed, &target, (uint32_t)index, self->point,

@@ -110,8 +110,7 @@ static enum clv_status label_example(void *context, size_t k, int thread, struct
     const int32_t *given = given_of(examples->training, k);
     struct decoder *decoder = &examples->decoders[thread];
     struct pmap_pseudo_label *pseudo = &targets->pseudo_labels[k];
-    if (stop_requested(examples->training->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(examples->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     if (self->pseudo_labels)
         return partial_weigh(pseudo->weight, pseudo->label, self->pseudo_labels->q[k], problem, &examples->shape,
                              self->options, err);

@@ -62,9 +62,8 @@ static enum clv_status check_validation(const struct clv_learner *learner, int p
     for (int i = 0; i <= parameter; i++)
         if (!learner->parameters[i].name)
             return fail(err, CLV_ERR_USAGE, "%s has no parameter number %d", learner->name, parameter);
-    if (n_candidates < 1)
-        return fail(err, CLV_ERR_USAGE, "cross-validation of %s has no candidates",
-                    learner->parameters[parameter].name);
+    FAIL_IF(n_candidates < 1, CLV_ERR_USAGE, "cross-validation of %s has no candidates",
+            learner->parameters[parameter].name);
     return CLV_OK;
 }
 

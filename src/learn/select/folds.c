@@ -20,10 +20,9 @@ enum clv_status folds_init(struct folds *folds, const struct clv_learner *learne
 {
     size_t n = training->n_examples;
     *folds = (struct folds){.learner = learner, .training = training, .n_folds = n_folds};
-    if (n_folds < 2 || (size_t)n_folds > n)
-        return fail(err, CLV_ERR_USAGE,
-                    "cross-validation with %d folds needs 2 folds or more and %d examples or more, has %zu", n_folds,
-                    n_folds, n);
+    FAIL_IF(n_folds < 2 || (size_t)n_folds > n, CLV_ERR_USAGE,
+            "cross-validation with %d folds needs 2 folds or more and %d examples or more, has %zu", n_folds, n_folds,
+            n);
     folds->order = array_alloc(n, sizeof *folds->order);
     MUST_IF(!folds->order, fail_memory(err));
     rng_permutation(folds->order, n, training->seed, RNG_STREAM(RNG_FOLD, 0));

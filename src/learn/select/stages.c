@@ -338,8 +338,7 @@ static enum clv_status extend_task(void *context, size_t index, int thread, stru
     struct context made;
     enum clv_status status = context_init(&made, &problem, seen->marginals + seen->first[index] * seen->n_labels,
                                           self->next->n_labels, self->n_new_edge_features, err);
-    if (status != CLV_OK)
-        return fail_within(err, status, clv_dataset_name(self->dataset, index));
+    MUST_IF(status != CLV_OK, fail_within(err, status, clv_dataset_name(self->dataset, index)));
     dataset_looked_at(self->dataset, &problem);
     dataset_replace_features(self->dataset, index, &made.problem, made.row, made.index, made.value, made.edge_features);
     return CLV_OK;
@@ -435,9 +434,8 @@ enum clv_status stages_learn(struct stages_learned *learned, struct clv_dataset 
     struct stages_learned made = {0};
     size_t n_taught = training->n_examples + training->n_weak;
     int32_t *fold = NULL;
-    if (n_taught < (size_t)STAGE_FOLDS)
-        return fail(err, CLV_ERR_USAGE, "two stages need %d images or more to learn from, there are %zu", STAGE_FOLDS,
-                    n_taught);
+    FAIL_IF(n_taught < (size_t)STAGE_FOLDS, CLV_ERR_USAGE,
+            "two stages need %d images or more to learn from, there are %zu", STAGE_FOLDS, n_taught);
     if (of_first.shape.pairwise == CLV_PAIRWISE_FULL)
         of_first.shape.pairwise = CLV_PAIRWISE_NONE;
     learning.silent.stop = training->progress ? training->progress->stop : NULL;

@@ -7,8 +7,7 @@ enum clv_status stages_check_costs(const struct clv_training *training, const ch
 {
     if (training->shape.n_labels < 3)
         return fail(err, CLV_ERR_USAGE, "%s: of two labels, which are in nearly all images, neither costs", option);
-    if (!training->n_examples)
-        return fail(err, CLV_ERR_USAGE, "%s: no image has a mask to learn from which labels it has", option);
+    FAIL_IF(!training->n_examples, CLV_ERR_USAGE, "%s: no image has a mask to learn from which labels it has", option);
     return CLV_OK;
 }
 

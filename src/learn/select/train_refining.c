@@ -40,9 +40,8 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
         return CLV_OK;
     if (!has_maps && (!is_of_images || model->recipe.window)) /* mirror images, windows, features alone */
         return CLV_OK;
-    if (!is_of_images)
-        return fail(err, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", set->n_items,
-                    clv_dataset_size(training->dataset));
+    FAIL_IF(!is_of_images, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", set->n_items,
+            clv_dataset_size(training->dataset));
     size_t n = training->n_examples;
     double *w[N_HALVES] = {NULL, NULL};
     struct clv_problem *problems = array_alloc(n, sizeof *problems);

@@ -113,10 +113,7 @@ enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *co
         if (status != CLV_OK)
             dataset_item_release(&item);
     }
-    if (status == CLV_OK)
-        *dataset = fresh;
-    else
-        clv_dataset_free(fresh);
+    DELIVER(dataset, fresh, clv_dataset_free(fresh));
     return status;
 }
 

@@ -102,8 +102,7 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
 {
     const struct clv_training *training = self->training;
     *item = (struct dataset_item){0};
-    if (stop_requested(training->progress))
-        return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+    FAIL_IF(stop_requested(training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(pseudo_labelled_example(item, training, (size_t)training->weak[k], self->framed, err));
     return partial_load(decoder, &item->problem, given_of(training, k), &self->shape, self->w, err);
 }

@@ -23,10 +23,10 @@ static const char *make_photos(const char *names)
     for (int i = 0; (name = strsep(&cursor, " ")); i++) {
         uint8_t pixels[8 * 6] = {(uint8_t)i, (uint8_t)(i >> 8)};
         struct clv_image image = {.width = 8, .height = 6, .channels = 1, .pixels = pixels};
-        const char *path = formatted("%s/photos/%s", folder, name);
+        const char *path = here("photos/%s", name);
         char *below = strdup(path);
         *strrchr(below, '/') = 0;
-        ck_assert_int_eq(run_command(NULL, "mkdir -p '%s'", below), 0);
+        run_here("mkdir -p '%s'", below);
         free(below);
         must(clv_png_write(path, &image, err));
     }
@@ -47,11 +47,9 @@ TEST(outlines_become_masks_the_smaller_object_in_front)
                      OBJECT("1", "2", "[[2,2,4,2,4,4,2,4]]") "," OBJECT(
                          "1", "1", "[[1,1,6,1,6,5,1,5]]") ","
                                                           "{\"image_id\":2,\"category_id\":2,\"bbox\":[1,2,3,4]}"));
-    char *output = expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
-    ck_assert_msg(strstr(output, "set: 3 images, 2 with masks, 1 with boxes") != NULL, "%s", output);
-    ck_assert_msg(strstr(output, "says nothing of 1 of 4 images, which were left out; the first is d.png") != NULL,
-                  "%s", output);
-    free(output);
+    EXPECT_PARTS(expect_success("cd %s && cleave import coco coco.json --images photos -o set", folder),
+                 "set: 3 images, 2 with masks, 1 with boxes",
+                 "says nothing of 1 of 4 images, which were left out; the first is d.png");
     static const uint8_t wanted[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 2, 2, 1, 1, 0, 0,
                                      0, 1, 2, 2, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     struct clv_set set = {0};
@@ -66,7 +64,7 @@ TEST(outlines_become_masks_the_smaller_object_in_front)
     ck_assert(!set.items[1].mask && set.items[1].boxes && set.items[2].mask);
     ck_assert_str_eq(set.labels.names[1], "dog");
     clv_set_release(&set);
-    free(expect_success("cd %s && grep -q '^images/b.png\tdog\t1\t2\t3\t4$' set/boxes.tsv", folder));
+    run_here("cd %s && grep -q '^images/b.png\tdog\t1\t2\t3\t4$' set/boxes.tsv", folder);
 }
 
 TEST(splits_are_seeded_and_keep_copies_and_folders_together)
@@ -79,27 +77,25 @@ TEST(splits_are_seeded_and_keep_copies_and_folders_together)
                  i ? "," : "", i, i % 12, i);
     }
     const char *folder = make_photos(names);
-    free(expect_success("cd %s/photos && cp s0/0.png s1/1.png && cp s0/0.png s2/2.png", folder));
+    run_here("cd %s/photos && cp s0/0.png s1/1.png && cp s0/0.png s2/2.png", folder);
     char *text = malloc(20000);
     snprintf(text, 20000, "{\"images\":[%s],\"categories\":[],\"annotations\":[]}", images);
     write_annotations(folder, text);
     free(text);
     for (int seed = 1; seed <= 2; seed++) {
-        char *output =
-            expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos --seed %d -o %d && "
-                           "\"$CLEAVE\" import -q coco coco.json --images photos --seed %d -o again%d && "
-                           "cmp %d/manifest.tsv again%d/manifest.tsv && awk -F'[\\t/]' 'NR > 1 {print $2, $NF}' "
-                           "%d/manifest.tsv | sort -u | cut -d' ' -f1 | sort | uniq -d",
-                           folder, seed, seed, seed, seed, seed, seed, seed);
+        char *output = expect_success(
+            "cd %s && cleave import coco coco.json --images photos --seed %d -o %d && cleave import -q coco coco.json "
+            "--images photos --seed %d -o again%d && cmp %d/manifest.tsv again%d/manifest.tsv && awk -F'[\\t/]' 'NR > "
+            "1 {print $2, $NF}' %d/manifest.tsv | sort -u | cut -d' ' -f1 | sort | uniq -d",
+            folder, seed, seed, seed, seed, seed, seed, seed);
         ck_assert_msg(strstr(output, "2 images are there more than once; copies are in one split") != NULL, "%s",
                       output);
         ck_assert_msg(strstr(output, "the images of each of 12 folders are in one split") != NULL, "%s", output);
         ck_assert_msg(strstr(output, "\ns") == NULL, "a folder in two splits: %s", output);
         free(output);
-        free(expect_success("cd %s && test 1 = $(grep -E '/(0|1|2).png' %d/manifest.tsv | awk -F'\\t' '{print $NF}' | "
-                            "sort -u | wc -l) && "
-                            "grep -q test$ %d/manifest.tsv && grep -q train$ %d/manifest.tsv",
-                            folder, seed, seed, seed));
+        run_here("cd %s && test 1 = $(grep -E '/(0|1|2).png' %d/manifest.tsv | awk -F'\\t' '{print $NF}' | sort -u | "
+                 "wc -l) && grep -q test$ %d/manifest.tsv && grep -q train$ %d/manifest.tsv",
+                 folder, seed, seed, seed);
     }
     ck_assert(!same_bytes(formatted("%s/1/manifest.tsv", folder), formatted("%s/2/manifest.tsv", folder)));
 }
@@ -110,20 +106,19 @@ TEST(bad_annotations_and_outputs_are_refused)
     write_annotations(folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"),
                                    OBJECT("1", "1", "{\"size\":[6,8],\"counts\":[0,48]}") "," OBJECT(
                                        "2", "1", "{\"size\":[6,8],\"counts\":[0,48]}")));
-    expect_error(64, "which format", "cd %s && \"$CLEAVE\" import -o set", folder);
-    expect_error(64, "\"xml\" is no format; there are coco", "cd %s && \"$CLEAVE\" import xml coco.json -o set",
-                 folder);
-    expect_error(64, "which file", "cd %s && \"$CLEAVE\" import coco -o set", folder);
-    expect_error(64, "-o is missing", "cd %s && \"$CLEAVE\" import coco coco.json", folder);
-    expect_error(64, "a format and one file", "cd %s && \"$CLEAVE\" import coco coco.json more -o set", folder);
+    expect_error(64, "which format", "cd %s && cleave import -o set", folder);
+    expect_error(64, "\"xml\" is no format; there are coco", "cd %s && cleave import xml coco.json -o set", folder);
+    expect_error(64, "which file", "cd %s && cleave import coco -o set", folder);
+    expect_error(64, "-o is missing", "cd %s && cleave import coco coco.json", folder);
+    expect_error(64, "a format and one file", "cd %s && cleave import coco coco.json more -o set", folder);
     expect_error(65, "coco.json: is not what labelme writes",
-                 "cd %s && \"$CLEAVE\" import labelme coco.json --images photos -o set", folder);
-    expect_error(66, "nowhere", "cd %s && \"$CLEAVE\" import coco coco.json --images nowhere -o set", folder);
-    expect_error(66, "has no SegmentationClass/", "cd %s && \"$CLEAVE\" import voc photos -o set", folder);
-    expect_error(73, "photos: folder is not empty", "cd %s && \"$CLEAVE\" import coco coco.json -o photos", folder);
+                 "cd %s && cleave import labelme coco.json --images photos -o set", folder);
+    expect_error(66, "nowhere", "cd %s && cleave import coco coco.json --images nowhere -o set", folder);
+    expect_error(66, "has no SegmentationClass/", "cd %s && cleave import voc photos -o set", folder);
+    expect_error(73, "photos: folder is not empty", "cd %s && cleave import coco coco.json -o photos", folder);
     ck_assert_int_ne(run_command(NULL, "ls %s/set", folder), 0); /* nothing was written */
-    free(expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder));
-    expect_error(73, "set: folder is not empty", "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set",
+    run_here("cd %s && cleave import coco coco.json --images photos -o set", folder);
+    expect_error(73, "set: folder is not empty", "cd %s && cleave import coco coco.json --images photos -o set",
                  folder);
 }
 
@@ -131,10 +126,10 @@ TEST(bad_annotations_and_outputs_are_refused)
 static void make_voc(const char *folder)
 {
     static const char *const names[] = {"a.png", "b.png", "c.png", "d.png"};
-    free(expect_success("cd %s && mkdir -p voc/SegmentationClass voc/ImageSets/Segmentation && cp -r photos "
-                        "voc/JPEGImages && cd voc/ImageSets/Segmentation && printf 'a\\nbb\\n' >train.txt && "
-                        "printf 'c\\r\\n' >val.txt && printf 'xb\\nb' >test.txt",
-                        folder));
+    run_here("cd %s && mkdir -p voc/SegmentationClass voc/ImageSets/Segmentation && cp -r photos voc/JPEGImages && cd "
+             "voc/ImageSets/Segmentation && printf 'a\\nbb\\n' >train.txt && printf 'c\\r\\n' >val.txt && printf "
+             "'xb\\nb' >test.txt",
+             folder);
     for (int i = 0; i < 4; i++) {
         const uint8_t labels[48] = {1};
         must(clv_png_write_labels(formatted("%s/voc/SegmentationClass/%s", folder, names[i]), i == 3 ? 6 : 8,
@@ -146,18 +141,16 @@ TEST(voc_masks_keep_their_splits_and_bad_ones_are_named)
 {
     const char *folder = make_photos("a.png b.png c.png d.png");
     make_voc(folder);
-    free(expect_success("cd %s && cp voc/SegmentationClass/a.png voc/SegmentationClass/nobody.png", folder));
-    expect_error(65, "2 images could not be taken over", "cd %s && \"$CLEAVE\" import voc voc -o set", folder);
+    run_here("cd %s && cp voc/SegmentationClass/a.png voc/SegmentationClass/nobody.png", folder);
+    expect_error(65, "2 images could not be taken over", "cd %s && cleave import voc voc -o set", folder);
     char *table = expect_success("cd %s && tail -n +2 set/manifest.tsv | cut -f1,3 | sort", folder);
     ck_assert_str_eq(table, "images/a.png\ttrain\nimages/b.png\ttest\nimages/c.png\tval\n");
     free(table);
-    expect_error(65, "d.png: mask is 6x8, image is 8x6", "cd %s && \"$CLEAVE\" import voc voc -o again", folder);
-    expect_error(65, "nobody.png: has no image in", "cd %s && \"$CLEAVE\" import voc voc -o third", folder);
+    expect_error(65, "d.png: mask is 6x8, image is 8x6", "cd %s && cleave import voc voc -o again", folder);
+    expect_error(65, "nobody.png: has no image in", "cd %s && cleave import voc voc -o third", folder);
     expect_error(66, "no mask in it can be taken over",
-                 "cd %s && rm voc/SegmentationClass/[abc].png && \"$CLEAVE\" import "
-                 "voc voc -o none",
-                 folder);
-    free(expect_success("cd %s && test ! -e none", folder));
+                 "cd %s && rm voc/SegmentationClass/[abc].png && cleave import voc voc -o none", folder);
+    run_here("cd %s && test ! -e none", folder);
 }
 
 TEST(what_an_image_lacks_costs_that_image)
@@ -166,18 +159,18 @@ TEST(what_an_image_lacks_costs_that_image)
     write_annotations(folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"),
                                    OBJECT("1", "1", "[[1,1,6,1,6,5]]") "," OBJECT(
                                        "2", "1", "[[1,1,6,1,6,5]]") "," OBJECT("2", "2", "[[1,1]]")));
-    free(expect_success("cd %s && mv coco.json photos && echo x >photos/b.png", folder));
+    run_here("cd %s && mv coco.json photos && echo x >photos/b.png", folder);
     /* Images are next to the annotations unless --images says where. */
     char *output;
-    int code = run_command(&output, "cd %s && \"$CLEAVE\" import coco photos/coco.json -o set", folder);
+    int code = run_command(&output, "cd %s && cleave import coco photos/coco.json -o set", folder);
     ck_assert_int_eq(code, 65);
     ck_assert_msg(strstr(output, "1 object cannot be used and was skipped: "), "%s", output);
     ck_assert_msg(strstr(output, "b.png: not a PNG"), "%s", output);
     ck_assert_msg(strstr(output, "set: 1 images, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
     free(output);
-    free(expect_success("cd %s && mkdir others && cp photos/c.png others/z.png", folder));
+    run_here("cd %s && mkdir others && cp photos/c.png others/z.png", folder);
     expect_error(65, "says something of none of the 1 images in others, such as z.png; it has a.png",
-                 "cd %s && \"$CLEAVE\" import coco photos/coco.json --images others -o other", folder);
+                 "cd %s && cleave import coco photos/coco.json --images others -o other", folder);
 }
 
 #define SIZED(id, name) "{\"id\":" id ",\"file_name\":\"" name "\",\"width\":8,\"height\":6}"
@@ -195,7 +188,7 @@ TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
                                                                                                         "6],\"counts\":"
                                                                                                         "[0,48]}")));
     char *output;
-    int code = run_command(&output, "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
+    int code = run_command(&output, "cd %s && cleave import coco coco.json --images photos -o set", folder);
     ck_assert_int_eq(code, 65);
     ck_assert_msg(strstr(output,
                          "2 objects cannot be used and were skipped, the first is coco.json: annotation 2: runs "
@@ -205,7 +198,7 @@ TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
     ck_assert_msg(strstr(output, "set: 1 images, 1 with masks, 0 with boxes; 1 to train on"), "%s", output);
     ck_assert_msg(strstr(output, "says nothing of 1 of 3 images"), "%s", output);
     free(output);
-    free(expect_success("cd %s && [ \"$(ls set/masks)\" = a.png ]", folder));
+    run_here("cd %s && [ \"$(ls set/masks)\" = a.png ]", folder);
 }
 
 /* A name that no image has and a thing that cannot be used are distinguished. */
@@ -214,8 +207,8 @@ TEST(annotations_of_which_nothing_can_be_used_do_not_claim_to_know_no_image)
     const char *folder = make_photos("a.png b.png");
     write_annotations(folder, COCO(SIZED("1", "a.png"), OBJECT("1", "1", "{\"size\":[60,80],\"counts\":[0,4800]}")));
     expect_error(65, "coco.json: nothing that it says of 1 of the 2 images in photos can be used",
-                 "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
-    free(expect_success("cd %s && test ! -e set", folder));
+                 "cd %s && cleave import coco coco.json --images photos -o set", folder);
+    run_here("cd %s && test ! -e set", folder);
 }
 
 TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
@@ -241,10 +234,9 @@ TEST(the_share_to_train_on_and_folders_kept_together_are_chosen)
                   "--train-share 0.5",
                   10}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        char *count =
-            expect_success("cd %s && \"$CLEAVE\" import -q coco coco.json --images photos %s -o set%zu >reported && "
-                           "grep -c 'train$' set%zu/manifest.tsv",
-                           folder, cases[k].options, k, k);
+        char *count = expect_success("cd %s && cleave import -q coco coco.json --images photos %s -o set%zu >reported "
+                                     "&& grep -c 'train$' set%zu/manifest.tsv",
+                                     folder, cases[k].options, k, k);
         ck_assert_int_eq(strtol(count, NULL, 10), cases[k].n_train);
         free(count);
     }
@@ -267,7 +259,7 @@ TEST(a_large_folder_does_not_overfill_the_test_split)
     write_annotations(folder, text);
     free(text);
     for (int seed = 0; seed < 6; seed++) {
-        char *count = expect_success("cd %s && \"$CLEAVE\" import -q coco coco.json --images photos --group-by folder "
+        char *count = expect_success("cd %s && cleave import -q coco coco.json --images photos --group-by folder "
                                      "--seed %d -o seed%d >reported && grep -c 'test$' seed%d/manifest.tsv",
                                      folder, seed, seed, seed);
         n_test = atoi(count);
@@ -293,13 +285,13 @@ static const char *make_many(void)
     text_put(&text, "]}");
     write_annotations(folder, text.bytes);
     text_release(&text);
-    free(expect_success("cd %s && for i in $(seq 59); do cp photos/0.png photos/$i.png; done && "
-                        "\"$CLEAVE\" import -q coco coco.json --images photos -o reference",
-                        folder));
+    run_here("cd %s && for i in $(seq 59); do cp photos/0.png photos/$i.png; done && cleave import -q coco coco.json "
+             "--images photos -o reference",
+             folder);
     return folder;
 }
 
-#define IMPORT "\"$CLEAVE\" import -q coco coco.json --images photos -o set "
+#define IMPORT "cleave import -q coco coco.json --images photos -o set "
 /* Shell: waits until a file of the set in work is there, or the set itself. */
 #define UNTIL(file) "until [ -e .set.importing/" file " ] || [ -e set ]; do sleep 0.001; done; "
 
@@ -309,15 +301,14 @@ TEST(an_import_that_is_killed_leaves_no_set_and_the_next_one_makes_it_whole)
     static const char *const points[] = {"masks", "masks/1.png", "masks/30.png", "images", "images/40.png"};
     int n_in_work = 0;
     for (size_t k = 0; k < sizeof points / sizeof *points; k++) {
-        free(expect_success("cd %s && { " IMPORT
-                            " >said 2>&1 & }; work=$!; " UNTIL("%s") "kill -KILL $work; wait $work; "
-                                                                     "if [ -e set ]; then diff -r set reference; fi",
-                            folder, points[k]));
+        run_here("cd %s && { " IMPORT
+                 " >said 2>&1 & }; work=$!; " UNTIL("%s") "kill -KILL $work; wait $work; "
+                                                          "if [ -e set ]; then diff -r set reference; fi",
+                 folder, points[k]);
         n_in_work += run_command(NULL, "cd %s && [ -e .set.importing ] && [ ! -e set ]", folder) == 0;
-        free(expect_success("cd %s && rm -rf set && touch .set.importing/masks/more.png; " IMPORT
-                            " && diff -r set reference && rm -r set && [ \"$(ls -A)\" = "
-                            "\"coco.json\nphotos\nreference\nsaid\" ]",
-                            folder));
+        run_here("cd %s && rm -rf set && touch .set.importing/masks/more.png; " IMPORT
+                 " && diff -r set reference && rm -r set && [ \"$(ls -A)\" = \"coco.json\nphotos\nreference\nsaid\" ]",
+                 folder);
     }
     ck_assert_int_ge(n_in_work, 3);
 }
@@ -330,7 +321,7 @@ TEST(an_import_that_is_asked_to_stop_leaves_nothing)
                                                                                              "wait $work",
                                  folder),
                      143);
-    free(expect_success("cd %s && [ \"$(ls -A)\" = \"coco.json\nphotos\nreference\" ]", folder));
+    run_here("cd %s && [ \"$(ls -A)\" = \"coco.json\nphotos\nreference\" ]", folder);
 }
 
 TEST(one_import_at_a_time_makes_a_set)
@@ -345,7 +336,7 @@ TEST(one_import_at_a_time_makes_a_set)
                     folder);
     ck_assert_msg(code == 75 && strstr(output, "set: another run writes there now"), "%d: %s", code, output);
     free(output);
-    free(expect_success("cd %s && diff -r set reference", folder));
+    run_here("cd %s && diff -r set reference", folder);
     expect_error(73, "set: folder is not empty (it holds ", "cd %s && " IMPORT, folder);
     expect_error(73, "; --overwrite replaces it", "cd %s && " IMPORT, folder);
 }
@@ -354,41 +345,30 @@ TEST(a_set_is_replaced_whole_and_nothing_else_is)
 {
     const char *folder = make_photos("a.png b.png");
     write_annotations(folder, COCO(IMAGE("1", "a.png"), OBJECT("1", "1", "[[1,1,6,1,6,5]]")));
-    free(expect_success("cd %s && " IMPORT " && cp -r set first && chmod 2750 set && ln -s set link", folder));
+    run_here("cd %s && " IMPORT " && cp -r set first && chmod 2750 set && ln -s set link", folder);
     write_annotations(folder, COCO(IMAGE("1", "b.png"), OBJECT("1", "1", "[[1,1,6,1,6,5]]")));
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" import -q coco coco.json --images photos -o set/ --overwrite && [ \"$(cd set && find . "
-        "-type f | sort)\" = "
-        "\"./images/b.png\n./instances/b.png\n./labels.tsv\n./manifest.tsv\n./masks/b.png\" ] && [ \"$(stat -c %%a "
-        "set)\" = "
-        "2750 ] && [ \"$(ls -A)\" = \"coco.json\nfirst\nlink\nphotos\nset\" ]",
-        folder));
+    run_here("cd %s && cleave import -q coco coco.json --images photos -o set/ --overwrite && [ \"$(cd set && find . "
+             "-type f | sort)\" = \"./images/b.png\n./instances/b.png\n./labels.tsv\n./manifest.tsv\n./masks/b.png\" ] "
+             "&& [ \"$(stat -c %%a set)\" = 2750 ] && [ \"$(ls -A)\" = \"coco.json\nfirst\nlink\nphotos\nset\" ]",
+             folder);
     /* By a link, which stays one. */
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" import -q coco coco.json --images photos -o link --overwrite && [ -L link ] "
-        "&& diff -r link set",
-        folder));
+    run_here("cd %s && cleave import -q coco coco.json --images photos -o link --overwrite && [ -L link ] && diff -r "
+             "link set",
+             folder);
     expect_error(73, "is the same file as the input set/images/b.png",
-                 "cd %s && \"$CLEAVE\" import coco coco.json --images set/images "
-                 "-o set --overwrite",
-                 folder);
+                 "cd %s && cleave import coco coco.json --images set/images -o set --overwrite", folder);
     expect_error(73, "the working folder or a mounted disk",
-                 "cd %s/set && \"$CLEAVE\" import coco ../coco.json --images "
-                 "../photos -o . --overwrite",
-                 folder);
+                 "cd %s/set && cleave import coco ../coco.json --images ../photos -o . --overwrite", folder);
     expect_error(73, "set: is no set that import made (it holds .note), and is not replaced",
                  "cd %s && touch set/.note && " IMPORT " --overwrite", folder);
     expect_error(73, "photos: is no set that import made",
-                 "cd %s && \"$CLEAVE\" import coco coco.json --images photos -o "
-                 "photos --overwrite",
-                 folder);
+                 "cd %s && cleave import coco coco.json --images photos -o photos --overwrite", folder);
     expect_error(73, "said: is no folder",
-                 "cd %s && touch said && \"$CLEAVE\" import coco coco.json --images photos -o said", folder);
-    free(expect_success(
-        "cd %s && [ -e set/images/b.png ] && mkdir empty && \"$CLEAVE\" import -q coco "
-        "coco.json --images photos -o empty && [ -e empty/manifest.tsv ] && "
-        "\"$CLEAVE\" import -q coco coco.json --images photos -o new/folder/ && diff -r empty new/folder",
-        folder));
+                 "cd %s && touch said && cleave import coco coco.json --images photos -o said", folder);
+    run_here("cd %s && [ -e set/images/b.png ] && mkdir empty && cleave import -q coco coco.json --images photos -o "
+             "empty && [ -e empty/manifest.tsv ] && cleave import -q coco coco.json --images photos -o new/folder/ && "
+             "diff -r empty new/folder",
+             folder);
 }
 
 /* Masks of 16384 x 16384 pixels, claimed in 130 bytes each, on an image of 107 x 51. */
@@ -397,21 +377,19 @@ TEST(the_hostile_run_lengths_are_imported_or_refused)
     const char *hostile = real_data("the_hostile_run_lengths_are_imported_or_refused", "hostile");
     if (!hostile)
         return;
-    const char *folder = temporary_folder();
-    free(expect_success("cp %s/*rle-* %s", hostile, folder));
+    run_here("cp %s/*rle-* $HERE", hostile);
     uint8_t pixels[107 * 51] = {0};
     struct clv_image image = {.width = 107, .height = 51, .channels = 1, .pixels = pixels};
-    must(clv_png_write(formatted("%s/0001.png", folder), &image, err));
+    must(clv_png_write(here("0001.png"), &image, err));
     static const char *const names[] = {"rle-slow-coco", "coco-rle-other-size"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         expect_error(65, "nothing that it says of 1 of the 1 images in . can be used",
-                     "cd %s && \"$CLEAVE\" import coco %s.json --images . -o set", folder, names[k]);
-        expect_error(65, "annotation 1: runs of a mask of",
-                     "cd %s && \"$CLEAVE\" import coco %s.json --images . -o set", folder, names[k]);
+                     "cleave import coco %s.json --images . -o set", names[k]);
+        expect_error(65, "annotation 1: runs of a mask of", "cleave import coco %s.json --images . -o set", names[k]);
     }
-    free(expect_success("cd %s && \"$CLEAVE\" import cvat rle-slow-cvat.xml --images . -o set", folder));
+    run_here("cleave import cvat rle-slow-cvat.xml --images . -o set");
     struct clv_indexed_image mask = {0};
-    must(clv_indexed_image_read(&mask, formatted("%s/set/masks/0001.png", folder), NULL, err));
+    must(clv_indexed_image_read(&mask, here("set/masks/0001.png"), NULL, err));
     for (int p = 0; p < 107 * 51; p++)
         ck_assert_int_eq(mask.values[p], 1);
     clv_indexed_image_release(&mask);

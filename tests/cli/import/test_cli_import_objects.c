@@ -36,9 +36,9 @@ static void expect_objects(const char *path, const int32_t *wanted, int32_t widt
 static const char *make_coco(const char *text)
 {
     const char *folder = temporary_folder();
-    free(expect_success("mkdir -p %s/photos", folder));
-    put_photo(formatted("%s/photos/a.png", folder), 8, 4);
-    spill(formatted("%s/coco.json", folder), text, strlen(text));
+    run_here("mkdir -p photos");
+    put_photo(here("photos/a.png"), 8, 4);
+    spill(here("coco.json"), text, strlen(text));
     return folder;
 }
 
@@ -53,24 +53,22 @@ TEST(each_annotation_is_an_object_the_one_with_fewer_pixels_in_front)
                                                                 "[[0,3,1,3,1,4,0,4]]") "," OBJECT("1", "",
                                                                                                   "[[0,3,1,3,1,4,0,4]"
                                                                                                   "]")));
-    char *output = expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
-    ck_assert_msg(strstr(output, "objects that others overlap: 2, each pixel is the smaller one's; without a pixel and "
-                                 "left out: 1"),
-                  "%s", output);
-    free(output);
+    expect_output("objects that others overlap: 2, each pixel is the smaller one's; without a pixel and "
+                  "left out: 1",
+                  "cd %s && cleave import coco coco.json --images photos -o set", folder);
     static const int32_t wanted[] = {1, 1, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0,
                                      1, 1, 1, 1, 0, 3, 0, 0, 4, 0, 0, 0, 0, 0, 0, 3};
     expect_objects(formatted("%s/set/instances/a.png", folder), wanted, 8, 4);
-    free(expect_success("cd %s/set && [ \"$(cat manifest.tsv)\" = \"image\tmask\tinstances\tsplit\nimages/a.png\t"
-                        "masks/a.png\tinstances/a.png\ttrain\" ]",
-                        folder));
+    run_here("cd %s/set && [ \"$(cat manifest.tsv)\" = "
+             "\"image\tmask\tinstances\tsplit\nimages/a.png\tmasks/a.png\tinstances/a.png\ttrain\" ]",
+             folder);
 }
 
 TEST(ground_and_crowds_are_of_the_mask_alone_and_no_overlap_is_not_spoken_of)
 {
     const char *folder = make_coco(COCO(OBJECT("1", "\"iscrowd\":1,", "[[0,0,2,0,2,4,0,4]]") "," OBJECT(
         "2", "", "[[3,0,5,0,5,4,3,4]]") "," OBJECT("1", "", "[[6,0,8,0,8,1,6,1]]")));
-    char *output = expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
+    char *output = expect_success("cd %s && cleave import coco coco.json --images photos -o set", folder);
     ck_assert_msg(!strstr(output, "overlap"), "%s", output);
     free(output);
     static const int32_t wanted[32] = {0, 0, 0, 0, 0, 0, 1, 1};
@@ -84,26 +82,24 @@ TEST(ground_and_crowds_are_of_the_mask_alone_and_no_overlap_is_not_spoken_of)
 
 TEST(labelme_shapes_of_one_label_and_group_are_one_object)
 {
-    const char *folder = temporary_folder();
 #define SHAPE(label, group, x)                                                                                         \
     "{\"label\":\"" label "\",\"group_id\":" group ",\"points\":[[" #x ",0],[" #x ",4],[" #x ".9,4],[" #x ".9,0]]}"
     static const char text[] = "{\"imagePath\":\"a.png\",\"shapes\":[" SHAPE("cell", "0", 0) "," SHAPE(
         "cell", "null", 1) "," SHAPE("seed", "0", 2) "," SHAPE("cell", "0", 3) "," SHAPE("cell", "null", 4) "]}";
-    free(expect_success("mkdir %s/photos", folder));
-    put_photo(formatted("%s/photos/a.png", folder), 8, 4);
-    spill(formatted("%s/photos/a.json", folder), text, sizeof text - 1);
-    free(expect_success("cd %s && \"$CLEAVE\" import labelme photos -o set", folder));
+    run_here("mkdir photos");
+    put_photo(here("photos/a.png"), 8, 4);
+    spill(here("photos/a.json"), text, sizeof text - 1);
+    run_here("cleave import labelme photos -o set");
     int32_t wanted[32];
     for (int p = 0; p < 32; p++)
         wanted[p] = (const int32_t[8]){1, 2, 3, 1, 4, 0, 0, 0}[p % 8];
-    expect_objects(formatted("%s/set/instances/a.png", folder), wanted, 8, 4);
+    expect_objects(here("set/instances/a.png"), wanted, 8, 4);
 }
 
 TEST(seventy_thousand_objects_are_a_tiff_of_which_is_spoken_once)
 {
-    const char *folder = temporary_folder();
     struct text text;
-    free(expect_success("mkdir %s/photos", folder));
+    run_here("mkdir photos");
     text_init(&text, 1 << 24);
     text_put(&text, "{\"images\":[{\"id\":0,\"file_name\":\"a.png\"},{\"id\":1,\"file_name\":\"b.png\"}],"
                     "\"categories\":[{\"id\":1,\"name\":\"dot\"}],\"annotations\":[");
@@ -113,51 +109,49 @@ TEST(seventy_thousand_objects_are_a_tiff_of_which_is_spoken_once)
                     i ? "," : "", i / 70000, x, y, x + 1, y, x + 1, y + 1, x, y + 1);
     }
     text_put(&text, "]}");
-    spill(formatted("%s/coco.json", folder), text.bytes, text.size);
+    spill(here("coco.json"), text.bytes, text.size);
     text_release(&text);
     for (int k = 0; k < 2; k++)
-        put_photo(formatted("%s/photos/%c.png", folder, "ab"[k]), 280, 250);
-    char *output = expect_success("cd %s && \"$CLEAVE\" import coco coco.json --images photos -o set", folder);
+        put_photo(here("photos/%c.png", "ab"[k]), 280, 250);
+    char *output = expect_success("cleave import coco coco.json --images photos -o set");
     const char *said = strstr(output, "instances/a.png: 70000 objects, more than 16 bits can number");
     ck_assert_msg(said && !strstr(output, "b.png"), "%s", output);
     free(output);
     struct clv_object_map map = {0};
-    must(clv_object_map_read(&map, formatted("%s/set/instances/b.tif", folder), 280, 250, NULL, err));
+    must(clv_object_map_read(&map, here("set/instances/b.tif"), 280, 250, NULL, err));
     for (int32_t p = 0; p < 70000; p++)
         ck_assert_int_eq(map.objects[p], p + 1);
     clv_object_map_release(&map);
-    free(expect_success("grep -q 'instances/b.tif' %s/set/manifest.tsv", folder));
+    run_here("grep -q 'instances/b.tif' set/manifest.tsv");
 }
 
 /* A mask of an object in an image's folder; of one channel, or with transparency. */
-static void put_mask(const char *folder, const char *name, const char *rows, int32_t width, int channels)
+static void put_mask(const char *name, const char *rows, int32_t width, int channels)
 {
     struct clv_image image = {.width = width, .height = (int32_t)strlen(rows) / width, .channels = channels};
     image.pixels = calloc(strlen(rows), (size_t)channels);
     for (size_t p = 0; p < strlen(rows); p++)
         memset(image.pixels + p * (size_t)channels, rows[p] == '#' ? 255 : 0, (size_t)channels);
-    must(clv_png_write(formatted("%s/%s", folder, name), &image, err));
+    must(clv_png_write(here("%s", name), &image, err));
     free(image.pixels);
 }
 
 TEST(folders_of_a_mask_for_each_object_become_label_images)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && for n in a b c d e; do mkdir -p dsb/$n/images; done && mkdir dsb/a/masks dsb/b/masks "
-                        "dsb/d/masks dsb/e/masks",
-                        folder));
+    run_here(
+        "for n in a b c d e; do mkdir -p dsb/$n/images; done && mkdir dsb/a/masks dsb/b/masks dsb/d/masks dsb/e/masks");
     for (const char *name = "abcde"; *name; name++)
-        put_photo(formatted("%s/dsb/%c/images/photo.png", folder, *name), 4, 2);
-    put_mask(folder, "dsb/a/masks/1.png", "###....#", 4, 1); /* in two pieces */
-    put_mask(folder, "dsb/a/masks/2.png", "..##....", 4, 3); /* fewer pixels */
-    put_mask(folder, "dsb/a/masks/3.png", "....#...", 4, 1); /* one pixel */
-    put_mask(folder, "dsb/a/masks/4.png", "........", 4, 1);
-    put_mask(folder, "dsb/b/masks/1.png", "##....", 3, 1);
-    put_mask(folder, "dsb/d/masks/1.png", "#.......", 4, 1);
-    spill(formatted("%s/dsb/e/masks/1.png", folder), "no image", 8);
-    put_photo(formatted("%s/dsb/d/images/second.png", folder), 4, 2);
+        put_photo(here("dsb/%c/images/photo.png", *name), 4, 2);
+    put_mask("dsb/a/masks/1.png", "###....#", 4, 1); /* in two pieces */
+    put_mask("dsb/a/masks/2.png", "..##....", 4, 3); /* fewer pixels */
+    put_mask("dsb/a/masks/3.png", "....#...", 4, 1); /* one pixel */
+    put_mask("dsb/a/masks/4.png", "........", 4, 1);
+    put_mask("dsb/b/masks/1.png", "##....", 3, 1);
+    put_mask("dsb/d/masks/1.png", "#.......", 4, 1);
+    spill(here("dsb/e/masks/1.png"), "no image", 8);
+    put_photo(here("dsb/d/images/second.png"), 4, 2);
     char *output;
-    ck_assert_int_eq(run_command(&output, "cd %s && \"$CLEAVE\" import dsb dsb -o set", folder), 65);
+    ck_assert_int_eq(run_command(&output, "cd $HERE && cleave import dsb dsb -o set"), 65);
     static const char *const said[] = {"dsb/b/masks/1.png: mask is 3x2, image is 4x2",
                                        "d/images/second.png is there, too; a folder is of one image",
                                        "dsb/e/masks/1.png: not a PNG",
@@ -169,29 +163,23 @@ TEST(folders_of_a_mask_for_each_object_become_label_images)
         ck_assert_msg(strstr(output, said[k]), "\"%s\" is not in %s", said[k], output);
     free(output);
     static const int32_t wanted[] = {1, 1, 2, 2, 3, 0, 0, 1};
-    expect_objects(formatted("%s/set/instances/a.png", folder), wanted, 4, 2);
-    free(expect_success("cd %s && [ \"$(ls set/images set/masks set/instances | sort -u | grep png)\" = a.png ] && "
-                        "grep -q '^1\tobject' set/labels.tsv && \"$CLEAVE\" import dsb dsb/a -o one && "
-                        "cmp one/instances/photo.png set/instances/a.png",
-                        folder));
-    expect_error(64, "--images has no effect", "cd %s && \"$CLEAVE\" import dsb dsb --images dsb -o more", folder);
-    expect_error(66, "dsb/c/images: has no NAME/images/", "cd %s && \"$CLEAVE\" import dsb dsb/c/images -o more",
-                 folder);
-    expect_error(65, "dsb/c: no image of it can be taken over", "cd %s && \"$CLEAVE\" import dsb dsb/c -o more",
-                 folder);
+    expect_objects(here("set/instances/a.png"), wanted, 4, 2);
+    run_here("[ \"$(ls set/images set/masks set/instances | sort -u | grep png)\" = a.png ] && grep -q '^1\tobject' "
+             "set/labels.tsv && cleave import dsb dsb/a -o one && cmp one/instances/photo.png set/instances/a.png");
+    expect_error(64, "--images has no effect", "cleave import dsb dsb --images dsb -o more");
+    expect_error(66, "dsb/c/images: has no NAME/images/", "cleave import dsb dsb/c/images -o more");
+    expect_error(65, "dsb/c: no image of it can be taken over", "cleave import dsb dsb/c -o more");
 }
 
 /* What --objects finds and exports is what is imported, to the byte. */
 TEST(exported_objects_come_back_as_they_were)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && ln -s %s B && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ "
-                        "--objects --export coco,labelme --rle --tolerance 0",
-                        folder, sample_set()));
+    run_here("ln -s $SET B && cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects --export "
+             "coco,labelme --rle --tolerance 0");
     for (const char *const *form = (const char *const[]){"coco", "labelme", NULL}; *form; form++)
-        free(expect_success("cd %s && \"$CLEAVE\" import %s out/ --images B/images -o %s-set && for f in "
-                            "out/objects/*.png; do cmp $f %s-set/instances/${f##*/} || exit 1; done",
-                            folder, *form, *form, *form));
+        run_here("cleave import %s out/ --images B/images -o %s-set && for f in out/objects/*.png; do cmp $f "
+                 "%s-set/instances/${f##*/} || exit 1; done",
+                 *form, *form, *form);
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -16,17 +16,13 @@
 
 static inline const char *folder(void)
 {
-    return formatted("%s/set", temporary_folder());
+    return here("set");
 }
 
 /* Of two images; what was drawn of them is next to them, in synth/. */
 static inline void make_set(void)
 {
-    ck_assert_int_eq(run_command(NULL,
-                                 "\"$CLEAVE\" synth -q -n 2 --size 40x30 -o %s/synth && mkdir %s && "
-                                 "cp %s/synth/images/* %s/",
-                                 temporary_folder(), folder(), temporary_folder(), folder()),
-                     0);
+    run_here("cleave synth -q -n 2 --size 40x30 -o synth && mkdir %s && cp synth/images/* %s/", folder(), folder());
 }
 
 struct server {
@@ -41,7 +37,7 @@ static inline struct server start_with(const char *const *more)
 {
     struct server server = {0};
     int ends[2];
-    ck_assert_int_eq(run_command(NULL, "true"), 0); /* sets $CLEAVE */
+    run_here("true"); /* sets $CLEAVE */
     ck_assert_int_eq(pipe(ends), 0);
     const char *set = folder(); /* another one in another process */
     server.child = fork();

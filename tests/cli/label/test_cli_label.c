@@ -92,7 +92,7 @@ TEST(ten_thousand_hostile_requests_change_nothing)
     ck_assert_ptr_nonnull(strstr(answer, "nosniff"));
     ck_assert_ptr_nonnull(strstr(answer, "frame-ancestors 'none'"));
     stop(&server);
-    ck_assert_int_eq(run_command(NULL, "test -z \"$(ls %s/masks %s/strokes | grep -v :)\"", folder(), folder()), 0);
+    run_here("test -z \"$(ls %s/masks %s/strokes | grep -v :)\"", folder(), folder());
 }
 
 static void close_all(const int *connections, int n)
@@ -234,9 +234,7 @@ TEST(large_photos_are_sent_from_their_file)
 {
     const off_t size = 64 << 20;
     make_set();
-    ck_assert_int_eq(run_command(NULL, "cp %s/synth/masks/0001.png %s/0000.png && truncate -s 64M %s/0000.png",
-                                 temporary_folder(), folder(), folder()),
-                     0);
+    run_here("cp synth/masks/0001.png %s/0000.png && truncate -s 64M %s/0000.png", folder(), folder());
     struct server server = start();
     static char answer[1 << 20];
     int readers[N_READERS];
@@ -328,7 +326,7 @@ TEST(boxes_of_another_program_and_limits_of_images_reach_the_page)
 {
     static char answer[1 << 16];
     make_set();
-    const char *boxes = formatted("%s/boxes.tsv", temporary_folder());
+    const char *boxes = here("boxes.tsv");
     FILE *stream = fopen(boxes, "w");
     ck_assert_ptr_nonnull(stream);
     fprintf(stream, "image\tx\ty\tw\th\n0001.jpg\t5\t6\t20\t15\n");
@@ -347,11 +345,11 @@ static char *noted(const char *more)
 {
     char *text = NULL;
     ck_assert_int_eq(
-        run_command(&text,
-                    "cd %s && rm -f link && { \"$CLEAVE\" label --no-browser %s set >link 2>notes & } && p=$! && "
-                    "for i in $(seq 1500); do test -s link && break; sleep .02; done; kill -TERM $p; "
-                    "wait $p; test $? = 143 && cat notes",
-                    temporary_folder(), more),
+        run_command(
+            &text,
+            "cd $HERE && rm -f link && { cleave label --no-browser %s set >link 2>notes & } && p=$! && for i in $(seq "
+            "1500); do test -s link && break; sleep .02; done; kill -TERM $p; wait $p; test $? = 143 && cat notes",
+            more),
         0);
     return text;
 }
@@ -432,7 +430,7 @@ TEST(addresses_of_both_kinds_are_listened_on_and_written_as_browsers_do)
 static void expect(int code, const char *part, const char *arguments)
 {
     char *output = NULL;
-    int is = run_command(&output, "timeout 20 \"$CLEAVE\" label --no-browser %s", arguments);
+    int is = run_command(&output, "timeout 20 cleave label --no-browser %s", arguments);
     ck_assert_msg(is == code && strstr(output, part), "%s: %d %s", arguments, is, output);
     free(output);
 }
@@ -443,15 +441,15 @@ TEST(what_cannot_be_served_is_reported_at_once)
     struct server server = start();
     char other[512];
     snprintf(other, sizeof other, "%s/other", temporary_folder());
-    ck_assert_int_eq(run_command(NULL, "cp -r %s %s", folder(), other), 0);
+    run_here("cp -r %s %s", folder(), other);
     expect(64, "which folder", "");
     expect(64, "takes one folder", formatted("%s %s", folder(), folder()));
     expect(64, "--port: \"65536\"", formatted("--port 65536 %s", folder()));
     expect(64, "no IPv4 or IPv6 address", formatted("--listen horse %s", other));
-    expect(66, "absent", formatted("%s/absent", temporary_folder()));
-    expect(66, "is no folder", formatted("%s/synth/manifest.tsv", temporary_folder()));
-    ck_assert_int_eq(run_command(NULL, "mkdir %s/bare", temporary_folder()), 0);
-    expect(66, "holds no image", formatted("%s/bare", temporary_folder()));
+    expect(66, "absent", here("absent"));
+    expect(66, "is no folder", here("synth/manifest.tsv"));
+    run_here("mkdir bare");
+    expect(66, "holds no image", here("bare"));
     expect(75, "another run writes there now", folder());
     expect(71, "; --port names another one", formatted("--port %d %s", server.port, other));
     stop(&server);
@@ -460,11 +458,11 @@ TEST(what_cannot_be_served_is_reported_at_once)
 TEST(a_folder_that_may_not_be_written_to_is_refused)
 {
     make_set();
-    ck_assert_int_eq(run_command(NULL, "chmod 755 %s && chmod 555 %s", temporary_folder(), folder()), 0);
+    run_here("chmod 755 $HERE && chmod 555 %s", folder());
     char *output = NULL; /* nothing stops a superuser */
-    int is = run_command(&output, "%s timeout 20 \"$CLEAVE\" label --no-browser %s",
+    int is = run_command(&output, "%s timeout 20 cleave label --no-browser %s",
                          getuid() == 0 ? "setpriv --reuid 65534 --clear-groups" : "", folder());
     ck_assert_msg(is == 73 && strstr(output, "/set: cannot save labels there"), "%d %s", is, output);
-    ck_assert_int_eq(run_command(NULL, "chmod 755 %s", folder()), 0);
+    run_here("chmod 755 %s", folder());
     free(output);
 }

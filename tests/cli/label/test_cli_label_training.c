@@ -11,7 +11,7 @@ static char answer[1 << 16];
 static void make_labelled_set(void)
 {
     make_set();
-    ck_assert_int_eq(run_command(NULL, "cp -r %s/synth/masks %s/masks", temporary_folder(), folder()), 0);
+    run_here("cp -r synth/masks %s/masks", folder());
 }
 
 enum { N_TRIES = 6000 }; /* of 20 ms */
@@ -36,12 +36,9 @@ static const char *wait_for_training(const struct server *server)
 /* Seven larger images, the first so many with their masks, and a file that is noted to be no image. */
 static void make_larger_set(int n_masks)
 {
-    ck_assert_int_eq(run_command(NULL,
-                                 "cd %s && \"$CLEAVE\" synth -q -n 7 --size 160x120 -o synth && mkdir -p set/masks && "
-                                 "cp synth/images/* set/ && cp $(ls -d synth/masks/* | head -%d) set/masks/ && "
-                                 "echo none >set/notes.txt",
-                                 temporary_folder(), n_masks),
-                     0);
+    run_here("cleave synth -q -n 7 --size 160x120 -o synth && mkdir -p set/masks && cp synth/images/* set/ && cp $(ls "
+             "-d synth/masks/* | head -%d) set/masks/ && echo none >set/notes.txt",
+             n_masks);
 }
 
 /* The process that the server has started for a training, once it is one; its arguments are in `answer`, one a line. */
@@ -69,9 +66,8 @@ static void expect_cross_validated(double loss, double error)
     char *summary = NULL;
     double row[3];
     ck_assert_int_eq(
-        run_command(&summary,
-                    "\"$CLEAVE\" train --learner wmpmap --data %s --seed 1 --cv-grid 1e-05 --cv 2 -o %s/other",
-                    folder(), temporary_folder()),
+        run_command(&summary, "cleave train --learner wmpmap --data %s --seed 1 --cv-grid 1e-05 --cv 2 -o $HERE/other",
+                    folder()),
         0);
     const char *at = strstr(summary, "     1e-05 ");
     ck_assert_msg(at && sscanf(at, "%lf %lf %lf", &row[0], &row[1], &row[2]) == 3, "%s", summary);
@@ -101,9 +97,9 @@ TEST(a_training_in_the_background_makes_the_model_that_the_page_then_has)
     ck_assert_ptr_nonnull(strstr(answer, "\"has_model\":true"));
     stop(&server);
     char *record = NULL;
-    ck_assert_int_eq(run_command(&record, "\"$CLEAVE\" inspect %s/label.cleave", folder()), 0);
+    ck_assert_int_eq(run_command(&record, "cleave inspect %s/label.cleave", folder()), 0);
     ck_assert_ptr_nonnull(strstr(record, "wmpmap"));
-    ck_assert_int_eq(run_command(NULL, "test ! -e %s/strokes/.training/accepted", folder()), 0);
+    run_here("test ! -e %s/strokes/.training/accepted", folder());
     free(record);
 }
 
@@ -114,7 +110,7 @@ TEST(boxes_and_strokes_teach_the_model_in_the_background)
         "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[5,5,35,25]}",
         "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[20,15]}"};
     make_labelled_set();
-    ck_assert_int_eq(run_command(NULL, "rm $(ls -d %s/masks/* | tail -1)", folder()), 0);
+    run_here("rm $(ls -d %s/masks/* | tail -1)", folder());
     struct server server = start();
     ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/open/1", "{}"), 200);
     for (int k = 0; k < 2; k++) {
@@ -127,14 +123,14 @@ TEST(boxes_and_strokes_teach_the_model_in_the_background)
                       reported); /* two masks are cross-validated */
     }
     stop(&server);
-    ck_assert_int_eq(run_command(NULL, "test ! -e %s/.training.tsv", folder()), 0);
+    run_here("test ! -e %s/.training.tsv", folder());
 }
 
 TEST(a_training_that_fails_says_why_and_leaves_no_model)
 {
     make_labelled_set();
     struct server server = start();
-    ck_assert_int_eq(run_command(NULL, "for f in %s/*.jpg; do echo x >$f; done", folder()), 0);
+    run_here("for f in %s/*.jpg; do echo x >$f; done", folder());
     ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
     const char *reported = wait_for_training(&server);
     ck_assert_msg(strstr(reported, "\"models\":0") && strstr(reported, "2 of 2 images cannot be learned from") &&
@@ -143,7 +139,7 @@ TEST(a_training_that_fails_says_why_and_leaves_no_model)
     ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
     ck_assert_ptr_nonnull(strstr(answer, "\"error\":\"\"")); /* of the new one */
     stop(&server);
-    ck_assert_int_eq(run_command(NULL, "test ! -e %s/label.cleave", folder()), 0);
+    run_here("test ! -e %s/label.cleave", folder());
 }
 
 TEST(notes_of_a_training_are_no_errors)
@@ -170,7 +166,7 @@ TEST(notes_of_a_training_are_no_errors)
 /* That many masks, and nothing else to learn from. */
 static void expect_arguments(int n_masks, const char *cross_validation)
 {
-    ck_assert_int_eq(run_command(NULL, "rm -rf %s %s/synth", folder(), temporary_folder()), 0);
+    run_here("rm -rf %s synth", folder());
     make_larger_set(n_masks);
     struct server server = start();
     ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
@@ -226,11 +222,10 @@ static struct server start_slowly(void)
         "{ int failed = REAL(kill)(child, number);\n"
         "  if (failed && errno == ESRCH) close(open(getenv(\"NOBODY\"), O_CREAT | O_WRONLY, 0600));\n"
         "  return failed; }\n";
-    const char *source = formatted("%s/calls.c", temporary_folder()),
-               *library = formatted("%s/calls.so", temporary_folder());
+    const char *source = here("calls.c"), *library = here("calls.so");
     spill(source, calls, sizeof calls - 1);
-    ck_assert_int_eq(run_command(NULL, "cc -D_GNU_SOURCE -shared -fPIC -o %s %s -ldl", library, source), 0);
-    setenv("NOBODY", formatted("%s/nobody", temporary_folder()), 1);
+    run_here("cc -D_GNU_SOURCE -shared -fPIC -o %s %s -ldl", library, source);
+    setenv("NOBODY", here("nobody"), 1);
     setenv("LD_PRELOAD", library, 1);
     struct server server = start();
     unsetenv("LD_PRELOAD");
@@ -268,7 +263,7 @@ TEST(a_training_that_has_ended_is_sent_no_signal)
         wait_a_while(try, "the training's end");
     }
     stop(&server);
-    ck_assert_int_ne(access(formatted("%s/nobody", temporary_folder()), F_OK), 0);
+    ck_assert_int_ne(access(here("nobody"), F_OK), 0);
 }
 
 TEST(a_training_is_stopped_by_the_page_and_with_the_program)
@@ -285,30 +280,26 @@ TEST(a_training_is_stopped_by_the_page_and_with_the_program)
     child = find_training(&server);
     stop(&server); /* waits for its child */
     ck_assert_int_eq(kill(child, 0), -1);
-    ck_assert_int_eq(run_command(NULL, "test ! -e %s/label.cleave", folder()), 0);
+    run_here("test ! -e %s/label.cleave", folder());
 }
 
 /* A desktop whose xdg-open writes what it was given into `opened`. */
 static void make_desktop(void)
 {
-    const char *opener = formatted("%s/bin/xdg-open", temporary_folder());
-    ck_assert_int_eq(
-        run_command(NULL, "mkdir %s/bin %s/run && printf '#!/bin/sh\\necho \"$*\" >%s/opened\\n' >%s && chmod +x %s",
-                    temporary_folder(), temporary_folder(), temporary_folder(), opener, opener),
-        0);
+    const char *opener = here("bin/xdg-open");
+    run_here("mkdir bin run && printf '#!/bin/sh\\necho \"$*\" >%s/opened\\n' >%s && chmod +x %s", temporary_folder(),
+             opener, opener);
     setenv("DISPLAY", ":7", 1);
-    setenv("PATH", formatted("%s/bin:%s", temporary_folder(), getenv("PATH")), 1);
-    setenv("XDG_RUNTIME_DIR", formatted("%s/run", temporary_folder()), 1);
+    setenv("PATH", here("bin:%s", getenv("PATH")), 1);
+    setenv("XDG_RUNTIME_DIR", here("run"), 1);
 }
 
 /* What was opened, to free(). */
 static char *opened_path(void)
 {
     char *path = NULL;
-    ck_assert_int_eq(run_command(&path,
-                                 "for i in $(seq 1500); do test -s %s/opened && break; sleep .02; done; "
-                                 "printf %%s \"$(cat %s/opened)\"",
-                                 temporary_folder(), temporary_folder()),
+    ck_assert_int_eq(run_command(&path, "for i in $(seq 1500); do test -s $HERE/opened && break; sleep .02; done; "
+                                        "printf %%s \"$(cat $HERE/opened)\""),
                      0);
     return path;
 }
@@ -320,7 +311,7 @@ TEST(the_browser_is_given_a_file_of_its_own_that_leads_to_the_link)
     make_desktop();
     struct server server = start_with((const char *const[]){NULL});
     char *path = opened_path(), *page, *mode = NULL;
-    ck_assert_msg(strstr(path, formatted("%s/run/", temporary_folder())) == path, "%s", path);
+    ck_assert_msg(strstr(path, here("run/")) == path, "%s", path);
     ck_assert(strlen(path) > 5 && strcmp(path + strlen(path) - 5, ".html") == 0 && !strstr(path, server.token));
     ck_assert_int_eq(run_command(&mode, "stat -c %%a %s", path), 0);
     ck_assert_str_eq(mode, "600\n");
@@ -342,12 +333,11 @@ TEST(a_file_for_the_browser_that_cannot_be_written_is_no_end)
     char *output = NULL;
     make_set();
     make_desktop();
-    int code =
-        run_command(&output,
-                    "sh -c 'trap \"\" XFSZ; ulimit -f 0; echo $$; exec timeout -s INT 20 \"$CLEAVE\" label %s 2>&1' "
-                    "| { read process; read head; read train; read segment; read link; read note; kill -INT $process; "
-                    "echo \"$note\"; }",
-                    folder());
+    int code = run_command(
+        &output,
+        "sh -c 'trap \"\" XFSZ; ulimit -f 0; echo $$; exec timeout -s INT 20 cleave label %s 2>&1' | { read process; "
+        "read head; read train; read segment; read link; read note; kill -INT $process; echo \"$note\"; }",
+        folder());
     ck_assert_int_eq(code, 0);
     ck_assert_msg(strstr(output, "cleave: the browser is not opened: ") == output &&
                       strstr(output, ".html: cannot write: "),
@@ -359,13 +349,13 @@ TEST(a_runtime_folder_that_is_not_there_is_replaced_by_a_temporary_one)
 {
     make_set();
     make_desktop();
-    ck_assert_int_eq(run_command(NULL, "rmdir %s/run && mkdir %s/other", temporary_folder(), temporary_folder()), 0);
-    setenv("TMPDIR", formatted("%s/other", temporary_folder()), 1);
+    run_here("rmdir run && mkdir other");
+    setenv("TMPDIR", here("other"), 1);
     struct server server = start_with((const char *const[]){NULL});
     char *path = opened_path();
-    ck_assert_msg(strstr(path, formatted("%s/other/", temporary_folder())) == path, "%s", path);
+    ck_assert_msg(strstr(path, here("other/")) == path, "%s", path);
     stop(&server);
-    ck_assert_int_eq(run_command(NULL, "rmdir %s/other", temporary_folder()), 0);
+    run_here("rmdir other");
     free(path);
 }
 
@@ -392,9 +382,7 @@ TEST(no_browser_is_opened_without_a_desktop_or_when_none_is_wanted)
         setenv("DISPLAY", ":7", 1);
         ck_assert_int_eq(ask(answer, sizeof answer, &server, "/"), 200);
         stop(&server);
-        ck_assert_int_eq(run_command(NULL, "test ! -e %s/opened && rmdir %s/run && mkdir %s/run", temporary_folder(),
-                                     temporary_folder(), temporary_folder()),
-                         0);
+        run_here("test ! -e opened && rmdir run && mkdir run");
     }
 }
 
@@ -462,11 +450,11 @@ static char *noted(const char *arguments)
 {
     char *text = NULL;
     ck_assert_int_eq(
-        run_command(&text,
-                    "cd %s && rm -f link && { \"$CLEAVE\" label --no-browser %s >link 2>notes & } && p=$! && "
-                    "for i in $(seq 1500); do test -s link && break; sleep .02; done; kill -TERM $p; "
-                    "wait $p; test $? = 143 && cat notes",
-                    temporary_folder(), arguments),
+        run_command(
+            &text,
+            "cd $HERE && rm -f link && { cleave label --no-browser %s >link 2>notes & } && p=$! && for i in $(seq "
+            "1500); do test -s link && break; sleep .02; done; kill -TERM $p; wait $p; test $? = 143 && cat notes",
+            arguments),
         0);
     return text;
 }
@@ -475,7 +463,7 @@ static char *noted(const char *arguments)
 TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
 {
     make_labelled_set();
-    ck_assert_int_eq(run_command(NULL, "cd %s && mv set \"it's \\$HOME\"", temporary_folder()), 0);
+    run_here("mv set \"it's \\$HOME\"");
     const char *head = formatted("cleave: %s/it's $HOME: 2 images, 2 accepted; ", temporary_folder());
     for (int k = 0; k < 2; k++) {
         char *text = noted("\"it's \\$HOME\"");
@@ -484,14 +472,13 @@ TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
                 strstr(text, "\ncleave: stopped, all is saved: 2 of 2 images are accepted, 2 were at the start"),
             "%s", text);
         ck_assert_int_eq(strstr(text, "--overwrite") != NULL, k);
-        free(expect_success("cd %s && { echo 'cleave() { \"$CLEAVE\" \"$@\"; }' && grep '^  cleave' notes | head -2; } "
-                            ">lines && sh -e lines && test $(ls \"it's \\$HOME-masks\" | wc -l) = 2",
-                            temporary_folder()));
+        run_here(
+            "grep '^  cleave' notes | head -2 >lines && sh -e lines && test $(ls \"it's \\$HOME-masks\" | wc -l) = 2");
         free(text);
     }
-    free(expect_success("cd %s && mkdir p && cp it*/*.png it*/*.jpg p 2>/dev/null; ls p/*", temporary_folder()));
+    run_here("mkdir p && cp it*/*.png it*/*.jpg p 2>/dev/null; ls p/*");
     free(noted("p"));
-    free(expect_success("cd %s/p && test ! -e masks && test ! -e strokes", temporary_folder()));
+    run_here("cd p && test ! -e masks && test ! -e strokes");
     char *quiet = noted("-q \"it's \\$HOME\"");
     ck_assert_str_eq(quiet, "");
     free(quiet);

@@ -21,27 +21,26 @@ static const char *make_tiny_set(const char *header)
     static char folder[256];
     const uint8_t truth[] = {1, 1, 1, 1, 0, 0, 0, 0}, prediction[] = {1, 1, 1, 0, 1, 0, 0, 0};
     snprintf(folder, sizeof folder, "%s", temporary_folder());
-    free(expect_success("cd %s && mkdir -p set/images/deep set/masks pred", folder));
+    run_here("mkdir -p set/images/deep set/masks pred");
     struct clv_image image = {0};
     must(clv_image_new(&image, 4, 2, 3, err));
-    must(clv_png_write(formatted("%s/set/images/a.png", folder), &image, err));
-    must(clv_png_write(formatted("%s/set/images/b.png", folder), &image, err));
+    must(clv_png_write(here("set/images/a.png"), &image, err));
+    must(clv_png_write(here("set/images/b.png"), &image, err));
     clv_image_release(&image);
-    write_mask(formatted("%s/set/masks/a.png", folder), 4, 2, truth);
-    write_mask(formatted("%s/set/masks/b.png", folder), 4, 2, truth);
-    write_mask(formatted("%s/pred/a.png", folder), 4, 2, prediction);
-    write_mask(formatted("%s/pred/b.png", folder), 4, 2, truth);
+    write_mask(here("set/masks/a.png"), 4, 2, truth);
+    write_mask(here("set/masks/b.png"), 4, 2, truth);
+    write_mask(here("pred/a.png"), 4, 2, prediction);
+    write_mask(here("pred/b.png"), 4, 2, truth);
     const char *text = formatted("%s\nimages/a.png\tmasks/a.png\ttest\nimages/b.png\tmasks/b.png\ttest\n", header);
-    spill(formatted("%s/set/manifest.tsv", folder), text, strlen(text));
+    spill(here("set/manifest.tsv"), text, strlen(text));
     return folder;
 }
 
 TEST(predictions_in_the_place_of_the_set_are_said_to_be_there)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && mkdir out && cp %s/masks/000[12].png out", folder, sample_set()));
+    run_here("mkdir out && cp $SET/masks/000[12].png out");
     char *text = NULL;
-    ck_assert_int_eq(run_command(&text, "cd %s && \"$CLEAVE\" score out %s", folder, sample_set()), 65);
+    ck_assert_int_eq(run_command(&text, "cd $HERE && cleave score out $SET"), 65);
     ck_assert_msg(strstr(text, "the set with the truth comes first, the folder of predictions second") &&
                       !strstr(text, "learn"),
                   "%s", text);
@@ -51,8 +50,7 @@ TEST(predictions_in_the_place_of_the_set_are_said_to_be_there)
 TEST(json_holds_the_means_over_images)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
-    char *json =
-        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json --per-image", folder);
+    char *json = expect_success("cd %s && cleave score --data set/manifest.tsv --pred pred --json --per-image", folder);
     ck_assert_str_eq(
         json, "{\"images\":2,\"weighted_hamming\":0.125,\"weighted_hamming_standard_error\":0.125,\"hamming\":0.125,"
               "\"iou\":{\"0\":0.8,\"1\":0.8},\"mean_iou\":0.8,\"pixels\":16,\"accuracy\":0.875,\"class_accuracy\":{"
@@ -62,14 +60,12 @@ TEST(json_holds_the_means_over_images)
               "{\"image\":\"images/a.png\",\"weighted_hamming\":0.25,\"hamming\":0.25,\"mean_iou\":0.6},"
               "{\"image\":\"images/b.png\",\"weighted_hamming\":0,\"hamming\":0,\"mean_iou\":1}]}\n");
     free(json);
-    char *csv = expect_success("cd %s && \"$CLEAVE\" score -q --data set --pred pred --csv", folder);
+    char *csv = expect_success("cd %s && cleave score -q --data set --pred pred --csv", folder);
     ck_assert_str_eq(csv, "image,pixels,weighted_hamming,hamming,mean_iou,iou_0,iou_1\n"
                           "\"images/a.png\",8,0.25,0.25,0.6,0.6,0.6\n\"images/b.png\",8,0,0,1,1,1\n");
     free(csv);
-    char *text = expect_success("cd %s && \"$CLEAVE\" score --data set --pred pred --per-image", folder);
-    ck_assert_ptr_nonnull(strstr(text, "12.50"));
-    ck_assert_ptr_nonnull(strstr(text, "25.00      25.00    0.6000  images/a.png"));
-    free(text);
+    EXPECT_PARTS(expect_success("cd %s && cleave score --data set --pred pred --per-image", folder), "12.50",
+                 "25.00      25.00    0.6000  images/a.png");
 }
 
 /* Two examples of three nodes with one feature; the last node's label is not known. */
@@ -85,22 +81,19 @@ static void write_feature_file(const char *path, const float x[6], const float c
 
 TEST(known_nodes_of_a_feature_file_are_scored)
 {
-    const char *folder = temporary_folder();
     const float x[6] = {1, -1, 2, 1, -2, 1}, other[6] = {1, 1, 2, 1, -2, 1};
     const float counts[6][2] = {{0, 1}, {1, 0}, {0, 1}, {0, 1}, {1, 0}, {0, 0}};
-    write_feature_file(formatted("%s/train.safetensors", folder), x, counts);
-    write_feature_file(formatted("%s/test.safetensors", folder), other, counts);
-    free(expect_success("cd %s && \"$CLEAVE\" train -l perceptron --data train.safetensors -o m", folder));
-    char *json = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors --json", folder);
+    write_feature_file(here("train.safetensors"), x, counts);
+    write_feature_file(here("test.safetensors"), other, counts);
+    run_here("cleave train -l perceptron --data train.safetensors -o m");
+    char *json = expect_success("cleave score -m m --data test.safetensors --json");
     ck_assert_str_eq(json, "{\"examples\":2,\"nodes\":5,\"accuracy\":0.8,\"node_error\":0.2,"
                            "\"mean_node_error\":0.16666666666666666,\"mean_loss\":0.5,\"class_accuracy\":{"
                            "\"background\":0.5,\"foreground\":1}}\n");
     free(json);
-    char *text = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors", folder);
-    ck_assert_ptr_nonnull(strstr(text, "accuracy      80.00 %"));
-    free(text);
-    expect_error(64, "-m is missing", "cd %s && \"$CLEAVE\" score --data test.safetensors", folder);
-    expect_error(64, "-m and --json only", "cd %s && \"$CLEAVE\" score -m m --data test.safetensors --csv", folder);
+    expect_output("accuracy      80.00 %", "cleave score -m m --data test.safetensors");
+    expect_error(64, "-m is missing", "cleave score --data test.safetensors");
+    expect_error(64, "-m and --json only", "cleave score -m m --data test.safetensors --csv");
 }
 
 /* By trying all labels: log sum exp f of the labellings that have the known labels, less that of all. */
@@ -134,24 +127,22 @@ TEST(known_labels_have_an_exact_likelihood_under_the_weights)
 {
     static const char *const kinds[] = {"hidden-chain --nodes 6", "hidden-grid --side 2"};
     for (int k = 0; k < 2; k++) {
-        const char *folder = temporary_folder();
         struct clv_model model = {0};
         struct clv_dataset *test = NULL;
         double expected = 0;
-        free(expect_success("cd %s && \"$SIMULATE\" %s --labels 3 --train 4 --test 2 --seed 3 . && \"$CLEAVE\" "
-                            "train --overwrite --learner hcrf --data train.safetensors --c 1 -o m",
-                            folder, kinds[k]));
-        must(clv_model_read(&model, formatted("%s/m", folder), err));
-        must(clv_features_open(&test, NULL, formatted("%s/test.safetensors", folder), err));
+        run_here("\"$SIMULATE\" %s --labels 3 --train 4 --test 2 --seed 3 . && cleave train --overwrite --learner hcrf "
+                 "--data train.safetensors --c 1 -o m",
+                 kinds[k]);
+        must(clv_model_read(&model, here("m"), err));
+        must(clv_features_open(&test, NULL, here("test.safetensors"), err));
         for (size_t i = 0; i < clv_dataset_size(test); i++) {
             struct clv_problem problem = clv_dataset_problem(test, i);
             expected += log_likelihood(&model.shape, model.w, &problem) / 2;
         }
-        char *json = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors --likelihood --json -t %d",
-                                    folder, 1 + 2 * k);
+        char *json = expect_success("cleave score -m m --data test.safetensors --likelihood --json -t %d", 1 + 2 * k);
         ck_assert_double_eq_tol(number_after(json, "\"mean_log_likelihood\":"), expected, 1e-9);
         free(json);
-        char *text = expect_success("cd %s && \"$CLEAVE\" score -m m --data test.safetensors --likelihood", folder);
+        char *text = expect_success("cleave score -m m --data test.safetensors --likelihood");
         ck_assert_double_eq_tol(number_after(text, "likelihood    "), expected, 1e-4);
         free(text);
         clv_dataset_free(test);
@@ -161,13 +152,11 @@ TEST(known_labels_have_an_exact_likelihood_under_the_weights)
 
 TEST(likelihoods_are_refused_where_there_are_none)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && \"$SIMULATE\" hidden-grid --labels 3 --side 20 --sweeps 2 --train 1 --test 1 . "
-                        "&& \"$CLEAVE\" train --overwrite --learner mssvm --data train.safetensors --passes 1 -o m",
-                        folder));
+    run_here("\"$SIMULATE\" hidden-grid --labels 3 --side 20 --sweeps 2 --train 1 --test 1 . && cleave train "
+             "--overwrite --learner mssvm --data train.safetensors --passes 1 -o m");
     expect_error(64, "--likelihood: a graph of 400 nodes and 760 edges is too wide",
-                 "cd %s && \"$CLEAVE\" score -m m --data test.safetensors --likelihood", folder);
-    expect_error(64, "--likelihood: goes with a feature file", "\"$CLEAVE\" score --data x --pred y --likelihood");
+                 "cleave score -m m --data test.safetensors --likelihood");
+    expect_error(64, "--likelihood: goes with a feature file", "cleave score --data x --pred y --likelihood");
 }
 
 TEST(void_pixels_never_count_and_named_classes_have_accuracies)
@@ -178,8 +167,8 @@ TEST(void_pixels_never_count_and_named_classes_have_accuracies)
     spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
     write_mask(formatted("%s/set/masks/a.png", folder), 4, 2, truth);
     write_mask(formatted("%s/pred/a.png", folder), 4, 2, prediction);
-    free(expect_success("cd %s && cp set/masks/a.png set/masks/b.png && cp pred/a.png pred/b.png", folder));
-    char *json = expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json", folder);
+    run_here("cd %s && cp set/masks/a.png set/masks/b.png && cp pred/a.png pred/b.png", folder);
+    char *json = expect_success("cd %s && cleave score --data set/manifest.tsv --pred pred --json", folder);
     ck_assert_ptr_nonnull(strstr(json,
                                  "\"pixels\":12,\"accuracy\":0.8333333333333334,\"class_accuracy\":{\"grass\":0.5,"
                                  "\"cow\":1},\"mean_class_accuracy\":0.75"));
@@ -195,18 +184,18 @@ TEST(predictions_that_are_missing_or_of_another_size_are_named)
     const uint8_t other[6] = {0};
     write_mask(formatted("%s/pred/b.png", folder), 3, 2, other);
     expect_error(65, "pred/b.png: prediction is 3x2, its truth set/masks/b.png is 4x2",
-                 "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred", folder);
+                 "cd %s && cleave score --data set/manifest.tsv --pred pred", folder);
     expect_error(66, "pred/b.png: no such prediction (1 of 2 are missing)",
-                 "cd %s && rm pred/b.png && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json", folder);
+                 "cd %s && rm pred/b.png && cleave score --data set/manifest.tsv --pred pred --json", folder);
     expect_error(
         66, "(2 of 2 are missing); perhaps they are in pred/images",
-        "cd %s && mkdir pred/images && mv pred/a.png pred/images && \"$CLEAVE\" score set pred && rm -r pred/images",
+        "cd %s && mkdir pred/images && mv pred/a.png pred/images && cleave score set pred && rm -r pred/images",
         folder);
-    expect_error(66, "nowhere: no such folder", "cd %s && \"$CLEAVE\" score --data set --pred nowhere", folder);
+    expect_error(66, "nowhere: no such folder", "cd %s && cleave score --data set --pred nowhere", folder);
     expect_error(65, "no image has split \"dev\"",
-                 "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split dev --pred pred", folder);
+                 "cd %s && cleave score --data set/manifest.tsv --split dev --pred pred", folder);
     expect_error(65, "none of the 2 images has a mask",
-                 "cd %s && printf 'image\\nimages/a.png\\nimages/b.png\\n' >set/bare.tsv && \"$CLEAVE\" score --data "
+                 "cd %s && printf 'image\\nimages/a.png\\nimages/b.png\\n' >set/bare.tsv && cleave score --data "
                  "set/bare.tsv --pred pred",
                  folder);
 }
@@ -215,31 +204,27 @@ TEST(nothing_is_printed_when_scoring_fails)
 {
     const char *folder = make_tiny_set("image\tmask\tsplit");
     char *output;
-    ck_assert_int_eq(
-        run_command(&output, "cd %s && rm pred/a.png && \"$CLEAVE\" score --data set --pred pred --json 2>/dev/null",
-                    folder),
-        66);
+    ck_assert_int_eq(run_command(&output,
+                                 "cd %s && rm pred/a.png && cleave score --data set --pred pred --json 2>/dev/null",
+                                 folder),
+                     66);
     ck_assert_str_eq(output, "");
     free(output);
     expect_error(74, "standard output: cannot write",
-                 "cd %s && cp pred/b.png pred/a.png && \"$CLEAVE\" score --data set --pred pred --json >/dev/full",
-                 folder);
+                 "cd %s && cp pred/b.png pred/a.png && cleave score --data set --pred pred --json >/dev/full", folder);
 }
 
 TEST(superpixel_scores_of_perfect_masks_are_perfect)
 {
-    const char *folder = temporary_folder();
-    char *json = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split test --pred %s/masks -m %s --json",
-                                sample_set(), sample_set(), sample_model());
+    char *json =
+        expect_success("cleave score --data $SET/manifest.tsv --split test --pred $SET/masks -m $MODEL --json");
     ck_assert_ptr_nonnull(strstr(json, "\"weighted_hamming\":0,"));
     ck_assert_ptr_nonnull(
         strstr(json, "\"superpixel\":{\"weighted_hamming\":0,\"hamming\":0,\"mean_iou\":1,\"accuracy\":1,"));
     free(json);
     /* A mask that the model painted has whole superpixels: its superpixel score takes sides with the majority. */
-    free(expect_success("\"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o %s/out", sample_model(),
-                        sample_set(), folder));
-    json = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split test --pred %s/out -m %s --json",
-                          sample_set(), folder, sample_model());
+    run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o out");
+    json = expect_success("cleave score --data $SET/manifest.tsv --split test --pred out -m $MODEL --json");
     ck_assert_ptr_null(strstr(json, "\"superpixel\":{\"weighted_hamming\":0,"));
     free(json);
 }
@@ -247,9 +232,8 @@ TEST(superpixel_scores_of_perfect_masks_are_perfect)
 TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
 {
     struct clv_set set = {0};
-    const char *folder = temporary_folder();
-    free(expect_success("cp -r %s %s/thirteen", sample_set(), folder));
-    must(clv_set_read(&set, formatted("%s/thirteen/manifest.tsv", folder), err));
+    run_here("cp -r $SET thirteen");
+    must(clv_set_read(&set, here("thirteen/manifest.tsv"), err));
     for (size_t i = 0; i < set.n_items; i++) {
         struct clv_mask mask = {0};
         must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
@@ -259,19 +243,13 @@ TEST(masks_of_0_and_one_other_value_are_figure_and_ground)
         clv_mask_release(&mask);
     }
     clv_set_release(&set);
-    char *output =
-        expect_success("cd %s && \"$CLEAVE\" train --learner ssvm --data thirteen/manifest.tsv --split train %s "
-                       "-o 13.cleave 2>&1",
-                       folder, SAMPLE_TRAINING);
-    ck_assert_ptr_nonnull(strstr(output, "8 of 8 masks: 0 and one other value were read as 0 background and 1 foreg"));
-    free(output);
-    output =
-        expect_success("cd %s && \"$CLEAVE\" segment -q -m 13.cleave --data thirteen/manifest.tsv -o out13 && "
-                       "\"$CLEAVE\" score --data thirteen/manifest.tsv --pred out13 2>&1 >thirteen.txt && "
-                       "\"$CLEAVE\" score --data %s/manifest.tsv --pred out13 >one.txt && cmp one.txt thirteen.txt",
-                       folder, sample_set());
-    ck_assert_ptr_nonnull(strstr(output, "12 of 12 masks: 0 and one other value"));
-    free(output);
+    expect_output("8 of 8 masks: 0 and one other value were read as 0 background and 1 foreg",
+                  "cleave train --learner ssvm --data thirteen/manifest.tsv --split train %s -o 13.cleave 2>&1",
+                  SAMPLE_TRAINING);
+    EXPECT_PARTS(expect_success("cleave segment -q -m 13.cleave --data thirteen/manifest.tsv -o out13 && cleave "
+                                "score --data thirteen/manifest.tsv --pred out13 2>&1 >thirteen.txt && cleave score "
+                                "--data $SET/manifest.tsv --pred out13 >one.txt && cmp one.txt thirteen.txt"),
+                 "12 of 12 masks: 0 and one other value");
 }
 
 /* A row of ten pixels, a border behind the fourth: within 1 pixel of it are 2 pixels, within 2 four. A border of void
@@ -285,24 +263,18 @@ TEST(a_band_counts_pixels_near_borders_alone)
         write_mask(formatted("%s/set/masks/%c.png", folder, 'a' + k), 10, 1, truth);
         write_mask(formatted("%s/pred/%c.png", folder, 'a' + k), 10, 1, prediction);
     }
-    char *json = expect_success(score, folder, 1);
-    ck_assert_ptr_nonnull(strstr(json, "\"pixels\":4,\"accuracy\":0.5,"));
-    free(json);
-    json = expect_success(score, folder, 2);
-    ck_assert_ptr_nonnull(strstr(json, "\"pixels\":8,\"accuracy\":0.75,"));
-    free(json);
+    expect_output("\"pixels\":4,\"accuracy\":0.5,", score, folder, 1);
+    EXPECT_PARTS(expect_success(score, folder, 2), "\"pixels\":8,\"accuracy\":0.75,");
     truth[3] = truth[4] = CLV_VOID;
     write_mask(formatted("%s/set/masks/a.png", folder), 10, 1, truth);
     write_mask(formatted("%s/set/masks/b.png", folder), 10, 1, truth);
-    json = expect_success(score, folder, 2); /* void itself, which has both within reach, never counts */
+    char *json = expect_success(score, folder, 2); /* void itself, which has both within reach, never counts */
     ck_assert_ptr_nonnull(strstr(json, "\"pixels\":0,"));
     free(json);
-    json = expect_success(score, folder, 3);
-    ck_assert_ptr_nonnull(strstr(json, "\"pixels\":4,\"accuracy\":1,"));
-    free(json);
-    expect_error(64, "--band", "cd %s && \"$CLEAVE\" score --data set --pred pred --band 0", folder);
+    EXPECT_PARTS(expect_success(score, folder, 3), "\"pixels\":4,\"accuracy\":1,");
+    expect_error(64, "--band", "cd %s && cleave score --data set --pred pred --band 0", folder);
     expect_error(64, "--band: goes with --pred, without -m",
-                 "cd %s && \"$CLEAVE\" score --data set --pred pred -m m --band 2", folder);
+                 "cd %s && cleave score --data set --pred pred -m m --band 2", folder);
 }
 
 TEST(predictions_with_labels_of_their_own_are_matched_by_name)
@@ -317,15 +289,12 @@ TEST(predictions_with_labels_of_their_own_are_matched_by_name)
         write_mask(formatted("%s/set/masks/%c.png", folder, 'a' + k), 4, 2, truth);
         write_mask(formatted("%s/pred/%c.png", folder, 'a' + k), 4, 2, prediction);
     }
-    char *json = expect_success(
-        "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred pred --json --pred-labels others.tsv", folder);
-    ck_assert_ptr_nonnull(strstr(json, "\"pixels\":12,\"accuracy\":0.6666666666666667,\"class_accuracy\":{\"grass\":1,"
-                                       "\"cow\":0.5}"));
-    free(json);
-    expect_error(66, "nowhere.tsv", "cd %s && \"$CLEAVE\" score --data set --pred pred --pred-labels nowhere.tsv",
-                 folder);
+    expect_output("\"pixels\":12,\"accuracy\":0.6666666666666667,\"class_accuracy\":{\"grass\":1,"
+                  "\"cow\":0.5}",
+                  "cd %s && cleave score --data set/manifest.tsv --pred pred --json --pred-labels others.tsv", folder);
+    expect_error(66, "nowhere.tsv", "cd %s && cleave score --data set --pred pred --pred-labels nowhere.tsv", folder);
     expect_error(64, "--pred-labels: goes with --pred, without -m",
-                 "cd %s && \"$CLEAVE\" score --data set --pred pred -m m --pred-labels others.tsv", folder);
+                 "cd %s && cleave score --data set --pred pred -m m --pred-labels others.tsv", folder);
 }
 
 SETUP_ONCE(sample_setup, NULL)

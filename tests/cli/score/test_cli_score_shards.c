@@ -14,31 +14,30 @@ static void make_tables(void)
     sample_setup();
     /* Of its own: what other suites set up is in temporary_folder(), too. */
     snprintf(folder, sizeof folder, "%s/score-shards", temporary_folder());
-    free(expect_success("mkdir %s && cd %s && ln -s %s set && ln -s %s m && \"$CLEAVE\" segment -m m --data set -o out",
-                        folder, folder, sample_set(), sample_model()));
+    run_here("mkdir %s && cd %s && ln -s $SET set && ln -s $MODEL m && cleave segment -m m --data set -o out", folder,
+             folder);
     for (int i = 1; i <= 3; i++)
-        free(expect_success("cd %s && \"$CLEAVE\" score --data set --pred out -m m --shard %d/3 >s%d", folder, i, i));
+        run_here("cd %s && cleave score --data set --pred out -m m --shard %d/3 >s%d", folder, i, i);
 }
 
 TEST(merged_tables_print_what_one_run_prints)
 {
     static const char *const forms[] = {"", "--per-image", "--json --per-image", "--csv"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        char *one = expect_success("cd %s && \"$CLEAVE\" score --data set --pred out -m m %s", folder, forms[i]);
-        char *merged = expect_success("cd %s && \"$CLEAVE\" score --data set --merge %s s3 s1 s2", folder, forms[i]);
+        char *one = expect_success("cd %s && cleave score --data set --pred out -m m %s", folder, forms[i]);
+        char *merged = expect_success("cd %s && cleave score --data set --merge %s s3 s1 s2", folder, forms[i]);
         ck_assert_str_eq(merged, one);
         free(merged);
-        merged = expect_success("cd %s && cat s1 s2 s3 >all && \"$CLEAVE\" score --data set --merge %s all", folder,
-                                forms[i]);
+        merged =
+            expect_success("cd %s && cat s1 s2 s3 >all && cleave score --data set --merge %s all", folder, forms[i]);
         ck_assert_str_eq(merged, one);
         free(merged);
         free(one);
     }
-    char *one = expect_success("cd %s && \"$CLEAVE\" score --data set --pred out --json -q", folder);
-    char *merged =
-        expect_success("cd %s && for i in 1/2 2/2; do \"$CLEAVE\" score -q --data set --pred out --shard $i; "
-                       "done >two && \"$CLEAVE\" score -q --data set --merge --json two",
-                       folder);
+    char *one = expect_success("cd %s && cleave score --data set --pred out --json -q", folder);
+    char *merged = expect_success("cd %s && for i in 1/2 2/2; do cleave score -q --data set --pred out --shard $i; "
+                                  "done >two && cleave score -q --data set --merge --json two",
+                                  folder);
     ck_assert_str_eq(merged, one);
     free(merged);
     free(one);
@@ -64,10 +63,10 @@ TEST(tables_that_do_not_make_a_whole_are_named)
 
 TEST(options_that_do_not_go_together_are_refused)
 {
-    expect_error(64, "no tables", "cd %s && \"$CLEAVE\" score --data set --merge", folder);
-    expect_error(64, "leave out --pred", "cd %s && \"$CLEAVE\" score --data set --merge s1 --pred out", folder);
-    expect_error(64, "go with --merge", "cd %s && \"$CLEAVE\" score --data set --pred out --shard 1/2 --json", folder);
-    expect_error(64, "s1: one argument too many", "cd %s && \"$CLEAVE\" score --data set --pred out s1", folder);
+    expect_error(64, "no tables", "cd %s && cleave score --data set --merge", folder);
+    expect_error(64, "leave out --pred", "cd %s && cleave score --data set --merge s1 --pred out", folder);
+    expect_error(64, "go with --merge", "cd %s && cleave score --data set --pred out --shard 1/2 --json", folder);
+    expect_error(64, "s1: one argument too many", "cd %s && cleave score --data set --pred out s1", folder);
 }
 
 SETUP_ONCE(make_tables, NULL)

@@ -47,7 +47,7 @@ static void write_tiff(const char *path, const float *values, int width, int hei
 static void make_set(const char *folder)
 {
     uint32_t random = 7;
-    free(expect_success("mkdir -p %s/images %s/masks", folder, folder));
+    run_here("mkdir -p %s/images %s/masks", folder, folder);
     for (int i = 0; i < N_IMAGES; i++) {
         static float values[HEIGHT][WIDTH][N_BANDS];
         uint8_t truth[HEIGHT][WIDTH];
@@ -66,77 +66,63 @@ static void make_set(const char *folder)
 
 TEST(bands_are_learned_and_masks_lie_where_images_do)
 {
-    const char *folder = temporary_folder();
     struct raster_place found;
     size_t size;
-    make_set(formatted("%s/set", folder));
-    char *said = expect_success("cd %s && \"$CLEAVE\" train set -o m.cleave " QUICK " 2>&1", folder);
-    ck_assert_msg(strstr(said, "images of 4 bands") != NULL, "%s", said);
-    free(said);
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave set/images/*.tif -o out --export geojson --overlay",
-                        folder));
-    ck_assert(path_exists(formatted("%s/out/5.tif", folder)) &&
-              path_exists(formatted("%s/out/overlays/5.png", folder)));
-    raster_find_place(&found, formatted("%s/out/5.tif", folder));
+    make_set(here("set"));
+    expect_output("images of 4 bands", "cleave train set -o m.cleave " QUICK " 2>&1");
+    run_here("cleave segment -m m.cleave set/images/*.tif -o out --export geojson --overlay");
+    ck_assert(path_exists(here("out/5.tif")) && path_exists(here("out/overlays/5.png")));
+    raster_find_place(&found, here("out/5.tif"));
     ck_assert_int_eq(found.n_tie_points, 6);
     ck_assert_int_eq(found.n_keys, 16);
     ck_assert(found.tie_points[4] == 48 && found.n_keys == 16 && found.scale[0] == 0.5);
     raster_place_release(&found);
-    char *json = slurp(formatted("%s/out/geojson/0.geojson", folder), &size);
+    char *json = slurp(here("out/geojson/0.geojson"), &size);
     ck_assert_ptr_null(strstr(json, "\"crs\""));    /* WGS 84 is what RFC 7946 means */
     ck_assert_ptr_nonnull(strstr(json, "[43,48]")); /* the upper right corner */
     free(json);
-    said = expect_success("cd %s && \"$CLEAVE\" score set out --json", folder);
+    char *said = expect_success("cleave score set out --json");
     const char *at = strstr(said, "\"accuracy\":");
     ck_assert_msg(at && strtod(at + 11, NULL) > 0.96, "%s", said);
     free(said);
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave set/images/0.tif -o one.png && "
-                        "\"$CLEAVE\" segment -m m.cleave set/images/0.tif -o one.tif && cmp one.tif out/0.tif",
-                        folder));
-    free(expect_success("cd %s && \"$CLEAVE\" features --data set -m m.cleave -o f.safetensors && "
-                        "\"$CLEAVE\" segment -m m.cleave --features f.safetensors -o of",
-                        folder));
-    expect_error(65, "3 bands, the images learned from have 4",
-                 "cd %s && \"$CLEAVE\" segment -m m.cleave out/overlays/0.png -o x", folder);
+    run_here("cleave segment -m m.cleave set/images/0.tif -o one.png && cleave segment -m m.cleave set/images/0.tif -o "
+             "one.tif && cmp one.tif out/0.tif");
+    run_here("cleave features --data set -m m.cleave -o f.safetensors && cleave segment -m m.cleave --features "
+             "f.safetensors -o of");
+    expect_error(65, "3 bands, the images learned from have 4", "cleave segment -m m.cleave out/overlays/0.png -o x");
     if (run_command(NULL, "gdalinfo --version") != 0) {
         skip("bands_are_learned_and_masks_lie_where_images_do", "no gdalinfo (Debian's gdal-bin)");
         return;
     }
-    free(expect_success("cd %s && gdalinfo set/images/3.tif | grep -E '^(Upper|Lower|Origin|Pixel|    ID)' >a && "
-                        "gdalinfo out/3.tif | grep -E '^(Upper|Lower|Origin|Pixel|    ID)' >b && test -s a && cmp a b",
-                        folder));
+    run_here("gdalinfo set/images/3.tif | grep -E '^(Upper|Lower|Origin|Pixel|    ID)' >a && gdalinfo out/3.tif | grep "
+             "-E '^(Upper|Lower|Origin|Pixel|    ID)' >b && test -s a && cmp a b");
 }
 
 TEST(several_files_are_bands_of_one_image)
 {
-    const char *folder = temporary_folder();
-    make_set(formatted("%s/set", folder));
+    make_set(here("set"));
     for (int i = 0; i < N_IMAGES; i++) { /* two files of two bands each */
         struct raster raster;
         float values[HEIGHT * WIDTH * N_BANDS], half[HEIGHT * WIDTH * 2];
-        must(raster_open(&raster, formatted("%s/set/images/%d.tif", folder, i), NULL, err));
+        must(raster_open(&raster, here("set/images/%d.tif", i), NULL, err));
         must(raster_read(values, &raster, 0, 0, WIDTH, HEIGHT, err));
         raster_close(&raster);
         for (int k = 0; k < 2; k++) {
             for (int p = 0; p < HEIGHT * WIDTH; p++)
                 memcpy(half + 2 * p, values + N_BANDS * p + 2 * k, 2 * sizeof *half);
-            write_tiff(formatted("%s/set/images/%d_%s.tif", folder, i, k ? "nir" : "vis"), half, WIDTH, HEIGHT, 2,
-                       NULL);
+            write_tiff(here("set/images/%d_%s.tif", i, k ? "nir" : "vis"), half, WIDTH, HEIGHT, 2, NULL);
         }
     }
-    free(expect_success("cd %s && rm set/images/?.tif && cd set/masks && for m in *; do mv $m ${m%%.png}_vis.png; done",
-                        folder));
-    free(expect_success("cd %s && \"$CLEAVE\" train set -o m.cleave --bands vis.tif,nir.tif " QUICK, folder));
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave set/images -o out", folder));
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), N_IMAGES);
+    run_here("rm set/images/?.tif && cd set/masks && for m in *; do mv $m ${m%%.png}_vis.png; done");
+    run_here("cleave train set -o m.cleave --bands vis.tif,nir.tif " QUICK);
+    run_here("cleave segment -m m.cleave set/images -o out");
+    ck_assert_int_eq(count_files(here("out")), N_IMAGES);
 }
 
 /* The bar: labels agree on 99.9 % of pixels. */
 TEST(photographs_as_floats_have_the_labels_of_photographs)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o a && mkdir f",
-                        folder, sample_model(), sample_set()));
+    run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o a && mkdir f");
     for (int i = 9; i <= 12; i++) {
         struct clv_image image;
         must(clv_image_read(&image, formatted("%s/images/%04d.jpg", sample_set(), i), NULL, err));
@@ -144,10 +130,10 @@ TEST(photographs_as_floats_have_the_labels_of_photographs)
         float *values = malloc(n * sizeof *values);
         for (size_t p = 0; p < n; p++)
             values[p] = image.pixels[p];
-        write_tiff(formatted("%s/f/%04d.tif", folder, i), values, image.width, image.height, 3, NULL);
+        write_tiff(here("f/%04d.tif", i), values, image.width, image.height, 3, NULL);
         free(values);
         clv_image_release(&image);
     }
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s f -o b", folder, sample_model()));
-    ck_assert(same_bytes(formatted("%s/a", folder), formatted("%s/b", folder)));
+    run_here("cleave segment -m $MODEL f -o b");
+    ck_assert(same_bytes(here("a"), here("b")));
 }

@@ -16,22 +16,15 @@ static double json_number(const char *json, const char *key)
 
 TEST(boxes_alone_cut_out_the_figures)
 {
-    const char *folder = temporary_folder();
-    char *output =
-        expect_success("cd %s && ln -s %s B && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ "
-                       "--report report --overlay -t 1",
-                       folder, sample_set());
-    ck_assert_ptr_nonnull(strstr(output, "12 images segmented into out/"));
-    free(output);
-    output = expect_success("cd %s && rm -r out/overlays && \"$CLEAVE\" score --data B/manifest.tsv --pred out --json",
-                            folder);
+    expect_output("12 images segmented into out/", "ln -s $SET B && cleave segment --data B/manifest.tsv --boxes "
+                                                   "B/boxes.tsv -o out/ --report report --overlay -t 1");
+    char *output = expect_success("rm -r out/overlays && cleave score --data B/manifest.tsv --pred out --json");
     ck_assert_double_gt(json_number(output, "mean_iou"), 0.55);
     ck_assert_double_lt(json_number(output, "weighted_hamming"), 0.15);
     free(output);
-    free(expect_success("cd %s && grep -q 'box to cut' report/index.html && \"$CLEAVE\" segment --data B/manifest.tsv "
-                        "--boxes B/boxes.tsv -o again -t 3",
-                        folder));
-    ck_assert(same_bytes(formatted("%s/out", folder), formatted("%s/again", folder)));
+    run_here("grep -q 'box to cut' report/index.html && cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o "
+             "again -t 3");
+    ck_assert(same_bytes(here("out"), here("again")));
 }
 
 /* A report's images are JPEG: means of whole outlines separate bright from dark. */
@@ -39,22 +32,19 @@ TEST(reports_show_boxes_by_their_outlines)
 {
     enum { WIDTH = 90, HEIGHT = 60, LEFT = 20, RIGHT = 49, TOP = 10, BOTTOM = 33 };
     static const char boxes[] = "image\tx\ty\twidth\theight\n0001.png\t20\t10\t30\t24\n";
-    const char *folder = temporary_folder();
     struct clv_image image = {0};
     double sum[4] = {0}, n[4] = {0}; /* of green by pixels outside of the box's border: -1 to 2 */
-    free(expect_success("cd %s && mkdir one", folder));
+    run_here("mkdir one");
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     memset(image.pixels, 90, (size_t)3 * WIDTH * HEIGHT);
     for (int32_t y = TOP + 4; y < BOTTOM - 4; y++)
         memset(image.pixels + 3 * (y * WIDTH + LEFT + 4), 180, (size_t)3 * (RIGHT - LEFT - 8));
-    must(clv_png_write(formatted("%s/one/0001.png", folder), &image, err));
+    must(clv_png_write(here("one/0001.png"), &image, err));
     clv_image_release(&image);
-    spill(formatted("%s/boxes.tsv", folder), boxes, strlen(boxes));
-    free(expect_success("cd %s && \"$CLEAVE\" segment one --boxes boxes.tsv -o out --report report && "
-                        "grep -o 'data:image/jpeg;base64,[^\"]*' report/index.html | head -1 | sed 's/.*,//' | "
-                        "base64 -d >shown.jpg",
-                        folder));
-    must(clv_image_read(&image, formatted("%s/shown.jpg", folder), NULL, err));
+    spill(here("boxes.tsv"), boxes, strlen(boxes));
+    run_here("cleave segment one --boxes boxes.tsv -o out --report report && grep -o 'data:image/jpeg;base64,[^\"]*' "
+             "report/index.html | head -1 | sed 's/.*,//' | base64 -d >shown.jpg");
+    must(clv_image_read(&image, here("shown.jpg"), NULL, err));
     ck_assert(image.width == WIDTH && image.height == HEIGHT);
     for (int32_t y = 0; y < HEIGHT; y++)
         for (int32_t x = 0; x < WIDTH; x++) {
@@ -75,8 +65,7 @@ TEST(reports_show_boxes_by_their_outlines)
 /* The same boxes in every form; `awk` writes them from the table. */
 TEST(every_form_of_the_same_boxes_gives_the_same_masks)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && ln -s %s B && mkdir voc labelme yolo", folder, sample_set()));
+    run_here("ln -s $SET B && mkdir voc labelme yolo");
     struct clv_boxes boxes = {0};
     must(clv_boxes_read(&boxes, formatted("%s/boxes.tsv", sample_set()), err));
     char *coco = calloc(1, 1 << 16), *images = calloc(1, 1 << 14), *annotations = calloc(1, 1 << 14);
@@ -89,27 +78,26 @@ TEST(every_form_of_the_same_boxes_gives_the_same_masks)
         const char *text = formatted("<annotation><filename>%s</filename><object><name>a</name><bndbox><xmin>%g</xmin>"
                                      "<ymin>%g</ymin><xmax>%g</xmax><ymax>%g</ymax></bndbox></object></annotation>",
                                      name, box->x + 1, box->y + 1, box->x + box->width, box->y + box->height);
-        spill(formatted("%s/voc/%zu.xml", folder, i), text, strlen(text));
+        spill(here("voc/%zu.xml", i), text, strlen(text));
         text = formatted("{\"shapes\":[{\"label\":\"a\",\"shape_type\":\"rectangle\",\"points\":[[%g,%g],[%g,%g]]}],"
                          "\"imagePath\":\"%s\",\"imageWidth\":%d,\"imageHeight\":%d}",
                          box->x + box->width, box->y, box->x, box->y + box->height, name, width, height);
-        spill(formatted("%s/labelme/%zu.json", folder, i), text, strlen(text));
+        spill(here("labelme/%zu.json", i), text, strlen(text));
         text = formatted("0 %.9f %.9f %.9f %.9f\n", (box->x + 0.5 * box->width) / width,
                          (box->y + 0.5 * box->height) / height, box->width / width, box->height / height);
-        spill(formatted("%s/yolo/%.4s.txt", folder, name), text, strlen(text));
+        spill(here("yolo/%.4s.txt", name), text, strlen(text));
         strcat(images, formatted("%s{\"id\":%zu,\"file_name\":\"%s\"}", i ? "," : "", i, name));
         strcat(annotations, formatted("%s{\"image_id\":%zu,\"category_id\":1,\"bbox\":[%g,%g,%g,%g]}", i ? "," : "", i,
                                       box->x, box->y, box->width, box->height));
     }
     strcat(coco, "{\"categories\":[{\"id\":1,\"name\":\"a\"}],\"images\":[");
     strcat(strcat(strcat(strcat(coco, images), "],\"annotations\":["), annotations), "]}");
-    spill(formatted("%s/coco.json", folder), coco, strlen(coco));
+    spill(here("coco.json"), coco, strlen(coco));
     static const char *const forms[] = {"B/boxes.tsv", "voc", "coco.json", "labelme", "yolo"};
     for (int k = 0; k < 5; k++) {
-        free(expect_success("cd %s && \"$CLEAVE\" segment --data B/manifest.tsv --split test --boxes %s -o out%d",
-                            folder, forms[k], k));
-        ck_assert_int_eq(count_files(formatted("%s/out%d", folder, k)), 4);
-        ck_assert_msg(same_bytes(formatted("%s/out0", folder), formatted("%s/out%d", folder, k)), "%s", forms[k]);
+        run_here("cleave segment --data B/manifest.tsv --split test --boxes %s -o out%d", forms[k], k);
+        ck_assert_int_eq(count_files(here("out%d", k)), 4);
+        ck_assert_msg(same_bytes(here("out0"), here("out%d", k)), "%s", forms[k]);
     }
     free(coco);
     free(images);
@@ -122,26 +110,24 @@ TEST(every_form_of_the_same_boxes_gives_the_same_masks)
 /* Two objects of one image, one of which has two boxes, next to an image whose boxes name no mask. */
 TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
 {
-    const char *folder = temporary_folder(), *boxes = HEADER "images/0001.jpg\tm/a/x.png\to\t5\t5\t30\t30\n"
-                                                             "images/0001.jpg\tm/b/y.png\to\t50\t40\t30\t30\n"
-                                                             "images/0001.jpg\tm/a/x.png\to\t60\t5\t20\t20\n"
-                                                             "images/0002.jpg\t\to\t10\t10\t20\t20\n"
-                                                             "images/0002.jpg\t\to\t50\t50\t20\t20\n";
+    const char *boxes = HEADER "images/0001.jpg\tm/a/x.png\to\t5\t5\t30\t30\n"
+                               "images/0001.jpg\tm/b/y.png\to\t50\t40\t30\t30\n"
+                               "images/0001.jpg\tm/a/x.png\to\t60\t5\t20\t20\n"
+                               "images/0002.jpg\t\to\t10\t10\t20\t20\n"
+                               "images/0002.jpg\t\to\t50\t50\t20\t20\n";
     const char *manifest = "image\tmask\nimages/0001.jpg\tm/a/x.png\nimages/0001.jpg\tm/b/y.png\nimages/0002.jpg\t\n";
-    free(expect_success("cp -r %s %s/B", sample_set(), folder));
-    spill(formatted("%s/B/two.tsv", folder), boxes, strlen(boxes));
-    spill(formatted("%s/B/m.tsv", folder), manifest, strlen(manifest));
-    char *output =
-        expect_success("cd %s/B && \"$CLEAVE\" segment --data manifest.tsv --boxes two.tsv -o ../out", folder);
-    ck_assert_ptr_nonnull(strstr(output, "two.tsv: images without a box were left out: 10, the first is images/0003"));
-    free(output);
-    free(expect_success("cd %s/B && \"$CLEAVE\" segment --data m.tsv --boxes two.tsv -o ../rows", folder));
-    ck_assert(same_bytes(formatted("%s/out", folder), formatted("%s/rows", folder)));
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 3);
+    run_here("cp -r $SET B");
+    spill(here("B/two.tsv"), boxes, strlen(boxes));
+    spill(here("B/m.tsv"), manifest, strlen(manifest));
+    expect_output("two.tsv: images without a box were left out: 10, the first is images/0003",
+                  "cd B && cleave segment --data manifest.tsv --boxes two.tsv -o ../out");
+    run_here("cd B && cleave segment --data m.tsv --boxes two.tsv -o ../rows");
+    ck_assert(same_bytes(here("out"), here("rows")));
+    ck_assert_int_eq(count_files(here("out")), 3);
     struct clv_indexed_image x = {0}, both = {0};
-    must(clv_indexed_image_read(&x, formatted("%s/out/a/x.png", folder), NULL, err));
-    must(clv_indexed_image_read(&both, formatted("%s/out/0002.png", folder), NULL, err));
-    ck_assert(path_exists(formatted("%s/out/b/y.png", folder)));
+    must(clv_indexed_image_read(&x, here("out/a/x.png"), NULL, err));
+    must(clv_indexed_image_read(&both, here("out/0002.png"), NULL, err));
+    ck_assert(path_exists(here("out/b/y.png")));
     int in_first = 0, in_third = 0, elsewhere = 0, halves[2] = {0, 0};
     for (int p = 0; p < x.width * x.height; p++) {
         int column = p % x.width, row = p / x.width;
@@ -157,31 +143,27 @@ TEST(masks_are_named_as_the_boxes_say_and_boxes_of_one_mask_make_one)
     ck_assert(halves[0] > 30 && halves[1] > 30);
     clv_indexed_image_release(&x);
     clv_indexed_image_release(&both);
-    free(
-        expect_success("cd %s/B && cp -r ../out m && sed -i '$d' m.tsv && \"$CLEAVE\" score --data m.tsv --pred ../out "
-                       "--json | grep -q '\"mean_iou\":1[,}]'",
-                       folder)); /* rows that share an image are scored by their masks */
+    run_here("cd B && cp -r ../out m && sed -i '$d' m.tsv && cleave score --data m.tsv --pred ../out --json | grep -q "
+             "'\"mean_iou\":1[,}]'"); /* rows that share an image are scored by their masks */
 }
 
 /* A small box of one label within a large one of another, which stands later in the file. */
 TEST(labels_of_boxes_are_values_of_masks_the_smaller_box_in_front)
 {
-    const char *folder = temporary_folder(), *labels = "value\tname\n0\tbackground\n1\tdog\n4\tbig cow\n";
+    const char *labels = "value\tname\n0\tbackground\n1\tdog\n4\tbig cow\n";
     const char *boxes = HEADER "images/0001.jpg\t\tdog\t40\t30\t20\t20\n"
                                "images/0001.jpg\t\tbig cow\t10\t10\t80\t60\n"
                                "images/0002.jpg\t\tbig cow\t10\t10\t70\t60\n";
     struct clv_indexed_image alone = {0}, large = {0}, both = {0}, other = {0};
-    free(expect_success("cp -r %s %s/L", sample_set(), folder));
-    spill(formatted("%s/L/labels.boxes.tsv", folder), boxes, strlen(boxes));
-    free(
-        expect_success("cd %s/L && for k in dog cow; do grep -e mask -e \"$k\" labels.boxes.tsv >$k.tsv && \"$CLEAVE\" "
-                       "segment images --boxes $k.tsv -o ../$k; done && \"$CLEAVE\" segment images --boxes "
-                       "labels.boxes.tsv -o ../both --export coco",
-                       folder));
-    must(clv_indexed_image_read(&alone, formatted("%s/dog/0001.png", folder), NULL, err));
-    must(clv_indexed_image_read(&large, formatted("%s/cow/0001.png", folder), NULL, err));
-    must(clv_indexed_image_read(&both, formatted("%s/both/0001.png", folder), NULL, err));
-    must(clv_indexed_image_read(&other, formatted("%s/both/0002.png", folder), NULL, err));
+    run_here("cp -r $SET L");
+    spill(here("L/labels.boxes.tsv"), boxes, strlen(boxes));
+    run_here(
+        "cd L && for k in dog cow; do grep -e mask -e \"$k\" labels.boxes.tsv >$k.tsv && cleave segment images --boxes "
+        "$k.tsv -o ../$k; done && cleave segment images --boxes labels.boxes.tsv -o ../both --export coco");
+    must(clv_indexed_image_read(&alone, here("dog/0001.png"), NULL, err));
+    must(clv_indexed_image_read(&large, here("cow/0001.png"), NULL, err));
+    must(clv_indexed_image_read(&both, here("both/0001.png"), NULL, err));
+    must(clv_indexed_image_read(&other, here("both/0002.png"), NULL, err));
     int n[3] = {0, 0, 0}, n_other[3] = {0, 0, 0}, n_unlike = 0;
     for (int p = 0; p < both.width * both.height; p++) {
         int x = p % both.width, y = p / both.width, in_front = alone.values[p] ? 1 : large.values[p] ? 2 : 0;
@@ -195,29 +177,22 @@ TEST(labels_of_boxes_are_values_of_masks_the_smaller_box_in_front)
     for (int p = 0; p < other.width * other.height; p++)
         n_other[other.values[p]]++;
     ck_assert(n[0] > 100 && n[1] > 20 && n[2] > 100 && n_other[1] == 0 && n_other[2] > 100);
-    free(expect_success("cd %s && cut -f 1,2 both/labels.tsv | tr '\\t\\n' ' ,' | "
-                        "grep -q 'value name,0 background,1 dog,2 big cow,$' && test ! -e dog/labels.tsv && "
-                        "grep -q '\"name\":\"big cow\"' both/coco.json",
-                        folder));
+    run_here("cut -f 1,2 both/labels.tsv | tr '\\t\\n' ' ,' | grep -q 'value name,0 background,1 dog,2 big cow,$' && "
+             "test ! -e dog/labels.tsv && grep -q '\"name\":\"big cow\"' both/coco.json");
     /* A set's own numbers come first; a labels.tsv that is there is not replaced, and an input never. */
-    spill(formatted("%s/L/labels.tsv", folder), labels, strlen(labels));
-    free(expect_success("cd %s/L && \"$CLEAVE\" segment --data manifest.tsv --boxes labels.boxes.tsv -o ../numbered && "
-                        "grep -q '^4.big cow' ../numbered/labels.tsv",
-                        folder));
+    spill(here("L/labels.tsv"), labels, strlen(labels));
+    run_here("cd L && cleave segment --data manifest.tsv --boxes labels.boxes.tsv -o ../numbered && grep -q '^4.big "
+             "cow' ../numbered/labels.tsv");
     clv_indexed_image_release(&other);
-    must(clv_indexed_image_read(&other, formatted("%s/numbered/0002.png", folder), NULL, err));
+    must(clv_indexed_image_read(&other, here("numbered/0002.png"), NULL, err));
     for (int p = 0; p < other.width * other.height; p++)
         ck_assert(other.values[p] == 0 || other.values[p] == 4);
     expect_error(73, "numbered/labels.tsv: exists already",
-                 "cd %s && rm numbered/*.png && \"$CLEAVE\" segment L/images --boxes L/labels.boxes.tsv -o numbered",
-                 folder);
-    expect_error(
-        73, "L/labels.tsv: is an input of this command",
-        "cd %s && rm -r L/masks && sed -i s/dog/hen/ L/labels.boxes.tsv && cut -f 1 L/manifest.tsv >L/m.tsv && "
-        "\"$CLEAVE\" segment --data L/m.tsv --boxes L/labels.boxes.tsv -o L --overwrite",
-        folder);
-    expect_error(64, "--masks binary",
-                 "cd %s && \"$CLEAVE\" segment L/images --boxes L/labels.boxes.tsv -o x --masks binary", folder);
+                 "rm numbered/*.png && cleave segment L/images --boxes L/labels.boxes.tsv -o numbered");
+    expect_error(73, "L/labels.tsv: is an input of this command",
+                 "rm -r L/masks && sed -i s/dog/hen/ L/labels.boxes.tsv && cut -f 1 L/manifest.tsv >L/m.tsv && cleave "
+                 "segment --data L/m.tsv --boxes L/labels.boxes.tsv -o L --overwrite");
+    expect_error(64, "--masks binary", "cleave segment L/images --boxes L/labels.boxes.tsv -o x --masks binary");
     clv_indexed_image_release(&alone);
     clv_indexed_image_release(&large);
     clv_indexed_image_release(&both);
@@ -230,54 +205,53 @@ TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
                                                              "images/0002.jpg\t\to\t5000\t5\t30\t30\n"
                                                              "images/0003.jpg\t\to\t-20\t-20\t60\t60\n"
                                                              "images/0004.jpg\t\to\t0\t0\t5000\t5000\n";
-    free(expect_success("ln -s %s %s/B", sample_set(), folder));
-    spill(formatted("%s/some.tsv", folder), boxes, strlen(boxes));
+    run_here("ln -s $SET B");
+    spill(here("some.tsv"), boxes, strlen(boxes));
     const char *command =
         formatted("cd %s && \"$CLEAVE\" segment --data B/manifest.tsv --boxes some.tsv -o out", folder);
     expect_error(65, "some.tsv: line 3: box 30x30 at 5000,5 is outside images/0002.jpg", "%s", command);
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 3);
-    free(
-        expect_success("%s --overwrite 2>&1 | grep -q '1 of the boxes of images/0003.jpg reaches out of it'", command));
+    ck_assert_int_eq(count_files(here("out")), 3);
+    run_here("%s --overwrite 2>&1 | grep -q '1 of the boxes of images/0003.jpg reaches out of it'", command);
     boxes = HEADER "images/9.jpg\t\to\t5\t5\t30\t30\n";
-    spill(formatted("%s/some.tsv", folder), boxes, strlen(boxes));
+    spill(here("some.tsv"), boxes, strlen(boxes));
     expect_error(66, "some.tsv: has a box for none of the 12 images, such as images/0001.jpg", "%s2", command);
-    spill(formatted("%s/some.tsv", folder), "", 0);
+    spill(here("some.tsv"), "", 0);
     expect_error(65, "some.tsv: is empty", "%s2", command);
-    expect_error(66, "absent.tsv", "cd %s && \"$CLEAVE\" segment B/images --boxes absent.tsv -o out2", folder);
-    ck_assert_int_eq(count_files(formatted("%s/out2", folder)), 0);
+    expect_error(66, "absent.tsv", "cleave segment B/images --boxes absent.tsv -o out2");
+    ck_assert_int_eq(count_files(here("out2")), 0);
 }
 
 TEST(options_that_contradict_boxes_are_refused)
 {
-    expect_error(64, "--boxes: cuts boxes without a model", "\"$CLEAVE\" segment -m x -o y z --boxes b");
-    expect_error(64, "--boxes: needs the images; leave out --features",
-                 "\"$CLEAVE\" segment -o y --features z --boxes b");
-    expect_error(64, "leave out --refine", "\"$CLEAVE\" segment -o y z --boxes b --refine");
-    expect_error(64, "-m is missing", "\"$CLEAVE\" segment -o y z");
+    static const struct refusal refusals[] = {
+        {64, "--boxes: cuts boxes without a model", "segment -m x -o y z --boxes b"},
+        {64, "--boxes: needs the images; leave out --features", "segment -o y --features z --boxes b"},
+        {64, "leave out --refine", "segment -o y z --boxes b --refine"},
+        {64, "-m is missing", "segment -o y z"},
+    };
+    EXPECT_REFUSALS(refusals);
 }
 
 TEST(decisions_by_marginals_are_labels_near_the_best_labelling)
 {
-    const char *folder = temporary_folder();
     const char *const runs[] = {"-o map", "--decode own -o same", "--decode least-loss -t 1 -o one",
                                 "--decode least-loss -t 4 --seed 0 --draws 100 -o four",
                                 "--decode least-loss --seed 5 --draws 3 -o other"};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
-        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv %s", folder, sample_model(),
-                            sample_set(), runs[k]));
-    ck_assert(same_bytes(formatted("%s/map", folder), formatted("%s/same", folder)));
-    ck_assert(same_bytes(formatted("%s/one", folder), formatted("%s/four", folder)));
-    ck_assert(!same_bytes(formatted("%s/one", folder), formatted("%s/other", folder)));
+        run_here("cleave segment -m $MODEL --data $SET/manifest.tsv %s", runs[k]);
+    ck_assert(same_bytes(here("map"), here("same")));
+    ck_assert(same_bytes(here("one"), here("four")));
+    ck_assert(!same_bytes(here("one"), here("other")));
     double loss[2];
     for (int k = 0; k < 2; k++) {
-        char *json = expect_success("cd %s && \"$CLEAVE\" score --data %s/manifest.tsv --split train --pred %s --json",
-                                    folder, sample_set(), k ? "one" : "map");
+        char *json =
+            expect_success("cleave score --data $SET/manifest.tsv --split train --pred %s --json", k ? "one" : "map");
         loss[k] = json_number(json, "weighted_hamming");
         free(json);
     }
     ck_assert_double_lt(loss[1], loss[0] + 0.05);
-    expect_error(64, "does not go with --refine", "\"$CLEAVE\" segment -m x -o y z --decode least-loss --refine");
-    expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decode least-loss --boxes b");
+    expect_error(64, "does not go with --refine", "cleave segment -m x -o y z --decode least-loss --refine");
+    expect_error(64, "does not go with --boxes", "cleave segment -o y z --decode least-loss --boxes b");
 }
 
 TEST(four_numbers_are_one_box_of_each_image)
@@ -286,23 +260,21 @@ TEST(four_numbers_are_one_box_of_each_image)
     char command[1024];
     snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment %s/images", folder, sample_set());
     const char *table = "image\tx\ty\tw\th\n0001.jpg\t20\t15\t50\t40\n0002.jpg\t20\t15\t50\t40\n";
-    spill(formatted("%s/boxes.tsv", folder), table, strlen(table));
-    free(expect_success("%s --boxes boxes.tsv -o table", command));
-    free(expect_success("%s/0001.jpg %s/images/0002.jpg --boxes 20,15,50,40 -o typed", command, sample_set()));
-    ck_assert(same_bytes(formatted("%s/table/0001.png", folder), formatted("%s/typed/0001.png", folder)));
-    ck_assert(same_bytes(formatted("%s/table/0002.png", folder), formatted("%s/typed/0002.png", folder)));
-    char *text = expect_success("%s/0001.jpg --boxes 20,15,5000,40 -o cut", command);
-    ck_assert_ptr_nonnull(strstr(text, "reaches out of it and was cut at its border"));
-    free(text);
+    spill(here("boxes.tsv"), table, strlen(table));
+    run_here("%s --boxes boxes.tsv -o table", command);
+    run_here("%s/0001.jpg $SET/images/0002.jpg --boxes 20,15,50,40 -o typed", command);
+    ck_assert(same_bytes(here("table/0001.png"), here("typed/0001.png")));
+    ck_assert(same_bytes(here("table/0002.png"), here("typed/0002.png")));
+    expect_output("reaches out of it and was cut at its border", "%s/0001.jpg --boxes 20,15,5000,40 -o cut", command);
     expect_error(65, "--boxes 20,15,5000,40: reaches out of", "%s --boxes 20,15,5000,40 -o several", command);
     expect_error(64, "--boxes 20,15,0,40: width and height", "%s --boxes 20,15,0,40 -o flat", command);
     expect_error(64, "--boxes 20,15,40: a box has four numbers, X,Y,WIDTH,HEIGHT", "%s --boxes 20,15,40 -o three",
                  command);
     expect_error(65, "--boxes: box 40x30 at 900,900 is outside the image, which is ",
                  "%s/0001.jpg --boxes 900,900,40,30 -o outside", command);
-    free(expect_success("cd %s && mv boxes.tsv 1,1,9,9", folder));
-    free(expect_success("%s --boxes 1,1,9,9 -o file", command));
-    ck_assert(same_bytes(formatted("%s/table/0001.png", folder), formatted("%s/file/0001.png", folder)));
+    run_here("mv boxes.tsv 1,1,9,9");
+    run_here("%s --boxes 1,1,9,9 -o file", command);
+    ck_assert(same_bytes(here("table/0001.png"), here("file/0001.png")));
 }
 
 SETUP_ONCE(sample_setup, NULL)

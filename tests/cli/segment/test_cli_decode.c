@@ -12,10 +12,10 @@ static const char *noisy_folder(void)
     static char folder[256];
     if (!folder[0]) {
         snprintf(folder, sizeof folder, "%s/decode", temporary_folder());
-        free(expect_success("mkdir %s && cd %s && \"$SIMULATE\" noisy-image --missing 0.8 --test-missing 0.8 "
-                            "--train 3 --test 2 --seed 1 . && \"$CLEAVE\" train --learner mssvm --c 1 --batch 2 "
-                            "--passes 4 --rate 1 --data train.safetensors -o m.cleave",
-                            folder, folder));
+        run_here("mkdir %s && cd %s && \"$SIMULATE\" noisy-image --missing 0.8 --test-missing 0.8 --train 3 --test 2 "
+                 "--seed 1 . && cleave train --learner mssvm --c 1 --batch 2 --passes 4 --rate 1 --data "
+                 "train.safetensors -o m.cleave",
+                 folder, folder);
     }
     return folder;
 }
@@ -27,7 +27,7 @@ TEST(feature_files_are_scored_by_the_rule_asked_for)
     enum { N_RULES = sizeof rules / sizeof *rules };
     char *reported[N_RULES];
     for (int k = 0; k < N_RULES; k++)
-        reported[k] = expect_success("cd %s && \"$CLEAVE\" score -m m.cleave --data test.safetensors --json %s",
+        reported[k] = expect_success("cd %s && cleave score -m m.cleave --data test.safetensors --json %s",
                                      noisy_folder(), rules[k]);
     ck_assert_str_eq(reported[1], reported[0]);
     ck_assert_str_eq(reported[2], reported[0]); /* an mssvm's own */
@@ -40,24 +40,24 @@ TEST(feature_files_are_scored_by_the_rule_asked_for)
 
 TEST(rules_are_refused_where_they_mean_nothing)
 {
-    expect_error(64, "--decode: \"best\"", "\"$CLEAVE\" segment -m x -o y z --decode best");
-    expect_error(64, "does not go with --boxes", "\"$CLEAVE\" segment -o y z --decode map --boxes b");
-    expect_error(64, "goes with a feature file", "\"$CLEAVE\" score --data x --pred y --decode map");
-    expect_error(64, "--decode: \"least-loss\"", "\"$CLEAVE\" score -m x --data y.safetensors --decode least-loss");
+    static const struct refusal refusals[] = {
+        {64, "--decode: \"best\"", "segment -m x -o y z --decode best"},
+        {64, "does not go with --boxes", "segment -o y z --decode map --boxes b"},
+        {64, "goes with a feature file", "score --data x --pred y --decode map"},
+        {64, "--decode: \"least-loss\"", "score -m x --data y.safetensors --decode least-loss"},
+    };
+    EXPECT_REFUSALS(refusals);
 }
 
 TEST(labels_by_any_rule_are_refined)
 {
     static const char *const rules[] = {"own", "map", "marginals"};
-    const char *folder = temporary_folder();
     for (int k = 0; k < 3; k++)
-        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o plain%d "
-                            "--decode %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o refined%d "
-                            "--decode %s --refine",
-                            folder, sample_model(), sample_set(), k, rules[k], sample_model(), sample_set(), k,
-                            rules[k]));
+        run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o plain%d --decode %s && cleave "
+                 "segment -m $MODEL --data $SET/manifest.tsv --split test -o refined%d --decode %s --refine",
+                 k, rules[k], k, rules[k]);
     for (int k = 0; k < 3; k++)
-        ck_assert(!same_bytes(formatted("%s/plain%d", folder, k), formatted("%s/refined%d", folder, k)));
+        ck_assert(!same_bytes(here("plain%d", k), here("refined%d", k)));
 }
 
 SETUP_ONCE(sample_setup, NULL)

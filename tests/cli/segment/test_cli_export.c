@@ -20,8 +20,8 @@ static void setup(void)
     sample_setup();
     struct clv_set set = {0};
     const char *folder = temporary_folder(), *table = "value\tname\n0\tbackground\n1\tthe left\n2\tright & <rest>\n";
-    free(expect_success("mkdir -p %s/halves && cp -r %s/. %s/halves", folder, sample_set(), folder));
-    must(clv_set_read(&set, formatted("%s/halves/manifest.tsv", folder), err));
+    run_here("mkdir -p halves && cp -r $SET/. halves");
+    must(clv_set_read(&set, here("halves/manifest.tsv"), err));
     for (size_t i = 0; i < set.n_items; i++) {
         struct clv_mask mask = {0};
         must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 0, 0, NULL, err));
@@ -31,10 +31,9 @@ static void setup(void)
         clv_mask_release(&mask);
     }
     clv_set_release(&set);
-    spill(formatted("%s/halves/labels.tsv", folder), table, strlen(table));
+    spill(here("halves/labels.tsv"), table, strlen(table));
     snprintf(model_path, sizeof model_path, "%s/halves.cleave", folder);
-    free(expect_success("\"$CLEAVE\" train -q --learner ssvm --data %s/halves/manifest.tsv %s -o %s", folder,
-                        SAMPLE_TRAINING, model_path));
+    run_here("cleave train -q --learner ssvm --data halves/manifest.tsv %s -o %s", SAMPLE_TRAINING, model_path);
 }
 
 /* Counts of pixels of an object: in both masks, and in either. */
@@ -73,57 +72,48 @@ static struct overlap compare(const char *set_path, const char *out, const char 
 static const char *const three_names[] = {"background", "the left", "right & <rest>"};
 
 /* Segments the sample with --export and imports the result. */
-static struct overlap round_trip(const char *folder, const char *options, const char *form, const char *file)
+static struct overlap round_trip(const char *options, const char *form, const char *file)
 {
     char out[64];
     snprintf(out, sizeof out, "%s%zu", form, strlen(options));
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s %s/images -o %s --export %s %s", folder, model_path,
-                        sample_set(), out, form, options));
-    free(expect_success("cd %s && \"$CLEAVE\" import %s %s/%s --images %s/images -o %s-set", folder, form, out, file,
-                        sample_set(), out));
-    return compare(formatted("%s/%s-set", folder, out), formatted("%s/%s", folder, out), three_names);
+    run_here("cleave segment -m %s $SET/images -o %s --export %s %s", model_path, out, form, options);
+    run_here("cleave import %s %s/%s --images $SET/images -o %s-set", form, out, file, out);
+    return compare(here("%s-set", out), here("%s", out), three_names);
 }
 
 TEST(masks_come_back_exactly_from_run_lengths_and_voc)
 {
-    const char *folder = temporary_folder();
-    ck_assert_int_eq(round_trip(folder, "--rle", "coco", "coco.json").wrong, 0);
-    ck_assert_int_eq(round_trip(folder, "", "voc", "voc").wrong, 0);
-    free(expect_success("cd %s && test $(wc -l <voc0/voc/ImageSets/Segmentation/default.txt) = 12 && "
-                        "grep -q 'right &amp; &lt;rest&gt;' -r voc0/voc/Annotations",
-                        folder));
+    ck_assert_int_eq(round_trip("--rle", "coco", "coco.json").wrong, 0);
+    ck_assert_int_eq(round_trip("", "voc", "voc").wrong, 0);
+    run_here("test $(wc -l <voc0/voc/ImageSets/Segmentation/default.txt) = 12 && grep -q 'right &amp; &lt;rest&gt;' -r "
+             "voc0/voc/Annotations");
     /* Boxes of VOC are read where they are. */
-    free(expect_success("cd %s && \"$CLEAVE\" segment %s/images --boxes voc0/voc/Annotations -o cut", folder,
-                        sample_set()));
+    run_here("cleave segment $SET/images --boxes voc0/voc/Annotations -o cut");
 }
 
 TEST(polygons_come_back_within_the_tolerance)
 {
     static const char *const forms[][2] = {{"coco", "coco.json"}, {"labelme", "labelme"}, {"yolo", "yolo"}};
-    const char *folder = temporary_folder();
     for (int k = 0; k < 3; k++) {
-        struct overlap exact = round_trip(folder, "--tolerance 0", forms[k][0], forms[k][1]);
+        struct overlap exact = round_trip("--tolerance 0", forms[k][0], forms[k][1]);
         ck_assert_msg(exact.wrong == 0, "%s: %lld pixels differ", forms[k][0], (long long)exact.wrong);
-        struct overlap near = round_trip(folder, "", forms[k][0], forms[k][1]);
+        struct overlap near = round_trip("", forms[k][0], forms[k][1]);
         double iou = (double)near.both / (double)near.either;
         ck_assert_msg(iou > 0.95, "%s: IoU %g", forms[k][0], iou); /* of objects of some 20 pixels */
     }
-    free(expect_success("cd %s && grep -q '\"right & <rest>\"' yolo0/yolo/data.yaml && rm yolo0/yolo/classes.txt && "
-                        "\"$CLEAVE\" import yolo yolo0/yolo --images %s/images -o by-yaml && "
-                        "diff by-yaml/labels.tsv yolo0-set/labels.tsv",
-                        folder, sample_set()));
+    run_here("grep -q '\"right & <rest>\"' yolo0/yolo/data.yaml && rm yolo0/yolo/classes.txt && cleave import yolo "
+             "yolo0/yolo --images $SET/images -o by-yaml && diff by-yaml/labels.tsv yolo0-set/labels.tsv");
 }
 
 TEST(other_programs_find_what_they_expect)
 {
-    const char *folder = temporary_folder();
-    round_trip(folder, "", "coco", "coco.json");
-    round_trip(folder, "", "labelme", "labelme");
+    round_trip("", "coco", "coco.json");
+    round_trip("", "labelme", "labelme");
     if (run_command(NULL, "python3 -c 'import json'")) {
         skip("other_programs_find_what_they_expect", "there is no python3");
         return;
     }
-    spill(formatted("%s/check.py", folder), NULL, 0);
+    spill(here("check.py"), NULL, 0);
     static const char script[] =
         "import json, os, glob\n"
         "d = json.load(open('coco0/coco.json'))\n"
@@ -147,8 +137,8 @@ TEST(other_programs_find_what_they_expect)
         "    d = json.load(open(f))\n"
         "    assert os.path.exists(os.path.join(os.path.dirname(f), d['imagePath'])), d['imagePath']\n"
         "    assert all(len(s['points']) >= 3 and s['shape_type'] == 'polygon' for s in d['shapes'])\n";
-    spill(formatted("%s/check.py", folder), script, sizeof script - 1);
-    free(expect_success("cd %s && python3 check.py", folder));
+    spill(here("check.py"), script, sizeof script - 1);
+    run_here("python3 check.py");
 }
 
 /* Everything below `folder` but COCO's file must be as in the undisturbed run, and that file too. */
@@ -158,22 +148,17 @@ TEST(a_resumed_run_has_all_images_in_its_one_file)
     char command[1024];
     snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -m %s %s/images --export coco --cutout", folder,
              model_path, sample_set());
-    free(expect_success("%s -o whole", command));
-    free(expect_success("%s -o part -t 3", command));
-    ck_assert(same_bytes(formatted("%s/whole", folder), formatted("%s/part", folder)));
-    expect_error(73, "part/coco.json: exists already", "rm -r %s/part/*.png %s/part/cutouts; %s -o part", folder,
-                 folder, command);
-    free(expect_success("cd %s && rm -r part && cp -r whole part && rm part/0003.png part/cutouts/0007.png && "
-                        "rm part/coco.json",
-                        folder));
-    char *output = expect_success("%s -o part --resume", command);
-    ck_assert_ptr_nonnull(strstr(output, "2 images segmented into part, 10 finished before"));
-    free(output);
-    ck_assert(same_bytes(formatted("%s/whole", folder), formatted("%s/part", folder)));
-    spill(formatted("%s/part/coco.json", folder), "{}", 2); /* not ours */
+    run_here("%s -o whole", command);
+    run_here("%s -o part -t 3", command);
+    ck_assert(same_bytes(here("whole"), here("part")));
+    expect_error(73, "part/coco.json: exists already", "rm -r part/*.png part/cutouts; %s -o part", command);
+    run_here("rm -r part && cp -r whole part && rm part/0003.png part/cutouts/0007.png && rm part/coco.json");
+    expect_output("2 images segmented into part, 10 finished before", "%s -o part --resume", command);
+    ck_assert(same_bytes(here("whole"), here("part")));
+    spill(here("part/coco.json"), "{}", 2); /* not ours */
     expect_error(73, "part/coco.json: exists already", "%s -o part --resume", command);
-    free(expect_success("%s -o part --overwrite", command));
-    ck_assert(same_bytes(formatted("%s/whole", folder), formatted("%s/part", folder)));
+    run_here("%s -o part --overwrite", command);
+    ck_assert(same_bytes(here("whole"), here("part")));
 }
 
 TEST(shards_have_a_file_each_whose_images_add_up)
@@ -182,28 +167,24 @@ TEST(shards_have_a_file_each_whose_images_add_up)
     char command[1024];
     snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -m %s %s/images --export", folder, model_path,
              sample_set());
-    free(expect_success("%s coco -o one", command));
+    run_here("%s coco -o one", command);
     for (int k = 1; k <= 3; k++) {
-        free(expect_success("%s coco -o three --shard %d/3", command, k));
-        free(expect_success("%s yolo -o yolo --shard %d/3", command, k));
+        run_here("%s coco -o three --shard %d/3", command, k);
+        run_here("%s yolo -o yolo --shard %d/3", command, k);
     }
-    free(expect_success("cd %s && grep -ho '^{\"id\":[0-9]*,\"file_name\".*}' one/coco.json | sed 's/,$//' >a && "
-                        "cat three/coco-0000*-of-00003.json | grep -o '^{\"id\":[0-9]*,\"file_name\".*}' | "
-                        "sed 's/,$//' >b && cmp a b && test $(wc -l <a) = 12",
-                        folder));
-    ck_assert_int_eq(count_files(formatted("%s/yolo/yolo/labels", folder)), 12);
-    expect_error(
-        73, "yolo/data.yaml: exists already",
-        "cd %s && rm -r yolo/*.png yolo/yolo/labels && \"$CLEAVE\" segment -m %s %s/images --export yolo -o yolo",
-        folder, sample_model(), sample_set());
+    run_here("grep -ho '^{\"id\":[0-9]*,\"file_name\".*}' one/coco.json | sed 's/,$//' >a && cat "
+             "three/coco-0000*-of-00003.json | grep -o '^{\"id\":[0-9]*,\"file_name\".*}' | sed 's/,$//' >b && cmp a b "
+             "&& test $(wc -l <a) = 12");
+    ck_assert_int_eq(count_files(here("yolo/yolo/labels")), 12);
+    expect_error(73, "yolo/data.yaml: exists already",
+                 "rm -r yolo/*.png yolo/yolo/labels && cleave segment -m $MODEL $SET/images --export yolo -o yolo");
 }
 
 TEST(ctrl_c_leaves_a_file_of_what_is_done)
 {
     const char *folder = temporary_folder();
-    free(expect_success("mkdir %s/many && for k in $(seq 1 150); do ln %s/images/0001.jpg %s/many/$k.jpg || "
-                        "cp %s/images/0001.jpg %s/many/$k.jpg; done 2>&1",
-                        folder, sample_set(), folder, sample_set(), folder));
+    run_here("mkdir many && for k in $(seq 1 150); do ln $SET/images/0001.jpg many/$k.jpg || cp $SET/images/0001.jpg "
+             "many/$k.jpg; done 2>&1");
     char command[1024];
     snprintf(command, sizeof command, "cd %s && exec \"$CLEAVE\" segment -q -m %s many -o stopped --export coco -t 1",
              folder, sample_model());
@@ -214,34 +195,30 @@ TEST(ctrl_c_leaves_a_file_of_what_is_done)
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(99);
     }
-    for (int k = 0; k < 6000 && !path_exists(formatted("%s/stopped/104.png", folder)); k++)
+    for (int k = 0; k < 6000 && !path_exists(here("stopped/104.png")); k++)
         usleep(5000);
     ck_assert_int_eq(kill(pid, SIGINT), 0);
     int status;
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 130);
-    int n_done = count_files(formatted("%s/stopped", folder)) - 1;
+    int n_done = count_files(here("stopped")) - 1;
     ck_assert_int_lt(n_done, 150);
-    free(expect_success("cd %s && test $(grep -c '^{\"id\":[0-9]*,\"file_name\"' stopped/coco.json) = %d", folder,
-                        n_done));
-    free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s many -o stopped --export coco --resume && "
-                        "test $(grep -c '^{\"id\":[0-9]*,\"file_name\"' stopped/coco.json) = 150",
-                        folder, sample_model()));
+    run_here("test $(grep -c '^{\"id\":[0-9]*,\"file_name\"' stopped/coco.json) = %d", n_done);
+    run_here("cleave segment -q -m $MODEL many -o stopped --export coco --resume && test $(grep -c "
+             "'^{\"id\":[0-9]*,\"file_name\"' stopped/coco.json) = 150");
 }
 
 /* Of boxes that name masks, several objects are of one image. */
 TEST(objects_of_boxes_share_their_image)
 {
-    const char *folder = temporary_folder(), *boxes = "image\tmask\tlabel\tx\ty\tw\th\n"
-                                                      "images/0001.jpg\tm/x.png\to\t5\t5\t30\t30\n"
-                                                      "images/0001.jpg\tm/y.png\to\t50\t40\t30\t30\n";
-    spill(formatted("%s/two.tsv", folder), boxes, strlen(boxes));
-    free(expect_success("cd %s && \"$CLEAVE\" segment --data %s/manifest.tsv --boxes two.tsv -o two --export coco "
-                        "--cutout --crop && test $(grep -c file_name two/coco.json) = 1 && "
-                        "test $(grep -c '\"image_id\":1,' two/coco.json) -ge 2",
-                        folder, sample_set()));
+    const char *boxes = "image\tmask\tlabel\tx\ty\tw\th\n"
+                        "images/0001.jpg\tm/x.png\to\t5\t5\t30\t30\n"
+                        "images/0001.jpg\tm/y.png\to\t50\t40\t30\t30\n";
+    spill(here("two.tsv"), boxes, strlen(boxes));
+    run_here("cleave segment --data $SET/manifest.tsv --boxes two.tsv -o two --export coco --cutout --crop && test "
+             "$(grep -c file_name two/coco.json) = 1 && test $(grep -c '\"image_id\":1,' two/coco.json) -ge 2");
     int32_t width, height;
-    must(clv_image_read_size(&width, &height, formatted("%s/two/cutouts/x.png", folder), NULL, err));
+    must(clv_image_read_size(&width, &height, here("two/cutouts/x.png"), NULL, err));
     ck_assert(width <= 34 && height <= 34);
 }
 
@@ -257,13 +234,11 @@ static struct wide_samples read_rgba(const char *path)
 
 TEST(cut_outs_are_opaque_within_and_clear_without)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s %s/images/0001.jpg -o cut --cutout", folder, sample_model(),
-                        sample_set()));
-    struct wide_samples samples = read_rgba(formatted("%s/cut/cutouts/0001.png", folder));
+    run_here("cleave segment -m $MODEL $SET/images/0001.jpg -o cut --cutout");
+    struct wide_samples samples = read_rgba(here("cut/cutouts/0001.png"));
     struct clv_indexed_image mask = {0};
     struct clv_image image = {0};
-    must(clv_indexed_image_read(&mask, formatted("%s/cut/0001.png", folder), NULL, err));
+    must(clv_indexed_image_read(&mask, here("cut/0001.png"), NULL, err));
     must(clv_image_read(&image, formatted("%s/images/0001.jpg", sample_set()), NULL, err));
     ck_assert(samples.width == mask.width && samples.height == mask.height);
     int n_soft = 0, n_whole = 0, n_clear = 0;
@@ -277,9 +252,8 @@ TEST(cut_outs_are_opaque_within_and_clear_without)
     ck_assert_int_gt(n_whole, 100);
     ck_assert_int_gt(n_clear, mask.width * mask.height / 2);
     /* The pipe gives the same bytes. */
-    free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s --cutout - -o - <%s/images/0001.jpg >pipe.png && "
-                        "cmp pipe.png cut/cutouts/0001.png",
-                        folder, sample_model(), sample_set()));
+    run_here("cleave segment -q -m $MODEL --cutout - -o - <$SET/images/0001.jpg >pipe.png && cmp pipe.png "
+             "cut/cutouts/0001.png");
     array_free(samples.rgba);
     clv_indexed_image_release(&mask);
     clv_image_release(&image);
@@ -291,26 +265,29 @@ TEST(cut_outs_are_of_the_labels_that_are_named)
     char command[1024];
     snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -q -m %s %s/images -o", folder, model_path,
              sample_set());
-    free(expect_success("%s both --cutout", command));
-    free(expect_success("%s left --cutout-label 'the left'", command));
-    free(expect_success("%s by_number --cutout-label 1", command));
-    free(expect_success("%s all --cutout-label 1,2", command));
-    ck_assert(same_bytes(formatted("%s/left", folder), formatted("%s/by_number", folder)));
-    ck_assert(same_bytes(formatted("%s/both", folder), formatted("%s/all", folder)));
-    ck_assert(!same_bytes(formatted("%s/both/cutouts", folder), formatted("%s/left/cutouts", folder)));
+    run_here("%s both --cutout", command);
+    run_here("%s left --cutout-label 'the left'", command);
+    run_here("%s by_number --cutout-label 1", command);
+    run_here("%s all --cutout-label 1,2", command);
+    ck_assert(same_bytes(here("left"), here("by_number")));
+    ck_assert(same_bytes(here("both"), here("all")));
+    ck_assert(!same_bytes(here("both/cutouts"), here("left/cutouts")));
     expect_error(64, "--cutout-label: \"horse\" is no label", "%s none --cutout-label horse", command);
 }
 
 TEST(options_that_contradict_each_other_are_refused)
 {
-    expect_error(64, "--export: \"mscoco\" is none of none, coco, labelme, voc, yolo",
-                 "\"$CLEAVE\" segment -m x y -o z --export coco,mscoco");
-    expect_error(64, "--min-area: \"-1\"", "\"$CLEAVE\" segment -m x y -o z --min-area -1");
-    expect_error(64, "--rle: goes with --export coco", "\"$CLEAVE\" segment -m x y -o z --export yolo --rle");
-    expect_error(64, "VOC's masks are exact", "\"$CLEAVE\" segment -m x y -o z --export voc --tolerance 2");
-    expect_error(64, "--tolerance: \"-1\"", "\"$CLEAVE\" segment -m x y -o z --export coco --tolerance -1");
-    expect_error(64, "leave out --export", "\"$CLEAVE\" segment -m x y -o - --export coco");
-    expect_error(64, "has no images to cut from", "\"$CLEAVE\" segment -m x --features y -o z --cutout");
+    static const struct refusal refusals[] = {
+        {64, "--export: \"mscoco\" is none of none, coco, labelme, voc, yolo",
+         "segment -m x y -o z --export coco,mscoco"},
+        {64, "--min-area: \"-1\"", "segment -m x y -o z --min-area -1"},
+        {64, "--rle: goes with --export coco", "segment -m x y -o z --export yolo --rle"},
+        {64, "VOC's masks are exact", "segment -m x y -o z --export voc --tolerance 2"},
+        {64, "--tolerance: \"-1\"", "segment -m x y -o z --export coco --tolerance -1"},
+        {64, "leave out --export", "segment -m x y -o - --export coco"},
+        {64, "has no images to cut from", "segment -m x --features y -o z --cutout"},
+    };
+    EXPECT_REFUSALS(refusals);
 }
 
 TEST(several_forms_are_written_at_once_each_as_it_is_alone)
@@ -319,38 +296,34 @@ TEST(several_forms_are_written_at_once_each_as_it_is_alone)
     char command[1024];
     snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -q -m %s %s/images -o", folder, model_path,
              sample_set());
-    free(expect_success("%s all --export voc,coco --export labelme --export yolo,coco", command));
-    free(expect_success("%s back --export voc --export none,coco", command));
+    run_here("%s all --export voc,coco --export labelme --export yolo,coco", command);
+    run_here("%s back --export voc --export none,coco", command);
     for (int k = 0; k < 4; k++) {
         static const char *const forms[] = {"coco", "labelme", "voc", "yolo"};
         const char *own = k ? forms[k] : "coco.json";
-        free(expect_success("%s %s --export %s", command, forms[k], forms[k]));
-        ck_assert(same_bytes(formatted("%s/%s/%s", folder, forms[k], own), formatted("%s/all/%s", folder, own)));
+        run_here("%s %s --export %s", command, forms[k], forms[k]);
+        ck_assert(same_bytes(here("%s/%s", forms[k], own), here("all/%s", own)));
     }
-    free(expect_success("cd %s && test -f back/coco.json && test ! -e back/voc && test ! -e coco/voc", folder));
+    run_here("test -f back/coco.json && test ! -e back/voc && test ! -e coco/voc");
 }
 
 TEST(exports_come_back_by_their_folder_alone)
 {
     static const char *const forms[][2] = {
         {"coco", "coco.json"}, {"labelme", "labelme"}, {"voc", "voc/"}, {"yolo", "yolo"}};
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s %s/images -o out --tolerance 0 --export "
-                        "coco,labelme,voc,yolo",
-                        folder, model_path, sample_set()));
+    run_here("cleave segment -q -m %s $SET/images -o out --tolerance 0 --export coco,labelme,voc,yolo", model_path);
     for (int k = 0; k < 4; k++) {
-        free(expect_success("cd %s && \"$CLEAVE\" import %s out -o whole%d && \"$CLEAVE\" import %s out/%s -o part%d",
-                            folder, forms[k][0], k, forms[k][0], forms[k][1], k));
-        ck_assert_int_eq(compare(formatted("%s/whole%d", folder, k), formatted("%s/out", folder), three_names).wrong,
-                         0);
-        ck_assert(same_bytes(formatted("%s/whole%d", folder, k), formatted("%s/part%d", folder, k)));
+        run_here("cleave import %s out -o whole%d && cleave import %s out/%s -o part%d", forms[k][0], k, forms[k][0],
+                 forms[k][1], k);
+        ck_assert_int_eq(compare(here("whole%d", k), here("out"), three_names).wrong, 0);
+        ck_assert(same_bytes(here("whole%d", k), here("part%d", k)));
     }
-    free(expect_success("cd %s/out/voc && \"$CLEAVE\" import voc . -o ../../here", folder));
-    ck_assert(same_bytes(formatted("%s/whole2", folder), formatted("%s/here", folder)));
-    free(expect_success("cd %s && mkdir a b && cp %s/images/0001.jpg a && cp %s/images/0002.jpg b && "
-                        "\"$CLEAVE\" segment -q -m %s a/0001.jpg b/0002.jpg -o two --export coco",
-                        folder, sample_set(), sample_set(), model_path));
-    expect_error(64, "--images FOLDER", "cd %s && \"$CLEAVE\" import coco two/coco.json -o none", folder);
+    run_here("cd out/voc && cleave import voc . -o ../../here");
+    ck_assert(same_bytes(here("whole2"), here("here")));
+    run_here("mkdir a b && cp $SET/images/0001.jpg a && cp $SET/images/0002.jpg b && cleave segment -q -m %s "
+             "a/0001.jpg b/0002.jpg -o two --export coco",
+             model_path);
+    expect_error(64, "--images FOLDER", "cleave import coco two/coco.json -o none");
 }
 
 /* Regions below min_pixels in all masks of a folder, and its COCO objects. */
@@ -383,14 +356,14 @@ TEST(regions_below_the_least_area_are_in_neither_masks_nor_exports)
     char command[1024];
     snprintf(command, sizeof command, "cd %s && \"$CLEAVE\" segment -q -m %s %s/images --export coco -o", folder,
              model_path, sample_set());
-    free(expect_success("%s all && cp -r all again", command));
-    free(expect_success("%s none --min-area 0", command));
-    free(expect_success("%s large --min-area 60 -t 1", command));
-    free(expect_success("%s same --min-area 60 -t 4", command));
-    ck_assert(same_bytes(formatted("%s/all", folder), formatted("%s/none", folder)));
-    ck_assert(same_bytes(formatted("%s/large", folder), formatted("%s/same", folder)));
-    ck_assert_int_gt(count_specks(formatted("%s/all", folder), 60), 0);
-    ck_assert_int_eq(count_specks(formatted("%s/large", folder), 60), 0);
+    run_here("%s all && cp -r all again", command);
+    run_here("%s none --min-area 0", command);
+    run_here("%s large --min-area 60 -t 1", command);
+    run_here("%s same --min-area 60 -t 4", command);
+    ck_assert(same_bytes(here("all"), here("none")));
+    ck_assert(same_bytes(here("large"), here("same")));
+    ck_assert_int_gt(count_specks(here("all"), 60), 0);
+    ck_assert_int_eq(count_specks(here("large"), 60), 0);
 }
 
 SETUP_ONCE(setup, NULL)

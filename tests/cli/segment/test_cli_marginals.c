@@ -10,11 +10,9 @@
 
 TEST(maps_are_grey_and_of_the_image_s_size)
 {
-    const char *out = formatted("%s/out", temporary_folder());
-    char *output = expect_success("\"$CLEAVE\" marginals -m %s --data %s/manifest.tsv --split test -o %s --overlay",
-                                  sample_model(), sample_set(), out);
-    ck_assert_ptr_nonnull(strstr(output, "4 probability maps written into"));
-    free(output);
+    const char *out = here("out");
+    expect_output("4 probability maps written into",
+                  "cleave marginals -m $MODEL --data $SET/manifest.tsv --split test -o %s --overlay", out);
     ck_assert_int_eq(count_files(out), 8);
     for (int i = 9; i <= 12; i++) {
         struct clv_indexed_image map = {0};
@@ -75,30 +73,25 @@ static void compare_with_logistic(const struct clv_model *model, const char *ima
 
 TEST(without_edges_a_map_is_the_logistic_function_of_the_scores)
 {
-    const char *folder = temporary_folder();
     struct clv_model model = {0};
-    free(expect_success("cd %s && \"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train --no-edges "
-                        "--lambda 0.5 " SAMPLE_TRAINING " -o unary.cleave && \"$CLEAVE\" marginals -m unary.cleave "
-                        "--data %s/manifest.tsv --split test -o out --draws 1000 --seed 3",
-                        folder, sample_set(), sample_set()));
-    must(clv_model_read(&model, formatted("%s/unary.cleave", folder), err));
+    run_here(
+        "cleave train --learner ssvm --data $SET/manifest.tsv --split train --no-edges --lambda 0.5 " SAMPLE_TRAINING
+        " -o unary.cleave && cleave marginals -m unary.cleave --data $SET/manifest.tsv --split test -o out --draws "
+        "1000 --seed 3");
+    must(clv_model_read(&model, here("unary.cleave"), err));
     for (int i = 9; i <= 12; i++)
-        compare_with_logistic(&model, formatted("%s/images/%04d.jpg", sample_set(), i),
-                              formatted("%s/out/%04d.png", folder, i), 1000);
+        compare_with_logistic(&model, formatted("%s/images/%04d.jpg", sample_set(), i), here("out/%04d.png", i), 1000);
     clv_model_release(&model);
 }
 
 TEST(the_two_labels_maps_add_up_to_one)
 {
-    const char *folder = temporary_folder();
-    free(
-        expect_success("cd %s && for label in background 1; do \"$CLEAVE\" marginals -m %s %s/images -o $label --label "
-                       "$label --draws 20; done",
-                       folder, sample_model(), sample_set()));
+    run_here("for label in background 1; do cleave marginals -m $MODEL $SET/images -o $label --label $label --draws "
+             "20; done");
     for (int i = 1; i <= 12; i++) {
         struct clv_indexed_image zero = {0}, one = {0};
-        must(clv_indexed_image_read(&zero, formatted("%s/background/%04d.png", folder, i), NULL, err));
-        must(clv_indexed_image_read(&one, formatted("%s/1/%04d.png", folder, i), NULL, err));
+        must(clv_indexed_image_read(&zero, here("background/%04d.png", i), NULL, err));
+        must(clv_indexed_image_read(&one, here("1/%04d.png", i), NULL, err));
         for (int32_t k = 0; k < one.width * one.height; k++)
             ck_assert_int_le(abs(zero.values[k] + one.values[k] - 255), 1);
         clv_indexed_image_release(&zero);
@@ -108,26 +101,21 @@ TEST(the_two_labels_maps_add_up_to_one)
 
 TEST(same_seed_gives_the_same_maps_at_any_thread_count_and_another_seed_others)
 {
-    const char *folder = temporary_folder();
     for (int t = 1; t <= 4; t++)
-        free(expect_success(
-            "cd %s && mkdir %d && cd %d && \"$CLEAVE\" marginals -m %s %s/images -o out --overlay --json "
-            "--draws 20 --seed %d -t %d >json 2>notes",
-            folder, t, t, sample_model(), sample_set(), t == 3 ? 2 : 1, t));
+        run_here("mkdir %d && cd %d && cleave marginals -m $MODEL $SET/images -o out --overlay --json --draws 20 "
+                 "--seed %d -t %d >json 2>notes",
+                 t, t, t == 3 ? 2 : 1, t);
     for (int t = 2; t <= 4; t += 2)
-        ck_assert_msg(same_bytes(formatted("%s/1", folder), formatted("%s/%d", folder, t)), "%d threads differ", t);
-    ck_assert(!same_bytes(formatted("%s/1/out", folder), formatted("%s/3/out", folder)));
+        ck_assert_msg(same_bytes(here("1"), here("%d", t)), "%d threads differ", t);
+    ck_assert(!same_bytes(here("1/out"), here("3/out")));
 }
 
 TEST(a_report_shows_maps_and_how_uncertain_they_are)
 {
-    const char *folder = temporary_folder();
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" marginals -m %s --data %s/manifest.tsv --split test -o shown --draws 10 "
-        "--report shown-page && \"$CLEAVE\" marginals -m %s --data %s/manifest.tsv --split test -o shown "
-        "--draws 10 --report shown-page --resume",
-        folder, sample_model(), sample_set(), sample_model(), sample_set()));
-    char *page = slurp(formatted("%s/shown-page/index.html", folder), NULL);
+    run_here("cleave marginals -m $MODEL --data $SET/manifest.tsv --split test -o shown --draws 10 --report shown-page "
+             "&& cleave marginals -m $MODEL --data $SET/manifest.tsv --split test -o shown --draws 10 --report "
+             "shown-page --resume");
+    char *page = slurp(here("shown-page/index.html"), NULL);
     ck_assert_ptr_nonnull(strstr(page, "<dt>Label</dt><dd>foreground</dd>"));
     ck_assert_ptr_nonnull(strstr(page, "alt=\"Probability of images/00"));
     ck_assert_ptr_nonnull(strstr(page, " % expected, mean entropy "));
@@ -153,10 +141,8 @@ static void means_of_map(double means[2], const char *path)
 
 TEST(json_reports_every_image)
 {
-    const char *folder = temporary_folder();
-    char *json = expect_success("cd %s && \"$CLEAVE\" marginals -q -m %s --data %s/manifest.tsv --split test -o out "
-                                "--json --draws 7 --seed 9",
-                                folder, sample_model(), sample_set());
+    char *json = expect_success(
+        "cleave marginals -q -m $MODEL --data $SET/manifest.tsv --split test -o out --json --draws 7 --seed 9");
     ck_assert_ptr_nonnull(strstr(
         json, "{\"images\":4,\"failed\":0,\"draws\":7,\"seed\":9,\"label\":\"foreground\",\"per_image\":[{\"image\":"));
     int n = 0;
@@ -167,7 +153,7 @@ TEST(json_reports_every_image)
                          4);
         ck_assert(share > 0 && share < 1 && entropy > 0 && entropy < 1 && error > 0 && bound > 0);
         double shown[2];
-        means_of_map(shown, formatted("%s/out/%04d.png", folder, 9 + n));
+        means_of_map(shown, here("out/%04d.png", 9 + n));
         ck_assert_double_eq_tol(share, shown[0], 0.003);
         ck_assert_double_eq_tol(entropy, shown[1], 0.02);
     }
@@ -178,17 +164,13 @@ TEST(json_reports_every_image)
 /* A map's pixels are means of those of the images of one label, and the labels add up to one. */
 TEST(maps_of_all_labels_have_the_means_of_each_label_s_own)
 {
-    const char *folder = temporary_folder();
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" marginals -q -m %s %s/images/0009.jpg -o one --draws 20 && for side in 50 "
-        "1024; do \"$CLEAVE\" marginals -q -m %s %s/images/0009.jpg -o $side --draws 20 --all-labels --side "
-        "$side; done",
-        folder, sample_model(), sample_set(), sample_model(), sample_set()));
+    run_here("cleave marginals -q -m $MODEL $SET/images/0009.jpg -o one --draws 20 && for side in 50 1024; do cleave "
+             "marginals -q -m $MODEL $SET/images/0009.jpg -o $side --draws 20 --all-labels --side $side; done");
     struct clv_indexed_image one = {0};
-    must(clv_indexed_image_read(&one, formatted("%s/one/0009.png", folder), NULL, err));
+    must(clv_indexed_image_read(&one, here("one/0009.png"), NULL, err));
     for (int k = 0; k < 2; k++) {
         struct clv_map map = {0};
-        must(clv_map_read(&map, formatted("%s/%s/0009.npy", folder, k ? "1024" : "50"), CLV_MAP_LAYOUT_CHW, NULL, err));
+        must(clv_map_read(&map, here("%s/0009.npy", k ? "1024" : "50"), CLV_MAP_LAYOUT_CHW, NULL, err));
         ck_assert_int_eq(map.n_channels, 2);
         ck_assert_int_eq(k ? one.width : 50, map.width > map.height ? map.width : map.height);
         ck_assert_int_eq(map.height, (one.height * map.width + one.width / 2) / one.width);
@@ -213,72 +195,57 @@ TEST(maps_of_all_labels_have_the_means_of_each_label_s_own)
 
 TEST(another_training_takes_the_maps_of_all_labels)
 {
-    const char *folder = temporary_folder(), *set = sample_set();
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" marginals -q -m %s --data %s/manifest.tsv -o maps --draws 5 --all-labels && "
-        "\"$CLEAVE\" marginals -m %s --data %s/manifest.tsv -o maps --draws 5 --all-labels --resume 2>&1 | grep "
-        "-q ' 12 finished before' && \"$CLEAVE\" train --seed 1 --superpixels 120 --passes 10"
-        " --learner ssvm --blocks maps --maps first=maps --data %s/manifest.tsv --split train -o m >notes "
-        "2>&1 && grep -q 'taken for probabilities' notes && \"$CLEAVE\" segment -q -m m --maps first=maps --data "
-        "%s/manifest.tsv "
-        "--split test -o out",
-        folder, sample_model(), set, sample_model(), set, set, set));
-    ck_assert_int_eq(count_files(formatted("%s/maps", folder)), 12);
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 4);
+    run_here(
+        "cleave marginals -q -m $MODEL --data $SET/manifest.tsv -o maps --draws 5 --all-labels && cleave marginals -m "
+        "$MODEL --data $SET/manifest.tsv -o maps --draws 5 --all-labels --resume 2>&1 | grep -q ' 12 finished before' "
+        "&& cleave train --seed 1 --superpixels 120 --passes 10 --learner ssvm --blocks maps --maps first=maps --data "
+        "$SET/manifest.tsv --split train -o m >notes 2>&1 && grep -q 'taken for probabilities' notes && cleave segment "
+        "-q -m m --maps first=maps --data $SET/manifest.tsv --split test -o out");
+    ck_assert_int_eq(count_files(here("maps")), 12);
+    ck_assert_int_eq(count_files(here("out")), 4);
 }
 
 TEST(bad_requests_and_bad_images_are_named)
 {
-    const char *folder = temporary_folder();
-    const char *model = sample_model();
-    expect_error(64, "-m is missing", "\"$CLEAVE\" marginals x -o y");
-    expect_error(64, "-o is missing", "\"$CLEAVE\" marginals x -m y");
-    expect_error(64, "no images", "\"$CLEAVE\" marginals -m x -o y");
-    expect_error(64, "--draws: \"0\" is no whole number", "\"$CLEAVE\" marginals -m x -o y z --draws 0");
-    expect_error(64, "--seed: \"-1\"", "\"$CLEAVE\" marginals -m x -o y z --seed -1");
-    expect_error(64, "standard output", "\"$CLEAVE\" marginals -m x -o y z --json --status -");
-    expect_error(64, "--label: \"horse\" is none of the model's 2",
-                 "cd %s && \"$CLEAVE\" marginals -m %s -o y %s "
-                 "--label horse",
-                 folder, model, sample_set());
-    expect_error(64, "--all-labels: --json is of one label", "\"$CLEAVE\" marginals -m x -o y z --all-labels --json");
-    expect_error(64, "--side: --all-labels is missing", "\"$CLEAVE\" marginals -m x -o y z --side 4");
-    expect_error(64, "--side: \"1025\"", "\"$CLEAVE\" marginals -m x -o y z --all-labels --side 1025");
-    expect_error(64, "--label: \"2\" is none", "cd %s && \"$CLEAVE\" marginals -m %s -o y %s --label 2", folder, model,
-                 sample_set());
-    expect_error(66, "absent", "cd %s && \"$CLEAVE\" marginals -m %s -o y absent.jpg", folder, model);
-    spill(formatted("%s/broken.png", folder), "\x89PNG\r\n\x1a\n", 8);
+    static const struct refusal refusals[] = {
+        {64, "-m is missing", "marginals x -o y"},
+        {64, "-o is missing", "marginals x -m y"},
+        {64, "no images", "marginals -m x -o y"},
+        {64, "--draws: \"0\" is no whole number", "marginals -m x -o y z --draws 0"},
+        {64, "--seed: \"-1\"", "marginals -m x -o y z --seed -1"},
+        {64, "standard output", "marginals -m x -o y z --json --status -"},
+        {64, "--label: \"horse\" is none of the model's 2", "marginals -m $MODEL -o y $SET --label horse"},
+        {64, "--all-labels: --json is of one label", "marginals -m x -o y z --all-labels --json"},
+        {64, "--side: --all-labels is missing", "marginals -m x -o y z --side 4"},
+        {64, "--side: \"1025\"", "marginals -m x -o y z --all-labels --side 1025"},
+        {64, "--label: \"2\" is none", "marginals -m $MODEL -o y $SET --label 2"},
+        {66, "absent", "marginals -m $MODEL -o y absent.jpg"},
+    };
+    EXPECT_REFUSALS(refusals);
+    spill(here("broken.png"), "\x89PNG\r\n\x1a\n", 8);
     char *output;
-    int code = run_command(&output,
-                           "cd %s && \"$CLEAVE\" marginals -m %s -o out broken.png %s/images/0001.jpg --json "
-                           "--status table",
-                           folder, model, sample_set());
+    int code = run_command(
+        &output, "cd $HERE && cleave marginals -m $MODEL -o out broken.png $SET/images/0001.jpg --json --status table");
     ck_assert_int_eq(code, 65);
     ck_assert_ptr_nonnull(strstr(output, "broken.png: "));
     ck_assert_ptr_nonnull(strstr(output, "{\"images\":1,\"failed\":1,"));
     free(output);
-    char *table = slurp(formatted("%s/table", folder), NULL);
+    char *table = slurp(here("table"), NULL);
     ck_assert_ptr_nonnull(strstr(table, "broken.png\tfailed"));
     ck_assert_ptr_nonnull(strstr(table, "0001.jpg\tdone\tout/0001.png"));
     free(table);
-    expect_error(73, "exists already", "cd %s && \"$CLEAVE\" marginals -m %s -o out %s/images", folder, model,
-                 sample_set());
-    output =
-        expect_success("cd %s && \"$CLEAVE\" marginals -m %s -o out %s/images --resume", folder, model, sample_set());
-    ck_assert_ptr_nonnull(strstr(output, "11 probability maps written into out, 1 finished before"));
-    free(output);
+    expect_error(73, "exists already", "cleave marginals -m $MODEL -o out $SET/images");
+    EXPECT_PARTS(expect_success("cleave marginals -m $MODEL -o out $SET/images --resume"),
+                 "11 probability maps written into out, 1 finished before");
 }
 
 TEST(a_signal_leaves_whole_maps_only)
 {
-    const char *folder = temporary_folder();
-    int code = run_command(NULL,
-                           "cd %s && { \"$CLEAVE\" marginals -q -m %s %s/images -o out --draws 3000 & } && sleep 0.3 "
-                           "&& kill -INT $! && wait $!",
-                           folder, sample_model(), sample_set());
+    int code = run_command(NULL, "cd $HERE && { cleave marginals -q -m $MODEL $SET/images -o out --draws 3000 & } && "
+                                 "sleep 0.3 && kill -INT $! && wait $!");
     ck_assert_msg(code == 0 || code == 130, "exits with %d", code);
-    ck_assert_int_le(count_files(formatted("%s/out", folder)), 12);
-    char *temporaries = expect_success("find %s -name '*.tmp'", folder);
+    ck_assert_int_le(count_files(here("out")), 12);
+    char *temporaries = expect_success("find $HERE -name '*.tmp'");
     ck_assert_str_eq(temporaries, "");
     free(temporaries);
 }

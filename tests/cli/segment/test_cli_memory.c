@@ -11,8 +11,8 @@ static void check_estimate(const char *photo, const char *arguments)
 {
     const char *folder = temporary_folder();
     char *reported;
-    int code = run_command(&reported, "cd %s && \"$CLEAVE\" segment %s %s -o out --overwrite --memory 2M", folder,
-                           arguments, photo);
+    int code =
+        run_command(&reported, "cd $HERE && cleave segment %s %s -o out --overwrite --memory 2M", arguments, photo);
     ck_assert_int_eq(code, 71);
     char *number = strstr(reported, "may take ");
     ck_assert_msg(number && strstr(reported, photo), "%s", reported);
@@ -34,15 +34,12 @@ TEST(maps_are_estimated_as_well)
     snprintf(folder, sizeof folder, "%s", temporary_folder());
     snprintf(photo, sizeof photo, "%s/photo.png", folder);
     sample_enlarge(photo, 700, 500);
-    free(expect_success("mkdir %s/maps && cd %s/maps && printf '\\223NUMPY\\1\\0v\\0%%-117s\\n' \"{'descr': '|u1', "
-                        "'fortran_order': False, 'shape': (40, 700, 700), }\" >0.npy && "
-                        "yes 0123456789 | head -c %d >>0.npy && "
-                        "for i in %s/images/*; do i=${i##*/}; ln 0.npy ${i%%.*}.npy; done && ln 0.npy photo.npy",
-                        folder, folder, 40 * 700 * 700, sample_set()));
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" train --learner independent --data %s/manifest.tsv --split train --maps net=maps "
-        "--blocks size,maps --superpixels 50 --passes 2 -q -o m",
-        folder, sample_set()));
+    run_here("mkdir maps && cd $HERE/maps && printf '\\223NUMPY\\1\\0v\\0%%-117s\\n' \"{'descr': '|u1', "
+             "'fortran_order': False, 'shape': (40, 700, 700), }\" >0.npy && yes 0123456789 | head -c %d >>0.npy && "
+             "for i in $SET/images/*; do i=${i##*/}; ln 0.npy ${i%%.*}.npy; done && ln 0.npy photo.npy",
+             40 * 700 * 700);
+    run_here("cleave train --learner independent --data $SET/manifest.tsv --split train --maps net=maps --blocks "
+             "size,maps --superpixels 50 --passes 2 -q -o m");
     check_estimate(photo, "-m m --maps net=maps --no-refine");
     check_estimate(photo, "-m m --maps net=maps --refine");
 }
@@ -67,21 +64,18 @@ TEST(what_is_estimated_is_never_less_than_what_is_taken)
 
 TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("mkdir %s/mixed", folder));
-    sample_enlarge(formatted("%s/mixed/b.png", folder), 2600, 2000);
-    sample_enlarge(formatted("%s/mixed/a.png", folder), 300, 200);
-    sample_enlarge(formatted("%s/mixed/c.png", folder), 300, 200);
+    run_here("mkdir mixed");
+    sample_enlarge(here("mixed/b.png"), 2600, 2000);
+    sample_enlarge(here("mixed/a.png"), 300, 200);
+    sample_enlarge(here("mixed/c.png"), 300, 200);
     expect_error(71, "b.png: work on it may take",
-                 "cd %s && \"$CLEAVE\" segment -m %s mixed -o mixed_out --threads 4 --memory 90M", folder,
-                 sample_model());
-    ck_assert_int_eq(count_files(formatted("%s/mixed_out", folder)), 2);
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s mixed -o all_out --threads 4 --memory 0.25G", folder,
-                        sample_model()));
-    ck_assert_int_eq(count_files(formatted("%s/all_out", folder)), 3);
-    expect_error(64, "--memory: \"lots\" is no size", "\"$CLEAVE\" segment -m x -o y z --memory lots");
-    expect_error(64, "--memory: \"-1G\" is no size", "\"$CLEAVE\" segment -m x -o y z --memory -1G");
-    expect_error(64, "--memory: \"\" is no size", "\"$CLEAVE\" segment -m x -o y z --memory ''");
+                 "cleave segment -m $MODEL mixed -o mixed_out --threads 4 --memory 90M");
+    ck_assert_int_eq(count_files(here("mixed_out")), 2);
+    run_here("cleave segment -m $MODEL mixed -o all_out --threads 4 --memory 0.25G");
+    ck_assert_int_eq(count_files(here("all_out")), 3);
+    expect_error(64, "--memory: \"lots\" is no size", "cleave segment -m x -o y z --memory lots");
+    expect_error(64, "--memory: \"-1G\" is no size", "cleave segment -m x -o y z --memory -1G");
+    expect_error(64, "--memory: \"\" is no size", "cleave segment -m x -o y z --memory ''");
 }
 
 TEST(images_wait_until_there_is_memory)
@@ -91,9 +85,9 @@ TEST(images_wait_until_there_is_memory)
         return;
     }
     const char *folder = temporary_folder();
-    free(expect_success("mkdir %s/large", folder));
+    run_here("mkdir large");
     for (int i = 0; i < 4; i++)
-        sample_enlarge(formatted("%s/large/%d.png", folder, i), 2000, 1500);
+        sample_enlarge(here("large/%d.png", i), 2000, 1500);
     const char *line = formatted("cd %s && exec \"$CLEAVE\" segment -q -m %s large -o out "
                                  "--refine --threads 4 --overwrite",
                                  folder, sample_model());
@@ -106,7 +100,7 @@ TEST(images_wait_until_there_is_memory)
     double gated = peak_of(formatted("%s --memory %dM", line, megabytes + 1));
     ck_assert_double_lt(gated, 1.5 * alone);
     ck_assert_double_lt(gated, 1e6 * megabytes);
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 4);
+    ck_assert_int_eq(count_files(here("out")), 4);
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -19,58 +19,47 @@ static size_t count_lines(const char *path)
 
 TEST(objects_are_numbered_and_listed_and_resuming_finds_the_same)
 {
-    const char *folder = temporary_folder();
     struct clv_object_map map = {0};
     size_t n_objects = 0;
-    free(
-        expect_success("cd %s && ln -s %s B && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o plain/ "
-                       "--overlay -t 1 && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ "
-                       "--objects --overlay --report report -t 2 && rm -r out/overlays plain/overlays",
-                       folder, sample_set()));
-    free(expect_success("cd %s/out/objects && ls *.png >../../names", folder));
+    run_here("ln -s $SET B && cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o plain/ --overlay -t 1 && "
+             "cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects --overlay --report report -t "
+             "2 && rm -r out/overlays plain/overlays");
+    run_here("cd out/objects && ls *.png >../../names");
     size_t size;
-    char *names = slurp(formatted("%s/names", folder), &size);
+    char *names = slurp(here("names"), &size);
     for (char *name = strtok(names, "\n"); name; name = strtok(NULL, "\n")) {
-        must(clv_object_map_read(&map, formatted("%s/out/objects/%s", folder, name), 0, 0, NULL, err));
+        must(clv_object_map_read(&map, here("out/objects/%s", name), 0, 0, NULL, err));
         n_objects += (size_t)map.n_objects;
         clv_object_map_release(&map);
-        ck_assert(same_bytes(formatted("%s/out/%s", folder, name), formatted("%s/plain/%s", folder, name)));
+        ck_assert(same_bytes(here("out/%s", name), here("plain/%s", name)));
     }
     free(names);
     ck_assert_uint_gt(n_objects, 11);
-    ck_assert_uint_eq(count_lines(formatted("%s/out/objects.tsv", folder)), n_objects + 1);
-    free(expect_success(
-        "cd %s && grep -q ' object' report/index.html && cp out/objects.tsv before && rm $(ls out/*.png | "
-        "head -n 3) && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects "
-        "--resume && cmp before out/objects.tsv",
-        folder));
-    free(expect_success("cd %s && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o inner/ --objects "
-                        "--clear-border --shard 2/2",
-                        folder));
-    ck_assert_uint_le(count_lines(formatted("%s/inner/objects-00002-of-00002.tsv", folder)), n_objects);
+    ck_assert_uint_eq(count_lines(here("out/objects.tsv")), n_objects + 1);
+    run_here(
+        "grep -q ' object' report/index.html && cp out/objects.tsv before && rm $(ls out/*.png | head -n 3) && cleave "
+        "segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects --resume && cmp before out/objects.tsv");
+    run_here("cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o inner/ --objects --clear-border --shard 2/2");
+    ck_assert_uint_le(count_lines(here("inner/objects-00002-of-00002.tsv")), n_objects);
 }
 
 TEST(exports_have_an_annotation_for_each_object)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && ln -s %s B && \"$CLEAVE\" segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ "
-                        "--objects --min-area 40 --export coco && grep -o '\"area\"' out/coco.json >areas",
-                        folder, sample_set()));
-    size_t n = count_lines(formatted("%s/areas", folder));
+    run_here("ln -s $SET B && cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects --min-area 40 "
+             "--export coco && grep -o '\"area\"' out/coco.json >areas");
+    size_t n = count_lines(here("areas"));
     ck_assert_uint_gt(n, 0);
-    ck_assert_uint_eq(n + 1, count_lines(formatted("%s/out/objects.tsv", folder)));
+    ck_assert_uint_eq(n + 1, count_lines(here("out/objects.tsv")));
 }
 
 TEST(objects_need_a_folder_and_images)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("ln -s %s %s/B", sample_set(), folder));
+    run_here("ln -s $SET B");
     static const char *const wrong[][2] = {{"-o - --objects", "leave out --objects"},
                                            {"-o one.png --objects", "--objects writes several"},
                                            {"-o out --clear-border", "--objects is missing"}};
     for (size_t i = 0; i < 3; i++)
-        expect_error(64, wrong[i][1], "cd %s && \"$CLEAVE\" segment --boxes 1,1,9,9 %s $(ls -d B/images/* | head -n 1)",
-                     folder, wrong[i][0]);
+        expect_error(64, wrong[i][1], "cleave segment --boxes 1,1,9,9 %s $(ls -d B/images/* | head -n 1)", wrong[i][0]);
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -33,7 +33,7 @@ static void draw_set(void)
     if (folder[0])
         return;
     snprintf(folder, sizeof folder, "%s/patches", temporary_folder()); /* other suites make theirs next to it */
-    free(expect_success("mkdir -p %s/set/images %s/set/masks", folder, folder));
+    run_here("mkdir -p %s/set/images %s/set/masks", folder, folder);
     spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
     for (int i = 0; i < N_IMAGES; i++) {
         struct clv_image image = {0};
@@ -54,10 +54,10 @@ static void draw_set(void)
                  i < 5 ? "train" : "test");
     }
     spill(formatted("%s/set/manifest.tsv", folder), manifest, strlen(manifest));
-    free(expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train " PATCH_TRAINING
-                        " -o m.cleave && \"$CLEAVE\" segment -m m.cleave --data set/manifest.tsv --split test -o out "
-                        "--overlay --report report",
-                        folder));
+    run_here("cd %s && cleave train --data set/manifest.tsv --split train " PATCH_TRAINING
+             " -o m.cleave && cleave segment -m m.cleave --data set/manifest.tsv --split test -o out --overlay "
+             "--report report",
+             folder);
 }
 
 static double number_after(const char *json, const char *key)
@@ -69,10 +69,8 @@ static double number_after(const char *json, const char *key)
 
 TEST(categories_are_found_and_scored_by_name)
 {
-    char *json =
-        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out -m m.cleave "
-                       "--json",
-                       folder);
+    char *json = expect_success(
+        "cd %s && cleave score --data set/manifest.tsv --split test --pred out -m m.cleave --json", folder);
     const char *patch = strstr(json, "\"patch\":{");
     ck_assert_ptr_nonnull(patch);
     ck_assert_ptr_null(strstr(json, "superpixel"));
@@ -83,8 +81,8 @@ TEST(categories_are_found_and_scored_by_name)
     ck_assert_double_ge(number_after(patch, "\"red box\":"), 0.8);
     ck_assert_double_ge(number_after(json, "\"mean_class_iou\":"), 0.8);
     free(json);
-    char *text = expect_success(
-        "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out -m m.cleave", folder);
+    char *text =
+        expect_success("cd %s && cleave score --data set/manifest.tsv --split test --pred out -m m.cleave", folder);
     ck_assert_ptr_nonnull(strstr(text, "per patch"));
     ck_assert_ptr_nonnull(strstr(text, "of patches %"));
     ck_assert_ptr_nonnull(strstr(text, "\npatch accuracy "));
@@ -125,21 +123,19 @@ TEST(overlays_have_a_legend_that_stays_true)
     static const char other[] =
         "value\tname\tred\tgreen\tblue\n1\tair\t1\t2\t3\n2\tgrass\t0\t128\t0\n3\tA & B\t9\t9\t9\n"
         "0\tvoid\t0\t0\t0\n";
-    free(expect_success("mkdir -p %s/other && cp -r %s/set/images %s/set/masks %s/set/manifest.tsv %s/other", folder,
-                        folder, folder, folder, folder));
+    run_here("mkdir -p %s/other && cp -r %s/set/images %s/set/masks %s/set/manifest.tsv %s/other", folder, folder,
+             folder, folder, folder);
     spill(formatted("%s/other/labels.tsv", folder), other, sizeof other - 1);
-    char *reported = expect_success(
-        "cd %s && \"$CLEAVE\" train --data other/manifest.tsv --split train " PATCH_TRAINING
-        " -o o.cleave && cp -r out "
-        "both && \"$CLEAVE\" segment -m m.cleave other/images/1.png --overlay -o both 2>&1 && \"$CLEAVE\" segment -m "
-        "o.cleave other/images/2.png --overlay -o both 2>&1",
-        folder);
+    char *reported =
+        expect_success("cd %s && cleave train --data other/manifest.tsv --split train " PATCH_TRAINING
+                       " -o o.cleave && cp -r out both && cleave segment -m m.cleave other/images/1.png --overlay -o "
+                       "both 2>&1 && cleave segment -m o.cleave other/images/2.png --overlay -o both 2>&1",
+                       folder);
     ck_assert_ptr_nonnull(strstr(reported, "both/overlays/legend.svg is of other labels and stays as it is"));
     ck_assert(
         same_bytes(formatted("%s/out/overlays/legend.svg", folder), formatted("%s/both/overlays/legend.svg", folder)));
     free(reported);
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m o.cleave other/images/2.png --overlay --overwrite -o both",
-                        folder));
+    run_here("cd %s && cleave segment -m o.cleave other/images/2.png --overlay --overwrite -o both", folder);
     legend = slurp(formatted("%s/both/overlays/legend.svg", folder), &size);
     ck_assert_ptr_nonnull(strstr(legend, ">A &amp; B</text>"));
     free(legend);
@@ -147,14 +143,13 @@ TEST(overlays_have_a_legend_that_stays_true)
 
 TEST(refining_brings_masks_nearer_to_the_truth)
 {
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" segment -m m.cleave --data set/manifest.tsv --split test -o refined --refine "
-        "--report refined_report",
-        folder));
+    run_here("cd %s && cleave segment -m m.cleave --data set/manifest.tsv --split test -o refined --refine --report "
+             "refined_report",
+             folder);
     char *plain =
-        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out --json", folder);
+        expect_success("cd %s && cleave score --data set/manifest.tsv --split test --pred out --json", folder);
     char *refined =
-        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred refined --json", folder);
+        expect_success("cd %s && cleave score --data set/manifest.tsv --split test --pred refined --json", folder);
     ck_assert_double_gt(number_after(refined, "\"accuracy\":"), number_after(plain, "\"accuracy\":"));
     ck_assert_double_ge(number_after(refined, "\"accuracy\":"), 0.98);
     free(plain);
@@ -164,30 +159,26 @@ TEST(refining_brings_masks_nearer_to_the_truth)
 TEST(hidden_patches_take_part_and_edges_have_full_tables)
 {
     char *reported =
-        expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --learner mssvm --nodes "
-                       "patches --seed 1 --blocks colour,size --passes 20 -o h.cleave && \"$CLEAVE\" inspect "
-                       "h.cleave --json",
+        expect_success("cd %s && cleave train --data set/manifest.tsv --split train --learner mssvm --nodes patches "
+                       "--seed 1 --blocks colour,size --passes 20 -o h.cleave && cleave inspect h.cleave --json",
                        folder);
     ck_assert_ptr_null(strstr(reported, "guessed"));
     ck_assert_ptr_nonnull(strstr(reported, "\"pairwise\":\"full\""));
     free(reported);
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m h.cleave --data set/manifest.tsv --split test -o hidden_out",
-                        folder));
+    run_here("cd %s && cleave segment -m h.cleave --data set/manifest.tsv --split test -o hidden_out", folder);
     char *json = expect_success(
-        "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred hidden_out -m h.cleave --json", folder);
+        "cd %s && cleave score --data set/manifest.tsv --split test --pred hidden_out -m h.cleave --json", folder);
     ck_assert_double_ge(number_after(strstr(json, "\"patch\":{"), "\"accuracy\":"), 0.9);
     free(json);
     /* Without truth all patches are visible, so that their marginal MAP is the MAP; marginals say it their own way. */
     static const char *const rules[] = {"own", "map", "marginal-map", "marginals", "marginals -t 3"};
     for (int k = 0; k < 5; k++)
-        free(expect_success("cd %s && \"$CLEAVE\" segment -m h.cleave --data set/manifest.tsv --split test -o rule%d "
-                            "--decode %s",
-                            folder, k, rules[k]));
+        run_here("cd %s && cleave segment -m h.cleave --data set/manifest.tsv --split test -o rule%d --decode %s",
+                 folder, k, rules[k]);
     for (int k = 0; k < 3; k++)
         ck_assert(same_bytes(formatted("%s/rule%d", folder, k), formatted("%s/hidden_out", folder)));
     ck_assert(same_bytes(formatted("%s/rule3", folder), formatted("%s/rule4", folder)));
-    json =
-        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred rule3 --json", folder);
+    json = expect_success("cd %s && cleave score --data set/manifest.tsv --split test --pred rule3 --json", folder);
     ck_assert_double_ge(number_after(json, "\"accuracy\":"), 0.9);
     free(json);
 }
@@ -195,8 +186,8 @@ TEST(hidden_patches_take_part_and_edges_have_full_tables)
 /* The model's weights alone: what differs between two records is their command. */
 static char *weights_of(const char *model)
 {
-    return expect_success("cd %s && \"$CLEAVE\" inspect %s | sed -n '/^weights/p; /largest weights/,/^record/p'",
-                          folder, model);
+    return expect_success("cd %s && cleave inspect %s | sed -n '/^weights/p; /largest weights/,/^record/p'", folder,
+                          model);
 }
 
 TEST(the_loss_counts_pixels_unless_asked_to_balance)
@@ -207,12 +198,11 @@ TEST(the_loss_counts_pixels_unless_asked_to_balance)
                                           {"--loss balanced", "balanced", "weighted Hamming"}};
     char *first = NULL;
     for (int i = 0; i < 4; i++) {
-        char *reported = expect_success(
-            "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --validate test --learner mssvm --nodes "
-            "patches --seed 1 --blocks colour,size --passes 3 %s --overwrite -o l.cleave --cv 2 --cv-grid 0.001 2>&1 "
-            "&& "
-            "\"$CLEAVE\" inspect l.cleave",
-            folder, ways[i][0]);
+        char *reported =
+            expect_success("cd %s && cleave train --data set/manifest.tsv --split train --validate test --learner "
+                           "mssvm --nodes patches --seed 1 --blocks colour,size --passes 3 %s --overwrite -o l.cleave "
+                           "--cv 2 --cv-grid 0.001 2>&1 && cleave inspect l.cleave",
+                           folder, ways[i][0]);
         ck_assert_ptr_nonnull(strstr(reported, formatted("training  %s ", ways[i][2])));
         ck_assert_ptr_nonnull(strstr(reported, formatted("test      %s ", ways[i][2])));
         ck_assert_ptr_nonnull(strstr(reported, formatted("%s %%  standard error", ways[i][2])));
@@ -226,37 +216,33 @@ TEST(the_loss_counts_pixels_unless_asked_to_balance)
             free(weights);
     }
     free(first);
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" features -m l.cleave --data set/manifest.tsv --split train -o l.safetensors "
-        "&& \"$CLEAVE\" train --data l.safetensors --learner mssvm --passes 3 --lambda 0.001 --loss "
-        "balanced -o lf.cleave",
-        folder));
+    run_here("cd %s && cleave features -m l.cleave --data set/manifest.tsv --split train -o l.safetensors && cleave "
+             "train --data l.safetensors --learner mssvm --passes 3 --lambda 0.001 --loss balanced -o lf.cleave",
+             folder);
     char *images = weights_of("l.cleave"), *file = weights_of("lf.cleave");
     ck_assert_str_eq(images, file);
     free(images);
     free(file);
     expect_error(64, "--loss: \"hamming\" is none of auto, balanced, counts",
-                 "cd %s && \"$CLEAVE\" train --data set --loss hamming -o b.cleave", folder);
-    expect_error(
-        64, "--loss counts: 3 images come without masks",
-        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --unlabelled-split test " PATCH_TRAINING
-        " --loss counts -o b.cleave",
-        folder);
+                 "cd %s && cleave train --data set --loss hamming -o b.cleave", folder);
+    expect_error(64, "--loss counts: 3 images come without masks",
+                 "cd %s && cleave train --data set/manifest.tsv --split train --unlabelled-split test " PATCH_TRAINING
+                 " --loss counts -o b.cleave",
+                 folder);
 }
 
 TEST(fisher_vectors_travel_with_the_model_and_are_for_patches)
 {
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --learner independent --nodes "
-        "patches --seed 1 --blocks fisher,size --sift-bins 3 --codebook-samples 500 --passes 5 -o f.cleave && "
-        "\"$CLEAVE\" segment -q -m f.cleave --data set/manifest.tsv --split test -o f_images && \"$CLEAVE\" "
-        "features -m f.cleave --data set/manifest.tsv --split test -o f.safetensors -t 3 && \"$CLEAVE\" "
-        "segment -q -m f.cleave --features f.safetensors -o f_features && for i in f_features/*/* "
-        "f_features/*.png; do [ ! -f $i ] || cmp $i f_images${i#f_features}; done && \"$CLEAVE\" inspect "
-        "f.cleave --top 900 | grep -q 'Fisher vector of scale 0, mean 3 of component'",
-        folder));
+    run_here(
+        "cd %s && cleave train --data set/manifest.tsv --split train --learner independent --nodes patches --seed 1 "
+        "--blocks fisher,size --sift-bins 3 --codebook-samples 500 --passes 5 -o f.cleave && cleave segment -q -m "
+        "f.cleave --data set/manifest.tsv --split test -o f_images && cleave features -m f.cleave --data "
+        "set/manifest.tsv --split test -o f.safetensors -t 3 && cleave segment -q -m f.cleave --features f.safetensors "
+        "-o f_features && for i in f_features/*/* f_features/*.png; do [ ! -f $i ] || cmp $i f_images${i#f_features}; "
+        "done && cleave inspect f.cleave --top 900 | grep -q 'Fisher vector of scale 0, mean 3 of component'",
+        folder);
     expect_error(64, "surround, scene and fisher are for patches",
-                 "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --blocks fisher,size -o b.cleave", folder);
+                 "cd %s && cleave train --data set/manifest.tsv --blocks fisher,size -o b.cleave", folder);
 }
 
 /* All labels are in all images, so that all costs are small. */
@@ -265,27 +251,25 @@ TEST(what_labels_cost_is_learned_and_kept_in_the_model)
     const char *training =
         "train --data set/manifest.tsv --split train --learner mssvm --nodes patches --seed 1 --blocks "
         "size,position --passes 3 --stages 2";
-    free(expect_success(
-        "cd %s && for x in 0 5; do \"$CLEAVE\" %s --label-costs $x -o c$x && \"$CLEAVE\" segment -q -m "
-        "c$x --data set/manifest.tsv --split test --no-refine -o cost$x || exit 1; done; diff -r -x .cleave-run cost0 "
-        "cost5 && ! cmp -s c0 c5",
-        folder, training));
-    free(expect_success("cd %s && \"$CLEAVE\" %s --label-costs 5 -t 3 -o again && for m in again c5 c0; do \"$CLEAVE\" "
-                        "inspect --top 0 $m | grep -v command >$m.text; done; cmp again.text c5.text && grep -q "
-                        "'^  label_costs  *5$' c5.text && ! grep label_costs c0.text",
-                        folder, training));
+    run_here("cd %s && for x in 0 5; do cleave %s --label-costs $x -o c$x && cleave segment -q -m c$x --data "
+             "set/manifest.tsv --split test --no-refine -o cost$x || exit 1; done; diff -r -x .cleave-run cost0 cost5 "
+             "&& ! cmp -s c0 c5",
+             folder, training);
+    run_here("cd %s && cleave %s --label-costs 5 -t 3 -o again && for m in again c5 c0; do cleave inspect --top 0 $m | "
+             "grep -v command >$m.text; done; cmp again.text c5.text && grep -q '^  label_costs  *5$' c5.text && ! "
+             "grep label_costs c0.text",
+             folder, training);
     expect_error(64, "--label-costs: --stages 2 is missing",
-                 "cd %s && \"$CLEAVE\" train --data set --label-costs 3 -o b.cleave", folder);
-    expect_error(64, "--label-costs", "cd %s && \"$CLEAVE\" train --data set --label-costs -1 -o b.cleave", folder);
+                 "cd %s && cleave train --data set --label-costs 3 -o b.cleave", folder);
+    expect_error(64, "--label-costs", "cd %s && cleave train --data set --label-costs -1 -o b.cleave", folder);
 }
 
 TEST(labels_named_void_teach_and_count_no_more)
 {
     char *reported =
-        expect_success("cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train --validate test --void "
-                       "'red box' --learner mssvm --nodes patches --seed 1 --blocks colour,size --passes 10 -o "
-                       "v.cleave && \"$CLEAVE\" segment -m v.cleave --data set/manifest.tsv --split test -o "
-                       "v_out --report v_report",
+        expect_success("cd %s && cleave train --data set/manifest.tsv --split train --validate test --void 'red box' "
+                       "--learner mssvm --nodes patches --seed 1 --blocks colour,size --passes 10 -o v.cleave && "
+                       "cleave segment -m v.cleave --data set/manifest.tsv --split test -o v_out --report v_report",
                        folder);
     ck_assert_ptr_null(strstr(reported, "void throughout"));
     free(reported);
@@ -293,8 +277,8 @@ TEST(labels_named_void_teach_and_count_no_more)
     double known[2], accuracy[2];
     for (int i = 0; i < 2; i++) {
         char *json = expect_success(
-            "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred v_out -m v.cleave --json %s",
-            folder, options[i]);
+            "cd %s && cleave score --data set/manifest.tsv --split test --pred v_out -m v.cleave --json %s", folder,
+            options[i]);
         known[i] = strstr(json, "red box") != NULL;
         accuracy[i] = number_after(json, "\"accuracy\":");
         free(json);
@@ -302,22 +286,22 @@ TEST(labels_named_void_teach_and_count_no_more)
     ck_assert(known[0] == 1 && known[1] == 0);
     ck_assert_double_ge(accuracy[1], 0.95);
     ck_assert_double_gt(accuracy[1], accuracy[0]); /* a red box is sky or grass to it */
-    free(expect_success("cd %s && \"$CLEAVE\" features --data set/manifest.tsv --split train --void 'red box' --nodes "
-                        "patches --seed 1 --blocks colour,size -o v.safetensors && \"$CLEAVE\" train --data "
-                        "v.safetensors --seed 1 --learner mssvm --passes 10 -o vf.cleave",
-                        folder));
+    run_here("cd %s && cleave features --data set/manifest.tsv --split train --void 'red box' --nodes patches --seed 1 "
+             "--blocks colour,size -o v.safetensors && cleave train --data v.safetensors --seed 1 --learner mssvm "
+             "--passes 10 -o vf.cleave",
+             folder);
     char *images = weights_of("v.cleave"), *file = weights_of("vf.cleave");
     ck_assert_str_eq(images, file);
     free(images);
     free(file);
     expect_error(64, "--void: no label is called \"box\"; there are sky, grass, red box",
-                 "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --void box -o b.cleave", folder);
+                 "cd %s && cleave train --data set/manifest.tsv --void box -o b.cleave", folder);
     expect_error(64, "--void: no label is called \"box\"",
-                 "cd %s && \"$CLEAVE\" score --data set/manifest.tsv --pred v_out --void grass,box", folder);
+                 "cd %s && cleave score --data set/manifest.tsv --pred v_out --void grass,box", folder);
     expect_error(64, "--void: with \"sky,grass\" void, 1 of the labels is left",
-                 "cd %s && \"$CLEAVE\" features --data set/manifest.tsv --void sky,grass -o b.safetensors", folder);
+                 "cd %s && cleave features --data set/manifest.tsv --void sky,grass -o b.safetensors", folder);
     expect_error(64, "--void: v.safetensors is a feature file",
-                 "cd %s && \"$CLEAVE\" train --data v.safetensors --void sky -o b.cleave", folder);
+                 "cd %s && cleave train --data v.safetensors --void sky -o b.cleave", folder);
 }
 
 TEST(images_that_are_void_throughout_are_left_out)
@@ -337,12 +321,11 @@ TEST(images_that_are_void_throughout_are_left_out)
     for (int i = 0; i < 2; i++) {
         char *reported[2];
         for (int without = 0; without < 2; without++)
-            reported[without] = expect_success(
-                "cd %s && \"$CLEAVE\" train --data set/%s.tsv --split train --validate test --learner mssvm --nodes "
-                "patches --seed 1 --blocks colour,size --passes 3 --loss %s --overwrite -o e%d.cleave 2>&1 | grep -v "
-                "'^images\\|s "
-                "with'",
-                folder, without ? "two" : "some", losses[i], without);
+            reported[without] =
+                expect_success("cd %s && cleave train --data set/%s.tsv --split train --validate test --learner mssvm "
+                               "--nodes patches --seed 1 --blocks colour,size --passes 3 --loss %s --overwrite -o "
+                               "e%d.cleave 2>&1 | grep -v '^images\\|s with'",
+                               folder, without ? "two" : "some", losses[i], without);
         ck_assert_ptr_nonnull(strstr(reported[0], "1 of 3 masks are void throughout; their images teach nothing"));
         ck_assert_str_eq(strstr(reported[0], "\ntraining") + 1, strstr(reported[1], "training"));
         char *some_weights = weights_of("e0.cleave"), *two_weights = weights_of("e1.cleave");
@@ -352,29 +335,25 @@ TEST(images_that_are_void_throughout_are_left_out)
         free(reported[0]);
         free(reported[1]);
     }
-    char *scored =
-        expect_success("cd %s && \"$CLEAVE\" features -m e0.cleave --data set/some.tsv -o some.safetensors && "
-                       "\"$CLEAVE\" score -m e0.cleave --data some.safetensors --json",
-                       folder);
+    char *scored = expect_success("cd %s && cleave features -m e0.cleave --data set/some.tsv -o some.safetensors && "
+                                  "cleave score -m e0.cleave --data some.safetensors --json",
+                                  folder);
     ck_assert_double_eq(number_after(scored, "\"examples\":"), 3);
     ck_assert_double_ge(number_after(scored, "\"mean_loss\":"), 0);
     free(scored);
     expect_error(65, "images/0.png: has no true labels to learn from, nor has any other of 1",
-                 "cd %s && \"$CLEAVE\" train --data set/none.tsv " PATCH_TRAINING " -o b.cleave", folder);
-    expect_error(
-        65, "images/0.png: has no true labels to score by, nor has any other",
-        "cd %s && \"$CLEAVE\" features -m e0.cleave --data set/none.tsv -o none.safetensors && \"$CLEAVE\" score "
-        "-m e0.cleave --data none.safetensors",
-        folder);
+                 "cd %s && cleave train --data set/none.tsv " PATCH_TRAINING " -o b.cleave", folder);
+    expect_error(65, "images/0.png: has no true labels to score by, nor has any other",
+                 "cd %s && cleave features -m e0.cleave --data set/none.tsv -o none.safetensors && cleave score -m "
+                 "e0.cleave --data none.safetensors",
+                 folder);
 }
 
 TEST(any_number_of_threads_makes_the_same_bytes)
 {
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" train --data set/manifest.tsv --split train " PATCH_TRAINING
-        " -t 3 -o m3.cleave && \"$CLEAVE\" segment -m m3.cleave --data set/manifest.tsv --split test -t 3 "
-        "-o out3",
-        folder));
+    run_here("cd %s && cleave train --data set/manifest.tsv --split train " PATCH_TRAINING
+             " -t 3 -o m3.cleave && cleave segment -m m3.cleave --data set/manifest.tsv --split test -t 3 -o out3",
+             folder);
     ck_assert(same_bytes(formatted("%s/m.cleave", folder), formatted("%s/m3.cleave", folder)));
     for (int i = 5; i < N_IMAGES; i++)
         ck_assert(same_bytes(formatted("%s/out/%d.png", folder, i), formatted("%s/out3/%d.png", folder, i)));
@@ -382,16 +361,13 @@ TEST(any_number_of_threads_makes_the_same_bytes)
 
 TEST(feature_files_train_and_paint_the_same)
 {
-    free(expect_success("cd %s && \"$CLEAVE\" features -m m.cleave --data set/manifest.tsv --split test -o "
-                        "test.safetensors && \"$CLEAVE\" "
-                        "segment -m m.cleave --features test.safetensors -o out_f",
-                        folder));
+    run_here("cd %s && cleave features -m m.cleave --data set/manifest.tsv --split test -o test.safetensors && cleave "
+             "segment -m m.cleave --features test.safetensors -o out_f",
+             folder);
     for (int i = 5; i < N_IMAGES; i++)
         ck_assert(same_bytes(formatted("%s/out/%d.png", folder, i), formatted("%s/out_f/%d.png", folder, i)));
-    char *reported = expect_success("cd %s && \"$CLEAVE\" inspect m.cleave", folder);
-    ck_assert_ptr_nonnull(strstr(reported, "patches of 20 px every 10 px"));
-    ck_assert_ptr_nonnull(strstr(reported, "surround"));
-    free(reported);
+    EXPECT_PARTS(expect_success("cd %s && cleave inspect m.cleave", folder), "patches of 20 px every 10 px",
+                 "surround");
 }
 
 TEST(images_smaller_than_a_patch_are_segmented)
@@ -404,8 +380,7 @@ TEST(images_smaller_than_a_patch_are_segmented)
             image.pixels[k] = colours[GRASS][k % 3];
         must(clv_png_write(formatted("%s/small%d.png", folder, i), &image, err));
         clv_image_release(&image);
-        free(
-            expect_success("cd %s && \"$CLEAVE\" segment -m m.cleave small%d.png -o small_out --overwrite", folder, i));
+        run_here("cd %s && cleave segment -m m.cleave small%d.png -o small_out --overwrite", folder, i);
         struct clv_indexed_image mask = {0};
         must(clv_indexed_image_read(&mask, formatted("%s/small_out/small%d.png", folder, i), NULL, err));
         ck_assert_int_eq(mask.width, sizes[i][0]);
@@ -422,12 +397,12 @@ TEST(bad_input_is_named)
     must(clv_png_write_labels(formatted("%s/set/masks/bad.png", folder), WIDTH, HEIGHT, mask, NULL, 0, err));
     const char *bad = "image\tmask\nimages/0.png\tmasks/0.png\nimages/1.png\tmasks/bad.png\n";
     spill(formatted("%s/set/bad.tsv", folder), bad, strlen(bad));
-    expect_error(65, "bad.png", "cd %s && \"$CLEAVE\" train --data set/bad.tsv " PATCH_TRAINING " -o b.cleave", folder);
-    expect_error(65, "9", "cd %s && \"$CLEAVE\" train --data set/bad.tsv " PATCH_TRAINING " -o b.cleave", folder);
-    expect_error(64, "--nodes", "cd %s && \"$CLEAVE\" train --data set --nodes pixels -o b.cleave", folder);
-    expect_error(64, "--patch-size", "cd %s && \"$CLEAVE\" train --data set --nodes patches --patch-size 0 -o b.cleave",
+    expect_error(65, "bad.png", "cd %s && cleave train --data set/bad.tsv " PATCH_TRAINING " -o b.cleave", folder);
+    expect_error(65, "9", "cd %s && cleave train --data set/bad.tsv " PATCH_TRAINING " -o b.cleave", folder);
+    expect_error(64, "--nodes", "cd %s && cleave train --data set --nodes pixels -o b.cleave", folder);
+    expect_error(64, "--patch-size", "cd %s && cleave train --data set --nodes patches --patch-size 0 -o b.cleave",
                  folder);
-    expect_error(64, "for patches", "cd %s && \"$CLEAVE\" train --data set --blocks size,scene -o b.cleave", folder);
+    expect_error(64, "for patches", "cd %s && cleave train --data set --blocks size,scene -o b.cleave", folder);
 }
 
 SETUP_ONCE(draw_set, NULL)

@@ -8,8 +8,8 @@
 
 static double weighted_hamming(const char *folder, const char *masks)
 {
-    char *json = expect_success("cd %s && \"$CLEAVE\" score --data %s/manifest.tsv --split test --pred %s --json",
-                                folder, sample_set(), masks);
+    char *json =
+        expect_success("cd %s && cleave score --data $SET/manifest.tsv --split test --pred %s --json", folder, masks);
     double value = strtod(strstr(json, "\"weighted_hamming\":") + strlen("\"weighted_hamming\":"), NULL);
     free(json);
     return value;
@@ -20,11 +20,10 @@ TEST(refined_masks_are_nearer_the_truth_and_the_same_at_any_thread_count)
     const char *folder = temporary_folder();
     const char *const runs[] = {"-o plain", "--refine -t 1 -o one", "--refine --overlay --report report -t 4 -o four"};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
-        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test %s", folder,
-                            sample_model(), sample_set(), runs[k]));
-    free(expect_success("cd %s && rm -r four/overlays", folder));
-    free(expect_success("cd %s && grep -q 'at the pixels, coupling' report/index.html", folder));
-    ck_assert(same_bytes(formatted("%s/one", folder), formatted("%s/four", folder)));
+        run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test %s", runs[k]);
+    run_here("rm -r four/overlays");
+    run_here("grep -q 'at the pixels, coupling' report/index.html");
+    ck_assert(same_bytes(here("one"), here("four")));
     ck_assert_double_lt(weighted_hamming(folder, "one"), weighted_hamming(folder, "plain"));
 }
 
@@ -51,15 +50,15 @@ TEST(images_larger_than_the_working_size_are_refined_unless_told_otherwise)
                                        "--refine --no-refine -o plain"};
     char folder[256];
     snprintf(folder, sizeof folder, "%s/sizes", temporary_folder());
-    free(expect_success("mkdir -p %s/photos && cp %s/images/000[1-3].* %s/photos", folder, sample_set(), folder));
+    run_here("mkdir -p %s/photos && cp $SET/images/000[1-3].* %s/photos", folder, folder);
     sample_enlarge(formatted("%s/photos/large.png", folder), 1440, 1080);
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++)
-        free(expect_success("cd %s && \"$CLEAVE\" segment -m %s photos %s", folder, sample_model(), runs[k]));
+        run_here("cd %s && cleave segment -m $MODEL photos %s", folder, runs[k]);
     ck_assert(same_bytes(formatted("%s/usual/large.png", folder), formatted("%s/refined/large.png", folder)));
     double usual = mean_step(formatted("%s/usual/large.png", folder));
     double plain = mean_step(formatted("%s/plain/large.png", folder));
     ck_assert_double_lt(usual, plain / 2);
-    free(expect_success("cd %s && grep -q 'images of more than 80000' report/index.html && rm */large.png", folder));
+    run_here("cd %s && grep -q 'images of more than 80000' report/index.html && rm */large.png", folder);
     ck_assert_int_eq(count_files(formatted("%s/usual", folder)), 3);
     ck_assert(same_bytes(formatted("%s/usual", folder), formatted("%s/plain", folder)));
     ck_assert(!same_bytes(formatted("%s/usual", folder), formatted("%s/refined", folder)));
@@ -67,8 +66,8 @@ TEST(images_larger_than_the_working_size_are_refined_unless_told_otherwise)
 
 TEST(what_cannot_be_refined_is_refused)
 {
-    expect_error(64, "--refine: a feature file has no pixels", "\"$CLEAVE\" segment -m x -o y --features z --refine");
-    expect_error(64, "leave out --no-refine", "\"$CLEAVE\" segment -o y z --boxes b --no-refine");
+    expect_error(64, "--refine: a feature file has no pixels", "cleave segment -m x -o y --features z --refine");
+    expect_error(64, "leave out --no-refine", "cleave segment -o y z --boxes b --no-refine");
 }
 
 SETUP_ONCE(sample_setup, NULL)

@@ -25,10 +25,9 @@ static void setup(void)
 {
     sample_setup();
     snprintf(feature_path, sizeof feature_path, "%s/train.safetensors", temporary_folder());
-    free(
-        expect_success("\"$CLEAVE\" features --data %s/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 "
-                       "--codebook-samples 2000 -o %s",
-                       sample_set(), features()));
+    run_here("cleave features --data $SET/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 "
+             "--codebook-samples 2000 -o %s",
+             features());
 }
 
 /* Text of formatted() that outlives sixteen others. */
@@ -49,7 +48,7 @@ static pid_t start(const char *model, const char *options, FILE **output)
 {
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);
-    free(expect_success("true")); /* sets $CLEAVE */
+    run_here("true"); /* sets $CLEAVE */
     const char *command =
         formatted("exec \"$CLEAVE\" train 2>/dev/null --data %s %s -o %s", features(), options, model);
     pid_t pid = fork();
@@ -89,13 +88,12 @@ static void wait_until_there(const char *path, long more_ms)
 
 TEST(a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one)
 {
-    const char *folder = temporary_folder();
-    struct path model_path = lasting(formatted("%s/killed.cleave", folder));
+    struct path model_path = lasting(here("killed.cleave"));
     const char *model = model_path.text;
     struct path checkpoint_path = lasting(formatted("%s.checkpoint", model));
     const char *checkpoint = checkpoint_path.text;
-    free(expect_success("\"$CLEAVE\" train --data %s " LEARNING " -t 1 -o %s/whole.cleave", features(), folder));
-    ck_assert(!path_exists(formatted("%s/whole.cleave.checkpoint", folder)));
+    run_here("cleave train --data %s " LEARNING " -t 1 -o whole.cleave", features());
+    ck_assert(!path_exists(here("whole.cleave.checkpoint")));
     for (int k = 0; k < 8; k++) {
         FILE *output;
         pid_t pid = start(model, formatted(LEARNING " --resume -t %d", 1 + k % 3), &output);
@@ -103,18 +101,17 @@ TEST(a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one)
         ck_assert_int_eq(kill(pid, SIGKILL), 0);
         ck_assert(WIFSIGNALED(wait_for(pid, output)));
         ck_assert(!path_exists(model));
-        free(expect_success("head -c 9 %s | tail -c 1 | grep -q '{'", checkpoint)); /* old or new, not half */
+        run_here("head -c 9 %s | tail -c 1 | grep -q '{'", checkpoint); /* old or new, not half */
     }
-    free(expect_success("\"$CLEAVE\" train --data %s " LEARNING " --resume -o %s", features(), model));
-    ck_assert(same_bytes(model, formatted("%s/whole.cleave", folder)));
+    run_here("cleave train --data %s " LEARNING " --resume -o %s", features(), model);
+    ck_assert(same_bytes(model, here("whole.cleave")));
     ck_assert(!path_exists(checkpoint));
 }
 
 TEST(the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes)
 {
     FILE *output;
-    const char *folder = temporary_folder();
-    struct path model_path = lasting(formatted("%s/stopped.cleave", folder));
+    struct path model_path = lasting(here("stopped.cleave"));
     const char *model = model_path.text;
     const char *options = "--learner pmap --seed 1 --passes 1500 --checkpoint-every 1e6";
     pid_t pid = start(model, options, &output);
@@ -122,18 +119,14 @@ TEST(the_first_ctrl_c_leaves_a_model_and_a_checkpoint_that_resume_completes)
     int status = wait_for(pid, output);
     ck_assert(WIFEXITED(status));
     ck_assert_int_eq(WEXITSTATUS(status), 130);
-    char *json = expect_success("\"$CLEAVE\" inspect --json %s", model);
-    ck_assert_ptr_nonnull(strstr(json, "\"interrupted\":\"yes\""));
-    free(json);
-    free(expect_success("\"$CLEAVE\" segment -m %s %s/images -o %s/out", model, sample_set(), folder));
+    expect_output("\"interrupted\":\"yes\"", "cleave inspect --json %s", model);
+    run_here("cleave segment -m %s $SET/images -o out", model);
     expect_error(64, "cannot go on from it: seed was \"1\", is \"2\"",
-                 "\"$CLEAVE\" train --data %s %s --seed 2 --resume -o %s", features(), options, model);
-    char *text = expect_success("\"$CLEAVE\" train --data %s %s --resume -t 2 -o %s", features(), options, model);
-    ck_assert_ptr_nonnull(strstr(text, "going on from "));
-    free(text);
+                 "cleave train --data %s %s --seed 2 --resume -o %s", features(), options, model);
+    expect_output("going on from ", "cleave train --data %s %s --resume -t 2 -o %s", features(), options, model);
     ck_assert(!path_exists(formatted("%s.checkpoint", model)));
-    free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/straight.cleave", features(), options, folder));
-    ck_assert(same_bytes(model, formatted("%s/straight.cleave", folder)));
+    run_here("cleave train --data %s %s -o straight.cleave", features(), options);
+    ck_assert(same_bytes(model, here("straight.cleave")));
 }
 
 /* About half a second each, checkpoints after a moment. */
@@ -149,14 +142,13 @@ static const struct {
 
 TESTS(every_learner_is_stopped_and_killed_and_ends_as_an_undisturbed_one, 0, sizeof others / sizeof *others)
 {
-    const char *folder = temporary_folder(), *learner = others[_i].learner;
-    struct path model_path = lasting(formatted("%s/%s.cleave", folder, learner)),
-                checkpoint_path = lasting(formatted("%s/%s.cleave.checkpoint", folder, learner)),
+    const char *learner = others[_i].learner;
+    struct path model_path = lasting(here("%s.cleave", learner)),
+                checkpoint_path = lasting(here("%s.cleave.checkpoint", learner)),
                 options_path = lasting(formatted("--learner %s --seed 1 %s", learner, others[_i].options));
     const char *model = model_path.text, *checkpoint = checkpoint_path.text, *options = options_path.text;
     static const int signals[] = {SIGTERM, SIGKILL, SIGINT};
-    free(expect_success("\"$CLEAVE\" train --data %s %s -t 1 -o %s/whole-%s.cleave", features(), options, folder,
-                        learner));
+    run_here("cleave train --data %s %s -t 1 -o whole-%s.cleave", features(), options, learner);
     for (int k = 0; k < 3; k++) {
         FILE *output;
         pid_t pid = start(model, formatted("%s --checkpoint-every 0.02 --resume -t %d", options, 1 + k % 2), &output);
@@ -170,19 +162,16 @@ TESTS(every_learner_is_stopped_and_killed_and_ends_as_an_undisturbed_one, 0, siz
                           (unsigned)status);
         ck_assert(path_exists(checkpoint));
     }
-    free(expect_success("\"$CLEAVE\" segment -m %s %s/images -o %s/out-%s", model, sample_set(), folder, learner));
-    char *text = expect_success("\"$CLEAVE\" train --data %s %s --resume -o %s", features(), options, model);
-    ck_assert_ptr_nonnull(strstr(text, "going on from "));
-    free(text);
+    run_here("cleave segment -m %s $SET/images -o out-%s", model, learner);
+    expect_output("going on from ", "cleave train --data %s %s --resume -o %s", features(), options, model);
     ck_assert(!path_exists(checkpoint));
-    ck_assert(same_bytes(model, formatted("%s/whole-%s.cleave", folder, learner)));
+    ck_assert(same_bytes(model, here("whole-%s.cleave", learner)));
 }
 
 TEST(a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75)
 {
     FILE *output;
-    const char *folder = temporary_folder();
-    struct path model_path = lasting(formatted("%s/queued.cleave", folder));
+    struct path model_path = lasting(here("queued.cleave"));
     const char *model = model_path.text;
     const char *options = "--learner pmap --seed 1 --passes 1500 --checkpoint-every 1e6";
     static const int signals[] = {SIGUSR1, SIGTERM};
@@ -196,21 +185,20 @@ TEST(a_job_that_is_to_be_requeued_leaves_a_checkpoint_and_ends_with_75)
         ck_assert(path_exists(formatted("%s.checkpoint", model)));
         ck_assert(!path_exists(model));
     }
-    free(expect_success("\"$CLEAVE\" train --data %s %s --requeue -o %s", features(), options, model));
-    free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/straight.cleave", features(), options, folder));
-    ck_assert(same_bytes(model, formatted("%s/straight.cleave", folder)));
+    run_here("cleave train --data %s %s --requeue -o %s", features(), options, model);
+    run_here("cleave train --data %s %s -o straight.cleave", features(), options);
+    ck_assert(same_bytes(model, here("straight.cleave")));
     ck_assert(!path_exists(formatted("%s.checkpoint", model)));
-    expect_error(64, "--requeue: m3n keeps no checkpoints", "\"$CLEAVE\" train -l m3n --data %s --requeue -o %s/s",
-                 features(), folder);
+    expect_error(64, "--requeue: m3n keeps no checkpoints", "cleave train -l m3n --data %s --requeue -o s", features());
 }
 
 TEST(a_feature_file_that_is_cut_short_meanwhile_ends_the_training_by_its_name)
 {
     FILE *output;
     const char *folder = temporary_folder();
-    struct path model_path = lasting(formatted("%s/cut.cleave", folder)), whole = lasting(features());
-    struct path said = lasting(formatted("%s/cut.said", folder));
-    free(expect_success("cp %s %s/cut.features", features(), folder));
+    struct path model_path = lasting(here("cut.cleave")), whole = lasting(features());
+    struct path said = lasting(here("cut.said"));
+    run_here("cp %s cut.features", features());
     snprintf(feature_path, sizeof feature_path, "%s/cut.features", folder);
     pid_t pid = start(model_path.text, formatted(LEARNING " --passes 100000000 -t 2 2>%s", said.text), &output);
     wait_until_there(formatted("%s.checkpoint", model_path.text), 0);
@@ -229,7 +217,7 @@ TEST(the_second_signal_ends_at_once_and_writes_no_model)
 {
     FILE *output;
     int status;
-    struct path model_path = lasting(formatted("%s/abandoned.cleave", temporary_folder()));
+    struct path model_path = lasting(here("abandoned.cleave"));
     const char *model = model_path.text;
     pid_t pid = start(model, "--learner pmap --passes 1e9 -t 1", &output);
     ck_assert_int_eq(kill(pid, SIGSTOP), 0);
@@ -248,56 +236,50 @@ TEST(the_second_signal_ends_at_once_and_writes_no_model)
 TEST(what_cross_validation_chose_is_not_chosen_again)
 {
     FILE *output;
-    const char *folder = temporary_folder();
-    struct path model_path = lasting(formatted("%s/cv.cleave", folder));
+    struct path model_path = lasting(here("cv.cleave"));
     const char *model = model_path.text;
     const char *options = "--learner wmpmap --passes 600 --cv 2 --cv-grid 1e-9,1e-3 --checkpoint-every 0.02";
-    free(expect_success("\"$CLEAVE\" train --data %s %s -o %s/cv-whole.cleave", features(), options, folder));
+    run_here("cleave train --data %s %s -o cv-whole.cleave", features(), options);
     pid_t pid = start(model, options, &output);
     wait_until_there(formatted("%s.checkpoint", model), 1);
     while (run_command(NULL, "grep -q 'cleave folds' %s.checkpoint", model) == 0) /* of the folds, until there is one */
         wait_until_there(formatted("%s.checkpoint", model), 1);                   /* of learning with what was chosen */
     ck_assert_int_eq(kill(pid, SIGKILL), 0);
     wait_for(pid, output);
-    char *text = expect_success("\"$CLEAVE\" train --data %s %s --resume -o %s", features(), options, model);
+    char *text = expect_success("cleave train --data %s %s --resume -o %s", features(), options, model);
     ck_assert_ptr_null(strstr(text, "cross-validation"));
     free(text);
-    ck_assert(same_bytes(model, formatted("%s/cv-whole.cleave", folder)));
+    ck_assert(same_bytes(model, here("cv-whole.cleave")));
 }
 
 /* Kills a training at its first checkpoint and resumes it: as if nothing had happened. */
 static void kill_and_resume(const char *name, const char *options)
 {
-    const char *folder = temporary_folder();
-    struct path model_path = lasting(formatted("%s/%s.cleave", folder, name));
+    struct path model_path = lasting(here("%s.cleave", name));
     const char *model = model_path.text;
     struct path command_line =
         lasting(formatted("\"$CLEAVE\" train --data manifest.tsv --split train " SAMPLE_TRAINING " %s", options));
     const char *command = command_line.text;
-    free(expect_success("cd %s && %s -o %s/whole-%s.cleave", sample_set(), command, folder, name));
-    int code =
-        run_command(NULL,
-                    "cd %s && { %s --resume -o %s & } && for i in $(seq 6000); do [ -e %s.checkpoint ] && break; "
-                    "sleep 0.01; done; kill -KILL $!; wait $!",
-                    sample_set(), command, model, model);
+    run_here("cd $SET && %s -o $HERE/whole-%s.cleave", command, name);
+    int code = run_command(NULL,
+                           "cd $SET && { %s --resume -o %s & } && for i in $(seq 6000); do [ -e %s.checkpoint ] && "
+                           "break; sleep 0.01; done; kill -KILL $!; wait $!",
+                           command, model, model);
     ck_assert_int_eq(code, 137);
-    char *text = expect_success("cd %s && %s --resume -o %s", sample_set(), command, model);
-    ck_assert_ptr_nonnull(strstr(text, "going on from "));
-    free(text);
-    ck_assert(same_bytes(model, formatted("%s/whole-%s.cleave", folder, name)));
+    expect_output("going on from ", "cd $SET && %s --resume -o %s", command, model);
+    ck_assert(same_bytes(model, here("whole-%s.cleave", name)));
 }
 
 TEST(images_are_taken_in_again_to_the_same_features)
 {
     kill_and_resume("images", "--learner mpmap --validate test --passes 300 --checkpoint-every 0.01");
-    char *json = expect_success("\"$CLEAVE\" inspect --json %s/images.cleave", temporary_folder());
-    ck_assert_ptr_nonnull(strstr(json, "\"curve\":\"pass objective dual train_loss validation_loss; "));
-    free(json);
+    expect_output("\"curve\":\"pass objective dual train_loss validation_loss; ",
+                  "cleave inspect --json images.cleave");
 }
 
 TEST(images_without_masks_are_labelled_again_to_the_same_labels)
 {
-    struct path only_path = lasting(formatted("%s/only.txt", temporary_folder()));
+    struct path only_path = lasting(here("only.txt"));
     const char *only = only_path.text;
     const char *names = "images/0001.jpg\nimages/0002.jpg\nimages/0003.jpg\n";
     spill(only, names, strlen(names));
@@ -311,48 +293,39 @@ TEST(images_without_masks_are_labelled_again_to_the_same_labels)
 
 TEST(a_feature_file_can_validate)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && \"$CLEAVE\" train --data %s --learner wmpmap --passes 10 -q -o v.cleave && "
-                        "\"$CLEAVE\" features --data %s/manifest.tsv --split test -m v.cleave -o v.safetensors",
-                        folder, features(), sample_set()));
-    char *text = expect_success("cd %s && \"$CLEAVE\" train --data %s --learner wmpmap --passes 10 --validate "
-                                "v.safetensors --overwrite -o v.cleave",
-                                folder, features());
-    ck_assert_ptr_nonnull(strstr(text, "v.safetensors weighted Hamming"));
-    free(text);
-    free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split test --superpixels 60 --words 9 "
-                        "--codebook-samples 2000 --overwrite -o v.safetensors",
-                        folder, sample_set()));
-    expect_error(65, "0009.jpg: problem has",
-                 "cd %s && \"$CLEAVE\" train --data %s --validate v.safetensors -o w.cleave", folder, features());
-    expect_error(64, "--validate: ", "\"$CLEAVE\" train --data %s --validate test -o v.cleave", features());
+    run_here("cleave train --data %s --learner wmpmap --passes 10 -q -o v.cleave && cleave features --data "
+             "$SET/manifest.tsv --split test -m v.cleave -o v.safetensors",
+             features());
+    expect_output(
+        "v.safetensors weighted Hamming",
+        "cleave train --data %s --learner wmpmap --passes 10 --validate v.safetensors --overwrite -o v.cleave",
+        features());
+    run_here("cleave features --data $SET/manifest.tsv --split test --superpixels 60 --words 9 --codebook-samples 2000 "
+             "--overwrite -o v.safetensors");
+    expect_error(65, "0009.jpg: problem has", "cleave train --data %s --validate v.safetensors -o w.cleave",
+                 features());
+    expect_error(64, "--validate: ", "cleave train --data %s --validate test -o v.cleave", features());
 }
 
 TEST(resuming_what_cannot_be_resumed_is_refused)
 {
-    const char *folder = temporary_folder();
-    expect_error(64, "--resume: m3n keeps no checkpoints",
-                 "\"$CLEAVE\" train --data %s --learner m3n --resume -o %s/m.cleave", features(), folder);
+    expect_error(64, "--resume: m3n keeps no checkpoints", "cleave train --data %s --learner m3n --resume -o m.cleave",
+                 features());
     expect_error(64, "--checkpoint-every: perceptron keeps no checkpoints",
-                 "\"$CLEAVE\" train --data %s --learner perceptron --checkpoint-every 5 -o %s/m.cleave", features(),
-                 folder);
+                 "cleave train --data %s --learner perceptron --checkpoint-every 5 -o m.cleave", features());
     expect_error(64, "--checkpoint-every: \"-1\" is no number from 0 to",
-                 "\"$CLEAVE\" train --data %s --learner pmap --checkpoint-every -1 -o %s/m.cleave", features(), folder);
+                 "cleave train --data %s --learner pmap --checkpoint-every -1 -o m.cleave", features());
     expect_error(64, "--resume: - is no file, next to which a checkpoint could be",
-                 "\"$CLEAVE\" train --data %s --learner pmap --resume -o -", features());
-    free(expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 -q -o /dev/null", features()));
+                 "cleave train --data %s --learner pmap --resume -o -", features());
+    run_here("cleave train --data %s --learner pmap --passes 5 -q -o /dev/null", features());
     ck_assert(!path_exists("/dev/null.checkpoint"));
-    spill(formatted("%s/m.cleave.checkpoint", folder), "half", 4);
-    expect_error(65, "m.cleave.checkpoint", "\"$CLEAVE\" train --data %s --learner pmap --resume -o %s/m.cleave",
-                 features(), folder);
+    spill(here("m.cleave.checkpoint"), "half", 4);
+    expect_error(65, "m.cleave.checkpoint", "cleave train --data %s --learner pmap --resume -o m.cleave", features());
     expect_error(73, "m.cleave.checkpoint: exists already",
-                 "\"$CLEAVE\" train --data %s --learner pmap --passes 5 -o %s/m.cleave", features(), folder);
-    free(expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 --overwrite -o %s/m.cleave", features(),
-                        folder));
-    char *text = expect_success("\"$CLEAVE\" train --data %s --learner pmap --passes 5 --resume -o %s/n.cleave",
-                                features(), folder);
-    ck_assert_ptr_nonnull(strstr(text, "n.cleave.checkpoint: is not there, so learning begins at the beginning"));
-    free(text);
+                 "cleave train --data %s --learner pmap --passes 5 -o m.cleave", features());
+    run_here("cleave train --data %s --learner pmap --passes 5 --overwrite -o m.cleave", features());
+    expect_output("n.cleave.checkpoint: is not there, so learning begins at the beginning",
+                  "cleave train --data %s --learner pmap --passes 5 --resume -o n.cleave", features());
 }
 
 TEST(a_full_disk_is_noticed_before_learning)

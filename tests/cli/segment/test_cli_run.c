@@ -20,39 +20,28 @@ static double json_number(const char *json, const char *key)
 
 TEST(the_documented_lines_work_as_written)
 {
-    const char *folder = temporary_folder();
-    char *output =
-        expect_success("cd %s && ln -s %s M && \"$CLEAVE\" train --learner ssvm --data M/manifest.tsv --split "
-                       "train " SAMPLE_TRAINING " -o horse.cleave",
-                       folder, sample_set());
-    ck_assert_ptr_nonnull(strstr(output, "images    8,"));
-    ck_assert_ptr_nonnull(strstr(output, "weighted Hamming"));
-    ck_assert_ptr_nonnull(strstr(output, "duality gap"));
-    free(output);
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m horse.cleave --data M/manifest.tsv --split test -o out/",
-                        folder));
-    ck_assert_int_eq(count_files(formatted("%s/out", folder)), 4);
-    char *score = expect_success(
-        "cd %s && \"$CLEAVE\" score --data M/manifest.tsv --split test --pred out/ --json 2>/dev/null", folder);
+    EXPECT_PARTS(expect_success(
+                     "ln -s $SET M && cleave train --learner ssvm --data M/manifest.tsv --split train " SAMPLE_TRAINING
+                     " -o horse.cleave"),
+                 "images    8,", "weighted Hamming", "duality gap");
+    run_here("cleave segment -m horse.cleave --data M/manifest.tsv --split test -o out/");
+    ck_assert_int_eq(count_files(here("out")), 4);
+    char *score = expect_success("cleave score --data M/manifest.tsv --split test --pred out/ --json 2>/dev/null");
     ck_assert_ptr_nonnull(strstr(score, "{\"images\":4,\"weighted_hamming\":"));
     ck_assert_double_ge(json_number(score, "weighted_hamming"), 0);
     ck_assert_double_lt(json_number(score, "weighted_hamming"), 0.45); /* it has learned something */
     ck_assert_double_eq(json_number(strstr(score, "\"iou\":{"), "1"), json_number(score, "mean_iou"));
     free(score);
-    free(expect_success(
-        "cd %s && cp -r M/images photos && \"$CLEAVE\" segment -m horse.cleave photos/ -o out2/ --overlay "
-        "--report report/",
-        folder));
-    ck_assert_int_eq(count_files(formatted("%s/out2", folder)), 24);
-    ck_assert_int_eq(count_files(formatted("%s/out2/overlays", folder)), 12);
-    ck_assert(path_exists(formatted("%s/report/index.html", folder)));
+    run_here("cp -r M/images photos && cleave segment -m horse.cleave photos/ -o out2/ --overlay --report report/");
+    ck_assert_int_eq(count_files(here("out2")), 24);
+    ck_assert_int_eq(count_files(here("out2/overlays")), 12);
+    ck_assert(path_exists(here("report/index.html")));
 }
 
 TEST(masks_are_label_numbers_at_the_image_s_own_size)
 {
-    const char *out = formatted("%s/out", temporary_folder());
-    free(expect_success("\"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o %s", sample_model(),
-                        sample_set(), out));
+    const char *out = here("out");
+    run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o %s", out);
     for (int i = 9; i <= 12; i++) {
         struct clv_indexed_image mask = {0};
         int32_t width, height, n_foreground = 0;
@@ -74,63 +63,49 @@ TEST(masks_are_label_numbers_at_the_image_s_own_size)
 
 TEST(same_seed_gives_the_same_bytes_at_any_thread_count)
 {
-    const char *folder = temporary_folder();
     const int threads[] = {1, 2, 8};
     for (int k = 0; k < 3; k++) {
         int t = threads[k];
-        free(expect_success(
-            "cd %s && \"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
-            " -t %d -o %d.cleave",
-            folder, sample_set(), t, t));
-        free(expect_success("cd %s && \"$CLEAVE\" segment -m %d.cleave --data %s/manifest.tsv --split test -o out%d "
-                            "--overlay --threads %d",
-                            folder, t, sample_set(), t, t));
-        free(expect_success("cd %s && \"$CLEAVE\" score --data %s/manifest.tsv --split test --pred out%d --json -m "
-                            "%d.cleave --per-image -t %d >%d.json",
-                            folder, sample_set(), t, t, t, t));
-        free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split test -m %d.cleave -t %d -o "
-                            "%d.safetensors",
-                            folder, sample_set(), t, t, t));
+        run_here("cleave train --learner ssvm --data $SET/manifest.tsv --split train " SAMPLE_TRAINING
+                 " -t %d -o %d.cleave",
+                 t, t);
+        run_here("cleave segment -m %d.cleave --data $SET/manifest.tsv --split test -o out%d --overlay --threads %d", t,
+                 t, t);
+        run_here("cleave score --data $SET/manifest.tsv --split test --pred out%d --json -m %d.cleave --per-image -t "
+                 "%d >%d.json",
+                 t, t, t, t);
+        run_here("cleave features --data $SET/manifest.tsv --split test -m %d.cleave -t %d -o %d.safetensors", t, t, t);
         static const char *const made[] = {"cleave", "json", "safetensors"};
         for (size_t i = 0; i < 3; i++)
-            ck_assert_msg(same_bytes(formatted("%s/1.%s", folder, made[i]), formatted("%s/%d.%s", folder, t, made[i])),
-                          "%d.%s differs", t, made[i]);
-        ck_assert(same_bytes(formatted("%s/out1", folder), formatted("%s/out%d", folder, t)));
+            ck_assert_msg(same_bytes(here("1.%s", made[i]), here("%d.%s", t, made[i])), "%d.%s differs", t, made[i]);
+        ck_assert(same_bytes(here("out1"), here("out%d", t)));
     }
 }
 
 TEST(another_seed_gives_another_model)
 {
-    const char *model = formatted("%s/other.cleave", temporary_folder());
-    free(expect_success("\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
-                        " --seed 2 -o %s",
-                        sample_set(), model));
+    const char *model = here("other.cleave");
+    run_here("cleave train --learner ssvm --data $SET/manifest.tsv --split train " SAMPLE_TRAINING " --seed 2 -o %s",
+             model);
     ck_assert(!same_bytes(model, sample_model()));
 }
 
 TEST(training_on_a_feature_file_equals_training_on_its_images)
 {
-    const char *folder = temporary_folder();
-    free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split train --seed 1 --superpixels 120 "
-                        "--words 20 --codebook-samples 2000 -o train.safetensors",
-                        folder, sample_set()));
-    free(expect_success("cd %s && \"$CLEAVE\" train --learner ssvm --data train.safetensors --seed 1 --passes 10 -o "
-                        "cached.cleave",
-                        folder));
-    free(expect_success("cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split test -m cached.cleave -o "
-                        "test.safetensors",
-                        folder, sample_set()));
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m cached.cleave --features test.safetensors -o cached", folder));
-    free(expect_success("cd %s && \"$CLEAVE\" segment -m %s --data %s/manifest.tsv --split test -o direct", folder,
-                        sample_model(), sample_set()));
-    ck_assert_int_eq(count_files(formatted("%s/cached", folder)), 4);
-    ck_assert(same_bytes(formatted("%s/cached", folder), formatted("%s/direct", folder)));
+    run_here("cleave features --data $SET/manifest.tsv --split train --seed 1 --superpixels 120 --words 20 "
+             "--codebook-samples 2000 -o train.safetensors");
+    run_here("cleave train --learner ssvm --data train.safetensors --seed 1 --passes 10 -o cached.cleave");
+    run_here("cleave features --data $SET/manifest.tsv --split test -m cached.cleave -o test.safetensors");
+    run_here("cleave segment -m cached.cleave --features test.safetensors -o cached");
+    run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o direct");
+    ck_assert_int_eq(count_files(here("cached")), 4);
+    ck_assert(same_bytes(here("cached"), here("direct")));
 }
 
 TEST(the_record_says_how_a_model_was_made)
 {
-    char *text = expect_success("\"$CLEAVE\" inspect %s", sample_model());
-    char *json = expect_success("\"$CLEAVE\" inspect --json %s", sample_model());
+    char *text = expect_success("cleave inspect $MODEL");
+    char *json = expect_success("cleave inspect --json $MODEL");
     ck_assert_ptr_nonnull(strstr(text, "0 background, 1 foreground"));
     ck_assert_ptr_nonnull(strstr(text, "couplings"));
     ck_assert_ptr_nonnull(strstr(json, "\"learner\":\"ssvm\""));
@@ -145,14 +120,11 @@ TEST(the_record_says_how_a_model_was_made)
 
 TEST(edges_off_leaves_only_unary_weights)
 {
-    const char *model = formatted("%s/unary.cleave", temporary_folder());
-    free(expect_success(
-        "\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train --no-edges " SAMPLE_TRAINING " -o %s",
-        sample_set(), model));
-    char *json = expect_success("\"$CLEAVE\" inspect --json %s", model);
-    ck_assert_ptr_nonnull(strstr(json, "\"pairwise\":\"none\""));
-    free(json);
-    free(expect_success("\"$CLEAVE\" segment -m %s %s/images -o %s/out", model, sample_set(), temporary_folder()));
+    const char *model = here("unary.cleave");
+    run_here("cleave train --learner ssvm --data $SET/manifest.tsv --split train --no-edges " SAMPLE_TRAINING " -o %s",
+             model);
+    expect_output("\"pairwise\":\"none\"", "cleave inspect --json %s", model);
+    run_here("cleave segment -m %s $SET/images -o out", model);
 }
 
 TEST(more_than_two_labels_are_learned_without_edges)
@@ -160,8 +132,8 @@ TEST(more_than_two_labels_are_learned_without_edges)
     const char *folder = temporary_folder();
     const char *labels =
         "value\tname\tred\tgreen\tblue\n0\tground\t0\t90\t0\n1\tanimal\t250\t120\t10\n2\tsky\t0\t120\t250\n";
-    free(expect_success("cp -r %s %s/set", sample_set(), folder));
-    spill(formatted("%s/set/labels.tsv", folder), labels, strlen(labels));
+    run_here("cp -r $SET set");
+    spill(here("set/labels.tsv"), labels, strlen(labels));
     for (int i = 1; i <= 12; i++) {
         char path[300];
         struct clv_indexed_image mask = {0};
@@ -172,19 +144,13 @@ TEST(more_than_two_labels_are_learned_without_edges)
         must(clv_png_write_labels(path, mask.width, mask.height, mask.values, NULL, 0, err));
         clv_indexed_image_release(&mask);
     }
-    char *output = expect_success(
-        "cd %s && \"$CLEAVE\" train --learner ssvm --data set/manifest.tsv --split train " SAMPLE_TRAINING
-        " -o m.cleave && \"$CLEAVE\" segment -q -m m.cleave --data set/manifest.tsv "
-        "--split test -o out",
-        folder);
-    ck_assert_ptr_nonnull(strstr(output, "ssvm does not learn potts pairwise terms of 3 labels here, mssvm does"));
-    free(output);
+    expect_output("ssvm does not learn potts pairwise terms of 3 labels here, mssvm does",
+                  "cleave train --learner ssvm --data set/manifest.tsv --split train " SAMPLE_TRAINING
+                  " -o m.cleave && cleave segment -q -m m.cleave --data set/manifest.tsv --split test -o out");
     expect_error(64, "--pairwise potts: crf does not learn them of 3 labels here, mssvm does",
-                 "cd %s && \"$CLEAVE\" train --learner crf --pairwise potts --data set/manifest.tsv --split "
-                 "train " SAMPLE_TRAINING " -o n.cleave",
-                 folder);
-    char *json =
-        expect_success("cd %s && \"$CLEAVE\" score --data set/manifest.tsv --split test --pred out --json", folder);
+                 "cleave train --learner crf --pairwise potts --data set/manifest.tsv --split train " SAMPLE_TRAINING
+                 " -o n.cleave");
+    char *json = expect_success("cleave score --data set/manifest.tsv --split test --pred out --json");
     ck_assert_double_gt(json_number(strstr(json, "class_accuracy"), "sky"),
                         0.5); /* a third of the image, found by place */
     ck_assert_double_gt(json_number(strstr(json, "class_accuracy"), "ground"), 0.5);
@@ -193,30 +159,23 @@ TEST(more_than_two_labels_are_learned_without_edges)
 
 TEST(cross_validation_prints_its_losses_and_chooses)
 {
-    char *output =
-        expect_success("\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
-                       " --cv 2 --cv-grid 0.0001,0.01 --validate test -o %s/cv.cleave",
-                       sample_set(), temporary_folder());
-    ck_assert_ptr_nonnull(strstr(output, "2-fold cross-validation"));
-    ck_assert_ptr_nonnull(strstr(output, "chosen"));
-    ck_assert_ptr_nonnull(strstr(output, "test      weighted Hamming"));
-    free(output);
+    EXPECT_PARTS(expect_success("cleave train --learner ssvm --data $SET/manifest.tsv --split train " SAMPLE_TRAINING
+                                " --cv 2 --cv-grid 0.0001,0.01 --validate test -o cv.cleave"),
+                 "2-fold cross-validation", "chosen", "test      weighted Hamming");
 }
 
 TEST(without_a_split_training_keeps_away_from_the_test_images)
 {
-    char *output = expect_success("\"$CLEAVE\" train --data %s/manifest.tsv " SAMPLE_TRAINING " -o %s/m.cleave",
-                                  sample_set(), temporary_folder());
-    ck_assert_ptr_nonnull(strstr(output, "taking the split \"train\" (8 of 12 images)"));
-    free(output);
+    expect_output("taking the split \"train\" (8 of 12 images)",
+                  "cleave train --data $SET/manifest.tsv " SAMPLE_TRAINING " -o m.cleave");
 }
 
 TEST(a_model_can_go_to_standard_output)
 {
-    const char *model = formatted("%s/piped.cleave", temporary_folder());
-    free(expect_success("\"$CLEAVE\" train --learner ssvm --data %s/manifest.tsv --split train " SAMPLE_TRAINING
-                        " -o - 2>/dev/null | cat >%s",
-                        sample_set(), model));
+    const char *model = here("piped.cleave");
+    run_here("cleave train --learner ssvm --data $SET/manifest.tsv --split train " SAMPLE_TRAINING
+             " -o - 2>/dev/null | cat >%s",
+             model);
     ck_assert(same_bytes(model, sample_model()));
 }
 
@@ -225,7 +184,7 @@ static pid_t start_endless_training(const char *model, FILE **output)
 {
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);
-    free(expect_success("true")); /* sets $CLEAVE */
+    run_here("true"); /* sets $CLEAVE */
     pid_t pid = fork();
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
@@ -253,16 +212,14 @@ TEST(the_first_signal_leaves_a_usable_model)
     for (int k = 0; k < 3; k++) {
         FILE *output;
         int status;
-        const char *model = formatted("%s/stopped%d.cleave", temporary_folder(), k);
+        const char *model = here("stopped%d.cleave", k);
         pid_t pid = start_endless_training(model, &output);
         ck_assert_int_eq(kill(pid, signals[k]), 0);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         fclose(output);
         ck_assert(WIFEXITED(status));
         ck_assert_int_eq(WEXITSTATUS(status), 128 + signals[k]);
-        char *json = expect_success("\"$CLEAVE\" inspect --json %s", model);
-        ck_assert_ptr_nonnull(strstr(json, "\"interrupted\":\"yes\""));
-        free(json);
+        expect_output("\"interrupted\":\"yes\"", "cleave inspect --json %s", model);
     }
     ck_assert_int_eq(count_files(temporary_folder()), 6); /* models with checkpoints, no temporaries */
 }
@@ -277,44 +234,37 @@ static void expect_no_controls(char *output)
 
 TEST(names_are_shown_and_never_obeyed)
 {
-    const char *folder = temporary_folder();
-    char *output = expect_success("cd %s && sed 's/background/\\\\\\\\u001b[0m/' %s > m.cleave && "
-                                  "\"$CLEAVE\" inspect m.cleave",
-                                  folder, sample_model());
+    char *output = expect_success("sed 's/background/\\\\\\\\u001b[0m/' $MODEL > m.cleave && cleave inspect m.cleave");
     ck_assert_ptr_nonnull(strstr(output, "0 \\x1b[0m"));
     expect_no_controls(output);
-    output =
-        expect_success("cd %s && mkdir in && cp %s/images/0001.jpg \"in/$(printf 'a\\tb\\nc\\033[31m.jpg')\" && "
-                       "\"$CLEAVE\" segment -q -m %s in -o out --status - && mkdir -p set/images set/masks && cp in/* "
-                       "set/images && cp out/*.png set/masks",
-                       folder, sample_set(), sample_model());
+    output = expect_success(
+        "mkdir in && cp $SET/images/0001.jpg \"in/$(printf 'a\\tb\\nc\\033[31m.jpg')\" && cleave segment -q -m $MODEL "
+        "in -o out --status - && mkdir -p set/images set/masks && cp in/* set/images && cp out/*.png set/masks");
     char *row = strchr(output, '\n');
     ck_assert_ptr_nonnull(row);
     ck_assert_int_eq(strncmp(row + 1, "in/a\\tb\\nc\\x1b[31m.jpg\tdone\t", 28), 0);
     ck_assert_ptr_null(strchr(strchr(row + 1, '\n') + 1, '\n')); /* one line an image */
     expect_no_controls(output);
-    output = expect_success("cd %s && \"$CLEAVE\" score --data set --pred set/masks --per-image", folder);
+    output = expect_success("cleave score --data set --pred set/masks --per-image");
     ck_assert_ptr_nonnull(strstr(output, "a\\tb\\nc\\x1b[31m.jpg\n"));
     expect_no_controls(output);
 }
 
 TEST(a_signal_during_segmentation_leaves_no_half_file)
 {
-    const char *folder = temporary_folder();
     for (int k = 0; k < 5; k++) {
-        int code =
-            run_command(NULL,
-                        "cd %s && rm -rf out && { \"$CLEAVE\" segment -q -m %s %s/images -o out --overlay & } && sleep "
-                        "0.0%d && kill -TERM $!; wait $!",
-                        folder, sample_model(), sample_set(), 2 * k);
+        int code = run_command(NULL,
+                               "cd $HERE && rm -rf out && { cleave segment -q -m $MODEL $SET/images -o out --overlay & "
+                               "} && sleep 0.0%d && kill -TERM $!; wait $!",
+                               2 * k);
         ck_assert_msg(code == 0 || code == 143, "exits with %d", code);
-        if (!path_is_folder(formatted("%s/out", folder)))
+        if (!path_is_folder(here("out")))
             continue;
         struct path_list files = {0};
-        must(folder_walk(&files, formatted("%s/out", folder), err));
+        must(folder_walk(&files, here("out"), err));
         for (size_t i = 0; i < files.n; i++) {
             struct clv_image image = {0};
-            must(clv_image_read(&image, formatted("%s/out/%s", folder, files.paths[i]), NULL, err));
+            must(clv_image_read(&image, here("out/%s", files.paths[i]), NULL, err));
             clv_image_release(&image);
         }
         path_list_release(&files);

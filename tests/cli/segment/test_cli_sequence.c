@@ -31,7 +31,7 @@ static const char *write_frames(const char *name, bool all_masks)
 {
     static char folder[256];
     snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), name);
-    free(expect_success("mkdir -p %s/images %s/masks", folder, folder));
+    run_here("mkdir -p %s/images %s/masks", folder, folder);
     for (int t = 0; t < FRAMES; t++)
         write_frame(folder, 8 + t, t, !t || all_masks);
     return folder;
@@ -51,20 +51,20 @@ static void write_manifest(const char *folder)
 TEST(the_first_mask_is_carried_to_all_frames_of_a_folder_by_their_numbers)
 {
     const char *set = write_frames("bare", false);
-    char *output = expect_success("\"$CLEAVE\" segment --sequence %s -o %s/out 2>&1", set, set);
+    char *output = expect_success("cleave segment --sequence %s -o %s/out 2>&1", set, set);
     ck_assert_ptr_nonnull(strstr(output, "5 images segmented"));
     ck_assert_ptr_null(strstr(output, "missing"));
     free(output);
-    free(expect_success("test ! -e %s/out/f8.png && test -e %s/out/f9.png && test -e %s/out/f13.png", set, set, set));
+    run_here("test ! -e %s/out/f8.png && test -e %s/out/f9.png && test -e %s/out/f13.png", set, set, set);
 }
 
 TEST(sequences_are_scored_by_mean_j_and_flicker)
 {
     const char *set = write_frames("rows", true);
     write_manifest(set);
-    free(expect_success("\"$CLEAVE\" segment -q --sequence " REST, set, set));
-    char *text = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split rest --pred %s/out", set, set);
-    char *json = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split rest --pred %s/out --json", set, set);
+    run_here("cleave segment -q --sequence " REST, set, set);
+    char *text = expect_success("cleave score --data %s/manifest.tsv --split rest --pred %s/out", set, set);
+    char *json = expect_success("cleave score --data %s/manifest.tsv --split rest --pred %s/out --json", set, set);
     const char *line = strstr(text, "\nsquare "), *mean = strstr(json, "\"mean_j\":");
     ck_assert(line && mean);
     ck_assert_int_eq((int)strtol(line + 8, NULL, 10), FRAMES - 1);
@@ -73,8 +73,8 @@ TEST(sequences_are_scored_by_mean_j_and_flicker)
     ck_assert_ptr_nonnull(strstr(json, "\"truth_flicker\":0"));
     free(text);
     free(json);
-    free(expect_success("rm -r %s/images", set));
-    text = expect_success("\"$CLEAVE\" score --data %s/manifest.tsv --split rest --pred %s/out", set, set);
+    run_here("rm -r %s/images", set);
+    text = expect_success("cleave score --data %s/manifest.tsv --split rest --pred %s/out", set, set);
     ck_assert_ptr_nonnull(strstr(strstr(text, "\nsquare "), " - "));
     free(text);
 }
@@ -83,17 +83,12 @@ TEST(results_depend_neither_on_threads_nor_on_what_an_earlier_run_left)
 {
     const char *set = write_frames("again", true);
     write_manifest(set);
-    free(expect_success("\"$CLEAVE\" segment -q --sequence --threads 1 --overlay " REST, set, set));
-    free(expect_success("cp -r %s/out %s/first && rm %s/out/f11.png", set, set, set));
-    char *output =
-        expect_success("\"$CLEAVE\" segment --sequence --threads 3 --overlay --resume " REST " 2>&1", set, set);
-    ck_assert_ptr_nonnull(strstr(output, "1 image segmented"));
-    ck_assert_ptr_nonnull(strstr(output, "4 finished before"));
-    free(output);
-    free(expect_success("diff -r %s/out %s/first", set, set));
-    output = expect_success("\"$CLEAVE\" segment --sequence --resume " REST " 2>&1", set, set);
-    ck_assert_ptr_nonnull(strstr(output, "5 finished before"));
-    free(output);
+    run_here("cleave segment -q --sequence --threads 1 --overlay " REST, set, set);
+    run_here("cp -r %s/out %s/first && rm %s/out/f11.png", set, set, set);
+    EXPECT_PARTS(expect_success("cleave segment --sequence --threads 3 --overlay --resume " REST " 2>&1", set, set),
+                 "1 image segmented", "4 finished before");
+    run_here("diff -r %s/out %s/first", set, set);
+    EXPECT_PARTS(expect_success("cleave segment --sequence --resume " REST " 2>&1", set, set), "5 finished before");
 }
 
 TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
@@ -123,15 +118,15 @@ TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
 TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_carried)
 {
     const char *set = write_frames("gap", false);
-    free(expect_success("rm %s/images/f10.png && cp %s/images/f8.png %s/images/f20.png", set, set, set));
-    char *output = expect_success("\"$CLEAVE\" segment --sequence %s -o %s/out 2>&1", set, set);
-    ck_assert_ptr_nonnull(strstr(output, "missing in 2 places, first between images/f9.png and images/f11.png"));
-    free(output);
+    run_here("rm %s/images/f10.png && cp %s/images/f8.png %s/images/f20.png", set, set, set);
+    expect_output("missing in 2 places, first between images/f9.png and images/f11.png",
+                  "cleave segment --sequence %s -o %s/out 2>&1", set, set);
     struct clv_image small;
     must(clv_image_new(&small, 10, 20, 3, err));
     must(clv_png_write(formatted("%s/images/f12.png", set), &small, err));
     clv_image_release(&small);
-    ck_assert_int_eq(run_command(&output, "\"$CLEAVE\" segment --sequence %s -o %s/other 2>&1", set, set), 65);
+    char *output;
+    ck_assert_int_eq(run_command(&output, "cleave segment --sequence %s -o %s/other 2>&1", set, set), 65);
     ck_assert_ptr_nonnull(
         strstr(output, "f12.png: image is 10x20, the frames before are 80x60 (3 frames are not carried)"));
     ck_assert_ptr_nonnull(strstr(output, "2 images segmented"));
@@ -153,13 +148,12 @@ TEST(what_cannot_be_carried_is_refused_by_name)
         {"--sequence -o out lone", "nothing to carry: 1 frame", 66},
         {"--sequence -o out bare", "f8.png: none of the 2 frames from here on has a mask", 65},
     };
-    free(expect_success("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png "
-                        "lone/images && cp set/masks/f8.png lone/masks && cp set/images/f8.png set/images/f9.png bare",
-                        set, set));
+    run_here("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png lone/images && cp "
+             "set/masks/f8.png lone/masks && cp set/images/f8.png set/images/f9.png bare",
+             set, set);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *output;
-        int status =
-            run_command(&output, "cd %s && \"$CLEAVE\" segment %s 2>&1", temporary_folder(), cases[i].arguments);
+        int status = run_command(&output, "cd $HERE && cleave segment %s 2>&1", cases[i].arguments);
         ck_assert_msg(strstr(output, cases[i].message) != NULL, "%s: %s", cases[i].arguments, output);
         ck_assert_msg(status == cases[i].status, "%s: status is %d", cases[i].arguments, status);
         free(output);

@@ -32,57 +32,49 @@ static const char *write_slices(const char *name, int n, int step)
 {
     static char folder[256];
     snprintf(folder, sizeof folder, "%s/%s", temporary_folder(), name);
-    free(expect_success("mkdir -p %s/images %s/masks", folder, folder));
+    run_here("mkdir -p %s/images %s/masks", folder, folder);
     for (int t = 0; t < n; t++)
         write_slice(folder, 7 + t, t, HEIGHT, t % step == 0);
     return folder;
 }
 
-#define TRAIN "\"$CLEAVE\" train %s --sequence --superpixels 60 --words 5 --codebook-samples 500 --passes 10 "
+#define TRAIN "cleave train %s --sequence --superpixels 60 --words 5 --codebook-samples 500 --passes 10 "
 
 TEST(slices_are_learned_and_labelled_together_in_the_order_of_their_numbers_on_any_threads)
 {
     const char *set = write_slices("all", 7, 1);
-    char *output = expect_success(TRAIN "--window 3 -o %s/m.cleave", set, set);
-    ck_assert_ptr_nonnull(strstr(output, "images    3,"));
-    ck_assert_ptr_nonnull(strstr(output, "each a window of up to 3 slices"));
-    free(output);
-    output = expect_success("\"$CLEAVE\" segment --sequence -t 1 -m %s/m.cleave %s -o %s/one 2>&1", set, set, set);
-    ck_assert_ptr_nonnull(strstr(output, "windows of 3 slices: the labels are not exactly the best ones"));
-    ck_assert_ptr_nonnull(strstr(output, "7 images segmented"));
-    free(output);
-    free(
-        expect_success("\"$CLEAVE\" segment -q --sequence -t 3 -m %s/m.cleave %s -o %s/three && rm %s/*/.cleave-run && "
-                       "diff -r %s/one %s/three",
-                       set, set, set, set, set, set));
-    output = expect_success("\"$CLEAVE\" score -q %s %s/one --json", set, set);
+    EXPECT_PARTS(expect_success(TRAIN "--window 3 -o %s/m.cleave", set, set), "images    3,",
+                 "each a window of up to 3 slices");
+    EXPECT_PARTS(expect_success("cleave segment --sequence -t 1 -m %s/m.cleave %s -o %s/one 2>&1", set, set, set),
+                 "windows of 3 slices: the labels are not exactly the best ones", "7 images segmented");
+    run_here("cleave segment -q --sequence -t 3 -m %s/m.cleave %s -o %s/three && rm %s/*/.cleave-run && diff -r %s/one "
+             "%s/three",
+             set, set, set, set, set, set);
+    char *output = expect_success("cleave score -q %s %s/one --json", set, set);
     ck_assert_double_lt(strtod(strstr(output, "\"hamming\":") + strlen("\"hamming\":"), NULL), 0.05);
     free(output);
-    free(expect_success("rm %s/one/s9.png && \"$CLEAVE\" segment -q --sequence --resume -m %s/m.cleave %s -o %s/one && "
-                        "cmp %s/one/s9.png %s/three/s9.png",
-                        set, set, set, set, set, set));
+    run_here("rm %s/one/s9.png && cleave segment -q --sequence --resume -m %s/m.cleave %s -o %s/one && cmp "
+             "%s/one/s9.png %s/three/s9.png",
+             set, set, set, set, set, set);
 }
 
 TEST(what_fits_a_window_is_cut_exactly_and_a_sequence_of_one_is_one)
 {
     const char *set = write_slices("few", 4, 1);
-    free(expect_success(TRAIN "-q -o %s/m.cleave", set, set));
-    char *output = expect_success("\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/out 2>&1", set, set, set);
+    run_here(TRAIN "-q -o %s/m.cleave", set, set);
+    char *output = expect_success("cleave segment --sequence -m %s/m.cleave %s -o %s/out 2>&1", set, set, set);
     ck_assert_ptr_null(strstr(output, "not exactly"));
     free(output);
-    free(expect_success("rm %s/images/s[89]* %s/images/s10*", set, set));
-    output = expect_success("\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/single 2>&1", set, set, set);
-    ck_assert_ptr_nonnull(strstr(output, "1 image segmented"));
-    free(output);
+    run_here("rm %s/images/s[89]* %s/images/s10*", set, set);
+    EXPECT_PARTS(expect_success("cleave segment --sequence -m %s/m.cleave %s -o %s/single 2>&1", set, set, set),
+                 "1 image segmented");
 }
 
 TEST(some_slices_may_have_no_mask_and_windows_without_any_are_left_out)
 {
     const char *set = write_slices("sparse", 7, 6);
-    char *output = expect_success(TRAIN "--window 3 -o %s/m.cleave 2>&1", set, set);
-    ck_assert_ptr_nonnull(strstr(output, "1 of 3 windows of slices have no mask"));
-    ck_assert_ptr_nonnull(strstr(output, "images    2,"));
-    free(output);
+    EXPECT_PARTS(expect_success(TRAIN "--window 3 -o %s/m.cleave 2>&1", set, set),
+                 "1 of 3 windows of slices have no mask", "images    2,");
 }
 
 TEST(few_windows_are_steps_of_their_own_unless_a_batch_is_given)
@@ -121,30 +113,27 @@ TEST(pairs_of_more_than_two_labels_have_weights_of_their_own)
 TEST(a_gap_is_said_once_and_a_bad_slice_fails_alone)
 {
     const char *set = write_slices("gap", 6, 1);
-    free(expect_success("rm %s/images/s9.png %s/masks/s9.png", set, set));
-    char *output = expect_success(TRAIN "-o %s/m.cleave 2>&1", set, set);
-    ck_assert_ptr_nonnull(strstr(output, "numbers of slices are missing in 1 place, first between images/s8.png and"));
-    free(output);
+    run_here("rm %s/images/s9.png %s/masks/s9.png", set, set);
+    expect_output("numbers of slices are missing in 1 place, first between images/s8.png and",
+                  TRAIN "-o %s/m.cleave 2>&1", set, set);
     spill(formatted("%s/images/s11.png", set), "no image", 8);
-    expect_error(65, "s11.png", "\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/out", set, set, set);
-    free(expect_success("test -e %s/out/s10.png && test -e %s/out/s12.png && test ! -e %s/out/s11.png", set, set, set));
+    expect_error(65, "s11.png", "cleave segment --sequence -m %s/m.cleave %s -o %s/out", set, set, set);
+    run_here("test -e %s/out/s10.png && test -e %s/out/s12.png && test ! -e %s/out/s11.png", set, set, set);
 }
 
 TEST(what_does_not_go_together_is_refused)
 {
     const char *set = write_slices("bad", 4, 1);
-    free(expect_success(TRAIN "-q -o %s/m.cleave", set, set));
-    free(expect_success("\"$CLEAVE\" train -q %s --superpixels 20 --words 5 --codebook-samples 500 -o %s/plain", set,
-                        set));
-    expect_error(64, "a model of single images", "\"$CLEAVE\" segment --sequence -m %s/plain %s -o %s/out", set, set,
-                 set);
-    expect_error(64, "--given does not go with it",
-                 "\"$CLEAVE\" segment --sequence --given x -m %s/m.cleave %s -o %s/out", set, set, set);
+    run_here(TRAIN "-q -o %s/m.cleave", set, set);
+    run_here("cleave train -q %s --superpixels 20 --words 5 --codebook-samples 500 -o %s/plain", set, set);
+    expect_error(64, "a model of single images", "cleave segment --sequence -m %s/plain %s -o %s/out", set, set, set);
+    expect_error(64, "--given does not go with it", "cleave segment --sequence --given x -m %s/m.cleave %s -o %s/out",
+                 set, set, set);
     expect_error(64, "goes with masks alone", TRAIN "--mirror -o %s/m2", set, set);
-    expect_error(64, "features of several images", "\"$CLEAVE\" features %s -m %s/m.cleave -o %s/f", set, set, set);
+    expect_error(64, "features of several images", "cleave features %s -m %s/m.cleave -o %s/f", set, set, set);
     write_slice(set, 9, 2, HEIGHT - 4, true);
     expect_error(65, "80x56 pixels, the slice before it has 80x60", TRAIN "-q -o %s/m3", set, set);
-    expect_error(65, "80x56 pixels", "\"$CLEAVE\" segment --sequence -m %s/m.cleave %s -o %s/out", set, set, set);
+    expect_error(65, "80x56 pixels", "cleave segment --sequence -m %s/m.cleave %s -o %s/out", set, set, set);
 }
 
 /* The slices' images or masks as pages of one file. */

@@ -7,7 +7,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-#define TRAIN "\"$CLEAVE\" train --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 -o "
+#define TRAIN "cleave train --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 -o "
 
 /* Before anything is read: there is no such set. */
 TEST(options_that_rule_each_other_out_are_refused_at_once)
@@ -28,8 +28,7 @@ TEST(options_that_rule_each_other_out_are_refused_at_once)
          "--table-variance has no effect with --learner ssvm: --edges is 0"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(64, lines[i][1], TRAIN "%s/m --data %s/absent %s", temporary_folder(), temporary_folder(),
-                     lines[i][0]);
+        expect_error(64, lines[i][1], TRAIN "m --data absent %s", lines[i][0]);
 }
 
 TEST(features_on_demand_go_with_learners_of_single_examples_that_have_masks)
@@ -41,20 +40,18 @@ TEST(features_on_demand_go_with_learners_of_single_examples_that_have_masks)
     const char *folder = temporary_folder();
     char file[300];
     snprintf(file, sizeof file, "%s/f.safetensors", folder);
-    free(expect_success("\"$CLEAVE\" features -q --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 --data "
-                        "%s/manifest.tsv --split train -o %s",
-                        sample_set(), file));
-    expect_error(64, "is no feature file, which `cleave features' makes", TRAIN "- --data %s --feature-memory 2M",
-                 sample_set());
-    expect_error(64, "is no size of memory", "\"$CLEAVE\" train -o %s/m --data %s --feature-memory 2k", folder, file);
+    run_here("cleave features -q --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 --data $SET/manifest.tsv "
+             "--split train -o %s",
+             file);
+    expect_error(64, "is no feature file, which `cleave features' makes", TRAIN "- --data $SET --feature-memory 2M");
+    expect_error(64, "is no size of memory", "cleave train -o m --data %s --feature-memory 2k", file);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(64, lines[i][1], "\"$CLEAVE\" train -o %s/m --data %s --feature-memory 2M %s", folder, file,
-                     lines[i][0]);
+        expect_error(64, lines[i][1], "cleave train -o m --data %s --feature-memory 2M %s", file, lines[i][0]);
     /* The same bytes, also of what the model says of its making. */
-    static const char train[] = "\"$CLEAVE\" train -q --learner wmpmap --passes 3";
-    free(expect_success("%s -o %s/mapped --data %s --validate %s", train, folder, file, file));
-    free(expect_success("%s -o %s/read --data %s --validate %s --feature-memory 1M", train, folder, file, file));
-    ck_assert(same_bytes(formatted("%s/mapped", folder), formatted("%s/read", folder)));
+    static const char train[] = "cleave train -q --learner wmpmap --passes 3";
+    run_here("%s -o mapped --data %s --validate %s", train, file, file);
+    run_here("%s -o read --data %s --validate %s --feature-memory 1M", train, file, file);
+    ck_assert(same_bytes(here("mapped"), here("read")));
 }
 
 /* As many nodes as features, dense ones: 100 MB. */
@@ -81,19 +78,17 @@ static void write_large(const char *path)
 
 TEST(a_feature_file_larger_than_the_address_space_is_read_with_a_note)
 {
-    const char *folder = temporary_folder();
-    static const char train[] = "\"$CLEAVE\" train --learner ssvm --passes 1 -t 1";
+    static const char train[] = "cleave train --learner ssvm --passes 1 -t 1";
     if (IS_SANITIZED) {
         skip("a_feature_file_larger_than_the_address_space_is_read_with_a_note", "a sanitizer's memory is larger");
         return;
     }
-    write_large(formatted("%s/large", folder));
-    free(expect_success("cd %s && %s --data large -o mapped", folder, train));
-    char *reported = expect_success("cd %s && ulimit -v 95000 && %s --data large -o read", folder, train);
+    write_large(here("large"));
+    run_here("%s --data large -o mapped", train);
+    char *reported = expect_success("ulimit -v 95000 && %s --data large -o read", train);
     ck_assert_msg(strstr(reported, "large is too large to be mapped: ") != NULL, "%s", reported);
-    ck_assert(same_bytes(formatted("%s/mapped", folder), formatted("%s/read", folder)));
-    expect_error(71, "large: cannot map",
-                 "cd %s && ulimit -v 95000 && \"$CLEAVE\" train --learner hcrf --data large -o m", folder);
+    ck_assert(same_bytes(here("mapped"), here("read")));
+    expect_error(71, "large: cannot map", "ulimit -v 95000 && cleave train --learner hcrf --data large -o m");
     free(reported);
 }
 
@@ -108,34 +103,31 @@ TEST(options_that_the_data_rule_out_are_refused)
         {"ssvm --no-edges --edges 1", "--edges has no effect with --learner ssvm: there are no pairwise terms"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(64, lines[i][1], TRAIN "%s/m --data %s/manifest.tsv --split train --learner %s",
-                     temporary_folder(), sample_set(), lines[i][0]);
-    free(expect_success("cp -r %s/images %s/bare", sample_set(), temporary_folder()));
+        expect_error(64, lines[i][1], TRAIN "m --data $SET/manifest.tsv --split train --learner %s", lines[i][0]);
+    run_here("cp -r $SET/images bare");
     expect_error(64, "--rounds has no effect with --learner wmpmap: no image has a mask",
-                 TRAIN "%s/m --data %s/bare --boxes %s/boxes.tsv --learner wmpmap --rounds 2", temporary_folder(),
-                 temporary_folder(), sample_set());
+                 TRAIN "m --data bare --boxes $SET/boxes.tsv --learner wmpmap --rounds 2");
 }
 
 /* With masks and boxes the boxes' images are labelled by a teacher, and in a second round by what was learned. */
 TEST(a_second_round_labels_anew)
 {
-    spill(formatted("%s/only", temporary_folder()), "images/0001.jpg\nimages/0002.jpg\n", 32);
+    spill(here("only"), "images/0001.jpg\nimages/0002.jpg\n", 32);
     static const char *const settings[] = {"--rounds 1 --passes 4", "--rounds 2 --passes 4",
                                            "--rounds 2 --passes 4 --draws 7"};
     for (int i = 0; i < 3; i++)
-        free(expect_success("cd %s && " TRAIN "m%d --data %s/manifest.tsv --split train --only only --boxes "
-                            "%s/boxes.tsv --learner wmpmap %s",
-                            temporary_folder(), i, sample_set(), sample_set(), settings[i]));
+        run_here(TRAIN
+                 "m%d --data $SET/manifest.tsv --split train --only only --boxes $SET/boxes.tsv --learner wmpmap %s",
+                 i, settings[i]);
     for (int i = 1; i < 3; i++)
-        ck_assert(!same_bytes(formatted("%s/m0", temporary_folder()), formatted("%s/m%d", temporary_folder(), i)));
+        ck_assert(!same_bytes(here("m0"), here("m%d", i)));
 }
 
 /* A candidate of another parameter may be what gives it an effect. */
 TEST(a_grid_that_gives_an_option_its_effect_is_taken)
 {
-    free(expect_success("cd %s && " TRAIN "m --data %s/manifest.tsv --split train --learner m3n --beta 2 --passes 2 "
-                        "--cv 2 --cv-grid solver=0,1",
-                        temporary_folder(), sample_set()));
+    run_here(TRAIN
+             "m --data $SET/manifest.tsv --split train --learner m3n --beta 2 --passes 2 --cv 2 --cv-grid solver=0,1");
 }
 
 TEST(annotate_refuses_what_has_no_effect)
@@ -151,8 +143,7 @@ TEST(annotate_refuses_what_has_no_effect)
         {"--lambda 1 --cv-repeats 2", "--cv-repeats has no effect with --learner lmsbn: there is no cross-validation"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        expect_error(64, lines[i][1], "\"$CLEAVE\" annotate train --data absent -o %s/m %s", temporary_folder(),
-                     lines[i][0]);
+        expect_error(64, lines[i][1], "cleave annotate train --data absent -o m %s", lines[i][0]);
 }
 
 SETUP_ONCE(sample_setup, NULL)

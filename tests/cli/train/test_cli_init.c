@@ -15,17 +15,17 @@ static void setup(void)
 {
     sample_setup();
     snprintf(folder, sizeof folder, "%s/init", temporary_folder());
-    free(expect_success("mkdir %s && cd %s && \"$CLEAVE\" train --data %s/manifest.tsv --split train " TINY
-                        " --learner subgradient --passes 40 -o images.cleave && \"$CLEAVE\" features --data "
-                        "%s/manifest.tsv --split train -m images.cleave -q -o features.st && \"$CLEAVE\" train --data "
-                        "features.st --learner subgradient --passes 40 -q -o features.cleave",
-                        folder, folder, sample_set(), sample_set()));
+    run_here("mkdir %s && cd %s && cleave train --data $SET/manifest.tsv --split train " TINY
+             " --learner subgradient --passes 40 -o images.cleave && cleave features --data $SET/manifest.tsv --split "
+             "train -m images.cleave -q -o features.st && cleave train --data features.st --learner subgradient "
+             "--passes 40 -q -o features.cleave",
+             folder, folder);
 }
 
 /* The first objective of a training's curve. */
 static double first_objective(const char *model)
 {
-    char *record = expect_success("cd %s && \"$CLEAVE\" inspect --json --top 0 %s", folder, model);
+    char *record = expect_success("cd %s && cleave inspect --json --top 0 %s", folder, model);
     const char *curve = strstr(record, "\"curve\":\"");
     ck_assert_ptr_nonnull(curve);
     double value = strtod(strchr(strchr(curve, ';') + 2, ' '), NULL);
@@ -35,13 +35,13 @@ static double first_objective(const char *model)
 
 TEST(a_training_of_images_goes_on_where_a_model_ended)
 {
-    free(expect_success("cd %s && \"$CLEAVE\" train --data %s/manifest.tsv --split train -q -t 1 --learner subgradient "
-                        "--passes 40 --init images.cleave -o warm.cleave",
-                        folder, sample_set()));
+    run_here("cd %s && cleave train --data $SET/manifest.tsv --split train -q -t 1 --learner subgradient --passes 40 "
+             "--init images.cleave -o warm.cleave",
+             folder);
     double cold = first_objective("images.cleave"), warm = first_objective("warm.cleave");
     ck_assert_msg(warm < 0.9 * cold, "cold %g, warm %g", cold, warm);
-    char *a = expect_success("cd %s && \"$CLEAVE\" inspect images.cleave --top 0 | grep ^recipe", folder);
-    char *b = expect_success("cd %s && \"$CLEAVE\" inspect warm.cleave --top 0 | grep ^recipe", folder);
+    char *a = expect_success("cd %s && cleave inspect images.cleave --top 0 | grep ^recipe", folder);
+    char *b = expect_success("cd %s && cleave inspect warm.cleave --top 0 | grep ^recipe", folder);
     ck_assert_str_eq(a, b); /* the recipe is the model's */
     free(a);
     free(b);
@@ -50,45 +50,39 @@ TEST(a_training_of_images_goes_on_where_a_model_ended)
 TEST(models_of_other_features_are_no_start)
 {
     static const char labels[] = "value\tname\n0\tground\n1\tcow\n";
-    free(expect_success("cd %s && \"$SIMULATE\" hidden-chain --train 2 --test 1 --nodes 3 chain && \"$CLEAVE\" "
-                        "train --data chain/train.safetensors --learner mssvm --passes 1 -q -o chain.cleave",
-                        folder));
+    run_here("cd %s && \"$SIMULATE\" hidden-chain --train 2 --test 1 --nodes 3 chain && cleave train --data "
+             "chain/train.safetensors --learner mssvm --passes 1 -q -o chain.cleave",
+             folder);
     expect_error(64, "learned on features from elsewhere",
-                 "cd %s && \"$CLEAVE\" train --data %s/manifest.tsv --init chain.cleave --learner mssvm -o x", folder,
-                 sample_set());
+                 "cd %s && cleave train --data $SET/manifest.tsv --init chain.cleave --learner mssvm -o x", folder);
     expect_error(64, "--superpixels: features are those of the model images.cleave",
-                 "cd %s && \"$CLEAVE\" train --data %s/manifest.tsv --init images.cleave --superpixels 30 --learner "
+                 "cd %s && cleave train --data $SET/manifest.tsv --init images.cleave --superpixels 30 --learner "
                  "subgradient -o x",
-                 folder, sample_set());
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split train --blocks size --superpixels 20 "
-        "-q -o other.st",
-        folder, sample_set()));
-    expect_error(65, "node features, the data ",
-                 "cd %s && \"$CLEAVE\" train --data other.st --init features.cleave --learner subgradient -o x",
                  folder);
-    free(expect_success("cd %s && cp -r %s named", folder, sample_set()));
+    run_here(
+        "cd %s && cleave features --data $SET/manifest.tsv --split train --blocks size --superpixels 20 -q -o other.st",
+        folder);
+    expect_error(65, "node features, the data ",
+                 "cd %s && cleave train --data other.st --init features.cleave --learner subgradient -o x", folder);
+    run_here("cd %s && cp -r $SET named", folder);
     spill(formatted("%s/named/labels.tsv", folder), labels, sizeof labels - 1);
     expect_error(
         65, "label 0 of images.cleave is \"background\", the data's \"ground\"",
-        "cd %s && \"$CLEAVE\" train --data named/manifest.tsv --split train --init images.cleave --learner subgradient "
-        "-o x",
+        "cd %s && cleave train --data named/manifest.tsv --split train --init images.cleave --learner subgradient -o x",
         folder);
-    free(expect_success("cd %s && test ! -e x", folder));
+    run_here("cd %s && test ! -e x", folder);
 }
 
 TEST(couplings_are_of_the_form_that_is_asked_for)
 {
     static const char *const forms[] = {"none", "potts", "full"};
     for (int k = 0; k < 3; k++) {
-        char *record =
-            expect_success("cd %s && \"$CLEAVE\" train --data features.st --learner %s --passes 3 -q --pairwise %s "
-                           "-o %s.cleave && \"$CLEAVE\" inspect --json --top 0 %s.cleave",
-                           folder, k == 2 ? "mssvm" : "subgradient", forms[k], forms[k], forms[k]);
-        ck_assert_msg(strstr(record, formatted("\"pairwise\":\"%s\"", forms[k])), "%s", record);
-        free(record);
+        expect_output(formatted("\"pairwise\":\"%s\"", forms[k]),
+                      "cd %s && cleave train --data features.st --learner %s --passes 3 -q --pairwise %s -o %s.cleave "
+                      "&& cleave inspect --json --top 0 %s.cleave",
+                      folder, k == 2 ? "mssvm" : "subgradient", forms[k], forms[k], forms[k]);
     }
-    expect_error(64, "--pairwise: ", "cd %s && \"$CLEAVE\" train --data features.st --pairwise all -o x", folder);
+    expect_error(64, "--pairwise: ", "cd %s && cleave train --data features.st --pairwise all -o x", folder);
 }
 
 SETUP_ONCE(setup, NULL)

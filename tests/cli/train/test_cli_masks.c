@@ -8,7 +8,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-#define TRAIN "\"$CLEAVE\" train --superpixels 60 --words 10 --codebook-samples 1000 --passes 2 --overwrite "
+#define TRAIN "cleave train --superpixels 60 --words 10 --codebook-samples 1000 --passes 2 --overwrite "
 
 enum { WIDTH = 40, HEIGHT = 30, N = 4 };
 
@@ -16,9 +16,9 @@ enum { WIDTH = 40, HEIGHT = 30, N = 4 };
 typedef uint8_t *make_mask(size_t *size, int width, int height, int i);
 
 /* Images of which the right half is bright in set/images/, and their masks in set/masks/. */
-static void make_set(const char *folder, int shrink, const char *extension, make_mask *make)
+static void make_set(int shrink, const char *extension, make_mask *make)
 {
-    free(expect_success("cd %s && rm -rf set && mkdir -p set/images set/masks", folder));
+    run_here("rm -rf set && mkdir -p set/images set/masks");
     for (int i = 0; i < N; i++) {
         uint16_t samples[WIDTH * HEIGHT];
         size_t size;
@@ -26,10 +26,10 @@ static void make_set(const char *folder, int shrink, const char *extension, make
         for (int p = 0; p < WIDTH * HEIGHT; p++)
             samples[p] = (uint16_t)((p % WIDTH >= WIDTH / 2 ? 180 : 40) + noise(&state) % 40);
         uint8_t *file = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 8, PNG_GREY, .samples = samples});
-        spill(formatted("%s/set/images/%d.png", folder, i), file, size);
+        spill(here("set/images/%d.png", i), file, size);
         free(file);
         file = make(&size, WIDTH / shrink, HEIGHT / shrink, i);
-        spill(formatted("%s/set/masks/%d.%s", folder, i, extension), file, size);
+        spill(here("set/masks/%d.%s", i, extension), file, size);
         free(file);
     }
 }
@@ -82,106 +82,97 @@ static uint8_t *photograph(size_t *size, int width, int height, int i)
 
 /* Two lines: the fault, and how many images have it. Runs what is in the first from `command` on (Pillow permitting),
  * and then trains on `remedied`. */
-static void expect_remedy_in(const char *folder, const char *part, const char *command, const char *remedied)
+static void expect_remedy_in(const char *part, const char *command, const char *remedied)
 {
     char *output;
-    int code = run_command(&output, "cd %s && " TRAIN "set -o m", folder);
+    int code = run_command(&output, "cd $HERE && " TRAIN "set -o m");
     ck_assert_int_eq(code, 65);
     ck_assert_msg(strstr(output, part) && strstr(output, "of 4 images cannot be learned from"), "%s", output);
     char *second = strchr(output, '\n') + 1;
     ck_assert_msg(!strchr(second, '\n')[1], "%s", output);
     char *begin = command ? strstr(output, command) : NULL;
     if (begin) {
-        spill(formatted("%s/command", folder), begin, strcspn(begin, "\n"));
-        free(expect_success("cd %s && PATH=/usr/bin:$PATH && if grep -q python3 command && ! python3 -c 'import PIL' "
-                            "2>/dev/null; then exit 0; fi && sh ./command && " TRAIN "%s -o m",
-                            folder, remedied));
+        spill(here("command"), begin, strcspn(begin, "\n"));
+        run_here(
+            "if grep -q python3 command && ! PATH=/usr/bin:$PATH python3 -c 'import PIL' 2>/dev/null; then exit 0; fi "
+            "&& PATH=/usr/bin:$PATH sh ./command && " TRAIN "%s -o m",
+            remedied);
     }
     ck_assert_msg(!command == !begin, "%s", output);
     free(output);
 }
 
-static void expect_remedy(const char *folder, const char *part, const char *command)
+static void expect_remedy(const char *part, const char *command)
 {
-    expect_remedy_in(folder, part, command, "set");
+    expect_remedy_in(part, command, "set");
 }
 
 TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
 {
-    const char *folder = temporary_folder();
-    make_set(folder, 1, "jpg", jpeg);
-    expect_remedy(folder,
-                  "set/masks/0.jpg: a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG "
+    make_set(1, "jpg", jpeg);
+    expect_remedy("set/masks/0.jpg: a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG "
                   "(and 3 more); of two labels this makes PNGs: ",
                   "(cd ");
-    make_set(folder, 2, "png", binary);
-    free(expect_success("cp -r %s/set %s/before", folder, folder));
-    expect_remedy_in(folder, "mask is 20x15, image is 40x30 (and 3 more); images are 2 times as large as their masks; ",
+    make_set(2, "png", binary);
+    run_here("cp -r set before");
+    expect_remedy_in("mask is 20x15, image is 40x30 (and 3 more); images are 2 times as large as their masks; ",
                      "(n=set/../resized; mkdir", "resized");
-    free(expect_success("diff -r %s/set %s/before", folder, folder)); /* the masks are as they were */
-    free(expect_success("cd %s/set && (\"$CLEAVE\" train . -o m 2>&1 || true) | grep -q '(n=./../resized; mkdir .* "
-                        "images masks)'",
-                        folder));
-    make_set(folder, 1, "png", colours);
-    expect_remedy(folder,
-                  "(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
+    run_here("diff -r set before"); /* the masks are as they were */
+    run_here("cd set && (cleave train . -o m 2>&1 || true) | grep -q '(n=./../resized; mkdir .* images masks)'");
+    make_set(1, "png", colours);
+    expect_remedy("(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
                   "'name\\tred\\tgreen\\tblue\\nbackground\\t0\\t0\\t0\\nc1\\t0\\t200\\t0\\nc2\\t200\\t0\\t0\\n' "
                   ">set/labels.tsv",
                   "printf ");
-    make_set(folder, 1, "png", values);
-    expect_remedy(folder,
-                  "(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
+    make_set(1, "png", values);
+    expect_remedy("(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
                   "'value\\tname\\n0\\tbackground\\n3\\tc3\\n7\\tc7\\n' >set/labels.tsv",
                   "printf ");
 }
 
 TEST(two_folders_of_images_and_masks_become_one_set)
 {
-    const char *folder = temporary_folder();
-    make_set(folder, 1, "png", binary);
-    free(expect_success("cd %s && mv set photos", folder));
+    make_set(1, "png", binary);
+    run_here("mv set photos");
     char *output;
-    int code = run_command(&output, "cd %s && " TRAIN "photos/images/ photos/masks/ -o m", folder);
+    int code = run_command(&output, "cd $HERE && " TRAIN "photos/images/ photos/masks/ -o m");
     ck_assert_int_eq(code, 64);
     char *command = strstr(output, "mkdir set && ");
     ck_assert_msg(command && strstr(output, "--data: a set is one folder"), "%s", output);
-    spill(formatted("%s/command", folder), command, strlen(command));
+    spill(here("command"), command, strlen(command));
     free(output);
-    free(expect_success("cd %s && sh ./command && " TRAIN "set -o m", folder));
+    run_here("sh ./command && " TRAIN "set -o m");
 }
 
 TEST(photographs_are_no_masks)
 {
-    const char *folder = temporary_folder();
-    make_set(folder, 1, "png", photograph);
-    expect_remedy(folder, "(and 3 more); more than 40 colours are no labels", NULL);
+    make_set(1, "png", photograph);
+    expect_remedy("(and 3 more); more than 40 colours are no labels", NULL);
 }
 
 TEST(sixteen_bits_of_which_twelve_are_used_are_noted)
 {
-    const char *folder = temporary_folder();
     for (int largest = 4095; largest <= 9000; largest += 4905) {
-        make_set(folder, 1, "png", binary);
+        make_set(1, "png", binary);
         for (int i = 0; i < N; i++) {
             uint16_t samples[WIDTH * HEIGHT];
             size_t size;
             for (int p = 0; p < WIDTH * HEIGHT; p++)
                 samples[p] = (uint16_t)(p % WIDTH >= WIDTH / 2 ? largest - p % 50 : 500 + p % 50);
             uint8_t *file = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 16, PNG_GREY, .samples = samples});
-            spill(formatted("%s/set/images/%d.png", folder, i), file, size);
+            spill(here("set/images/%d.png", i), file, size);
             free(file);
         }
         const char *many = "set: 4 16-bit images have no value above 4095: --range 0,4095 shows what is in them";
         const char *one = "this 16-bit image has no value above 4095: --range 0,4095";
-        char *output = expect_success("cd %s && " TRAIN "set -o m", folder);
+        char *output = expect_success(TRAIN "set -o m");
         ck_assert_msg(!strstr(output, many) == (largest > 4095), "%s", output);
         free(output);
-        output = expect_success("cd %s && \"$CLEAVE\" segment -m m set/images -o out --overwrite", folder);
+        output = expect_success("cleave segment -m m set/images -o out --overwrite");
         ck_assert_msg(!strstr(output, one) == (largest > 4095), "%s", output);
         free(output);
-        output = expect_success("cd %s && " TRAIN "set -o m --range 0,4095 && \"$CLEAVE\" segment --range 0,4095 -m m "
-                                "set/images -o out --overwrite",
-                                folder);
+        output = expect_success(
+            TRAIN "set -o m --range 0,4095 && cleave segment --range 0,4095 -m m set/images -o out --overwrite");
         ck_assert_msg(!strstr(output, "--range"), "%s", output);
         free(output);
     }
@@ -189,23 +180,19 @@ TEST(sixteen_bits_of_which_twelve_are_used_are_noted)
 
 TEST(images_of_another_kind_than_those_learned_from_are_noted)
 {
-    const char *folder = temporary_folder(), *warning = "were in no training image: is the model of images of another";
+    const char *warning = "were in no training image: is the model of images of another";
     if (access("../shared/data/horses", R_OK) || access("../shared/data/nuclei", R_OK))
         return;
-    free(expect_success("grep -P '\ttrain$' ../shared/data/horses/manifest.tsv | head -20 | cut -f1 >%s/only && "
-                        "\"$CLEAVE\" train ../shared/data/horses --split train --only %s/only --seed 1 -o %s/m",
-                        folder, folder, folder));
-    char *output =
-        expect_success("\"$CLEAVE\" segment -m %s/m ../shared/data/horses/manifest.tsv --split train,test -o "
-                       "%s/horses --no-refine",
-                       folder, folder);
+    run_here("grep -P '\ttrain$' $ROOT/../shared/data/horses/manifest.tsv | head -20 | cut -f1 >only && cleave train "
+             "$ROOT/../shared/data/horses --split train --only only --seed 1 -o m");
+    char *output = expect_success(
+        "cleave segment -m m $ROOT/../shared/data/horses/manifest.tsv --split train,test -o horses --no-refine");
     ck_assert_msg(!strstr(output, warning), "%s", output);
     free(output);
-    output = expect_success("\"$CLEAVE\" segment -m %s/m ../shared/data/nuclei/manifest.tsv --split validation -o "
-                            "%s/nuclei --no-refine",
-                            folder, folder);
-    ck_assert_msg(strstr(output, warning) != NULL, "%s", output);
-    free(output);
+    EXPECT_PARTS(
+        expect_success(
+            "cleave segment -m m $ROOT/../shared/data/nuclei/manifest.tsv --split validation -o nuclei --no-refine"),
+        warning);
 }
 
 TIMEOUT(300)

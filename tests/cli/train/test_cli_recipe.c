@@ -10,8 +10,8 @@
 
 static void train(const char *model, const char *choices, const char *more)
 {
-    free(expect_success("\"$CLEAVE\" train -q -d %s/manifest.tsv --split train %s %s %s -o %s", sample_set(),
-                        SAMPLE_TRAINING, choices, more, model));
+    run_here("cleave train -q -d $SET/manifest.tsv --split train %s %s %s -o %s", SAMPLE_TRAINING, choices, more,
+             model);
 }
 
 TEST(models_remember_what_their_recipe_chose)
@@ -21,19 +21,14 @@ TEST(models_remember_what_their_recipe_chose)
     snprintf(model, sizeof model, "%s/chosen.cleave", folder);
     snprintf(again, sizeof again, "%s/again.cleave", folder);
     train(model, CHOICES, "--threads 1");
-    char *output = expect_success("\"$CLEAVE\" inspect --top 400 %s", model);
-    ck_assert_ptr_nonnull(strstr(output, "words colour position size hog\n"));
-    ck_assert_ptr_nonnull(strstr(output, "kernel map    chi2\n"));
-    ck_assert_ptr_nonnull(strstr(output, ", described by VLFeat, learned by VLFeat\n"));
-    ck_assert_ptr_nonnull(strstr(output, "number 3 of 3"));
-    free(output);
-    output = expect_success("\"$CLEAVE\" inspect --json %s", model);
-    ck_assert_ptr_nonnull(strstr(output, "\"sift\":\"vlfeat\",\"kmeans\":\"vlfeat\",\"kernel_map\":\"chi2\""));
-    free(output);
-    free(expect_success("\"$CLEAVE\" segment -q -m %s -d %s -o %s/one --threads 1", model, sample_set(), folder));
-    free(expect_success("\"$CLEAVE\" segment -q -m %s -d %s -o %s/three --threads 3", model, sample_set(), folder));
-    ck_assert_int_eq(count_files(formatted("%s/one", folder)), 12);
-    ck_assert(same_bytes(formatted("%s/one", folder), formatted("%s/three", folder)));
+    EXPECT_PARTS(expect_success("cleave inspect --top 400 %s", model), "words colour position size hog\n",
+                 "kernel map    chi2\n", ", described by VLFeat, learned by VLFeat\n", "number 3 of 3");
+    EXPECT_PARTS(expect_success("cleave inspect --json %s", model),
+                 "\"sift\":\"vlfeat\",\"kmeans\":\"vlfeat\",\"kernel_map\":\"chi2\"");
+    run_here("cleave segment -q -m %s -d $SET -o one --threads 1", model);
+    run_here("cleave segment -q -m %s -d $SET -o three --threads 3", model);
+    ck_assert_int_eq(count_files(here("one")), 12);
+    ck_assert(same_bytes(here("one"), here("three")));
 
     train(again, CHOICES, "--threads 3");
     ck_assert(same_bytes(model, again));
@@ -41,8 +36,8 @@ TEST(models_remember_what_their_recipe_chose)
 
 TEST(defaults_by_name_are_the_defaults)
 {
-    const char *folder = temporary_folder(), *named = formatted("%s/named.cleave", folder);
-    const char *plain = formatted("%s/plain.cleave", folder);
+    const char *named = here("named.cleave");
+    const char *plain = here("plain.cleave");
     train(plain, "", "");
     train(named, "--sift cleave --kmeans cleave --kernel-map none", "");
     size_t n;
@@ -50,9 +45,9 @@ TEST(defaults_by_name_are_the_defaults)
     ck_assert_ptr_null(memmem(bytes, n, "\"sift\"", 6));
     ck_assert_ptr_null(memmem(bytes, n, "kernel_map", 10));
     free(bytes);
-    free(expect_success("\"$CLEAVE\" segment -q -m %s -d %s -o %s/a", plain, sample_set(), folder));
-    free(expect_success("\"$CLEAVE\" segment -q -m %s -d %s -o %s/b", named, sample_set(), folder));
-    ck_assert(same_bytes(formatted("%s/a", folder), formatted("%s/b", folder)));
+    run_here("cleave segment -q -m %s -d $SET -o a", plain);
+    run_here("cleave segment -q -m %s -d $SET -o b", named);
+    ck_assert(same_bytes(here("a"), here("b")));
 }
 
 TEST(unknown_names_are_refused_with_the_known_ones)
@@ -62,8 +57,7 @@ TEST(unknown_names_are_refused_with_the_known_ones)
                                              {"--kernel-map chi", "--kernel-map: "},
                                              {"--blocks hogs", "--blocks: "}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++)
-        expect_error(64, options[k][1], "\"$CLEAVE\" train -d %s/manifest.tsv %s -o /dev/null", sample_set(),
-                     options[k][0]);
+        expect_error(64, options[k][1], "cleave train -d $SET/manifest.tsv %s -o /dev/null", options[k][0]);
 }
 
 TEST(recipe_options_that_change_no_feature_are_refused)
@@ -82,8 +76,8 @@ TEST(recipe_options_that_change_no_feature_are_refused)
         {"--blocks position,size --kernel-map chi2", "--kernel-map has no effect: no block is a histogram"},
     };
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
-        expect_error(64, lines[k][1], "\"$CLEAVE\" train -d absent %s -o m", lines[k][0]);
-        expect_error(64, lines[k][1], "\"$CLEAVE\" features -d absent %s -o f", lines[k][0]);
+        expect_error(64, lines[k][1], "cleave train -d absent %s -o m", lines[k][0]);
+        expect_error(64, lines[k][1], "cleave features -d absent %s -o f", lines[k][0]);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "support/sample.h"
 #include "support/support.h"
 
-#define TRAIN "\"$CLEAVE\" train --learner ssvm --stages 2 " SAMPLE_TRAINING " "
+#define TRAIN "cleave train --learner ssvm --stages 2 " SAMPLE_TRAINING " "
 
 enum { MAX_PIXELS = 1 << 16 };
 
@@ -16,43 +16,36 @@ static void setup(void)
 {
     sample_setup();
     snprintf(two, sizeof two, "%s/two", temporary_folder());
-    free(expect_success(TRAIN "--data %s/manifest.tsv --split train --validate test -o %s --threads 3 >%s.summary",
-                        sample_set(), two, two));
+    run_here(TRAIN "--data $SET/manifest.tsv --split train --validate test -o %s --threads 3 >%s.summary", two, two);
 }
 
 TEST(models_of_two_stages_are_the_same_by_threads_and_from_feature_files)
 {
-    const char *folder = temporary_folder(), *set = sample_set();
-    free(expect_success("grep -q '^stage 1   5 folds, 102 features of context, 2 of edges' %s.summary && "
-                        "grep -q '^test  *weighted Hamming' %s.summary",
-                        two, two));
-    free(expect_success("cd %s && " TRAIN "--data %s/manifest.tsv --split train -o one --threads 1", folder, set));
-    free(expect_success(
-        "cd %s && cp %s two && for k in two one; do \"$CLEAVE\" inspect --top 0 $k | grep -v command >$k.txt; done "
-        "&& cmp two.txt one.txt && \"$CLEAVE\" segment -q -m two %s/images -o a && \"$CLEAVE\" segment "
-        "-q -m one %s/images -o b --threads 1 && diff -r -x .cleave-run a b && \"$CLEAVE\" segment -q -m %s %s/images "
-        "-o c && ! diff -rq -x .cleave-run a c >/dev/null",
-        folder, two, set, set, sample_model(), set));
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" features --data %s/manifest.tsv --split train --seed 1 --superpixels 120 "
-        "--words 20 --codebook-samples 2000 -o f && \"$CLEAVE\" train --learner ssvm --stages 2 "
-        "--data f --seed 1 --passes 10 -o three && \"$CLEAVE\" segment -q -m three %s/images -o d && "
-        "diff -r -x .cleave-run a d && \"$CLEAVE\" segment -q -m three --features f -o e && for i in e/*; do cmp $i "
-        "a/${i#e/}; done",
-        folder, set, set));
+    run_here("grep -q '^stage 1   5 folds, 102 features of context, 2 of edges' %s.summary && grep -q '^test  "
+             "*weighted Hamming' %s.summary",
+             two, two);
+    run_here(TRAIN "--data $SET/manifest.tsv --split train -o one --threads 1");
+    run_here("cp %s two && for k in two one; do cleave inspect --top 0 $k | grep -v command >$k.txt; done && cmp "
+             "two.txt one.txt && cleave segment -q -m two $SET/images -o a && cleave segment -q -m one $SET/images -o "
+             "b --threads 1 && diff -r -x .cleave-run a b && cleave segment -q -m $MODEL $SET/images -o c && ! diff "
+             "-rq -x .cleave-run a c >/dev/null",
+             two);
+    run_here("cleave features --data $SET/manifest.tsv --split train --seed 1 --superpixels 120 --words 20 "
+             "--codebook-samples 2000 -o f && cleave train --learner ssvm --stages 2 --data f --seed 1 --passes 10 -o "
+             "three && cleave segment -q -m three $SET/images -o d && diff -r -x .cleave-run a d && cleave segment -q "
+             "-m three --features f -o e && for i in e/*; do cmp $i a/${i#e/}; done");
 }
 
 TEST(clv_segment_gives_the_commands_masks)
 {
-    const char *folder = temporary_folder();
     static const char *const ways[] = {"plain", "refined"};
     for (int refined = 0; refined < 2; refined++) {
         struct clv_model model = {0};
         struct clv_set set = {0};
         struct clv_segment_options options;
         static uint8_t labels[MAX_PIXELS];
-        free(expect_success("cd %s && \"$CLEAVE\" segment -q -m %s --data %s/manifest.tsv --split test %s -o %s",
-                            folder, two, sample_set(), refined ? "--refine" : "", ways[refined]));
+        run_here("cleave segment -q -m %s --data $SET/manifest.tsv --split test %s -o %s", two,
+                 refined ? "--refine" : "", ways[refined]);
         clv_segment_defaults(&options);
         options.refine = refined ? CLV_REFINE_ALL : CLV_REFINE_LARGE;
         must(clv_model_read(&model, two, err));
@@ -64,8 +57,8 @@ TEST(clv_segment_gives_the_commands_masks)
             struct clv_indexed_image mask = {0};
             const char *name = strrchr(set.items[i].name, '/') + 1;
             must(clv_image_read(&image, set.items[i].image, NULL, err));
-            must(clv_indexed_image_read(
-                &mask, formatted("%s/%s/%.*s.png", folder, ways[refined], (int)strcspn(name, "."), name), NULL, err));
+            must(clv_indexed_image_read(&mask, here("%s/%.*s.png", ways[refined], (int)strcspn(name, "."), name), NULL,
+                                        err));
             size_t n = (size_t)image.width * (size_t)image.height;
             ck_assert_uint_le(n, MAX_PIXELS);
             must(clv_segment(labels, &model, &image, &options, err));
@@ -81,73 +74,63 @@ TEST(clv_segment_gives_the_commands_masks)
 /* A training killed in its second stage goes on to the model of one that was not. */
 TEST(a_resumed_second_stage_ends_in_the_same_model)
 {
-    const char *folder = temporary_folder(), *set = sample_set();
+    const char *set = sample_set();
     const char *options =
         formatted("--data %s/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 --codebook-samples 1000 "
                   "--learner wmpmap --passes 40 --stages 2",
                   set);
-    free(expect_success("cd %s && \"$CLEAVE\" train %s -o whole && { \"$CLEAVE\" train %s -o part --checkpoint-every 0 "
-                        ">/dev/null & first=$!; until [ -e part.checkpoint ]; do sleep 0.01; done; kill -KILL $first; "
-                        "wait $first; [ ! -e part ]; } && \"$CLEAVE\" train %s -o part --resume && cmp whole part && "
-                        "[ ! -e part.checkpoint ]",
-                        folder, options, options, options));
+    run_here("cleave train %s -o whole && { cleave train %s -o part --checkpoint-every 0 >/dev/null & first=$!; until "
+             "[ -e part.checkpoint ]; do sleep 0.01; done; kill -KILL $first; wait $first; [ ! -e part ]; } && cleave "
+             "train %s -o part --resume && cmp whole part && [ ! -e part.checkpoint ]",
+             options, options, options);
 }
 
 TEST(inspect_marginals_and_score_take_two_stages)
 {
-    const char *folder = temporary_folder(), *set = sample_set();
-    free(expect_success("cd %s && \"$CLEAVE\" inspect %s --top 3000 >text && grep -q '^stages  *2, the first of' text "
-                        "&& grep -q 'stage 1: label 1 above, within 0.3' text && grep -q 'stage 1: likeness' text && "
-                        "\"$CLEAVE\" inspect %s --json | grep -q '\"stages\":2'",
-                        folder, two, two));
-    free(expect_success("cd %s && \"$CLEAVE\" marginals -m %s --data %s/manifest.tsv --split test -o q && "
-                        "\"$CLEAVE\" segment -q -m %s --data %s/manifest.tsv --split test --decode least-loss "
-                        "-o s && \"$CLEAVE\" score --data %s/manifest.tsv --split test --pred s -m %s",
-                        folder, two, set, two, set, set, two));
+    run_here("cleave inspect %s --top 3000 >text && grep -q '^stages  *2, the first of' text && grep -q 'stage 1: "
+             "label 1 above, within 0.3' text && grep -q 'stage 1: likeness' text && cleave inspect %s --json | grep "
+             "-q '\"stages\":2'",
+             two, two);
+    run_here("cleave marginals -m %s --data $SET/manifest.tsv --split test -o q && cleave segment -q -m %s --data "
+             "$SET/manifest.tsv --split test --decode least-loss -o s && cleave score --data $SET/manifest.tsv --split "
+             "test --pred s -m %s",
+             two, two, two);
 }
 
 TEST(label_weights_change_the_model_and_are_kept_in_its_record)
 {
-    const char *folder = temporary_folder(), *set = sample_set();
     for (int k = 0; k < 2; k++)
-        free(expect_success("cd %s && \"$CLEAVE\" train " SAMPLE_TRAINING
-                            " --data %s/manifest.tsv --split train --loss "
-                            "counts --label-weights %s -o %s",
-                            folder, set, k ? "0.5" : "0", k ? "weighed" : "plain"));
-    free(expect_success("cd %s && \"$CLEAVE\" inspect weighed | grep -q '^  label_weights  *0.5$' && ! \"$CLEAVE\" "
-                        "inspect plain | grep label_weights && ! cmp -s weighed plain",
-                        folder));
-    expect_error(64, "--label-weights", "\"$CLEAVE\" train --label-weights 1.5 --data %s -o %s/m", set, folder);
+        run_here("cleave train " SAMPLE_TRAINING
+                 " --data $SET/manifest.tsv --split train --loss counts --label-weights %s -o %s",
+                 k ? "0.5" : "0", k ? "weighed" : "plain");
+    run_here("cleave inspect weighed | grep -q '^  label_weights  *0.5$' && ! cleave inspect plain | grep "
+             "label_weights && ! cmp -s weighed plain");
+    expect_error(64, "--label-weights", "cleave train --label-weights 1.5 --data $SET -o m");
 }
 
 TEST(the_folds_of_two_stages_choose_label_weights_and_may_be_runs)
 {
-    const char *folder = temporary_folder(), *set = sample_set();
-    free(expect_success(
-        "cd %s && " TRAIN "--data %s/manifest.tsv --split train --loss counts --label-weights auto -o chosen "
-        ">summary && x=$(sed -n 's/^ *label weights //p' summary) && [ -n \"$x\" ] && { [ \"$x\" = 0 ] || "
-        "\"$CLEAVE\" inspect chosen | grep -q \"^  label_weights  *$x$\"; }",
-        folder, set));
-    free(expect_success("cd %s && cp -r %s own && awk 'BEGIN { OFS = \"\\t\" } { print $0, NR == 1 ? \"sequence\" : "
-                        "int(NR / 3) }' %s/manifest.tsv >own/manifest.tsv && " TRAIN
-                        "--data own --split train -o runs && "
-                        "\"$CLEAVE\" inspect --top 0 runs | grep -v command >a && \"$CLEAVE\" inspect --top 0 %s | "
-                        "grep -v command >b && ! cmp -s a b",
-                        folder, set, set, two));
+    run_here(TRAIN "--data $SET/manifest.tsv --split train --loss counts --label-weights auto -o chosen >summary && "
+                   "x=$(sed -n 's/^ *label weights //p' summary) && [ -n \"$x\" ] && { [ \"$x\" = 0 ] || cleave "
+                   "inspect chosen | grep -q \"^  label_weights  *$x$\"; }");
+    run_here("cp -r $SET own && awk 'BEGIN { OFS = \"\\t\" } { print $0, NR == 1 ? \"sequence\" : int(NR / 3) }' "
+             "$SET/manifest.tsv >own/manifest.tsv && " TRAIN
+             "--data own --split train -o runs && cleave inspect --top 0 runs | grep -v command >a && cleave inspect "
+             "--top 0 %s | grep -v command >b && ! cmp -s a b",
+             two);
     expect_error(64, "--label-weights auto: --stages 2 is missing",
-                 "\"$CLEAVE\" train --label-weights auto --data %s -o %s/m", set, folder);
+                 "cleave train --label-weights auto --data $SET -o m");
 }
 
 /* The mirrored set learned from by itself, after the set, is the same as --mirror: each image's features and truth are
  * those of the image turned around. */
 TEST(mirror_images_teach_as_images_that_were_turned_do)
 {
-    const char *folder = temporary_folder(), *set = sample_set();
     struct clv_set read = {0};
-    free(expect_success("cp -r %s %s/both && cd %s/both && mkdir images/turned masks/turned", set, folder, folder));
-    must(clv_set_read(&read, formatted("%s/both/manifest.tsv", folder), err));
+    run_here("cp -r $SET both && cd $HERE/both && mkdir images/turned masks/turned");
+    must(clv_set_read(&read, here("both/manifest.tsv"), err));
     must(clv_set_select(&read, "train", err));
-    FILE *manifest = fopen(formatted("%s/both/manifest.tsv", folder), "w");
+    FILE *manifest = fopen(here("both/manifest.tsv"), "w");
     ck_assert_ptr_nonnull(manifest);
     fprintf(manifest, "image\tmask\n");
     for (size_t i = 0; i < read.n_items; i++)
@@ -160,8 +143,7 @@ TEST(mirror_images_teach_as_images_that_were_turned_do)
         must(clv_image_new(&turned, image.width, image.height, 3, err));
         if (i == 0) /* which teaches nothing, nor does its mirror image */
             memset(mask.labels, CLV_VOID, (size_t)mask.width * (size_t)mask.height);
-        must(clv_png_write_labels(formatted("%s/both/masks/%zu.png", folder, i), mask.width, mask.height, mask.labels,
-                                  NULL, 0, err));
+        must(clv_png_write_labels(here("both/masks/%zu.png", i), mask.width, mask.height, mask.labels, NULL, 0, err));
         for (int32_t y = 0; y < image.height; y++)
             for (int32_t x = 0; x < image.width; x++) {
                 size_t at = (size_t)(y * image.width + x), to = (size_t)(y * image.width + image.width - 1 - x);
@@ -174,48 +156,41 @@ TEST(mirror_images_teach_as_images_that_were_turned_do)
                 *left = *right;
                 *right = kept;
             }
-        must(clv_png_write(formatted("%s/both/images/turned/%zu.png", folder, i), &turned, err));
-        must(clv_png_write_labels(formatted("%s/both/masks/turned/%zu.png", folder, i), mask.width, mask.height,
-                                  mask.labels, NULL, 0, err));
+        must(clv_png_write(here("both/images/turned/%zu.png", i), &turned, err));
+        must(clv_png_write_labels(here("both/masks/turned/%zu.png", i), mask.width, mask.height, mask.labels, NULL, 0,
+                                  err));
         fprintf(manifest, "images/turned/%zu.png\tmasks/turned/%zu.png\n", i, i);
         clv_image_release(&image);
         clv_image_release(&turned);
         clv_mask_release(&mask);
     }
     ck_assert_int_eq(fclose(manifest), 0);
-    free(expect_success(
-        "cd %s/both && head -n %zu manifest.tsv >own.tsv && printf 'name\\nground\\nfigure\\n' >labels.tsv", folder,
-        1 + read.n_items));
+    run_here("cd both && head -n %zu manifest.tsv >own.tsv && printf 'name\\nground\\nfigure\\n' >labels.tsv",
+             1 + read.n_items);
     clv_set_release(&read);
     /* Words are learned from the images, so that there are none here. */
     const char *options = "--learner ssvm --seed 1 --superpixels 60 --blocks colour,position,size,contrast --passes 5";
-    free(expect_success(
-        "cd %s && \"$CLEAVE\" train --data both/own.tsv --mirror %s -o mirrored && "
-        "\"$CLEAVE\" train --data both/manifest.tsv %s -o turned && \"$CLEAVE\" train --data "
-        "both/own.tsv %s -o plain && for m in mirrored turned plain; do \"$CLEAVE\" inspect "
-        "--top 1000 $m | grep -v -e command -e digest -e data >$m.txt; done && cmp mirrored.txt turned.txt && ! cmp -s "
-        "mirrored.txt plain.txt",
-        folder, options, options, options));
-    free(expect_success("cd %s && " TRAIN "--mirror --data %s/manifest.tsv --split train -o m >summary && grep -q "
-                        "'of them mirror images' summary",
-                        folder, set));
+    run_here("cleave train --data both/own.tsv --mirror %s -o mirrored && cleave train --data both/manifest.tsv %s -o "
+             "turned && cleave train --data both/own.tsv %s -o plain && for m in mirrored turned plain; do cleave "
+             "inspect --top 1000 $m | grep -v -e command -e digest -e data >$m.txt; done && cmp mirrored.txt "
+             "turned.txt && ! cmp -s mirrored.txt plain.txt",
+             options, options, options);
+    run_here(
+        TRAIN
+        "--mirror --data $SET/manifest.tsv --split train -o m >summary && grep -q 'of them mirror images' summary");
     expect_error(
         64, "--mirror: goes with images that all have masks",
-        "\"$CLEAVE\" train --mirror --data %s/manifest.tsv --split train --unlabelled-split test --learner wmpmap -o "
-        "%s/n",
-        set, folder);
+        "cleave train --mirror --data $SET/manifest.tsv --split train --unlabelled-split test --learner wmpmap -o n");
 }
 
 TEST(what_two_stages_cannot_do_is_refused)
 {
-    const char *folder = temporary_folder(), *set = sample_set();
-    expect_error(64, "--stages 2 excludes --init", TRAIN "--data %s --init %s -o %s/m", set, sample_model(), folder);
-    expect_error(64, "--stages", "\"$CLEAVE\" train --stages 3 --data %s -o %s/m", set, folder);
-    expect_error(64, "--label-costs: of two labels", TRAIN "--data %s --label-costs 3 -o %s/m", set, folder);
-    spill(formatted("%s/only", folder), "images/0001.jpg\nimages/0002.jpg\n", 32);
-    expect_error(64, "two stages need 5 images or more", TRAIN "--data %s/manifest.tsv --only %s/only -o %s/m", set,
-                 folder, folder);
-    ck_assert_int_eq(count_files(formatted("%s/m", folder)), 0);
+    expect_error(64, "--stages 2 excludes --init", TRAIN "--data $SET --init $MODEL -o m");
+    expect_error(64, "--stages", "cleave train --stages 3 --data $SET -o m");
+    expect_error(64, "--label-costs: of two labels", TRAIN "--data $SET --label-costs 3 -o m");
+    spill(here("only"), "images/0001.jpg\nimages/0002.jpg\n", 32);
+    expect_error(64, "two stages need 5 images or more", TRAIN "--data $SET/manifest.tsv --only only -o m");
+    ck_assert_int_eq(count_files(here("m")), 0);
 }
 
 SETUP_ONCE(setup, NULL)

@@ -9,7 +9,7 @@
 
 static inline const char *file(const char *name, const char *text, size_t size)
 {
-    const char *path = formatted("%s/%s", temporary_folder(), name);
+    const char *path = here("%s", name);
     spill(path, text, size);
     return path;
 }

@@ -294,11 +294,11 @@ TEST(yolo_shares_become_pixels_of_the_image_at_hand)
     ck_assert_str_eq(boxes.labels[placed[0].label], "2"); /* no classes.txt */
     clv_boxes_release(&boxes);
 
-    spill(formatted("%s/classes.txt", temporary_folder()), "dog\ncat\ncow\n", 12);
+    spill(here("classes.txt"), "dog\ncat\ncow\n", 12);
     boxes = read_text("a.txt", "2 0.5 0.5 0.5 1\n");
     ck_assert_str_eq(boxes.labels[find(&boxes, "a.jpg")->boxes[0].label], "cow");
     clv_boxes_release(&boxes);
-    spill(formatted("%s/classes.txt", temporary_folder()), "dog\ndog\n", 8);
+    spill(here("classes.txt"), "dog\ndog\n", 8);
     bad("a.txt", "0 0.5 0.5 0.5 1\n", "classes.txt: line 2: class \"dog\" is there twice");
     boxes = read_text("b.tsv", "image\tx\ty\tw\th\na\t1\t1\t1\t1\n"); /* none of its business */
     clv_boxes_release(&boxes);
@@ -347,7 +347,7 @@ TEST(objects_without_a_usable_box_are_skipped_alone)
     check_skipped("l.json", LABELME(SHAPE("polygon", "[[1,2],[2,3]]")), "shape 1: a polygon of 2 points");
     check_skipped("l.json", LABELME(SHAPE("rectangle", "[[1,2],[1,3]]")), "shape 1 is 0 wide");
     check_skipped("y.txt", "0 0.5 0.5 0.5 0\n", "line 1 is 0.5 wide and 0 high");
-    spill(formatted("%s/classes.txt", temporary_folder()), "dog\ncat\ncow\n", 12);
+    spill(here("classes.txt"), "dog\ncat\ncow\n", 12);
     check_skipped("y.txt", "3 0.5 0.5 0.5 1\n", "y.txt: line 1: class 3, but there are names of 3");
 }
 
@@ -370,13 +370,13 @@ TEST(tables_are_found_by_path_then_name_then_stem)
 /* The test's folder with the file written below it. */
 static const char *folder_with(const char *below, const char *text)
 {
-    const char *path = formatted("%s/%s", temporary_folder(), below);
+    const char *path = here("%s", below);
     char *folder = strdup(path);
     *strrchr(folder, '/') = 0;
-    ck_assert_int_eq(run_command(NULL, "mkdir -p '%s'", folder), 0);
+    run_here("mkdir -p '%s'", folder);
     free(folder);
     spill(path, text, strlen(text));
-    return formatted("%s/set", temporary_folder());
+    return here("set");
 }
 
 TEST(folders_are_read_whole_and_names_differ_by_their_folders)
@@ -417,8 +417,8 @@ TEST(folders_of_boxes_go_on_without_what_may_not_be_read)
 {
     struct clv_boxes boxes = {0};
     static const char text[] = "<annotation/>";
-    spill(formatted("%s/a.xml", temporary_folder()), text, sizeof text - 1);
-    forbid_folder(formatted("%s/lost+found", temporary_folder()));
+    spill(here("a.xml"), text, sizeof text - 1);
+    forbid_folder(here("lost+found"));
     must(clv_boxes_read(&boxes, temporary_folder(), err));
     ck_assert_uint_eq(boxes.n_images, 1);
     ck_assert_uint_eq(boxes.n_skipped, 1);

@@ -150,7 +150,7 @@ static void check_yaml(const char *yaml, const char *names)
     struct clv_boxes boxes = {0};
     struct clv_error error = {0};
     snprintf(folder, sizeof folder, "%s/yaml%d", temporary_folder(), count++);
-    ck_assert_int_eq(run_command(NULL, "mkdir -p %s/labels/train", folder), 0);
+    run_here("mkdir -p %s/labels/train", folder);
     spill(formatted("%s/data.yaml", folder), yaml, strlen(yaml));
     spill(formatted("%s/labels/train/a.txt", folder), "1 0.5 0.5 0.5 1\n", 16);
     if (clv_boxes_read(&boxes, formatted("%s/labels/train", folder), &error) != CLV_OK) {

@@ -40,7 +40,7 @@ static const struct order {
 /* The drawn map of an order with one value that is another. */
 static const char *write_map(const struct order *order, size_t c, size_t y, size_t x, float other)
 {
-    const char *path = formatted("%s/large.npy", temporary_folder());
+    const char *path = here("large.npy");
     char header[119];
     float *values = malloc((size_t)CHANNELS * N * sizeof *values);
     for (size_t k = 0; k < CHANNELS; k++)
@@ -109,7 +109,7 @@ TEST(what_is_not_finite_is_named_by_file_channel_and_place)
 /* A small map is in memory, and its file may go. */
 TEST(a_small_map_is_read_at_once)
 {
-    const char *path = formatted("%s/small.npy", temporary_folder());
+    const char *path = here("small.npy");
     static const char bytes[] = "\x93NUMPY\1\0\x3b\0{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2) }\n\0\xff";
     struct map_reader reader;
     const float *values;
@@ -125,7 +125,7 @@ TEST(a_small_map_is_read_at_once)
 static double memory_of(const char *type, const char *shape, double bytes)
 {
     char header[119];
-    const char *path = formatted("%s/deep.npy", temporary_folder());
+    const char *path = here("deep.npy");
     snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
     FILE *stream = fopen(path, "wb");
     ck_assert_ptr_nonnull(stream);
@@ -165,7 +165,7 @@ TEST(a_tensor_is_read_wherever_its_array_begins)
         must(map_parse(&map, exact, size, CLV_MAP_LAYOUT_AUTO, NULL, err));
         ck_assert_mem_eq(map.values, values, sizeof values);
         clv_map_release(&map);
-        const char *path = formatted("%s/odd.safetensors", temporary_folder());
+        const char *path = here("odd.safetensors");
         spill(path, exact, size);
         must(clv_map_read(&map, path, CLV_MAP_LAYOUT_AUTO, NULL, err));
         ck_assert_mem_eq(map.values, values, sizeof values);

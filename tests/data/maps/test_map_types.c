@@ -9,7 +9,7 @@
 
 static const char *write_tensors(const struct clv_tensor *tensors, size_t n)
 {
-    const char *path = formatted("%s/map.safetensors", temporary_folder());
+    const char *path = here("map.safetensors");
     must(clv_tensors_write(path, tensors, n, NULL, 0, err));
     return path;
 }

@@ -89,7 +89,7 @@ TEST(arrays_of_every_order_and_layout_are_the_same_map)
     const struct clv_tensor tensors[] = {
         {.name = "map", .dtype = CLV_F32, .n_dimensions = 3, .shape = {3, 4, 2}, .data = hwc},
         {.name = "other", .dtype = CLV_F32, .n_dimensions = 3, .shape = {2, 3, 4}, .data = chw}};
-    const char *path = formatted("%s/two.safetensors", temporary_folder());
+    const char *path = here("two.safetensors");
     must(clv_tensors_write(path, tensors, 2, NULL, 0, err));
     must(clv_map_read(&map, path, CLV_MAP_LAYOUT_HWC, NULL, err));
     expect_numbered(&map);
@@ -210,7 +210,7 @@ TEST(damaged_and_hostile_maps_are_refused_by_shape)
               map_parse(&map, bytes, size, CLV_MAP_LAYOUT_CHW, &(struct clv_image_limits){.max_side_px = 64}, err));
     free(bytes);
 
-    const char *path = formatted("%s/m.npz", temporary_folder());
+    const char *path = here("m.npz");
     spill(path, "PK\x03\x04rest", 8);
     must_fail(CLV_ERR_DATA, "m.npz: a .npz archive", clv_map_read(&map, path, CLV_MAP_LAYOUT_AUTO, NULL, err));
     must_fail(CLV_ERR_NO_INPUT, "none.npy", clv_map_read(&map, "none.npy", CLV_MAP_LAYOUT_AUTO, NULL, err));
@@ -219,10 +219,8 @@ TEST(damaged_and_hostile_maps_are_refused_by_shape)
 TEST(a_map_is_found_by_as_much_of_the_image_s_path_as_it_has)
 {
     char *path;
-    const char *folder = formatted("%s/found", temporary_folder());
-    ck_assert_int_eq(run_command(NULL, "mkdir -p %s/a && touch %s/7.npy %s/a/7.png %s/8.npy %s/8.png", folder, folder,
-                                 folder, folder, folder),
-                     0);
+    const char *folder = here("found");
+    run_here("mkdir -p %s/a && touch %s/7.npy %s/a/7.png %s/8.npy %s/8.png", folder, folder, folder, folder, folder);
     must(clv_map_find(&path, folder, "images/a/7.jpg", err));
     ck_assert_str_eq(path, formatted("%s/a/7.png", folder));
     clv_free(path);

@@ -279,7 +279,7 @@ TEST(memory_for_features_is_known_beforehand)
 TEST(features_that_do_not_fit_into_memory_are_refused_before_any_is_made)
 {
     enum { MANY = 20000 };
-    const char *path = formatted("%s/wide.png", temporary_folder());
+    const char *path = here("wide.png");
     struct clv_image image = {0};
     must(clv_image_new(&image, 2000, 600, 3, err));
     must(clv_png_write(path, &image, err));
@@ -337,7 +337,7 @@ TEST(pages_of_a_large_file_are_given_back_after_a_while)
     const int64_t offset[] = {0, NODES};
     const struct clv_tensor tensors[] = {{"node_offset", CLV_I64, 1, {2}, offset}, {"x", CLV_F32, 2, {NODES, D}, x}};
     const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", "large"}};
-    const char *path = formatted("%s/large.safetensors", temporary_folder());
+    const char *path = here("large.safetensors");
     must(clv_tensors_write(path, tensors, 2, metadata, 3, err));
     struct clv_dataset *file;
     must(clv_features_open(&file, NULL, path, err));

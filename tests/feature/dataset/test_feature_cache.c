@@ -17,7 +17,7 @@
 /* Writes the features of n drawn images: a file, or as three shards with an index; which is to be opened. */
 static const char *write_set(int32_t n, bool in_shards)
 {
-    const char *folder = formatted("%s/set", temporary_folder());
+    const char *folder = here("set");
     struct clv_set set = {0};
     struct clv_recipe recipe = plain_recipe();
     if (path_exists(folder))
@@ -26,15 +26,15 @@ static const char *write_set(int32_t n, bool in_shards)
         set = synthetic(n);
     array_free(set.items[1].mask);
     set.items[1].mask = NULL;
-    const char *path = formatted("%s/f.safetensors", temporary_folder());
+    const char *path = here("f.safetensors");
     if (in_shards) {
         struct path_list shards = {0};
         for (int32_t i = 1; i <= 3; i++) {
-            const char *own = formatted("%s/f-%05d-of-00003.safetensors", temporary_folder(), i);
+            const char *own = here("f-%05d-of-00003.safetensors", i);
             must(features_write_shard(own, &set, &recipe, i, 3, 1, NULL, NULL, err));
             must(path_list_add(&shards, own, err));
         }
-        path = formatted("%s/f.index.json", temporary_folder());
+        path = here("f.index.json");
         must(features_index_write(path, &shards, err));
         path_list_release(&shards);
     } else {
@@ -93,7 +93,7 @@ TEST(dense_features_are_read_like_sparse_ones)
     const float x[3][2] = {{1, 2}, {3, 4}, {5, 6}};
     const struct clv_tensor tensors[] = {{"node_offset", CLV_I64, 1, {3}, offset}, {"x", CLV_F32, 2, {3, 2}, x}};
     const char *const metadata[][2] = {{"format", "cleave features 1"}, {"n_labels", "2"}, {"names", "a\nb"}};
-    const char *path = formatted("%s/dense.safetensors", temporary_folder());
+    const char *path = here("dense.safetensors");
     struct clv_dataset *lean;
     struct loaded_item loaded = {0};
     must(clv_tensors_write(path, tensors, 2, metadata, 3, err));
@@ -110,7 +110,7 @@ TEST(dense_features_are_read_like_sparse_ones)
 /* What stayed is still there; what must be read is not, and file and item are named. */
 TEST(a_file_that_changes_meanwhile_is_named_with_the_item)
 {
-    const char *path = write_set(6, true), *second = formatted("%s/f-00002-of-00003.safetensors", temporary_folder());
+    const char *path = write_set(6, true), *second = here("f-00002-of-00003.safetensors");
     for (int way = 0; way < 2; way++) {
         struct clv_dataset *lean;
         struct loaded_item loaded = {0};
@@ -189,7 +189,7 @@ TEST(features_that_are_not_there_are_not_written)
 {
     struct clv_dataset *lean;
     must(features_open_on_demand(&lean, NULL, write_set(2, false), 1, err));
-    must_fail(CLV_ERR_USAGE, "on demand", clv_dataset_write(formatted("%s/copy", temporary_folder()), lean, err));
+    must_fail(CLV_ERR_USAGE, "on demand", clv_dataset_write(here("copy"), lean, err));
     clv_dataset_free(lean);
     must_fail(CLV_ERR_NO_INPUT, "/absent", features_open_on_demand(&lean, NULL, "/absent", 1, err));
     ck_assert_ptr_null(lean);

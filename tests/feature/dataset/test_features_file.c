@@ -17,7 +17,7 @@ TEST(features_read_back_equal_what_extraction_gives)
     struct clv_dataset *memory, *file;
     array_free(set.items[3].mask);
     set.items[3].mask = NULL;
-    const char *path = formatted("%s/f.safetensors", temporary_folder());
+    const char *path = here("f.safetensors");
     must(clv_dataset_extract(&memory, &set, &recipe, 2, NULL, NULL, err));
     must(clv_features_write(path, &set, &recipe, 2, NULL, NULL, err));
     must(clv_features_open(&file, &read, path, err));
@@ -84,7 +84,7 @@ TEST(rare_labels_weigh_more_by_their_share)
     struct clv_set set = synthetic(4);
     struct clv_recipe recipe = plain_recipe();
     struct clv_dataset *memory, *file;
-    const char *path = formatted("%s/l.safetensors", temporary_folder());
+    const char *path = here("l.safetensors");
     double total, weighed;
     must(clv_features_write(path, &set, &recipe, 1, NULL, NULL, err));
     for (int k = 0; k <= 2; k++) {
@@ -121,7 +121,7 @@ TEST(the_loss_is_weighed_by_balance_or_by_counts)
     struct clv_dataset *memory, *file, *own, *balanced;
     array_free(set.items[3].mask);
     set.items[3].mask = NULL;
-    const char *path = formatted("%s/w.safetensors", temporary_folder());
+    const char *path = here("w.safetensors");
     must(clv_dataset_extract(&memory, &set, &recipe, 2, NULL, NULL, err));
     must(clv_dataset_extract(&balanced, &set, &recipe, 2, NULL, NULL, err));
     must(clv_features_write(path, &set, &recipe, 2, NULL, NULL, err));
@@ -166,7 +166,7 @@ TEST(a_dataset_in_memory_reads_back_from_its_file)
     struct clv_dataset *memory, *file, *empty;
     array_free(set.items[2].mask);
     set.items[2].mask = NULL;
-    const char *path = formatted("%s/d.safetensors", temporary_folder());
+    const char *path = here("d.safetensors");
     must(clv_dataset_extract(&memory, &set, &recipe, 1, NULL, NULL, err));
     must(clv_dataset_write(path, memory, err));
     must(clv_features_open(&file, NULL, path, err));
@@ -222,7 +222,7 @@ TEST(examples_from_a_file_paint_like_fresh_ones)
     struct clv_dataset *file;
     struct clv_image image = {0};
     struct clv_example fresh = {0}, read = {0};
-    const char *path = formatted("%s/f.safetensors", temporary_folder());
+    const char *path = here("f.safetensors");
     must(clv_features_write(path, &set, &recipe, 1, NULL, NULL, err));
     must(clv_features_open(&file, NULL, path, err));
     must(clv_image_read(&image, set.items[1].image, NULL, err));
@@ -254,7 +254,7 @@ TEST(the_file_is_the_same_at_any_thread_count)
 {
     struct clv_set set = synthetic(19);
     struct clv_recipe recipe = plain_recipe();
-    const char *one = formatted("%s/1", temporary_folder()), *four = formatted("%s/4", temporary_folder());
+    const char *one = here("1"), *four = here("4");
     must(clv_features_write(one, &set, &recipe, 1, NULL, NULL, err));
     must(clv_features_write(four, &set, &recipe, 4, NULL, NULL, err));
     size_t n, m;
@@ -270,7 +270,7 @@ TEST(failures_leave_no_file)
 {
     struct clv_set set = synthetic(3);
     struct clv_recipe recipe = plain_recipe();
-    const char *folder = formatted("%s/out", temporary_folder());
+    const char *folder = here("out");
     const char *path = formatted("%s/f", folder);
     ck_assert_int_eq(mkdir(folder, 0777), 0);
     must_fail(CLV_ERR_CREATE, "/nowhere/f: cannot create",
@@ -307,7 +307,7 @@ TEST(real_horses_are_written_and_read)
     set.n_items = 20;
     struct clv_recipe recipe = plain_recipe();
     recipe.slic.n_superpixels = 300;
-    const char *features = formatted("%s/horses", temporary_folder());
+    const char *features = here("horses");
     struct clv_dataset *dataset;
     must(clv_features_write(features, &set, &recipe, 2, NULL, NULL, err));
     must(clv_features_open(&dataset, NULL, features, err));

@@ -69,7 +69,7 @@ static const char *write_elsewhere(const struct elsewhere *e, int last, unsigned
     for (int i = 0; i < last; i++)
         if (!(without >> i & 1))
             tensors[n++] = e->tensors[i];
-    const char *path = formatted("%s/elsewhere", temporary_folder());
+    const char *path = here("elsewhere");
     must(clv_tensors_write(path, tensors, n, (const char *const(*)[2])e->metadata, n_metadata, err));
     return path;
 }

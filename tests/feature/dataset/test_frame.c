@@ -16,10 +16,10 @@ static const char *one_image(void)
     must(clv_image_new(&image, 60, 40, 3, err));
     for (size_t i = 0; i < 60 * 40 * 3; i++)
         image.pixels[i] = (uint8_t)(i * 7919 % 251);
-    must(clv_png_write(formatted("%s/a.png", folder), &image, err));
+    must(clv_png_write(here("a.png"), &image, err));
     clv_image_release(&image);
     static const char manifest[] = "image\na.png\n";
-    spill(formatted("%s/manifest.tsv", folder), manifest, sizeof manifest - 1);
+    spill(here("manifest.tsv"), manifest, sizeof manifest - 1);
     return folder;
 }
 

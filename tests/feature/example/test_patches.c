@@ -240,7 +240,7 @@ TEST(feature_files_keep_patches)
     struct clv_dataset *memory, *file;
     struct clv_image image = {0};
     struct clv_example fresh = {0}, kept = {0};
-    const char *path = formatted("%s/f.safetensors", temporary_folder());
+    const char *path = here("f.safetensors");
     must(clv_dataset_extract(&memory, &set, &recipe, 2, NULL, NULL, err));
     must(clv_features_write(path, &set, &recipe, 2, NULL, NULL, err));
     must(clv_features_open(&file, &read, path, err));

@@ -140,7 +140,7 @@ TEST(files_have_the_choices_and_older_ones_read_as_the_defaults)
 
     struct clv_set set = synthetic(1);
     struct clv_dataset *dataset;
-    const char *path = formatted("%s/choices.safetensors", temporary_folder());
+    const char *path = here("choices.safetensors");
     recipe.sift = CLV_SIFT_VLFEAT;
     recipe.kmeans = CLV_KMEANS_VLFEAT;
     recipe.kernel_map = CLV_KERNEL_MAP_INTERSECTION;

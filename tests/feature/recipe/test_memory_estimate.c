@@ -31,15 +31,15 @@ TEST(features_take_no_more_than_is_estimated)
         "--working-pixels 60000 --nodes patches --blocks fisher,hog,size"};
     char folder[256];
     snprintf(folder, sizeof folder, "%s", temporary_folder());
-    free(expect_success("mkdir -p %s/one/images", folder));
-    sample_enlarge(formatted("%s/one/images/photo.png", folder), 1200, 900);
+    run_here("mkdir -p one/images");
+    sample_enlarge(here("one/images/photo.png"), 1200, 900);
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         if (strstr(ways[k], "fisher")) /* long rows: what waits is most of it, so that there is to be a batch */
-            free(expect_success("cd %s/one/images && for i in 1 2 3 4 5 6 7; do ln photo.png $i.png; done", folder));
+            run_here("cd one/images && for i in 1 2 3 4 5 6 7; do ln photo.png $i.png; done");
         double peak = peak_of(formatted("cd %s && exec \"$CLEAVE\" features -q --data one -t 1 --codebook-samples 2000 "
                                         "%s --overwrite -o f",
                                         folder, ways[k]));
-        struct clv_recipe recipe = recipe_of(formatted("%s/f", folder));
+        struct clv_recipe recipe = recipe_of(here("f"));
         double reported = PROCESS + memory_of_extraction(&recipe, 1200, 900, 2);
         ck_assert_msg(peak <= reported && reported < 5 * peak, "%s: %g MB reported, %g taken", ways[k], reported / 1e6,
                       peak / 1e6);
@@ -58,7 +58,7 @@ static void write_map(const char *path, int channels, int side)
     fwrite("\x93NUMPY\1\0v\0", 1, 10, stream);
     fprintf(stream, "%-117s\n%c%c%c%c", header, 0, 0, 0, 0x3f);
     ck_assert_int_eq(fclose(stream), 0);
-    free(expect_success("truncate -s %.0f %s", 128 + 4.0 * channels * side * side, path));
+    run_here("truncate -s %.0f %s", 128 + 4.0 * channels * side * side, path);
 }
 
 /* Maps of 64 MB, four at a time: each takes a few of its 16 channels, and what it takes is estimated. */
@@ -71,16 +71,15 @@ TEST(large_maps_take_a_few_channels_each)
     char folder[256];
     struct clv_set set = {0};
     snprintf(folder, sizeof folder, "%s", temporary_folder());
-    free(expect_success("mkdir -p %s/set %s/maps && cp assets/animals/images/000[1-8].jpg %s/set", folder, folder,
-                        folder));
-    write_map(formatted("%s/maps/0001.npy", folder), 16, 1024);
-    free(expect_success("cd %s/maps && for i in 2 3 4 5 6 7 8; do ln 0001.npy 000$i.npy; done", folder));
+    run_here("mkdir -p set maps && cp $ROOT/assets/animals/images/000[1-8].jpg set");
+    write_map(here("maps/0001.npy"), 16, 1024);
+    run_here("cd maps && for i in 2 3 4 5 6 7 8; do ln 0001.npy 000$i.npy; done");
     double peak = peak_of(formatted("cd %s && exec \"$CLEAVE\" features -q --data set --maps net=maps -t 4 --blocks "
                                     "size,maps --superpixels 100 -o f",
                                     folder));
-    struct clv_recipe recipe = recipe_of(formatted("%s/f", folder));
-    must(clv_set_read(&set, formatted("%s/set", folder), err));
-    must(clv_set_add_maps(&set, "net", formatted("%s/maps", folder), err));
+    struct clv_recipe recipe = recipe_of(here("f"));
+    must(clv_set_read(&set, here("set"), err));
+    must(clv_set_add_maps(&set, "net", here("maps"), err));
     double maps = item_maps_memory(&recipe, &set, &set.items[0], NULL);
     double reported = PROCESS + 4 * (maps + memory_of_extraction(&recipe, 120, 90, 2));
     ck_assert_msg(peak <= reported && peak < 160e6, "%g MB reported, %g taken", reported / 1e6, peak / 1e6);
@@ -97,14 +96,13 @@ TEST(maps_count_where_threads_are_chosen_and_images_refused)
     struct clv_set set = {0};
     struct clv_recipe recipe;
     int n_threads = 0;
-    const char *folder = temporary_folder();
-    free(expect_success("mkdir -p %s/set %s/maps && cp assets/animals/images/0001.jpg %s/set", folder, folder, folder));
-    write_map(formatted("%s/maps/0001.npy", folder), 4, 1024);
-    must(clv_set_read(&set, formatted("%s/set", folder), err));
+    run_here("mkdir -p set maps && cp $ROOT/assets/animals/images/0001.jpg set");
+    write_map(here("maps/0001.npy"), 4, 1024);
+    must(clv_set_read(&set, here("set"), err));
     clv_recipe_init(&recipe);
     recipe.blocks = CLV_BLOCK_SIZE;
     double bare = memory_of_extraction(&recipe, 120, 90, set.labels.n_labels);
-    must(clv_set_add_maps(&set, "net", formatted("%s/maps", folder), err));
+    must(clv_set_add_maps(&set, "net", here("maps"), err));
     double maps = item_maps_memory(&recipe, &set, &set.items[0], NULL);
     ck_assert_msg(bare < maps / 4 && maps > 4 * 4.0 * 1024 * 1024, "%g %g", bare, maps);
     leave_memory(2.5 * (bare + maps));
@@ -127,26 +125,22 @@ TEST(an_image_that_does_not_fit_is_named_and_the_rest_goes_on)
         skip("an_image_that_does_not_fit_is_named_and_the_rest_goes_on", "a sanitizer takes memory of its own");
         return;
     }
-    char folder[256];
-    snprintf(folder, sizeof folder, "%s", temporary_folder());
-    free(expect_success("cp -r %s %s/mixed", sample_set(), folder));
-    sample_enlarge(formatted("%s/mixed/images/0002.jpg", folder), WIDTH, HEIGHT);
+    run_here("cp -r $SET mixed");
+    sample_enlarge(here("mixed/images/0002.jpg"), WIDTH, HEIGHT);
     uint8_t *mask = calloc(WIDTH, HEIGHT);
     memset(mask, 1, (size_t)WIDTH * HEIGHT / 2);
-    must(clv_png_write_labels(formatted("%s/mixed/masks/0002.png", folder), WIDTH, HEIGHT, mask, NULL, 0, err));
+    must(clv_png_write_labels(here("mixed/masks/0002.png"), WIDTH, HEIGHT, mask, NULL, 0, err));
     free(mask);
-    free(expect_success("cd %s/mixed && rm manifest.tsv", folder));
+    run_here("cd mixed && rm manifest.tsv");
     const char *limits = "ulimit -v 900000 && \"$CLEAVE\"";
     const char *recipe =
         "--working-pixels 7000000 --nodes patches --patch-step 5 --words 10 --codebook-samples 500 -t 2";
+    expect_error(71, "mixed/images/0002.jpg: making its features may take", "%s features --data mixed %s -o f2", limits,
+                 recipe);
     expect_error(71, "mixed/images/0002.jpg: making its features may take",
-                 "cd %s && %s features --data mixed %s -o f2", folder, limits, recipe);
-    expect_error(71, "mixed/images/0002.jpg: making its features may take",
-                 "cd %s && %s train -l independent --passes 2 --data mixed %s -o m2", folder, limits, recipe);
-    char *reported = expect_success("cd %s && %s train -l independent --passes 2 --data mixed --skip-bad %s -o m2 2>&1",
-                                    folder, limits, recipe);
-    ck_assert_ptr_nonnull(strstr(reported, "left out: mixed/images/0002.jpg: making its features may take"));
-    free(reported);
+                 "%s train -l independent --passes 2 --data mixed %s -o m2", limits, recipe);
+    expect_output("left out: mixed/images/0002.jpg: making its features may take",
+                  "%s train -l independent --passes 2 --data mixed --skip-bad %s -o m2 2>&1", limits, recipe);
 }
 
 SETUP_ONCE(sample_setup, NULL)

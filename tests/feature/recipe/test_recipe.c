@@ -19,14 +19,13 @@ static struct clv_recipe small_recipe(void)
 /* Writes images of stripes and noise, and returns their paths. */
 static void write_images(const char *paths[N_IMAGES])
 {
-    const char *folder = temporary_folder();
     for (int i = 0; i < N_IMAGES; i++) {
         struct clv_image image = {0};
         must(clv_image_new(&image, 60 + i, 40, 3, err));
         for (int k = 0; k < image.width * image.height * 3; k++)
             image.pixels[k] = (uint8_t)((k / 3 % image.width / (i + 2) % 2 ? 150 : 20) +
                                         (int)rng_below(1, RNG_STREAM(RNG_TEST, i), (uint64_t)k, 80));
-        paths[i] = strdup(formatted("%s/image%d.png", folder, i));
+        paths[i] = strdup(here("image%d.png", i));
         must(clv_png_write(paths[i], &image, err));
         clv_image_release(&image);
     }

@@ -65,19 +65,18 @@ static void make_set(struct clv_set *set, int n_channels, channel_value *value)
     static float values[1025 * N_PIXELS];
     struct clv_image grey = {0};
     uint8_t truth[N_PIXELS];
-    free(expect_success("cd %s && rm -rf set maps && mkdir -p set/images set/masks maps", temporary_folder()));
+    run_here("rm -rf set maps && mkdir -p set/images set/masks maps");
     must(clv_image_new(&grey, WIDTH, HEIGHT, 3, err));
     for (int i = 0; i < N_IMAGES; i++) {
         char header[129];
-        must(clv_png_write(formatted("%s/set/images/%02d.png", temporary_folder(), i), &grey, err));
+        must(clv_png_write(here("set/images/%02d.png", i), &grey, err));
         for (int p = 0; p < N_PIXELS; p++)
             truth[p] = (uint8_t)is_figure(p);
-        must(clv_png_write_labels(formatted("%s/set/masks/%02d.png", temporary_folder(), i), WIDTH, HEIGHT, truth, NULL,
-                                  0, err));
+        must(clv_png_write_labels(here("set/masks/%02d.png", i), WIDTH, HEIGHT, truth, NULL, 0, err));
         for (int c = 0; c < n_channels; c++)
             for (int p = 0; p < N_PIXELS; p++)
                 values[c * N_PIXELS + p] = (float)value(i, c, p, is_figure(p));
-        FILE *stream = fopen(formatted("%s/maps/%02d.npy", temporary_folder(), i), "wb");
+        FILE *stream = fopen(here("maps/%02d.npy", i), "wb");
         ck_assert_ptr_nonnull(stream);
         snprintf(header, sizeof header, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, %d), }", n_channels,
                  HEIGHT, WIDTH);
@@ -86,8 +85,8 @@ static void make_set(struct clv_set *set, int n_channels, channel_value *value)
         fwrite(values, sizeof *values, (size_t)n_channels * N_PIXELS, stream);
         ck_assert_int_eq(fclose(stream), 0);
     }
-    must(clv_set_read(set, formatted("%s/set", temporary_folder()), err));
-    must(clv_set_add_maps(set, "net", formatted("%s/maps", temporary_folder()), err));
+    must(clv_set_read(set, here("set"), err));
+    must(clv_set_add_maps(set, "net", here("maps"), err));
     clv_image_release(&grey);
 }
 

@@ -39,7 +39,7 @@ static void semi_open(struct semi *semi, const char *learner, bool weak)
     set(&semi->training, learner, "passes", 7);
     set(&semi->training, learner, "batch", 2);
     set(&semi->training, learner, "rounds", 2);
-    semi->checkpoints = (struct clv_checkpoints){formatted("%s/toy.checkpoint", temporary_folder()), 1e9, 1, NULL, 0};
+    semi->checkpoints = (struct clv_checkpoints){here("toy.checkpoint"), 1e9, 1, NULL, 0};
     unlink(semi->checkpoints.path);
 }
 
@@ -230,11 +230,11 @@ TEST(damaged_checkpoints_are_refused)
     spill(semi.checkpoints.path, bytes, size);
     must(clv_tensors_open(&tensors, semi.checkpoints.path, err));
     const char *const metadata[1][2] = {{"format", "cleave model 1"}};
-    must(clv_tensors_write(formatted("%s/other", temporary_folder()), clv_tensors_at(tensors, 0), 1, metadata, 1, err));
+    must(clv_tensors_write(here("other"), clv_tensors_at(tensors, 0), 1, metadata, 1, err));
     clv_tensors_close(tensors);
-    semi.checkpoints.path = formatted("%s/other", temporary_folder());
+    semi.checkpoints.path = here("other");
     refuse(&semi, "wmpmap", CLV_ERR_DATA, "not a checkpoint that this program reads (format \"cleave model 1\")");
-    semi.checkpoints.path = formatted("%s/toy.checkpoint", temporary_folder());
+    semi.checkpoints.path = here("toy.checkpoint");
     const double not_finite = INFINITY;
     memcpy(damaged, bytes, size);
     memcpy(damaged + size - sizeof not_finite, &not_finite, sizeof not_finite); /* w is the last tensor of its type */

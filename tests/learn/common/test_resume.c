@@ -87,7 +87,7 @@ static void open_case(struct case_of *self, const struct variant *variant)
     project_couplings(self->start, shape);
     self->training.init = variant->warm ? self->start : NULL;
     self->training.validation = variant->validated ? self->toy.dataset : NULL;
-    self->checkpoints = (struct clv_checkpoints){formatted("%s/resume.checkpoint", temporary_folder()), 0, 1, NULL, 0};
+    self->checkpoints = (struct clv_checkpoints){here("resume.checkpoint"), 0, 1, NULL, 0};
     unlink(self->checkpoints.path);
 }
 
@@ -247,7 +247,7 @@ TESTS(states_that_no_training_has_are_refused, 0, N_VARIANTS)
     self.training.checkpoints = &self.checkpoints;
     ck_assert(kill_at(&self, clv_learner_find(variant->learner), 6));
     char *bytes = slurp(self.checkpoints.path, &size);
-    const char *copy = formatted("%s/copy", temporary_folder());
+    const char *copy = here("copy");
     spill(copy, bytes, size);
     must(clv_tensors_open(&tensors, copy, err));
     for (size_t i = 0; i < clv_tensors_count(tensors); i++) {
