@@ -92,6 +92,7 @@ static void set_variables(void)
     const char *path = getenv("PATH");
     if (strncmp(path, build, strlen(build)) != 0)
         setenv("PATH", formatted("%s:%s", build, path), 1);
+    setenv("BUILD", build, 1);
     setenv("CLEAVE", formatted("%s/cleave", build), 1);
     setenv("SIMULATE", formatted("%s/reproduce/simulate", build), 1);
     setenv("CLEAVE_FAULTS", formatted("%s/cleave-faults", build), 1);

@@ -10,8 +10,7 @@
 
 static const char *converter(const char *name)
 {
-    const char *build = getenv("CLEAVE_BUILD");
-    return formatted("%s/datasets/%s", build ? build : "build", name);
+    return formatted("\"$BUILD\"/datasets/%s", name);
 }
 
 /* A mask whose foreground, of value `value`, is a box; none if it has no width. */
