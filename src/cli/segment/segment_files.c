@@ -96,6 +96,16 @@ static int32_t outline_px(const struct clv_image *image)
     return longest < 1280 ? 1 : longest / 640;
 }
 
+/* Each pixel's object's label, 0 of none: what is seen of labels where there are objects. NULL if there is no memory. */
+static uint8_t *labels_of_objects(const struct clv_object_map *map)
+{
+    size_t n = (size_t)map->width * (size_t)map->height;
+    uint8_t *labels = array_zalloc(n, 1);
+    for (size_t p = 0; p < n && labels && map->labels; p++)
+        labels[p] = map->objects[p] ? map->labels[map->objects[p] - 1] : 0;
+    return labels;
+}
+
 enum clv_status overlay_file_write(const char *path, const struct clv_image *image, const uint8_t *labels,
                                    const struct clv_object_map *objects, const struct segment_run *run,
                                    struct clv_error *err)
@@ -103,20 +113,23 @@ enum clv_status overlay_file_write(const char *path, const struct clv_image *ima
     struct clv_image painted = {0};
     uint8_t palette[256][3];
     const struct clv_labels *own = &run->model->labels;
+    uint8_t *of_objects = objects ? labels_of_objects(objects) : NULL;
     overlay_palette(palette, (const uint8_t(*)[3])own->palette, own->n_labels);
     enum clv_status status = outputs_make_folder(path, err);
+    TRY_IF(objects && !of_objects, fail_memory(err));
     TRY(clv_image_new(&painted, image->width, image->height, image->channels, err));
     if (status == CLV_OK) {
         memcpy(painted.pixels, image->pixels, (size_t)image->width * (size_t)image->height * (size_t)image->channels);
         if (run->options->marginals)
             status = probability_draw(&painted, labels, outline_px(image), err);
         else
-            clv_overlay_draw(&painted, labels, (const uint8_t(*)[3])palette, OPACITY, objects ? 0 : outline_px(image),
-                             -1);
+            clv_overlay_draw(&painted, objects ? of_objects : labels, (const uint8_t(*)[3])palette, OPACITY,
+                             objects ? 0 : outline_px(image), -1);
         TRY_IF(objects, object_files_outline(&painted, objects, outline_px(image), err));
     }
     TRY(text_ends_with(path, ".jpg") ? clv_jpeg_write(path, &painted, JPEG_QUALITY, err)
                                      : clv_png_write(path, &painted, err));
+    array_free(of_objects);
     clv_image_release(&painted);
     return status;
 }

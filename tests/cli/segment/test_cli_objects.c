@@ -43,6 +43,49 @@ TEST(objects_are_numbered_and_listed_and_resuming_finds_the_same)
     ck_assert_uint_le(count_lines(here("inner/objects-00002-of-00002.tsv")), n_objects);
 }
 
+static bool is_near(const struct clv_object_map *map, int32_t x, int32_t y)
+{
+    for (int32_t v = y > 3 ? y - 3 : 0; v <= y + 3 && v < map->height; v++)
+        for (int32_t u = x > 3 ? x - 3 : 0; u <= x + 3 && u < map->width; u++)
+            if (map->objects[v * map->width + u])
+                return true;
+    return false;
+}
+
+TEST(overlays_tint_objects_and_nothing_else_of_the_mask)
+{
+    size_t n_cleared = 0, change = 0, size;
+    run_here(
+        "ln -s $SET B && cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects --clear-border "
+        "--overlay && cd out/objects && ls *.png | sed 's/.png$//' >../../stems");
+    char *stems = slurp(here("stems"), &size);
+    for (char *stem = strtok(stems, "\n"); stem; stem = strtok(NULL, "\n")) {
+        struct clv_object_map map = {0};
+        struct clv_image image = {0}, overlay = {0}, mask = {0};
+        must(clv_object_map_read(&map, here("out/objects/%s.png", stem), 0, 0, NULL, err));
+        must(clv_image_read(&image, here("B/images/%s.jpg", stem), NULL, err));
+        must(clv_image_read(&overlay, here("out/overlays/%s.jpg", stem), NULL, err));
+        must(clv_image_read(&mask, here("out/%s.png", stem), NULL, err));
+        for (int32_t y = 0; y < map.height; y++)
+            for (int32_t x = 0; x < map.width; x++) {
+                size_t at = 3 * ((size_t)y * (size_t)map.width + (size_t)x);
+                bool is_figure = mask.pixels[at] || mask.pixels[at + 1] || mask.pixels[at + 2];
+                if (!is_figure || is_near(&map, x, y))
+                    continue;
+                n_cleared++;
+                for (size_t c = 0; c < 3; c++)
+                    change += (size_t)abs(image.pixels[at + c] - overlay.pixels[at + c]);
+            }
+        clv_object_map_release(&map);
+        clv_image_release(&image);
+        clv_image_release(&overlay);
+        clv_image_release(&mask);
+    }
+    free(stems);
+    ck_assert_uint_gt(n_cleared, 0);
+    ck_assert_uint_lt(change, 3 * 5 * n_cleared); /* what JPEG changes; a tint is five times as much */
+}
+
 TEST(exports_have_an_annotation_for_each_object)
 {
     run_here("ln -s $SET B && cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects --min-area 40 "
