@@ -32,9 +32,9 @@ const char *real_data(const char *test_name, const char *relative)
 {
     const char *root = getenv("CLEAVE_DATA");
     const char *path = formatted("%s/%s", root ? root : "../shared/data", relative);
-    struct stat info;
-    if (stat(path, &info) == 0)
-        return path;
+    char whole[PATH_MAX]; /* commands run in a folder of their own */
+    if (realpath(path, whole))
+        return formatted("%s", whole);
     skip(test_name, formatted("%s is absent", path));
     return NULL;
 }
