@@ -10,7 +10,7 @@
 #define WINDOW_VALUES ((size_t)16 << 20) /* of a window of several tiles, about */
 #define TILES_A_TURN  4                  /* that a thread describes before they are added up */
 
-static const char magic[16] = "cleave tiles 1\n";
+static const char magic[16] = "cleave tiles 2\n";
 
 static enum clv_status check_model(const struct clv_model *model, struct clv_error *err)
 {

@@ -34,48 +34,49 @@ static enum clv_status find_regions(struct clv_superpixels *found, const struct 
     return clv_slic(found, image, &options, err);
 }
 
-/* Puts the core's regions over those of all that is seen, and numbers what is left of the latter behind them. */
-static enum clv_status lay_over(struct clv_superpixels *all, const struct clv_superpixels *inner,
-                                const struct patch *core, struct clv_error *err)
+/* Divides a part of what is seen into regions, which follow those that are there. */
+static enum clv_status divide_part(struct clv_superpixels *all, const struct clv_image *seen, const struct patch *part,
+                                   const struct clv_recipe *recipe, struct clv_error *err)
 {
-    int32_t *number = array_alloc((size_t)all->n, sizeof *number), n = inner->n;
-    MUST_IF(!number, fail_memory(err));
-    for (int32_t i = 0; i < all->n; i++)
-        number[i] = -1;
-    for (int32_t y = 0; y < all->height; y++)
-        for (int32_t x = 0; x < all->width; x++) {
-            int32_t *label = &all->labels[(size_t)y * (size_t)all->width + (size_t)x];
-            int32_t u = x - core->x, v = y - core->y;
-            if (u >= 0 && u < core->width && v >= 0 && v < core->height) {
-                *label = inner->labels[(size_t)v * (size_t)core->width + (size_t)u];
-                continue;
-            }
-            if (number[*label] < 0)
-                number[*label] = n++;
-            *label = number[*label];
-        }
-    all->n = n;
-    array_free(number);
-    return CLV_OK;
+    struct clv_image pixels = {0};
+    struct clv_superpixels regions = {0};
+    enum clv_status status = cut_out(&pixels, seen, part->x, part->y, part->width, part->height, err);
+    TRY(find_regions(&regions, &pixels, recipe, err));
+    for (int32_t y = 0; y < part->height && status == CLV_OK; y++) {
+        const int32_t *from = regions.labels + (size_t)y * (size_t)part->width;
+        int32_t *to = all->labels + (size_t)(part->y + y) * (size_t)all->width + (size_t)part->x;
+        for (int32_t x = 0; x < part->width; x++)
+            to[x] = all->n + from[x];
+    }
+    all->n += regions.n;
+    clv_superpixels_release(&regions);
+    clv_image_release(&pixels);
+    return status;
 }
 
-/* The core's regions are found in the core alone, so that they fit it. */
+/* Regions of the core, then of the halo, whose four sides are divided alone: all that is seen would cost as much again as
+ * the core. */
 static enum clv_status divide(struct tile *tile, const struct clv_image *seen, const struct patch *core,
                               const struct clv_recipe *recipe, struct clv_error *err)
 {
-    struct clv_image inner = {0};
-    struct clv_superpixels regions = {0};
-    enum clv_status status = find_regions(&tile->map, seen, recipe, err);
+    if (core->width == seen->width && core->height == seen->height) {
+        MUST(find_regions(&tile->map, seen, recipe, err));
+        tile->n = tile->map.n;
+        return CLV_OK;
+    }
+    int32_t right = core->x + core->width, bottom = core->y + core->height;
+    const struct patch sides[] = {{.width = seen->width, .height = core->y},
+                                  {.y = core->y, .width = core->x, .height = core->height},
+                                  {.x = right, .y = core->y, .width = seen->width - right, .height = core->height},
+                                  {.y = bottom, .width = seen->width, .height = seen->height - bottom}};
+    tile->map = (struct clv_superpixels){seen->width, seen->height, 0, NULL};
+    tile->map.labels = array_alloc((size_t)seen->width, (size_t)seen->height * sizeof *tile->map.labels);
+    MUST_IF(!tile->map.labels, fail_memory(err));
+    MUST(divide_part(&tile->map, seen, core, recipe, err));
     tile->n = tile->map.n;
-    if (status != CLV_OK || (core->width == seen->width && core->height == seen->height))
-        return status;
-    status = cut_out(&inner, seen, core->x, core->y, core->width, core->height, err);
-    TRY(find_regions(&regions, &inner, recipe, err));
-    TRY(lay_over(&tile->map, &regions, core, err));
-    tile->n = regions.n;
-    clv_superpixels_release(&regions);
-    clv_image_release(&inner);
-    return status;
+    for (size_t k = 0; k < sizeof sides / sizeof *sides; k++)
+        MUST(sides[k].width && sides[k].height ? divide_part(&tile->map, seen, &sides[k], recipe, err) : CLV_OK);
+    return CLV_OK;
 }
 
 /* Only those of the tile's own regions. */
