@@ -87,7 +87,7 @@ struct maxflow_arc {
 
 /* Elimination's slacks, then what the search trees know of a node. */
 union maxflow_node {
-    int64_t slack[2]; /* > 0: the node is decided, [0] for label 0, [1] for label 1 */
+    int64_t slack[2]; /* >= 0: the node is decided, [0] for label 0, [1] for label 1 */
     struct {
         int32_t level;   /* below 0 in trees of the sink, 0 in none */
         int32_t parent;  /* the arc that leads there */

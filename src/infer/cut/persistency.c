@@ -15,18 +15,19 @@
 #define TELLING 1024
 
 /* What entry `at` of the queue decides goes to its end. Returns that. */
-static inline int32_t tell(struct maxflow *graph, int32_t at, int32_t tail)
+static inline size_t tell(struct maxflow *graph, size_t at, size_t tail)
 {
     const struct maxflow_arc *restrict arc = graph->arc;
     int32_t *restrict queue = graph->queue, *restrict degree = graph->count;
+    int64_t *restrict slack = graph->node->slack; /* [n_nodes][2] */
     int32_t i = queue[at] >> 1, label = queue[at] & 1;
     for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
-        int32_t to = arc[k].head;
-        int64_t before = graph->node[to].slack[label], after = before + arc[k].sum;
-        graph->node[to].slack[label] = after;
+        int32_t to = arc[k].head, side = 2 * to + label;
+        int64_t before = slack[side], after = before + arc[k].sum;
+        slack[side] = after;
         degree[to]--;
-        queue[tail] = 2 * to + label;
-        tail += (before <= 0) & (after > 0);
+        queue[tail] = side;
+        tail += (uint64_t)(before ^ after) >> 63; /* slack only grows */
     }
     return tail;
 }
@@ -35,26 +36,28 @@ static inline int32_t tell(struct maxflow *graph, int32_t at, int32_t tail)
 static void propagate(struct maxflow *graph)
 {
     union maxflow_node *restrict node = graph->node;
-    int32_t *restrict queue = graph->queue, *restrict degree = graph->count, tail = 0;
-    for (int32_t i = 0; i < graph->n_nodes; i++) {
-        int64_t out = graph->excess[i], in = out;
-        for (int32_t k = graph->first[i]; k < graph->first[i + 1] && !graph->is_symmetric; k++)
-            in += graph->arc[k].sum - 2 * (int64_t)graph->arc[k].residual;
+    int32_t *restrict queue = graph->queue, *restrict degree = graph->count;
+    size_t tail = 0;
+    for (int32_t i = 0, n = graph->n_nodes; i < n; i++) {
+        int64_t out = graph->excess[i], in = out, t = graph->terminal[i];
+        if (!graph->is_symmetric)
+            for (int32_t k = graph->first[i]; k < graph->first[i + 1]; k++)
+                in += graph->arc[k].sum - 2 * (int64_t)graph->arc[k].residual;
         degree[i] = graph->first[i + 1] - graph->first[i];
-        node[i].slack[0] = 1 - graph->terminal[i] - in;
-        node[i].slack[1] = graph->terminal[i] - out;
-        int is_one = node[i].slack[1] > 0, is_zero = node[i].slack[0] > 0;
+        node[i].slack[0] = -t - in;
+        node[i].slack[1] = t - out - 1;
+        int is_one = node[i].slack[1] >= 0, is_zero = node[i].slack[0] >= 0;
         queue[tail] = 2 * i + is_one;
-        tail += is_one | is_zero;
+        tail += (size_t)(is_one | is_zero);
     }
-    for (int32_t at = 0, n_first = tail, found = tail; at < n_first;) {
-        int32_t end = n_first - at > TELLING ? at + TELLING : n_first;
+    for (size_t at = 0, n_first = tail, found = tail; at < n_first;) {
+        size_t end = n_first - at > TELLING ? at + TELLING : n_first;
         for (; at < end; at++)
             tail = tell(graph, at, tail);
         for (; found < tail; found++)
             tail = tell(graph, found, tail);
     }
-    graph->n_decided = tail;
+    graph->n_decided = (int32_t)tail;
 }
 
 /* The excess of a core node, from its decided neighbours. */
@@ -63,8 +66,8 @@ static int64_t settled_excess(const struct maxflow *graph, int32_t i)
     int64_t excess = graph->terminal[i];
     for (int32_t k = graph->first[i]; k < graph->first[i + 1]; k++) {
         const int64_t *slack = graph->node[graph->arc[k].head].slack;
-        excess += slack[1] > 0   ? graph->arc[k].sum - graph->arc[k].residual
-                  : slack[0] > 0 ? -graph->arc[k].residual
+        excess += slack[1] >= 0   ? graph->arc[k].sum - graph->arc[k].residual
+                  : slack[0] >= 0 ? -graph->arc[k].residual
                                  : 0;
     }
     return excess;
@@ -73,18 +76,19 @@ static int64_t settled_excess(const struct maxflow *graph, int32_t i)
 void maxflow_eliminate(struct maxflow *graph)
 {
     propagate(graph);
+    const union maxflow_node *restrict node = graph->node;
     int64_t *restrict excess = graph->excess;
     int32_t *restrict distance = graph->distance, *restrict core = graph->core, n_core = 0;
     uint8_t *restrict label = graph->label;
-    for (int32_t i = 0; i < graph->n_nodes; i++) {
-        int64_t zero = graph->node[i].slack[0], one = graph->node[i].slack[1];
-        int is_decided = (zero > 0) | (one > 0);
-        /* With equal capacities both ways, slack[0] = 1 - t - c and slack[1] = t - c. */
+    for (int32_t i = 0, n = graph->n_nodes; i < n; i++) {
+        int64_t zero = node[i].slack[0], one = node[i].slack[1];
+        int is_core = (zero & one) < 0;
+        /* With equal capacities both ways, slack[0] = -t - c and slack[1] = t - c - 1. */
         excess[i] = (one - zero + 1) >> 1;
-        label[i] = one > 0;
-        distance[i] = is_decided ? MAXFLOW_DECIDED : MAXFLOW_FAR;
+        label[i] = one >= 0;
+        distance[i] = MAXFLOW_DECIDED - (MAXFLOW_DECIDED - MAXFLOW_FAR) * is_core;
         core[n_core] = i;
-        n_core += !is_decided;
+        n_core += is_core;
     }
     distance[graph->n_nodes] = MAXFLOW_DECIDED;
     graph->n_core = n_core;
