@@ -108,10 +108,11 @@ struct maxflow {
     int32_t *terminal;        /* [n_nodes] */
     int32_t *queue;           /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
     int32_t *core;            /* [n_nodes + 1] the undecided nodes, then those of them that were leaves */
-    int32_t *distance;        /* [n_nodes + 1] at most the arcs to the nearest deficit; MAXFLOW_FAR or more: no way */
-    int32_t *next;            /* [n_nodes] in a node's list of active nodes; of a search, a path */
-    int32_t *active;          /* [n_nodes + 2] a distance: list of its active nodes; of a search, who is active next */
-    int32_t *count;           /* [n_nodes + 2] a distance: number of its nodes */
+    int32_t *distance;        /* [n_nodes + 1] in elimination undecided neighbours, in pushing at most the arcs to the
+                                 nearest deficit; MAXFLOW_FAR or more: no way */
+    int32_t *next;            /* [n_nodes] in a node's list of active nodes; in a search, a path */
+    int32_t *active;          /* [n_nodes + 2] a distance: list of its active nodes */
+    int32_t *count;           /* [n_nodes + 2] a distance: number of its nodes; in a search, who is active next */
     uint8_t *label;           /* [n_nodes] of the last solution */
     int32_t n_decided, n_core, n_leaves;
     bool is_symmetric, is_settled;
@@ -266,8 +267,8 @@ int clamp_each(struct maxflow *graph, const int32_t *nodes, int32_t n, clamp_vis
 /* The steps of a solution. Both avoid data-dependent branches where they can: on graphs of this size everything is
  * in cache, and mispredicted branches are what time goes into. */
 
-#define MAXFLOW_DECIDED (INT32_MAX - 1) /* the distance of nodes that elimination has decided, */
-#define MAXFLOW_LEAF    (INT32_MAX - 2) /* and of those that stripping leaves has */
+#define MAXFLOW_DECIDED INT32_MAX       /* the distance of nodes that elimination has decided, */
+#define MAXFLOW_LEAF    (INT32_MAX - 1) /* and of those that stripping leaves has */
 
 /* Decides the nodes whose terminal weight exceeds all that their undecided neighbours can add up against it, and so on
  * until there is none: label[]. Lists the others, the core, and gives them the excess that their decided neighbours
@@ -278,10 +279,10 @@ void maxflow_eliminate(struct maxflow *graph);
  * drawn from it. */
 void maxflow_strip_leaves(struct maxflow *graph);
 
-/* [n_leaves] the arc through which each was stripped, -1: none was left. */
-static inline int32_t *maxflow_leaf_arcs(const struct maxflow *graph)
+/* The arc through which leaf `at` of n_leaves was stripped, -1: none was left. Queues end before these. */
+static inline int32_t *maxflow_leaf_arc(const struct maxflow *graph, int32_t at)
 {
-    return &graph->queue[2 * (size_t)graph->n_nodes + 2 - (size_t)graph->n_leaves];
+    return &graph->queue[2 * (size_t)graph->n_nodes + 1 - (size_t)at];
 }
 
 /* The core's flow by search trees. What source trees hold has label 1. */

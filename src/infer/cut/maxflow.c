@@ -51,7 +51,7 @@ int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const
 #if defined(__x86_64__)
     graph->has_avx2 = __builtin_cpu_supports("avx2") != 0;
 #endif
-    int32_t *first = graph->first, *end = graph->count; /* of the arcs that are there so far */
+    int32_t *first = graph->first, *end = graph->distance; /* of the arcs that are there so far */
     memset(first, 0, ((size_t)n_nodes + 1) * sizeof *first);
     for (int32_t e = 0; e < n_edges; e++) {
         first[edges[e][0] + 1]++;
@@ -121,9 +121,8 @@ void maxflow_read_leaves(struct maxflow *graph)
 {
     const struct maxflow_arc *arc = graph->arc;
     uint8_t *label = graph->label;
-    const int32_t *leaf_arc = maxflow_leaf_arcs(graph);
     for (int32_t at = graph->n_leaves - 1; at >= 0; at--) {
-        int32_t i = graph->core[graph->n_core + at], k = leaf_arc[at];
+        int32_t i = graph->core[graph->n_core + at], k = *maxflow_leaf_arc(graph, at);
         bool is_reached = k >= 0 && label[arc[k].head] && arc[k].sum > arc[k].residual;
         label[i] = (graph->excess[i] > 0) | is_reached;
     }

@@ -18,7 +18,7 @@
 static inline size_t tell(struct maxflow *graph, size_t at, size_t tail)
 {
     const struct maxflow_arc *restrict arc = graph->arc;
-    int32_t *restrict queue = graph->queue, *restrict degree = graph->count;
+    int32_t *restrict queue = graph->queue, *restrict degree = graph->distance;
     int64_t *restrict slack = graph->node->slack; /* [n_nodes][2] */
     int32_t i = queue[at] >> 1, label = queue[at] & 1;
     for (int32_t k = graph->first[i], last = graph->first[i + 1]; k < last; k++) {
@@ -36,7 +36,7 @@ static inline size_t tell(struct maxflow *graph, size_t at, size_t tail)
 static void propagate(struct maxflow *graph)
 {
     union maxflow_node *restrict node = graph->node;
-    int32_t *restrict queue = graph->queue, *restrict degree = graph->count;
+    int32_t *restrict queue = graph->queue, *restrict degree = graph->distance;
     size_t tail = 0;
     for (int32_t i = 0, n = graph->n_nodes; i < n; i++) {
         int64_t out = graph->excess[i], in = out, t = graph->terminal[i];
@@ -86,7 +86,7 @@ void maxflow_eliminate(struct maxflow *graph)
         /* With equal capacities both ways, slack[0] = -t - c and slack[1] = t - c - 1. */
         excess[i] = (one - zero + 1) >> 1;
         label[i] = one >= 0;
-        distance[i] = MAXFLOW_DECIDED - (MAXFLOW_DECIDED - MAXFLOW_FAR) * is_core;
+        distance[i] |= MAXFLOW_DECIDED & (is_core - 1);
         core[n_core] = i;
         n_core += is_core;
     }
@@ -120,21 +120,20 @@ static inline void strip(struct maxflow *graph, int32_t i, struct maxflow_arc *a
 
 void maxflow_strip_leaves(struct maxflow *graph)
 {
-    int32_t *restrict degree = graph->count, *restrict core = graph->core;
+    int32_t *restrict degree = graph->distance, *restrict core = graph->core;
     int32_t *restrict queue = graph->queue + graph->n_decided, tail = 0, n_core = 0;
-    int32_t *restrict leaf_arc = graph->next;
     for (int32_t c = 0; c < graph->n_core; c++) {
         queue[tail] = core[c];
         tail += degree[core[c]] <= 1;
     }
     for (int32_t at = 0; at < tail; at++) {
-        int32_t i = queue[at];
-        graph->distance[i] = MAXFLOW_LEAF;
-        leaf_arc[at] = -1;
-        if (degree[i] <= 0)
-            continue; /* its neighbours were leaves, too */
-        leaf_arc[at] = only_arc(graph, i);
-        struct maxflow_arc *arc = &graph->arc[leaf_arc[at]];
+        int32_t i = queue[at], *leaf_arc = maxflow_leaf_arc(graph, at);
+        bool is_alone = degree[i] <= 0; /* its neighbours were leaves, too */
+        degree[i] = MAXFLOW_LEAF;
+        *leaf_arc = is_alone ? -1 : only_arc(graph, i);
+        if (is_alone)
+            continue;
+        struct maxflow_arc *arc = &graph->arc[*leaf_arc];
         strip(graph, i, arc);
         queue[tail] = arc->head;
         tail += --degree[arc->head] == 1;
@@ -144,9 +143,8 @@ void maxflow_strip_leaves(struct maxflow *graph)
         return;
     for (int32_t c = 0; c < graph->n_core; c++) {
         core[n_core] = core[c];
-        n_core += graph->distance[core[c]] != MAXFLOW_LEAF;
+        n_core += degree[core[c]] != MAXFLOW_LEAF;
     }
     memcpy(&core[n_core], queue, (size_t)tail * sizeof *core);
-    memcpy(maxflow_leaf_arcs(graph), leaf_arc, (size_t)tail * sizeof *leaf_arc);
     graph->n_core = n_core;
 }

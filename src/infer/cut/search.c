@@ -309,7 +309,7 @@ static void start(struct search *self)
 
 void maxflow_search(struct maxflow *graph)
 {
-    struct search self = {.graph = graph, .next_active = graph->active, .first = -1, .last = -1, .orphans = -1};
+    struct search self = {.graph = graph, .next_active = graph->count, .first = -1, .last = -1, .orphans = -1};
     push_to_neighbours(graph);
     start(&self);
     /* Who is cut off while i's arcs are looked at makes i active again: those before k need no second look. */
