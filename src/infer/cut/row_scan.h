@@ -32,7 +32,8 @@ struct row_nearest {
 #if ROWS_AVX2
 /* 8 arcs; those from `last` on carry nothing. */
 struct row_arcs {
-    __m256i head, residual, sum, is_there;
+    const struct maxflow_arc *arc;
+    __m256i residual, sum, is_there;
 };
 
 /* One of arcs 0 .. 3 below that four places on. */
@@ -49,7 +50,7 @@ ROWS_SCAN struct row_arcs row_load(const struct maxflow *graph, int32_t k, int32
     __m256i low = _mm256_unpacklo_epi32(a, b), high = _mm256_unpacklo_epi32(c, d);
     __m256i sums = _mm256_unpacklo_epi64(_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
     __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    return (struct row_arcs){.head = _mm256_unpacklo_epi64(low, high),
+    return (struct row_arcs){.arc = arc,
                              .residual = _mm256_unpackhi_epi64(low, high),
                              .sum = sums,
                              .is_there = _mm256_cmpgt_epi32(_mm256_set1_epi32(last - k), lane)};
@@ -57,7 +58,9 @@ ROWS_SCAN struct row_arcs row_load(const struct maxflow *graph, int32_t k, int32
 
 ROWS_SCAN __m256i row_of_heads(const struct row_arcs *row, const int32_t *value)
 {
-    return _mm256_i32gather_epi32(value, row->head, 4);
+    const struct maxflow_arc *a = row->arc;
+    return _mm256_setr_epi32(value[a[0].head], value[a[1].head], value[a[2].head], value[a[3].head], value[a[4].head],
+                             value[a[5].head], value[a[6].head], value[a[7].head]);
 }
 
 ROWS_SCAN uint32_t row_bits(__m256i mask)
