@@ -85,12 +85,13 @@ INLINE bool set(struct maxflow *graph, const int32_t *forward, const int32_t *ba
     for (int32_t e = 0; e < graph->n_edges; e++) {
         struct maxflow_arc *there = &arc[graph->slots[e][0]], *back = &arc[graph->slots[e][1]];
         int32_t a = edges ? edges[e][0] : back->head, b = edges ? edges[e][1] : there->head;
+        int32_t forth = forward[e], opposite = backward[e];
         difference |= edges ? (a ^ back->head) | (b ^ there->head) : 0;
-        there->residual = forward[e];
-        back->residual = backward[e];
-        there->sum = back->sum = forward[e] + backward[e];
-        out[a] += forward[e];
-        out[b] += backward[e];
+        there->residual = forth;
+        back->residual = opposite;
+        there->sum = back->sum = forth + opposite;
+        out[a] += forth;
+        out[b] += opposite;
     }
     return !difference;
 }
