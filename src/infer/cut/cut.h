@@ -105,7 +105,7 @@ struct maxflow {
     int32_t (*slots)[2];      /* [n_edges] the arc from edges[e][0] to edges[e][1], and its opposite */
     int64_t *excess;          /* [n_nodes + 1] */
     union maxflow_node *node; /* [n_nodes + 1] */
-    int32_t *terminal;        /* [n_nodes] */
+    const int32_t *terminal;  /* [n_nodes] the caller's, as long as solving and clamping go on */
     int32_t *queue;           /* [2 n_nodes + 2] first the decided nodes in order, 2 x node + label */
     int32_t *core;            /* [n_nodes + 1] the undecided nodes, then those of them that were leaves */
     int32_t *distance;        /* [n_nodes + 1] in elimination undecided neighbours, in pushing at most the arcs to the
@@ -130,7 +130,7 @@ void maxflow_release(struct maxflow *graph);
 int maxflow_build(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2]);
 
 /* Replaces all capacities: terminal[n_nodes], forward[n_edges] from edges[e][0] to edges[e][1] and backward[n_edges],
- * which may be the same array. */
+ * which may be the same array. Terminal weights stay the caller's: they are read by clamps, too. */
 void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward);
 
 /* maxflow_build, unless the graph is that of these edges already, and maxflow_set with the capacity both ways. */

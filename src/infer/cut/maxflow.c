@@ -17,9 +17,8 @@ void maxflow_init(struct maxflow *graph)
 
 void maxflow_release(struct maxflow *graph)
 {
-    void *arrays[] = {graph->first,    graph->arc,   graph->slots, graph->excess,   graph->node,
-                      graph->terminal, graph->queue, graph->core,  graph->distance, graph->next,
-                      graph->active,   graph->count, graph->label};
+    void *arrays[] = {graph->first, graph->arc,      graph->slots, graph->excess, graph->node,  graph->queue,
+                      graph->core,  graph->distance, graph->next,  graph->active, graph->count, graph->label};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         array_free(arrays[k]);
     clamps_free(graph->clamps);
@@ -29,12 +28,11 @@ void maxflow_release(struct maxflow *graph)
 static int reserve(struct maxflow *graph, size_t nodes, size_t edges)
 {
     const struct array_part by_node[] = {
-        {&graph->first, sizeof *graph->first},       {&graph->excess, sizeof *graph->excess},
-        {&graph->node, sizeof *graph->node},         {&graph->terminal, sizeof *graph->terminal},
-        {&graph->queue, 2 * sizeof *graph->queue},   {&graph->core, sizeof *graph->core},
-        {&graph->distance, sizeof *graph->distance}, {&graph->next, sizeof *graph->next},
-        {&graph->active, sizeof *graph->active},     {&graph->count, sizeof *graph->count},
-        {&graph->label, sizeof *graph->label}};
+        {&graph->first, sizeof *graph->first}, {&graph->excess, sizeof *graph->excess},
+        {&graph->node, sizeof *graph->node},   {&graph->queue, 2 * sizeof *graph->queue},
+        {&graph->core, sizeof *graph->core},   {&graph->distance, sizeof *graph->distance},
+        {&graph->next, sizeof *graph->next},   {&graph->active, sizeof *graph->active},
+        {&graph->count, sizeof *graph->count}, {&graph->label, sizeof *graph->label}};
     const struct array_part by_edge[] = {{&graph->arc, 2 * sizeof *graph->arc}, {&graph->slots, sizeof *graph->slots}};
     return array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &graph->node_capacity, nodes + 2) ||
            array_reserve_all(by_edge, sizeof by_edge / sizeof *by_edge, &graph->edge_capacity, edges + 4);
@@ -99,7 +97,7 @@ INLINE bool set(struct maxflow *graph, const int32_t *forward, const int32_t *ba
 void maxflow_set(struct maxflow *graph, const int32_t *terminal, const int32_t *forward, const int32_t *backward)
 {
     graph->is_symmetric = forward == backward;
-    memcpy(graph->terminal, terminal, (size_t)graph->n_nodes * sizeof *terminal);
+    graph->terminal = terminal;
     set(graph, forward, backward, NULL);
 }
 
@@ -113,7 +111,7 @@ int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const 
     if (!is_same)
         set(graph, capacity, capacity, edges);
     graph->is_symmetric = true;
-    memcpy(graph->terminal, terminal, (size_t)graph->n_nodes * sizeof *terminal);
+    graph->terminal = terminal;
     return 0;
 }
 

@@ -68,7 +68,7 @@ static int64_t settled_excess(const struct maxflow *graph, int32_t i)
         const int64_t *slack = graph->node[graph->arc[k].head].slack;
         excess += slack[1] >= 0   ? graph->arc[k].sum - graph->arc[k].residual
                   : slack[0] >= 0 ? -graph->arc[k].residual
-                                 : 0;
+                                  : 0;
     }
     return excess;
 }
