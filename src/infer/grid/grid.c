@@ -241,8 +241,7 @@ enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, str
     struct grid_cut cut = {0};
     enum clv_status status = grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err);
     TRY(prepare(&cut, labels, grid, err));
-    TRY(grid_warm(&cut, err));
-    TRY(grid_grow(&cut, err));
+    TRY(grid_solve(&cut, err));
     if (!status && cut.n_arcs == 4)
         read_labels(labels, &cut, 4);
     else if (!status)

@@ -20,4 +20,5 @@ enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t heigh
 void grid_cut_release(struct grid_cut *cut)
 {
     array_free(cut->records);
+    cut->records = NULL;
 }

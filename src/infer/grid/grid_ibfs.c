@@ -247,10 +247,11 @@ INLINE int32_t least_of(int32_t a, int32_t b, int32_t c)
     return c < least ? c : least;
 }
 
-/* What has excess gives it to neighbours with a deficit: most ways are that short, and need no trees. */
-INLINE void push_to_neighbours(struct grid_cut *cut, int n_arcs)
+/* What has excess gives it to neighbours with a deficit: most ways are that short, and need no trees. Row y, the frame's
+ * the first. */
+INLINE void push_to_neighbours(struct grid_cut *cut, int32_t y, int n_arcs)
 {
-    for (int32_t p = 0; p < cut->n_pixels - cut->stride; p++) {
+    for (int32_t p = y * cut->stride, end = p + cut->stride; p < end; p++) {
         struct grid_state *state = state_of(cut, p, n_arcs);
         for (int k = 0; k < n_arcs && state->label == GRID_UNDECIDED; k += 2) {
             int32_t q = p + cut->offset[k], here = state->excess;
@@ -267,11 +268,11 @@ INLINE void push_to_neighbours(struct grid_cut *cut, int n_arcs)
     }
 }
 
-/* Every undecided pixel with excess or a deficit is a root; roots among their like count as scanned. */
-INLINE void start(struct trees *self, int n_arcs)
+/* Every undecided pixel of row y with excess or a deficit is a root; roots among their like count as scanned. */
+INLINE void plant(struct trees *self, int32_t y, int n_arcs)
 {
     struct grid_cut *cut = self->cut;
-    for (int32_t p = 0; p < cut->n_pixels; p++) {
+    for (int32_t p = y * cut->stride, end = p + cut->stride; p < end; p++) {
         struct grid_state *state = state_of(cut, p, n_arcs);
         int32_t excess = state->label == GRID_UNDECIDED ? state->excess : 0;
         state->parent = excess ? GRID_ROOT : GRID_NONE;
@@ -281,12 +282,26 @@ INLINE void start(struct trees *self, int n_arcs)
     }
 }
 
+/* Each step goes through the rows behind the one before it, while they are near: it needs the row below, too. */
+INLINE void start(struct trees *self, struct grid_cut *coarse, int n_arcs)
+{
+    struct grid_cut *cut = self->cut;
+    for (int32_t y = 0; y < cut->height + 4; y++) {
+        if (coarse->records && y % 2 && y <= cut->height)
+            grid_project(cut, coarse, y / 2);
+        if (y >= 2 && y <= cut->height + 1)
+            push_to_neighbours(cut, y - 1, n_arcs);
+        if (y >= 2)
+            plant(self, y - 2, n_arcs);
+    }
+    grid_cut_release(coarse);
+}
+
 /* Both sides grow alike; when one has no pixel left to scan, nothing of it reaches the other. Then the source trees go
  * on to all that they reach. */
-INLINE void run(struct trees *self, int n_arcs)
+INLINE void run(struct trees *self, struct grid_cut *coarse, int n_arcs)
 {
-    push_to_neighbours(self->cut, n_arcs);
-    start(self, n_arcs);
+    start(self, coarse, n_arcs);
     while (self->list[0][0].n && self->list[1][0].n)
         if (self->depth[0] <= self->depth[1])
             grow(self, 0, n_arcs);
@@ -296,24 +311,24 @@ INLINE void run(struct trees *self, int n_arcs)
         grow(self, 0, n_arcs);
 }
 
-static void run_4(struct trees *self)
+static void run_4(struct trees *self, struct grid_cut *coarse)
 {
-    run(self, 4);
+    run(self, coarse, 4);
 }
 
-static void run_8(struct trees *self)
+static void run_8(struct trees *self, struct grid_cut *coarse)
 {
-    run(self, 8);
+    run(self, coarse, 8);
 }
 
-enum clv_status grid_grow(struct grid_cut *cut, struct clv_error *err)
+enum clv_status grid_grow(struct grid_cut *cut, struct grid_cut *coarse, struct clv_error *err)
 {
     struct trees trees;
     enum clv_status status = trees_init(&trees, cut, err);
     if (!status && cut->n_arcs == 4)
-        run_4(&trees);
+        run_4(&trees, coarse);
     else if (!status)
-        run_8(&trees);
+        run_8(&trees, coarse);
     trees_release(&trees);
     return status;
 }

@@ -149,30 +149,27 @@ static void fill_coarse_of(struct grid_cut *coarse, const struct grid_cut *fine)
         fill_coarse(coarse, fine, 8);
 }
 
-/* Row by row: blocks give flow to their own row and the next only. */
-static void project(struct grid_cut *fine, const struct grid_cut *coarse)
+void grid_project(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y)
 {
-    for (int32_t y = 0; y < coarse->height; y++)
-        if (fine->n_arcs == 4) {
-            share_out(fine, coarse, y, 4);
-            level_blocks(fine, coarse, y, 4);
-        } else {
-            share_out(fine, coarse, y, 8);
-            level_blocks(fine, coarse, y, 8);
-        }
+    if (fine->n_arcs == 4) {
+        share_out(fine, coarse, y, 4);
+        level_blocks(fine, coarse, y, 4);
+    } else {
+        share_out(fine, coarse, y, 8);
+        level_blocks(fine, coarse, y, 8);
+    }
 }
 
-enum clv_status grid_warm(struct grid_cut *cut, struct clv_error *err)
+enum clv_status grid_solve(struct grid_cut *cut, struct clv_error *err)
 {
-    if (cut->width < LEAST_SIDE || cut->height < LEAST_SIDE || !cut->n_core)
-        return CLV_OK;
-    struct grid_cut coarse;
-    MUST(grid_cut_init(&coarse, (cut->width + 1) / 2, (cut->height + 1) / 2, cut->n_arcs, err));
-    fill_coarse_of(&coarse, cut);
-    enum clv_status status = grid_warm(&coarse, err);
-    TRY(grid_grow(&coarse, err));
-    if (!status)
-        project(cut, &coarse);
+    struct grid_cut coarse = {0};
+    enum clv_status status = CLV_OK;
+    if (cut->width >= LEAST_SIDE && cut->height >= LEAST_SIDE && cut->n_core) {
+        MUST(grid_cut_init(&coarse, (cut->width + 1) / 2, (cut->height + 1) / 2, cut->n_arcs, err));
+        fill_coarse_of(&coarse, cut);
+        status = grid_solve(&coarse, err);
+    }
+    TRY(grid_grow(cut, &coarse, err));
     grid_cut_release(&coarse);
     return status;
 }
