@@ -236,12 +236,23 @@ static enum clv_status prepare(struct grid_cut *cut, const uint8_t *fixed, const
     return stack ? CLV_OK : fail_memory(err);
 }
 
+/* A maximum flow, begun by that of coarser grids. */
+static enum clv_status solve(struct grid_cut *cut, struct clv_error *err)
+{
+    struct grid_cut coarse = {0};
+    enum clv_status status = grid_coarsen(&coarse, cut, err);
+    TRY_IF(coarse.records, solve(&coarse, err));
+    TRY(grid_grow(cut, &coarse, err));
+    grid_cut_release(&coarse);
+    return status;
+}
+
 enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err)
 {
     struct grid_cut cut = {0};
     enum clv_status status = grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err);
     TRY(prepare(&cut, labels, grid, err));
-    TRY(grid_solve(&cut, err));
+    TRY(solve(&cut, err));
     if (!status && cut.n_arcs == 4)
         read_labels(labels, &cut, 4);
     else if (!status)

@@ -76,15 +76,15 @@ enum clv_status grid_cut_init(struct grid_cut *cut, int32_t width, int32_t heigh
                               struct clv_error *err) CLV_CHECK;
 void grid_cut_release(struct grid_cut *cut);
 
-/* A maximum flow, begun by that of a grid of half the sides, blocks of 2 x 2 pixels as its pixels. Afterwards the
- * undecided pixels that excess still reaches are those of distance > 0, and none of them has a deficit. */
-enum clv_status grid_solve(struct grid_cut *cut, struct clv_error *err) CLV_CHECK;
+/* The grid of half the sides, blocks of 2 x 2 pixels as its pixels; none of small grids and of those without a core. */
+enum clv_status grid_coarsen(struct grid_cut *coarse, const struct grid_cut *fine, struct clv_error *err) CLV_CHECK;
 
 /* Takes over the flow of row y of the coarse grid: pixels above row 2 y + 2 get no more afterwards. */
 void grid_project(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y);
 
-/* From any flow to a maximum one; of a coarse grid, if it has records, that flow is taken over first, and it is
- * released. */
+/* From any flow to a maximum one; that of a coarse grid, if it has records, is taken over first, and they are released.
+ * Afterwards the undecided pixels that excess still reaches are those of distance > 0, and none of them has a deficit.
+ */
 enum clv_status grid_grow(struct grid_cut *cut, struct grid_cut *coarse, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -141,12 +141,16 @@ INLINE void level_blocks(struct grid_cut *fine, const struct grid_cut *coarse, i
     }
 }
 
-static void fill_coarse_of(struct grid_cut *coarse, const struct grid_cut *fine)
+enum clv_status grid_coarsen(struct grid_cut *coarse, const struct grid_cut *fine, struct clv_error *err)
 {
+    if (fine->width < LEAST_SIDE || fine->height < LEAST_SIDE || !fine->n_core)
+        return CLV_OK;
+    MUST(grid_cut_init(coarse, (fine->width + 1) / 2, (fine->height + 1) / 2, fine->n_arcs, err));
     if (fine->n_arcs == 4)
         fill_coarse(coarse, fine, 4);
     else
         fill_coarse(coarse, fine, 8);
+    return CLV_OK;
 }
 
 void grid_project(struct grid_cut *fine, const struct grid_cut *coarse, int32_t y)
@@ -158,18 +162,4 @@ void grid_project(struct grid_cut *fine, const struct grid_cut *coarse, int32_t 
         share_out(fine, coarse, y, 8);
         level_blocks(fine, coarse, y, 8);
     }
-}
-
-enum clv_status grid_solve(struct grid_cut *cut, struct clv_error *err)
-{
-    struct grid_cut coarse = {0};
-    enum clv_status status = CLV_OK;
-    if (cut->width >= LEAST_SIDE && cut->height >= LEAST_SIDE && cut->n_core) {
-        MUST(grid_cut_init(&coarse, (cut->width + 1) / 2, (cut->height + 1) / 2, cut->n_arcs, err));
-        fill_coarse_of(&coarse, cut);
-        status = grid_solve(&coarse, err);
-    }
-    TRY(grid_grow(cut, &coarse, err));
-    grid_cut_release(&coarse);
-    return status;
 }
