@@ -181,8 +181,8 @@ enum clv_status sequence_after(size_t next[2], size_t *n_next, const struct clv_
 /* Slices of a sequence labelled together (window.c): those of a window; NULL for one that is missing. Regions of
  * neighbours are coupled unless is_apart[i] says that a slice between i - 1 and i is missing. */
 struct slice_window {
-    const struct slice *const *slices; /* [n] */
-    const bool *is_apart;              /* [n] */
+    struct slice *const *slices; /* [n]; what moves from one to the next is kept in them */
+    const bool *is_apart;        /* [n] */
     size_t n;
 };
 

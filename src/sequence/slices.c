@@ -37,7 +37,7 @@ static enum clv_status extract(void *context, size_t index, int thread, struct c
 /* Labels the n slices from `first` on. */
 static enum clv_status label(struct slices *self, size_t first, size_t n, struct clv_error *err)
 {
-    const struct slice **slices = array_alloc(n, sizeof *slices);
+    struct slice **slices = array_alloc(n, sizeof *slices);
     bool *is_apart = array_zalloc(n, sizeof *is_apart), is_cut = refining_is_cut(self->model);
     size_t n_nodes = 0;
     enum clv_status status = slices && is_apart ? CLV_OK : fail_memory(err);

@@ -11,7 +11,7 @@ static enum clv_status join(struct clv_example *all, const struct slice_window *
     enum clv_status status = CLV_OK;
     stack_init(&stack, recipe, 0);
     for (size_t i = 0; i < window->n && status == CLV_OK; i++) {
-        const struct slice *slice = window->slices[i];
+        struct slice *slice = window->slices[i];
         if (slice)
             status = stack_add(&stack, slice, window->is_apart[i] ? NULL : before, err);
         before = slice;

@@ -262,6 +262,7 @@ static enum clv_status keep_slice(struct keeping *self, struct clv_example *slic
     TRY(slice_look(&now, &image, self->stack.recipe, err));
     TRY(stack_add(&self->stack, &now, self->first ? &self->before : NULL, err));
     clv_image_release(&image);
+    array_free(now.motion);
     slice_release(&self->before);
     self->before.pixels = now.pixels;
     MUST_IF(status != CLV_OK, fail_within(err, status, item->image));

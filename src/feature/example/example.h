@@ -150,6 +150,7 @@ void example_problem(struct clv_example *example, int32_t n_nodes, int32_t n_edg
 struct slice {
     struct clv_example example;
     struct motion_pyramid pixels;
+    int32_t (*motion)[2]; /* how far regions of the slice before have moved, in working pixels; NULL: not found yet */
 };
 void slice_release(struct slice *slice);
 enum clv_status slice_look(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
@@ -166,9 +167,9 @@ void stack_init(struct stack *self, const struct clv_recipe *recipe, int32_t n_l
 void stack_release(struct stack *self);
 
 /* Copies the slice's problem and counts; its regions are joined to those of `before`, the slice added last, of which
- * superpixels and pixels are looked at; NULL: to none. CLV_ERR_DATA for slices of different sizes. O(n log n) in
- * working pixels. */
-enum clv_status stack_add(struct stack *self, const struct slice *slice, const struct slice *before,
+ * superpixels and pixels are looked at; NULL: to none. What has moved is found once and kept in the slice. CLV_ERR_DATA
+ * for slices of different sizes. O(n log n) in working pixels. */
+enum clv_status stack_add(struct stack *self, struct slice *slice, const struct slice *before,
                           struct clv_error *err) CLV_CHECK;
 
 /* All slices as an example, which has neither superpixels nor a size. A region's row goes on with the mean row of what

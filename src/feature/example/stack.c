@@ -10,6 +10,8 @@ void slice_release(struct slice *slice)
 {
     clv_example_release(&slice->example);
     motion_pyramid_release(&slice->pixels);
+    array_free(slice->motion);
+    slice->motion = NULL;
 }
 
 enum clv_status slice_look(struct slice *slice, const struct clv_image *image, const struct clv_recipe *recipe,
@@ -82,16 +84,14 @@ static void fill_next(struct stack *self, int32_t first, const struct clv_exampl
     }
 }
 
-/* motion[n of before][2]: how far each of its regions has moved, in working pixels. */
-static enum clv_status find_motion(int32_t (**motion)[2], const struct slice *slice, const struct slice *before,
-                                   struct clv_error *err)
+static enum clv_status find_motion(struct slice *slice, const struct slice *before, struct clv_error *err)
 {
     const struct clv_superpixels *map = &before->example.superpixels;
     size_t n = (size_t)map->width * (size_t)map->height;
     float *flow = array_alloc(n, 2 * sizeof *flow);
     double *sum = array_zalloc((size_t)map->n, 3 * sizeof *sum);
-    *motion = array_alloc((size_t)map->n, sizeof **motion);
-    enum clv_status status = flow && sum && *motion ? CLV_OK : fail_memory(err);
+    int32_t(*motion)[2] = array_alloc((size_t)map->n, sizeof *motion);
+    enum clv_status status = flow && sum && motion ? CLV_OK : fail_memory(err);
     TRY(motion_estimate(flow, &before->pixels, &slice->pixels, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         double *of = sum + 3 * (size_t)map->labels[i];
@@ -101,28 +101,26 @@ static enum clv_status find_motion(int32_t (**motion)[2], const struct slice *sl
     }
     for (int32_t r = 0; r < map->n && status == CLV_OK; r++)
         for (int k = 0; k < 2; k++)
-            (*motion)[r][k] = (int32_t)floor(sum[3 * r + k] / sum[3 * r + 2] + 0.5);
+            motion[r][k] = (int32_t)floor(sum[3 * r + k] / sum[3 * r + 2] + 0.5);
+    DELIVER(&slice->motion, motion, array_free(motion));
     arrays_free(flow, sum);
     return status;
 }
 
-static enum clv_status join(struct stack *self, const struct slice *slice, const struct slice *before,
-                            struct clv_error *err)
+static enum clv_status join(struct stack *self, struct slice *slice, const struct slice *before, struct clv_error *err)
 {
     struct region_graph *graph = &self->graph;
-    int32_t n_edges = graph->n_edges, last = graph->n_patches - 1, (*motion)[2];
+    int32_t n_edges = graph->n_edges, last = graph->n_patches - 1;
     struct region_map a = region_map_of(graph, last - 1, before->example.superpixels.labels);
     struct region_map b = region_map_of(graph, last, slice->example.superpixels.labels);
-    enum clv_status status = find_motion(&motion, slice, before, err);
-    TRY(region_graph_join(graph, &a, &b, REGION_NEXT, (const int32_t(*)[2])motion, err));
-    if (status == CLV_OK)
-        fill_next(self, n_edges, &slice->example);
-    array_free(motion);
-    return status;
+    if (!slice->motion)
+        MUST(find_motion(slice, before, err));
+    MUST(region_graph_join(graph, &a, &b, REGION_NEXT, (const int32_t(*)[2])slice->motion, err));
+    fill_next(self, n_edges, &slice->example);
+    return CLV_OK;
 }
 
-enum clv_status stack_add(struct stack *self, const struct slice *slice, const struct slice *before,
-                          struct clv_error *err)
+enum clv_status stack_add(struct stack *self, struct slice *slice, const struct slice *before, struct clv_error *err)
 {
     struct region_graph *graph = &self->graph;
     const struct clv_example *example = &slice->example;

@@ -123,6 +123,28 @@ TEST(edges_between_slices_follow_motion)
     release(&window, slices, &recipe);
 }
 
+TEST(what_has_moved_is_found_once_and_joins_the_same_regions_again)
+{
+    struct clv_example window, again;
+    struct clv_recipe recipe;
+    struct slice slices[2];
+    struct stack stack;
+    make_window(&window, slices, &recipe);
+    for (int i = 0; i < 2; i++)
+        motion_pyramid_release(&slices[i].pixels); /* no motion is found without them */
+    stack_init(&stack, &recipe, N_LABELS);
+    must(stack_add(&stack, &slices[0], NULL, err));
+    must(stack_add(&stack, &slices[1], &slices[0], err));
+    must(stack_take(&again, &stack, err));
+    size_t n_edges = (size_t)window.problem.n_edges;
+    ck_assert_int_eq(again.problem.n_edges, window.problem.n_edges);
+    ck_assert_mem_eq(again.edges, window.edges, n_edges * sizeof *window.edges);
+    ck_assert_mem_eq(again.edge_features, window.edge_features, n_edges * NEXT_END * sizeof *window.edge_features);
+    clv_example_release(&again);
+    stack_release(&stack);
+    release(&window, slices, &recipe);
+}
+
 TEST(a_row_goes_on_with_the_mean_row_of_what_overlaps_the_region)
 {
     struct clv_example window;
