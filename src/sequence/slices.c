@@ -2,6 +2,8 @@
  * and those slices are painted of which its middle is the nearest. */
 #include "sequence/sequence.h"
 
+#include <malloc.h>
+
 #include "base/base.h"
 #include "model/model.h"
 #include "refine/refine.h"
@@ -101,6 +103,8 @@ static enum clv_status do_window(struct slices *self, size_t k, size_t *next, st
     self->offset = first;
     enum clv_status status = CLV_OK;
     TRY_IF(is_wanted, parallel_for(n, self->n_threads, extract, self, err));
+    malloc_trim(
+        0); /* a window's blocks seldom fit where those of the one before were: the process would grow by them */
     TRY_IF(is_wanted, label(self, first, n, err));
     self->offset = *next;
     TRY(parallel_for(end - *next, self->n_threads, do_one, self, err));

@@ -197,8 +197,9 @@ struct keeping {
     struct clv_dataset *dataset, *frames; /* frames NULL: not wanted */
     const struct item_boxes *boxes;       /* of the next item */
     struct stack stack;                   /* of slices that are to be one example .. */
-    const struct clv_item *first, *last;  /* .. from this one to that; NULL: of none */
-    struct slice before;                  /* superpixels and pixels of `last` */
+    const struct clv_item *first;         /* .. from this one on; NULL: of none */
+    const uint8_t *begins;                /* [slices] whether a window does, of the next item on */
+    struct slice before;                  /* superpixels and pixels of the slice added last */
     const struct clv_image_limits *limits;
 };
 
@@ -226,35 +227,72 @@ static enum clv_status end_window(struct keeping *self, struct clv_error *err)
     return status;
 }
 
-/* Windows of which nothing is known teach nothing. Those of one sequence are held out one by one, those of several
- * sequence by sequence. */
-static void finish_windows(struct clv_dataset *dataset, const struct clv_progress *progress)
+/* Windows of one sequence are held out one by one, those of several sequence by sequence. */
+static void finish_windows(struct clv_dataset *dataset)
 {
-    size_t n = dataset->n;
     bool has_several = false;
-    dataset->n = 0;
     dataset->has_windows = true;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 1; i < dataset->n; i++)
         has_several |= dataset->items[i].sequence != dataset->items[0].sequence;
-        if (dataset->items[i].theta)
-            dataset->items[dataset->n++] = dataset->items[i];
-        else
-            dataset_item_release(&dataset->items[i]);
-    }
     for (size_t i = 0; i < dataset->n && !has_several; i++)
         dataset->items[i].sequence = 0;
-    if (dataset->n < n)
-        report_message(progress, CLV_NOTE, "%zu of %zu windows of slices have no mask among them and teach nothing",
-                       n - dataset->n, n);
 }
 
-/* A slice goes with those before it, until there are enough, or the sequence ends. */
+static bool is_followed(const struct clv_item *items, size_t i)
+{
+    const char *a = items[i].sequence, *b = items[i + 1].sequence;
+    return !items[i + 1].is_apart && !strcmp(a ? a : "", b ? b : "");
+}
+
+/* Lays windows of up to `size` slices over items[at, end), which follow each other: one begins at the first mask that
+ * none has, or sooner, so that the masks in it are in its middle. Its slices go to kept[*n..]. */
+static void lay_windows(struct clv_item *kept, uint8_t *begins, size_t *n, const struct clv_item *items, size_t at,
+                        size_t end, size_t size)
+{
+    for (size_t m = at; m < end;) {
+        size_t last = m, before = m - at;
+        if (!items[m].mask) {
+            m++;
+            continue;
+        }
+        for (size_t k = m; k < end && k < m + size; k++)
+            last = items[k].mask ? k : last;
+        size_t shift = (size - (last + 1 - m)) / 2, beyond = m + size > end ? m + size - end : 0;
+        shift = shift > beyond ? shift : beyond;
+        size_t first = m - (shift < before ? shift : before);
+        for (at = first; at < end && at < first + size; at++) {
+            begins[*n] = at == first;
+            kept[(*n)++] = items[at];
+        }
+        m = at;
+    }
+}
+
+/* The slices that are learned from, by views, and which of them begin a window. */
+static enum clv_status choose_slices(struct clv_set *slices, uint8_t **begins, const struct clv_set *set, size_t size,
+                                     const struct clv_progress *progress, struct clv_error *err)
+{
+    *slices = *set;
+    slices->n_items = 0;
+    slices->items = array_alloc(set->n_items, sizeof *slices->items);
+    *begins = array_alloc(set->n_items, 1);
+    MUST_IF(!slices->items || !*begins, fail_memory(err));
+    for (size_t at = 0, end; at < set->n_items; at = end) {
+        for (end = at + 1; end < set->n_items && is_followed(set->items, end - 1);)
+            end++;
+        lay_windows(slices->items, *begins, &slices->n_items, set->items, at, end, size);
+    }
+    if (slices->n_items < set->n_items)
+        report_message(progress, CLV_NOTE, "%zu of %zu slices are in no window of %zu with a mask",
+                       set->n_items - slices->n_items, set->n_items, size);
+    return CLV_OK;
+}
+
+/* A slice goes with those before it, unless a window begins with it. */
 static enum clv_status keep_slice(struct keeping *self, struct clv_example *slice, const struct clv_item *item,
                                   struct clv_error *err)
 {
-    bool follows = self->first && !item->is_apart &&
-                   !strcmp(self->last->sequence ? self->last->sequence : "", item->sequence ? item->sequence : "");
-    if (self->stack.graph.n_patches == self->stack.recipe->window || !follows)
+    if (*self->begins++)
         MUST(end_window(self, err));
     struct clv_image image = {0};
     struct slice now = {.example = *slice};
@@ -270,7 +308,6 @@ static enum clv_status keep_slice(struct keeping *self, struct clv_example *slic
         (struct clv_example){.superpixels = slice->superpixels, .width = slice->width, .height = slice->height};
     slice->superpixels = (struct clv_superpixels){0};
     self->first = self->first ? self->first : item;
-    self->last = item;
     return CLV_OK;
 }
 
@@ -316,6 +353,8 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
 {
     struct keeping keeping = {.boxes = boxes};
     struct box_source boxed = {boxes, frames ? estimate : NULL};
+    struct clv_set slices = {.n_items = 0};
+    uint8_t *begins = NULL;
     if (boxes && set->labels.n_labels != 2)
         return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
     *dataset = NULL;
@@ -327,16 +366,20 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     if (status == CLV_OK && (recipe->nodes == CLV_NODES_PATCHES || (recipe->window && set->labels.n_labels > 2)))
         keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
     keeping.limits = limits;
-    if (recipe->window)
+    if (recipe->window) {
         stack_init(&keeping.stack, recipe, set->labels.n_labels);
-    TRY(extract_set(set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress, EXTRACT_TO_ALL, keep, &keeping,
-                    err));
+        TRY(choose_slices(&slices, &begins, set, (size_t)recipe->window, progress, err));
+        keeping.begins = begins;
+    }
+    TRY(extract_set(recipe->window ? &slices : set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress,
+                    EXTRACT_TO_ALL, keep, &keeping, err));
     TRY(end_window(&keeping, err));
     if (status == CLV_OK && recipe->window)
-        finish_windows(keeping.dataset, progress);
+        finish_windows(keeping.dataset);
     if (recipe->window) {
         stack_release(&keeping.stack);
         slice_release(&keeping.before);
+        arrays_free(slices.items, begins);
     }
     if (status == CLV_OK) {
         *dataset = keeping.dataset;

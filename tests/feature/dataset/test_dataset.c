@@ -155,6 +155,56 @@ TEST(items_without_truth_have_no_labels)
     clv_set_release(&set);
 }
 
+/* x: a slice with a mask, .: one without, |: one is missing here. */
+TEST(windows_of_slices_have_masks_in_their_middles_and_slices_far_from_any_are_left_out)
+{
+    static const struct {
+        const char *slices, *windows; /* of the second: numbers of first slices and of how many there are */
+    } rows[] = {{"xxxxxxx", "0+4 4+3 "}, {"..x.....x...", "1+4 7+4 "}, {"x.....x", "0+4 4+3 "},
+                {"......x", "3+4 "},     {"x..x..x", "0+4 4+3 "},      {"..|x..|x", "2+3 5+1 "},
+                {".x.x......", "1+4 "},  {"..x..x..x", "2+4 6+3 "}};
+    struct clv_recipe recipe = plain_recipe();
+    struct clv_set set = synthetic(12);
+    struct clv_dataset *dataset;
+    char *image = string_copy(set.items[0].image), *mask = string_copy(set.items[0].mask); /* all of one size */
+    size_t n_items = set.n_items;
+    set.n_items = 1;
+    must(clv_dataset_extract(&dataset, &set, &recipe, 1, NULL, NULL, err));
+    int32_t n_nodes = clv_dataset_problem(dataset, 0).n_nodes;
+    clv_dataset_free(dataset);
+    recipe.window = 4;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        char found[64] = "";
+        bool is_apart = false;
+        set.n_items = 0;
+        for (const char *c = rows[r].slices; *c; c++) {
+            struct clv_item *item = &set.items[set.n_items];
+            if (*c != '|') {
+                arrays_free(item->image, item->mask);
+                item->image = string_copy(image);
+                item->mask = *c == 'x' ? string_copy(mask) : NULL;
+                item->is_apart = is_apart;
+                set.n_items++;
+            }
+            is_apart = *c == '|';
+        }
+        must(clv_dataset_extract(&dataset, &set, &recipe, 2, NULL, NULL, err));
+        for (size_t k = 0; k < clv_dataset_size(dataset); k++) {
+            struct clv_problem problem = clv_dataset_problem(dataset, k);
+            size_t i = 0, at = strlen(found);
+            while (strcmp(set.items[i].name, clv_dataset_name(dataset, k)))
+                i++;
+            snprintf(found + at, sizeof found - at, "%zu+%d ", i, problem.n_nodes / n_nodes);
+            ck_assert(problem.theta && problem.label);
+        }
+        ck_assert_str_eq(found, rows[r].windows);
+        clv_dataset_free(dataset);
+    }
+    set.n_items = n_items;
+    clv_set_release(&set);
+    arrays_free(image, mask);
+}
+
 /* Counted pixels weigh alike in all images, and an image's 1 on the mean. */
 TEST(a_loss_of_counts_weighs_every_pixel_alike)
 {
