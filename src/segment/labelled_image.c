@@ -67,8 +67,13 @@ enum clv_status labelled_image_init(struct labelled_image *self, const struct cl
 
 struct segmented labelled_image_view(const struct labelled_image *self)
 {
-    return (struct segmented){&self->image, &self->nodes, self->y,      self->painted,
-                              self->maps,   &self->model, self->oracle, NULL};
+    return (struct segmented){.image = &self->image,
+                              .example = &self->nodes,
+                              .y = self->y,
+                              .painted = self->painted,
+                              .maps = self->maps,
+                              .model = &self->model,
+                              .oracle = self->oracle};
 }
 
 enum clv_status labelled_loss(double *loss, const struct clv_mask *truth, const uint8_t *labels, int32_t n_labels,

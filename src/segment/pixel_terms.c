@@ -14,6 +14,8 @@ static const double spreads[TERMS_A_MAP] = {0, 3, 20};
 
 static enum clv_status take_nodes(float *plane, const struct segmented *self, struct clv_error *err)
 {
+    if (self->margin)
+        return clv_refine_prior(plane, self->example, self->margin, err);
     double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
     enum clv_status status = margin ? clv_oracle_margins(self->oracle, margin, self->y, err) : fail_memory(err);
     TRY(clv_refine_prior(plane, self->example, margin, err));

@@ -77,6 +77,9 @@ static enum clv_status open_raster(struct raster_cut *self, struct clv_error *er
     }
     if (self->options.at_once > self->n_columns)
         self->options.at_once = self->n_columns;
+    bool is_shrunk = self->working_width < self->width || self->working_height < self->height;
+    if (options->refine == CLV_REFINE_ALL || (options->refine == CLV_REFINE_LARGE && is_shrunk))
+        self->refined_px = options->refined_px ? options->refined_px : REFINED_PX;
     return CLV_OK;
 }
 
@@ -131,7 +134,7 @@ static enum clv_status open_file(struct raster_cut *self, struct clv_error *err)
 enum clv_status raster_cut_open(struct raster_cut *self, const struct raster_cut_options *options,
                                 struct clv_error *err)
 {
-    *self = (struct raster_cut){.options = *options, .row_loaded = -1};
+    *self = (struct raster_cut){.options = *options, .row_loaded = -1, .line_loaded = -1};
     self->options.n_threads = parallel_threads(options->n_threads);
     MUST(check_model(options->model, err));
     layout_init(&self->at, &options->model->recipe);
@@ -143,7 +146,7 @@ enum clv_status raster_cut_open(struct raster_cut *self, const struct raster_cut
         self->row = arena_zalloc(&self->arena, n_columns, sizeof *self->row);
         self->offset = arena_zalloc(&self->arena, n_tiles + 1, sizeof *self->offset);
         self->first_node = arena_zalloc(&self->arena, n_tiles + 1, sizeof *self->first_node);
-        self->line = arena_alloc(&self->arena, (size_t)self->working_width, 1);
+        self->line = arena_alloc(&self->arena, (size_t)self->working_width, sizeof *self->line);
         status = self->arena.failed ? fail_memory(err) : open_file(self, err);
     }
     if (status != CLV_OK)
@@ -357,9 +360,13 @@ enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *ora
     size_t n = (size_t)field.n_nodes;
     int32_t *y = array_alloc(n, sizeof *y);
     self->y = arena_alloc(&self->arena, n, 1);
-    enum clv_status status = y && self->y ? CLV_OK : fail_memory(err);
+    bool wants_margin = self->refined_px && refining_is_cut(self->options.model);
+    if (wants_margin)
+        self->margin = arena_alloc(&self->arena, n, sizeof *self->margin);
+    enum clv_status status = y && !self->arena.failed ? CLV_OK : fail_memory(err);
     TRY(shape->n_labels > 2 && has_edges ? clv_oracle_expand(oracle, y, NULL, &field, err)
                                          : clv_oracle_map(oracle, y, NULL, &field, err));
+    TRY_IF(wants_margin, clv_oracle_margins(oracle, self->margin, y, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         self->y[i] = (uint8_t)y[i];
     array_free(y);
@@ -381,33 +388,46 @@ static enum clv_status load_row(struct raster_cut *self, int32_t row, struct clv
     return CLV_OK;
 }
 
-/* Labels of a row of working pixels, the tiles' row number `y`. */
-static void paint_line(struct raster_cut *self, int32_t y)
+/* The regions under a row of the raster. */
+static enum clv_status load_line(struct raster_cut *self, int32_t row, struct clv_error *err)
 {
     int32_t side = self->options.model->recipe.tile_px;
+    int32_t from = working_coordinate(row, self->height, self->working_height), y = from % side;
+    if (from == self->line_loaded)
+        return CLV_OK;
+    if (from / side != self->row_loaded)
+        MUST(load_row(self, from / side, err));
     for (int32_t c = 0; c < self->n_columns; c++) {
         const uint32_t *lines = self->row[c].array[TILE_LINES];
         const int32_t(*runs)[2] = (const int32_t(*)[2])self->row[c].array[TILE_RUNS];
-        const uint8_t *labels = self->y + self->first_node[self->row_loaded * self->n_columns + c];
-        uint8_t *to = self->line + (size_t)c * (size_t)side;
-        for (uint32_t k = lines[y]; k < lines[y + 1]; to += runs[k++][1])
-            memset(to, labels[runs[k][0]], (size_t)runs[k][1]);
+        int32_t first = self->first_node[self->row_loaded * self->n_columns + c];
+        int32_t *to = self->line + (size_t)c * (size_t)side;
+        for (uint32_t k = lines[y]; k < lines[y + 1]; k++)
+            for (int32_t i = 0; i < runs[k][1]; i++)
+                *to++ = first + runs[k][0];
     }
+    self->line_loaded = from;
+    return CLV_OK;
 }
 
 enum clv_status raster_cut_paint(uint8_t *labels, struct raster_cut *self, int32_t top, int32_t n_rows,
                                  struct clv_error *err)
 {
-    int32_t side = self->options.model->recipe.tile_px, painted = -1;
     for (int32_t y = top; y < top + n_rows; y++, labels += self->width) {
-        int32_t from = working_coordinate(y, self->height, self->working_height);
-        if (from / side != self->row_loaded)
-            MUST(load_row(self, from / side, err));
-        if (from != painted)
-            paint_line(self, from % side);
-        painted = from;
+        MUST(load_line(self, y, err));
         for (int32_t x = 0; x < self->width; x++)
-            labels[x] = self->line[working_coordinate(x, self->width, self->working_width)];
+            labels[x] = self->y[self->line[working_coordinate(x, self->width, self->working_width)]];
+    }
+    return CLV_OK;
+}
+
+enum clv_status raster_cut_nodes(int32_t *nodes, struct raster_cut *self, int32_t top, int32_t n_rows,
+                                 struct clv_error *err)
+{
+    for (int32_t y = top; y < top + n_rows; y++, nodes += self->width) {
+        MUST(load_line(self, y, err));
+        for (int32_t x = 0; x < self->width; x++)
+            nodes[x] = self->line[working_coordinate(x, self->width, self->working_width)];
     }
     return CLV_OK;
 }

@@ -2,29 +2,17 @@
 #include "base/base.h"
 #include "segment/segment.h"
 
-/* Values of the raster, and where they lie in it. */
-struct window {
-    struct image_part at;
-    float *values;
-};
-
 static int32_t smaller(int32_t a, int32_t b)
 {
     return a < b ? a : b;
 }
 
-/* What tiles `first` to first + n - 1, of one row, look at. */
-static enum clv_status read_window(struct window *window, struct raster_cut *self, int32_t first, int32_t n, int thread,
-                                   struct clv_error *err)
+enum clv_status raster_window_read(struct raster_window *window, struct raster_cut *self, const struct image_part *seen,
+                                   int thread, struct clv_error *err)
 {
-    const struct clv_recipe *recipe = &self->options.model->recipe;
     struct raster *raster = &self->rasters[thread];
     struct image_part *at = &window->at;
-    struct tile_place begin = tile_place(recipe, self->working_width, self->working_height, first);
-    struct tile_place end = tile_place(recipe, self->working_width, self->working_height, first + n - 1);
-    struct image_part last = resize_source(&end.seen, self->width, self->height);
-    *at = resize_source(&begin.seen, self->width, self->height);
-    at->width = last.left + last.width - at->left;
+    *at = resize_source(seen, self->width, self->height);
     at->width += at->left > 0; /* rounded otherwise, the map of bands may begin there */
     at->left -= at->left > 0;
     at->height += at->top > 0;
@@ -39,26 +27,34 @@ static enum clv_status read_window(struct window *window, struct raster_cut *sel
     return status;
 }
 
+enum clv_status raster_window_show(struct clv_image *image, const struct raster_cut *self,
+                                   const struct raster_window *window, const struct image_part *part,
+                                   struct clv_error *err)
+{
+    MUST(clv_image_new(image, part->width, part->height, 3, err));
+    for (int32_t y = 0; y < part->height; y++) {
+        size_t row = (size_t)(part->top + y - window->at.top), column = (size_t)(part->left - window->at.left);
+        bands_colours(image->pixels + 3 * (size_t)y * (size_t)part->width,
+                      window->values + (row * (size_t)window->at.width + column) * (size_t)self->bands.n_bands,
+                      (size_t)part->width, &self->bands);
+    }
+    return CLV_OK;
+}
+
 /* What is seen of a tile, at working size. */
-static enum clv_status show(struct clv_image *seen, const struct raster_cut *self, const struct window *window,
+static enum clv_status show(struct clv_image *seen, const struct raster_cut *self, const struct raster_window *window,
                             const struct image_part *wanted, struct clv_error *err)
 {
     struct clv_image own = {0};
     struct image_part from = resize_source(wanted, self->width, self->height);
-    enum clv_status status = clv_image_new(&own, from.width, from.height, 3, err);
-    for (int32_t y = 0; y < from.height && status == CLV_OK; y++) {
-        size_t row = (size_t)(from.top + y - window->at.top), column = (size_t)(from.left - window->at.left);
-        bands_colours(own.pixels + 3 * (size_t)y * (size_t)from.width,
-                      window->values + (row * (size_t)window->at.width + column) * (size_t)self->bands.n_bands,
-                      (size_t)from.width, &self->bands);
-    }
+    enum clv_status status = raster_window_show(&own, self, window, &from, err);
     TRY(image_resize_part(seen, wanted, &own, &from, err));
     clv_image_release(&own);
     return status;
 }
 
-static enum clv_status describe(struct tile_scores *scores, const struct raster_cut *self, const struct window *window,
-                                int32_t k, struct clv_error *err)
+static enum clv_status describe(struct tile_scores *scores, const struct raster_cut *self,
+                                const struct raster_window *window, int32_t k, struct clv_error *err)
 {
     const struct clv_model *model = self->options.model;
     struct tile_place place = tile_place(&model->recipe, self->working_width, self->working_height, k);
@@ -87,7 +83,8 @@ static enum clv_status describe_window(void *context, size_t index, int thread, 
 {
     const struct turn *turn = context;
     struct raster_cut *self = turn->cut;
-    struct window window = {0};
+    const struct clv_recipe *recipe = &self->options.model->recipe;
+    struct raster_window window = {0};
     int32_t end = turn->first + turn->n, first = turn->first, n = 0;
     for (size_t k = 0; k <= index && first < end; k++) { /* a window ends where a row of tiles does */
         first += n;
@@ -95,7 +92,12 @@ static enum clv_status describe_window(void *context, size_t index, int thread, 
     }
     if (stop_requested(self->options.progress))
         return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
-    enum clv_status status = n > 0 ? read_window(&window, self, first, n, thread, err) : CLV_OK;
+    if (n < 1)
+        return CLV_OK;
+    struct image_part seen = tile_place(recipe, self->working_width, self->working_height, first).seen;
+    const struct image_part last = tile_place(recipe, self->working_width, self->working_height, first + n - 1).seen;
+    seen.width = last.left + last.width - seen.left;
+    enum clv_status status = raster_window_read(&window, self, &seen, thread, err);
     for (int32_t k = first; k < first + n && status == CLV_OK; k++)
         status = describe(&turn->scores[k - turn->first], self, &window, k, err);
     array_free(window.values);

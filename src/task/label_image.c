@@ -16,56 +16,6 @@ void clv_segment_defaults_sized(struct clv_segment_options *options, size_t size
     known_options_give(options, size, &own, sizeof own);
 }
 
-static enum clv_status by_scores(uint8_t *labels, const struct segmented *self, const struct refining *refining,
-                                 struct clv_error *err)
-{
-    float *score = array_alloc((size_t)self->image->width, (size_t)self->image->height * sizeof *score);
-    enum clv_status status = score ? pixel_scores(score, self, refining, err) : fail_memory(err);
-    TRY(pixel_scores_refine(labels, score, self->image, refining, err));
-    array_free(score);
-    return status;
-}
-
-static enum clv_status by_votes(uint8_t *labels, const struct segmented *self, const struct refining *refining,
-                                struct clv_error *err)
-{
-    struct evidence evidence = {0};
-    enum clv_status status = evidence_init(&evidence, labels, self->example, self->y, self->maps, self->model, err);
-    TRY(evidence_refine(labels, &evidence, self->image, refining, err));
-    evidence_release(&evidence);
-    return status;
-}
-
-static enum clv_status by_margins(uint8_t *labels, const struct segmented *self,
-                                  const struct clv_refine_options *options, struct clv_error *err)
-{
-    double *margin = array_alloc((size_t)self->example->problem.n_nodes, sizeof *margin);
-    enum clv_status status = margin ? clv_oracle_margins(self->oracle, margin, self->y, err) : fail_memory(err);
-    TRY(refine_by_margins(labels, self->image, self->example, margin, options, err));
-    array_free(margin);
-    return status;
-}
-
-enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
-                             const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
-                             struct clv_oracle *oracle, const struct clv_refine_options *options, struct clv_error *err)
-{
-    struct segmented segmented = {image, example, y, labels, maps, model, oracle, NULL};
-    struct refining refining;
-    struct clv_refine_options own;
-    clv_refine_defaults(&own);
-    known_options_take(&own, sizeof own, options);
-    options = &own;
-    MUST(refining_of_model(&refining, model, options, err));
-    bool has_learned = refining.is_learned && (maps || !model->recipe.n_maps);
-    segmented.net = refining.net.weights ? &refining.net : NULL;
-    if (refining_is_cut(model))
-        return has_learned ? by_scores(labels, &segmented, &refining, err)
-                           : by_margins(labels, &segmented, options, err);
-    return has_learned ? by_votes(labels, &segmented, &refining, err)
-                       : refine_by_votes(labels, image, example, y, model->shape.n_labels, options, err);
-}
-
 static enum clv_status check(const struct clv_model *model, const struct clv_image *image, struct clv_error *err)
 {
     FAIL_IF(!model->has_recipe, CLV_ERR_USAGE, "the model is of features made elsewhere, which no image has");
@@ -107,8 +57,10 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
     TRY(label_nodes(y, model, &example->problem, oracle, options, err));
     TRY(labelled_image_paint(labels, example, y, model->shape.n_labels, err));
     bool refines = label_refines(options->refine, model, example->width, example->height);
+    const struct segmented segmented = {
+        .image = image, .example = example, .y = y, .painted = labels, .maps = maps, .model = model, .oracle = oracle};
     if (status == CLV_OK && refines && (options->n_draws < 1 || options->refine == CLV_REFINE_ALL))
-        status = label_refine(labels, image, example, y, maps, model, oracle, options->refining, err);
+        status = segmented_refine(labels, &segmented, options->refining, err);
     clv_oracle_free(own);
     array_free(y);
     return status;

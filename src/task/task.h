@@ -189,12 +189,6 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
  * 0 of a model with so many such weights that they may be the learner's choice. */
 double label_unmet_share(const struct clv_model *model, const struct clv_problem *problem);
 
-/* The refining alone, of painted labels. Where a cut finds them, it is the oracle's last one, and y its labelling. */
-enum clv_status label_refine(uint8_t *labels, const struct clv_image *image, const struct clv_example *example,
-                             const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
-                             struct clv_oracle *oracle, const struct clv_refine_options *options,
-                             struct clv_error *err) CLV_CHECK;
-
 /* Whether an image of that size is refined by a choice. */
 bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height);
 

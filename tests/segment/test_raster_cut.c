@@ -71,7 +71,7 @@ static void setup(void)
     for (int i = 0; i < N_IMAGES; i++)
         draw(formatted("%s/set/images/%d.tif", folder, i), formatted("%s/set/masks/%d.png", folder, i), 90, 70, 0,
              (uint32_t)i);
-    draw(formatted("%s/tiled.tif", folder), NULL, WIDTH, HEIGHT, 32, 9);
+    draw(formatted("%s/tiled.tif", folder), formatted("%s/tiled.png", folder), WIDTH, HEIGHT, 32, 9);
     draw(formatted("%s/strips.tif", folder), NULL, WIDTH, HEIGHT, 0, 9);
     run_here("cd %s && for s in 1 1.7; do cleave train -q set -o m$s --seed 1 --scale $s --tile 64 --region-area 25 "
              "--words 10 --codebook-samples 500 --sift-bins 2,4 --passes 5; done && cleave train -q set -o colours "
@@ -93,18 +93,21 @@ static uint8_t *labels_of(const struct raster_cut_options *options, int32_t *n_r
     must(raster_cut_read(&cut, err));
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
     must(raster_cut_solve(&cut, oracle, err));
-    for (int32_t top = 0; top < HEIGHT; top += 32)
-        must(raster_cut_paint(labels + top * WIDTH, &cut, top, HEIGHT - top < 32 ? HEIGHT - top : 32, err));
+    for (int32_t top = 0, step = cut.refined_px ? cut.refined_px : 32; top < HEIGHT; top += step) {
+        int32_t rows = HEIGHT - top < step ? HEIGHT - top : step;
+        must(cut.refined_px ? raster_cut_refine(labels + top * WIDTH, &cut, top, rows, err)
+                            : raster_cut_paint(labels + top * WIDTH, &cut, top, rows, err));
+    }
     raster_cut_close(&cut, false);
     clv_oracle_free(oracle);
     ck_assert_int_ne(access(options->tiles, F_OK), 0);
     return labels;
 }
 
-static uint8_t *labels_of_whole(const struct clv_model *model, const char *path)
+static uint8_t *labels_of_whole(const struct clv_model *model, const char *path, enum clv_refine_choice refine)
 {
     const struct clv_image_limits limits = {.bands = &model->recipe.bands};
-    const struct clv_segment_options options = {.refine = CLV_REFINE_NONE};
+    const struct clv_segment_options options = {.refine = refine};
     struct clv_image image;
     struct clv_map map;
     uint8_t *labels = malloc((size_t)WIDTH * HEIGHT);
@@ -124,20 +127,99 @@ TESTS(labels_are_those_of_the_whole_image_whatever_is_read_at_once, 0, 3)
     struct clv_model model;
     int32_t n_resumed;
     must(clv_model_read(&model, formatted("%s/%s", folder, names[_i]), err));
-    uint8_t *whole = labels_of_whole(&model, formatted("%s/tiled.tif", folder));
+    uint8_t *whole = labels_of_whole(&model, formatted("%s/tiled.tif", folder), CLV_REFINE_NONE);
     ck_assert(memchr(whole, 1, WIDTH * HEIGHT) && memchr(whole, 0, WIDTH * HEIGHT));
     for (int32_t at_once = 0; at_once <= 4; at_once++)
         for (int n_threads = 1; n_threads <= 3; n_threads += 2) {
             char path[200], tiles[200];
             snprintf(path, sizeof path, "%s/%s.tif", folder, at_once % 2 ? "tiled" : "strips");
             snprintf(tiles, sizeof tiles, "%s/tiles", folder);
-            const struct raster_cut_options options = {
-                .path = path, .model = &model, .tiles = tiles, .n_threads = n_threads, .at_once = at_once};
+            const struct raster_cut_options options = {.path = path,
+                                                       .model = &model,
+                                                       .tiles = tiles,
+                                                       .n_threads = n_threads,
+                                                       .at_once = at_once,
+                                                       .refine = CLV_REFINE_NONE};
             uint8_t *labels = labels_of(&options, &n_resumed);
             ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
             free(labels);
         }
     free(whole);
+    clv_model_release(&model);
+}
+
+/* What is no larger than a square that is refined at once is refined as an image. */
+TESTS(a_small_raster_is_refined_as_an_image, 0, 3)
+{
+    static const char *const names[] = {"m1", "m1.7", "colours"};
+    struct clv_model model;
+    int32_t n_resumed;
+    char path[200], tiles[200];
+    snprintf(path, sizeof path, "%s/tiled.tif", folder);
+    snprintf(tiles, sizeof tiles, "%s/tiles", folder);
+    must(clv_model_read(&model, formatted("%s/%s", folder, names[_i]), err));
+    uint8_t *whole = labels_of_whole(&model, path, CLV_REFINE_ALL);
+    const struct raster_cut_options options = {
+        .path = path, .model = &model, .tiles = tiles, .n_threads = 1, .refine = CLV_REFINE_ALL};
+    uint8_t *labels = labels_of(&options, &n_resumed);
+    ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
+    struct raster_cut_options large = options; /* than the working size */
+    large.refine = CLV_REFINE_LARGE;
+    uint8_t *by_default = labels_of(&large, &n_resumed), *plain = labels_of_whole(&model, path, CLV_REFINE_NONE);
+    ck_assert_int_ne(memcmp(labels, plain, WIDTH * HEIGHT), 0);
+    ck_assert_int_eq(memcmp(by_default, _i == 1 ? labels : plain, WIDTH * HEIGHT), 0);
+    free(plain);
+    free(by_default);
+    free(labels);
+    free(whole);
+    clv_model_release(&model);
+}
+
+static size_t count_unlike(const uint8_t *a, const uint8_t *b)
+{
+    size_t n = 0;
+    for (size_t p = 0; p < (size_t)WIDTH * HEIGHT; p++)
+        n += a[p] != b[p];
+    return n;
+}
+
+TESTS(squares_are_refined_alike_whatever_is_read_at_once_and_better_than_regions, 0, 2)
+{
+    struct clv_model model;
+    uint8_t *first = NULL;
+    int32_t n_resumed;
+    must(clv_model_read(&model, formatted("%s/%s", folder, _i ? "m1.7" : "m1"), err));
+    for (int32_t at_once = 1; at_once <= 4; at_once++)
+        for (int n_threads = 1; n_threads <= 3; n_threads += 2) {
+            char path[200], tiles[200];
+            snprintf(path, sizeof path, "%s/%s.tif", folder, at_once % 2 ? "tiled" : "strips");
+            snprintf(tiles, sizeof tiles, "%s/tiles", folder);
+            const struct raster_cut_options options = {.path = path,
+                                                       .model = &model,
+                                                       .tiles = tiles,
+                                                       .n_threads = n_threads,
+                                                       .at_once = at_once,
+                                                       .refine = CLV_REFINE_ALL,
+                                                       .refined_px = 96};
+            uint8_t *labels = labels_of(&options, &n_resumed);
+            if (first)
+                ck_assert_int_eq(memcmp(labels, first, WIDTH * HEIGHT), 0);
+            else
+                first = labels;
+            if (labels != first)
+                free(labels);
+        }
+    uint8_t *plain = labels_of_whole(&model, formatted("%s/tiled.tif", folder), CLV_REFINE_NONE);
+    uint8_t *whole = labels_of_whole(&model, formatted("%s/tiled.tif", folder), CLV_REFINE_ALL);
+    struct clv_indexed_image truth;
+    must(clv_indexed_image_read(&truth, formatted("%s/tiled.png", folder), NULL, err));
+    ck_assert_uint_lt(count_unlike(first, truth.values), count_unlike(plain, truth.values));
+    ck_assert_uint_gt(count_unlike(first, whole), 0); /* colours of squares are their own */
+    ck_assert_uint_lt(count_unlike(first, whole), (size_t)WIDTH * HEIGHT / 8);
+    clv_indexed_image_release(&truth);
+    free(whole);
+    free(plain);
+    free(first);
     clv_model_release(&model);
 }
 
@@ -164,7 +246,7 @@ TEST(what_was_interrupted_goes_on_unless_it_is_damaged_or_of_another_run)
     must(clv_model_read(&model, formatted("%s/m1", folder), err));
     struct raster_cut_options options = {
         .path = path, .model = &model, .tiles = tiles, .n_threads = 1, .key = 7, .progress = &progress};
-    uint8_t *whole = labels_of_whole(&model, path);
+    uint8_t *whole = labels_of_whole(&model, path, CLV_REFINE_NONE);
     static const int32_t expected[] = {4, 3, 0};
     for (int k = 0; k < 3; k++) {
         stop = 0;
@@ -185,6 +267,38 @@ TEST(what_was_interrupted_goes_on_unless_it_is_damaged_or_of_another_run)
         free(labels);
     }
     free(whole);
+    clv_model_release(&model);
+}
+
+TEST(refining_stops_when_asked)
+{
+    struct clv_model model;
+    struct raster_cut cut;
+    struct clv_oracle *oracle;
+    char path[200], tiles[200];
+    uint8_t labels[64 * WIDTH];
+    const struct clv_progress progress = {.stop = &stop};
+    snprintf(path, sizeof path, "%s/tiled.tif", folder);
+    snprintf(tiles, sizeof tiles, "%s/tiles", folder);
+    must(clv_model_read(&model, formatted("%s/m1", folder), err));
+    const struct raster_cut_options options = {.path = path,
+                                               .model = &model,
+                                               .tiles = tiles,
+                                               .n_threads = 1,
+                                               .refine = CLV_REFINE_ALL,
+                                               .refined_px = 64,
+                                               .progress = &progress};
+    stop = 0;
+    must(raster_cut_open(&cut, &options, err));
+    must(raster_cut_read(&cut, err));
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    must(raster_cut_solve(&cut, oracle, err));
+    stop = 1;
+    must_fail(CLV_ERR_INTERRUPTED, "", raster_cut_refine(labels, &cut, 64, 64, err));
+    stop = 0;
+    must(raster_cut_refine(labels, &cut, 64, 64, err));
+    raster_cut_close(&cut, false);
+    clv_oracle_free(oracle);
     clv_model_release(&model);
 }
 
@@ -226,6 +340,20 @@ TEST(more_than_two_labels_are_those_of_expansion_over_the_whole_graph)
     must(clv_example_paint(whole, &example, y, err));
     ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
     ck_assert(memchr(whole, 1, WIDTH * HEIGHT) && memchr(whole, 2, WIDTH * HEIGHT));
+    struct map_reader views[1];
+    const struct segmented segmented = {.image = &image,
+                                        .example = &example,
+                                        .y = y,
+                                        .painted = whole,
+                                        .maps = map_readers_of(views, &map, 1),
+                                        .model = &model};
+    struct raster_cut_options refining = options;
+    refining.refine = CLV_REFINE_ALL;
+    free(labels);
+    labels = labels_of(&refining, &n_resumed);
+    ck_assert_uint_gt(count_unlike(labels, whole), 0);
+    must(segmented_refine(whole, &segmented, NULL, err));
+    ck_assert_int_eq(memcmp(labels, whole, WIDTH * HEIGHT), 0);
     free(y);
     clv_oracle_free(oracle);
     scored_field_release(&field);
@@ -247,7 +375,10 @@ TEST(the_command_takes_rasters_above_its_limit_by_tiles)
     free(expect_success("cd %s && \"$CLEAVE\" segment -q -m m1 tiled.tif -o whole.tif && "
                         "\"$CLEAVE\" segment -q -m m1 tiled.tif -o small.tif --max-pixels 999 && "
                         "cmp whole.tif small.tif && \"$CLEAVE\" segment -q -m m1 tiled.tif strips.tif -o out "
-                        "--max-pixels 999 --masks binary -t 2 && cmp out/tiled.tif out/strips.tif",
+                        "--max-pixels 999 --masks binary -t 2 && cmp out/tiled.tif out/strips.tif && "
+                        "\"$CLEAVE\" segment -q -m m1 tiled.tif -o fine.tif --refine && \"$CLEAVE\" segment -q -m m1 "
+                        "tiled.tif -o squares.tif --refine --max-pixels 999 && cmp fine.tif squares.tif && "
+                        "! cmp -s fine.tif whole.tif",
                         folder));
     ck_assert_int_eq(count_files(formatted("%s/out", folder)), 2);
     free(expect_success("cd %s && \"$CLEAVE\" segment -q -m m1 tiled.tif strips.tif -o out --max-pixels 999 --masks "
@@ -259,7 +390,7 @@ TEST(what_needs_the_whole_image_is_refused_by_name)
 {
     static const char *const options[][2] = {{"--overlay -o %s/x", "--overlay: needs all pixels"},
                                              {"--export geojson -o %s/x", "--export: needs all pixels"},
-                                             {"--refine -o %s/x.tif", "--refine: needs all pixels"},
+                                             {"--min-area 9 -o %s/x.tif", "--min-area: needs all pixels"},
                                              {"-o %s/x.png", "name it .tif"}};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         char line[300];

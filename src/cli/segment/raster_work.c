@@ -19,7 +19,6 @@ static enum clv_status check_outputs(const struct segment *self, const struct wo
                   {self->export.forms, "--export"},
                   {self->report, "--report"},
                   {self->min_area, "--min-area"},
-                  {self->refine == CLV_REFINE_ALL, "--refine"},
                   {self->decoding == DECODING_LEAST_LOSS, "--decode least-loss"}};
     for (size_t k = 0; k < sizeof wholes / sizeof *wholes; k++)
         if (wholes[k].is_wanted)
@@ -46,20 +45,23 @@ static enum clv_status find_key(uint64_t *key, const struct job *job, const char
     return CLV_OK;
 }
 
-/* Rows of the mask's tiles. */
+/* Rows of the mask's tiles, or of squares that are refined, which are some such rows. */
 static enum clv_status write_rows(struct raster_writer *writer, struct raster_cut *cut, bool is_binary,
                                   struct clv_error *err)
 {
     size_t width = (size_t)cut->width;
-    uint8_t *labels = array_alloc(RASTER_TILE, width);
+    int32_t step = cut->refined_px ? cut->refined_px : RASTER_TILE;
+    uint8_t *labels = array_alloc((size_t)step, width);
     enum clv_status status = labels ? CLV_OK : fail_memory(err);
-    for (int32_t top = 0; top < cut->height && status == CLV_OK; top += RASTER_TILE) {
-        int32_t rows = cut->height - top < RASTER_TILE ? cut->height - top : RASTER_TILE;
-        status = raster_cut_paint(labels, cut, top, rows, err);
+    for (int32_t top = 0; top < cut->height && status == CLV_OK; top += step) {
+        int32_t rows = cut->height - top < step ? cut->height - top : step;
+        status = cut->refined_px ? raster_cut_refine(labels, cut, top, rows, err)
+                                 : raster_cut_paint(labels, cut, top, rows, err);
         for (size_t k = 0; k < (size_t)rows * width && is_binary && status == CLV_OK; k++)
             labels[k] = labels[k] ? 255 : 0;
-        for (size_t left = 0; left < width && status == CLV_OK; left += RASTER_TILE)
-            status = raster_writer_put(writer, labels + left, width, err);
+        for (size_t tile = 0; tile < (size_t)rows && status == CLV_OK; tile += RASTER_TILE)
+            for (size_t left = 0; left < width && status == CLV_OK; left += RASTER_TILE)
+                status = raster_writer_put(writer, labels + tile * width + left, width, err);
     }
     array_free(labels);
     return status;
@@ -90,6 +92,7 @@ enum clv_status raster_work(struct work *work, const struct job *job, struct clv
                                          .model = run->model,
                                          .resumes = run->options->existing == EXISTING_RESUME,
                                          .n_threads = job->n_threads,
+                                         .refine = (enum clv_refine_choice)run->options->refine,
                                          .progress = run->progress};
     size_t length = strlen(work->output->mask) + sizeof ".tiles";
     char *tiles = array_alloc(length, 1);

@@ -1,0 +1,176 @@
+/* Masks of rasters, refined square by square. */
+#include <string.h>
+
+#include "base/base.h"
+#include "feature/blocks/blocks.h"
+#include "refine/refine.h"
+#include "segment/segment.h"
+
+enum { HALO_PART = 8 };
+
+/* A row of squares. */
+struct strip {
+    struct raster_cut *cut;
+    uint8_t *labels; /* [n_rows][width] */
+    int32_t top, n_rows, at_once;
+    struct image_part seen; /* working rows that all of them see */
+    int32_t *nodes;         /* [rows under those][width] */
+    int32_t *numbers;       /* [n_threads][regions] zeros between squares */
+};
+
+/* A square and what is around it, as an image of its own. */
+struct square {
+    struct clv_example example;
+    struct clv_image image;
+    struct map_reader bands;
+    int32_t *y;
+    double *margin;
+    uint8_t *labels;
+    bool is_uniform;
+};
+
+static void release(struct square *self)
+{
+    clv_image_release(&self->image);
+    clv_map_release(&self->bands.map);
+    arrays_free(self->example.superpixels.labels, self->example.volume, self->y, self->margin, self->labels);
+}
+
+/* Working pixels along one axis that are seen by what begins at a pixel: as many everywhere, if there are. */
+static void see(int32_t *first, int32_t *n, int32_t at, int32_t side, int32_t size, int32_t working_size)
+{
+    int64_t own = ((int64_t)side * working_size - 1) / size + 1, halo = own / HALO_PART + 1, all = own + 2 * halo;
+    int64_t begin = working_coordinate(at, size, working_size) - halo;
+    *n = (int32_t)(all < working_size ? all : working_size);
+    begin = begin < 0 ? 0 : begin;
+    *first = (int32_t)(begin < working_size - *n ? begin : working_size - *n);
+}
+
+/* The regions under the part, numbered as they come, and what is known of them. number[regions] is scratch. */
+static enum clv_status take_regions(struct square *self, const struct strip *strip, const struct image_part *part,
+                                    int32_t *number, struct clv_error *err)
+{
+    const struct raster_cut *cut = strip->cut;
+    struct clv_superpixels *map = &self->example.superpixels;
+    size_t width = (size_t)part->width, n = width * (size_t)part->height, stride = (size_t)cut->width, n_others = 0;
+    const int32_t *nodes = strip->nodes + part->left;
+    self->labels = array_alloc(n, sizeof *self->labels);
+    *map = (struct clv_superpixels){part->width, part->height, 0, array_alloc(n, sizeof *map->labels)};
+    MUST_IF(!self->labels || !map->labels, fail_memory(err));
+    for (size_t p = 0; p < n; p++) {
+        int32_t *own = &number[nodes[p / width * stride + p % width]];
+        *own = *own ? *own : ++map->n;
+        map->labels[p] = *own - 1;
+    }
+    self->example.width = part->width;
+    self->example.height = part->height;
+    self->example.problem.n_nodes = map->n;
+    self->example.volume = array_zalloc((size_t)map->n, sizeof *self->example.volume);
+    self->y = array_alloc((size_t)map->n, sizeof *self->y);
+    self->margin = array_zalloc((size_t)map->n, sizeof *self->margin);
+    MUST_IF(!self->example.volume || !self->y || !self->margin, fail_memory(err));
+    for (size_t p = 0; p < n; p++) {
+        int32_t node = nodes[p / width * stride + p % width], own = map->labels[p];
+        number[node] = 0;
+        self->example.volume[own]++;
+        self->y[own] = self->labels[p] = cut->y[node];
+        if (cut->margin)
+            self->margin[own] = cut->margin[node];
+        n_others += self->labels[p] != self->labels[0];
+    }
+    self->is_uniform = n_others == 0;
+    return CLV_OK;
+}
+
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Working pixels that the square which begins at pixel `left` sees. */
+static struct image_part part_seen(const struct strip *strip, int32_t left)
+{
+    const struct raster_cut *cut = strip->cut;
+    struct image_part seen = strip->seen;
+    see(&seen.left, &seen.width, left, cut->refined_px, cut->width, cut->working_width);
+    return seen;
+}
+
+static enum clv_status refine(struct square *self, const struct strip *strip, const struct raster_window *window,
+                              const struct image_part *seen, const struct image_part *part, struct clv_error *err)
+{
+    const struct raster_cut *cut = strip->cut;
+    const struct clv_model *model = cut->options.model;
+    const struct segmented segmented = {.image = &self->image,
+                                        .example = &self->example,
+                                        .y = self->y,
+                                        .painted = self->labels,
+                                        .maps = model->recipe.n_maps ? &self->bands : NULL,
+                                        .model = model,
+                                        .margin = self->margin};
+    enum clv_status status = raster_window_show(&self->image, cut, window, part, err);
+    TRY_IF(model->recipe.n_maps, bands_map_part(&self->bands.map, seen, window->values, &window->at, &cut->bands, err));
+    TRY(segmented_refine(self->labels, &segmented, NULL, err));
+    return status;
+}
+
+static enum clv_status refine_square(const struct strip *strip, const struct raster_window *window, int32_t left,
+                                     int thread, struct clv_error *err)
+{
+    const struct raster_cut *cut = strip->cut;
+    struct square square = {0};
+    const struct image_part seen = part_seen(strip, left), part = resize_source(&seen, cut->width, cut->height);
+    size_t width = (size_t)smaller(cut->refined_px, cut->width - left);
+    int32_t *number = strip->numbers + (size_t)thread * (size_t)cut->first_node[cut->n_tiles];
+    enum clv_status status = take_regions(&square, strip, &part, number, err);
+    if (status == CLV_OK && !(square.is_uniform && refining_is_cut(cut->options.model)))
+        status = refine(&square, strip, window, &seen, &part, err);
+    for (int32_t y = 0; y < strip->n_rows && status == CLV_OK; y++)
+        memcpy(strip->labels + (size_t)y * (size_t)cut->width + (size_t)left,
+               square.labels + (size_t)(strip->top + y - part.top) * (size_t)part.width + (size_t)(left - part.left),
+               width);
+    release(&square);
+    return status;
+}
+
+/* Squares that are read as one window. */
+static enum clv_status refine_some(void *context, size_t index, int thread, struct clv_error *err)
+{
+    const struct strip *strip = context;
+    struct raster_cut *cut = strip->cut;
+    struct raster_window window = {0};
+    int32_t step = strip->at_once * cut->refined_px, begin = (int32_t)index * step;
+    int32_t end = smaller(step, cut->width - begin) + begin;
+    struct image_part seen = part_seen(strip, begin);
+    const struct image_part last = part_seen(strip, (end - 1) / cut->refined_px * cut->refined_px);
+    seen.width = last.left + last.width - seen.left;
+    FAIL_IF(stop_requested(cut->options.progress), CLV_ERR_INTERRUPTED, "interrupted");
+    enum clv_status status = raster_window_read(&window, cut, &seen, thread, err);
+    for (int32_t left = begin; left < end && status == CLV_OK; left += cut->refined_px)
+        status = refine_square(strip, &window, left, thread, err);
+    array_free(window.values);
+    return status;
+}
+
+enum clv_status raster_cut_refine(uint8_t *labels, struct raster_cut *self, int32_t top, int32_t n_rows,
+                                  struct clv_error *err)
+{
+    struct strip strip = {.cut = self, .labels = labels, .top = top, .n_rows = n_rows};
+    int32_t n = (self->width - 1) / self->refined_px + 1, each = (n - 1) / self->options.n_threads + 1;
+    double wide = (double)self->options.at_once * self->width / self->n_columns / self->refined_px;
+    strip.at_once = wide < 1 ? 1 : smaller((int32_t)wide, each);
+    strip.seen.whole_width = self->working_width;
+    strip.seen.whole_height = self->working_height;
+    see(&strip.seen.top, &strip.seen.height, top, self->refined_px, self->height, self->working_height);
+    const struct image_part rows = resize_source(&strip.seen, self->width, self->height);
+    strip.nodes = array_alloc((size_t)rows.height, (size_t)self->width * sizeof *strip.nodes);
+    strip.numbers =
+        array_zalloc((size_t)self->options.n_threads * (size_t)self->first_node[self->n_tiles], sizeof *strip.numbers);
+    enum clv_status status = strip.nodes && strip.numbers ? CLV_OK : fail_memory(err);
+    TRY(raster_cut_nodes(strip.nodes, self, rows.top, rows.height, err));
+    TRY(parallel_for((size_t)((n - 1) / strip.at_once + 1), self->options.n_threads, refine_some, &strip, err));
+    if (status == CLV_OK)
+        report_progress(self->options.progress, "refining", (size_t)(top + n_rows), (size_t)self->height, NULL);
+    arrays_free(strip.nodes, strip.numbers);
+    return status;
+}
