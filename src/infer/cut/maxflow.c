@@ -127,14 +127,14 @@ void maxflow_read_leaves(struct maxflow *graph)
     }
 }
 
-/* Pushing wins where it works by vectors on what fits into the nearest cache, and elimination has taken out some nodes
- * but not most; or where hardly any node has excess or a deficit, and all flow goes far. `make bench-solve` shows it.
- * */
+/* Pushing wins where it works by vectors on what fits into the nearest cache, elimination has taken out some nodes but
+ * not most, and arcs carry as much back as forth; or where hardly any node has excess or a deficit, and all flow goes
+ * far. `make bench-solve` shows it. */
 static bool suits_pushing(const struct maxflow *graph, int32_t n_roots)
 {
     bool is_loose = graph->n_core > graph->n_nodes / 4 && graph->n_core < graph->n_nodes - graph->n_nodes / 16;
     bool is_dense = 2 * (int64_t)graph->n_edges > 5 * (int64_t)graph->n_nodes;
-    return n_roots <= FEW_TERMINALS || (graph->n_core < SMALL_CORE && is_loose && is_dense);
+    return n_roots <= FEW_TERMINALS || (graph->is_symmetric && graph->n_core < SMALL_CORE && is_loose && is_dense);
 }
 
 void maxflow_solve(struct maxflow *graph)
