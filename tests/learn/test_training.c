@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feature/dataset/dataset.h"
 #include "learn/learners.h"
 #include "learn/toy.h"
 #include "support/exhaustive.h"
@@ -151,6 +152,33 @@ TEST(evaluation_is_the_mean_loss_of_the_map_labellings)
     must_fail(CLV_ERR_USAGE, "no examples",
               clv_evaluate(&loss, toy.dataset, toy.examples, 0, &toy.shape, w, NULL, CLV_ENGINE_DEFAULT, 1, err));
     toy_release(&toy);
+}
+
+/* A known node's label 0 goes with any label of a hidden one at .9, label 1 with one of them at 1. */
+TEST(hidden_slices_of_a_window_are_labelled_and_other_hidden_nodes_are_summed_over)
+{
+    const double w[] = {0, 0, 0, 0.9, 0.9, 0.9, 1, -9, -9, -9, -9, -9};
+    const struct clv_shape shape = {3, 1, 1, CLV_PAIRWISE_FULL};
+    const struct clv_problem pair = {.n_nodes = 2,
+                                     .n_edges = 1,
+                                     .n_features = 1,
+                                     .n_edge_features = 1,
+                                     .row = (const int64_t[]){0, 0, 0},
+                                     .edges = (const int32_t[][2]){{0, 1}},
+                                     .edge_features = (const float[]){1},
+                                     .label = (const int32_t[]){0, CLV_UNKNOWN},
+                                     .theta = (const float[]){1, 0, 0, 0, 0, 0}};
+    const struct clv_decoding decoding = {CLV_DECODE_MARGINAL_MAP, 1};
+    struct clv_dataset *dataset;
+    double loss;
+    must(clv_dataset_new(&dataset, 3, err));
+    must(clv_dataset_add(dataset, &pair, "pair", err));
+    for (int has_windows = 0; has_windows < 2; has_windows++) {
+        dataset->has_windows = has_windows;
+        must(clv_evaluate_all(&loss, dataset, &shape, w, &decoding, CLV_ENGINE_DEFAULT, 1, err));
+        ck_assert_double_eq(loss, has_windows);
+    }
+    clv_dataset_free(dataset);
 }
 
 /* Planted weights, then a tenth of the labels flipped, and few nodes for many features: no regularisation learns the

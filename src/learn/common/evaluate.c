@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 #include "base/team_for.h"
+#include "feature/dataset/dataset.h"
 
 struct evaluation {
     const struct clv_dataset *dataset;
@@ -38,6 +39,10 @@ enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset,
                               const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
                               struct clv_error *err)
 {
+    /* Slices without a mask are labelled like the others: they are no states to be summed over. */
+    static const struct clv_decoding of_windows = {.rule = CLV_DECODE_MAP};
+    if (dataset->has_windows && decoding && decoding->rule == CLV_DECODE_MARGINAL_MAP)
+        decoding = &of_windows;
     n_threads = parallel_threads(n_threads);
     struct evaluation evaluation = {dataset, examples, shape, w, decoding, NULL, losses};
     enum clv_status status = decoders_new(&evaluation.decoders, n_threads, engine, err);
