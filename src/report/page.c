@@ -98,7 +98,7 @@ static void put_areas(struct text *text, const struct page_totals *totals)
     while (end > first && !totals->areas[end - 1])
         end--;
     for (int i = first; i <= end; i++)
-        edges[i] = ceil(exp2(i / 2.));
+        edges[i] = ceil(sqrt(ldexp(1, i)));
     if (first < end)
         put_chart(text, "Objects by area", totals->areas + first, edges + first, end - first, 0, "px");
 }

@@ -109,7 +109,7 @@ static void count_item(struct page_totals *totals, const struct clv_report_item 
     totals->n_probable += item->probability != NULL;
     totals->n_with_objects += item->objects != NULL;
     for (int32_t k = 0; item->objects && k < item->n_objects; k++)
-        totals->areas[(int)(2 * log2((double)item->objects[k].area))]++;
+        totals->areas[ilogb((double)item->objects[k].area * (double)item->objects[k].area)]++; /* half powers of 2 */
     totals->n_objects += item->objects ? (size_t)item->n_objects : 0;
     if (isfinite(item->weighted_hamming)) {
         double score = fmin(fmax(item->weighted_hamming, 0), 1);

@@ -126,6 +126,13 @@ TEST(an_external_library_is_known_to_one_file)
     expect_refused("png.h is also included by base/", "", "");
 }
 
+TEST(elementary_functions_of_the_c_library_are_refused)
+{
+    add_sound_source();
+    add("base/grow.c", "#include <math.h>\ndouble grow(double x) { return sqrt(exp2(x)); }\n");
+    expect_refused("src/base/grow.c calls exp2, which differs from machine to machine", "", "");
+}
+
 TEST(objects_that_are_missing_are_reported)
 {
     char *output;
