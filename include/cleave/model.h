@@ -88,7 +88,9 @@ CLV_API enum clv_status clv_model_predict(int32_t *y, const struct clv_model *mo
 /* Marginals of one problem under w by perturb-and-MAP, as clv_perturbed_marginals gives them for its field:
  * marginals[n_nodes][n_labels], and the upper bound of its log-partition with standard error. Each of the three may be
  * NULL. A model that is not decoded by clv_oracle_map has the marginals of belief propagation (clv_bp_run), Bethe's
- * estimate of the log-partition and standard error 0. */
+ * estimate of the log-partition and standard error 0. Scores of learners that maximise a likelihood (pmap, mpmap,
+ * wmpmap, crf, hcrf), and of models whose record names none, are taken as they are; others say nothing of their scale,
+ * and are brought to a mean size of 3: such marginals tell what is more or less certain, not how much. */
 CLV_API enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                             const struct clv_model *model, const struct clv_problem *problem,
                                             struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws,

@@ -117,14 +117,14 @@ CLV_API enum clv_status clv_carry_masks(uint8_t *const *labels, const uint8_t *c
 /* *map = the objects of an image whose labels[height][width] clv_segment gave: what `cleave segment --objects` writes.
  * They are those that the model has learned to find, each with the label of most of its pixels that are labelled; of a
  * model that has not learned of objects, connected pieces, by sides, of every label with a name, but for a label 0
- * called "background". map->labels is there.
+ * called "background". map->labels is there. Where objects were learned, labels is changed to agree with them: their
+ * pixels get their labels, other pixels that have such a label become background.
  *
  * One thread, deterministic; the model is only read. O(pixels), where objects are learned with about 300 bytes a pixel.
  * Errors: CLV_ERR_USAGE (an image without pixels or of other than 3 channels), CLV_ERR_DATA (what was learned is
- * damaged), CLV_ERR_MEMORY. *map is then unchanged. */
-CLV_API enum clv_status clv_segment_objects(struct clv_object_map *map, const uint8_t *labels,
-                                            const struct clv_model *model, const struct clv_image *image,
-                                            struct clv_error *err) CLV_CHECK;
+ * damaged), CLV_ERR_MEMORY. *map and labels are then unchanged. */
+CLV_API enum clv_status clv_segment_objects(struct clv_object_map *map, uint8_t *labels, const struct clv_model *model,
+                                            const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
 /* Learning. */
 

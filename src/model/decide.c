@@ -54,8 +54,7 @@ void clv_decision_defaults(struct clv_decision_options *options, const struct cl
         .n_draws = 100, .is_balanced = !is_likelihood, .scale = is_likelihood || is_weighted ? 1 : 0};
 }
 
-/* Scores as the draws need them. */
-static void scale_field(struct clv_field *field, double scale)
+void model_scale_scores(struct clv_field *field, double scale)
 {
     size_t k = (size_t)field->n_labels, n = (size_t)field->n_nodes * (k == 2 ? 1 : k);
     size_t m = field->pairwise ? (size_t)field->n_edges * (field->form == CLV_PAIRWISE_FULL ? k * k : 1) : 0;
@@ -92,7 +91,7 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
     if (!gain || !z)
         status = fail_memory(err);
     else
-        scale_field(&field, options->scale);
+        model_scale_scores(&field, options->scale);
     for (uint32_t draw = 0; draw < options->n_draws && status == CLV_OK; draw += DRAWS_AT_ONCE) {
         uint32_t count = options->n_draws - draw < DRAWS_AT_ONCE ? options->n_draws - draw : DRAWS_AT_ONCE;
         status = clv_perturbed_map(oracle, z, NULL, &field, options->seed, draw, count, err);

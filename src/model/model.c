@@ -60,6 +60,17 @@ static enum clv_status propagated_marginals(double *marginals, double *bound, co
     return status;
 }
 
+/* Learners that maximise a likelihood determine the scale of the scores; a margin does not. */
+static bool has_scale(const struct clv_model *model)
+{
+    static const char *const likelihood[] = {"pmap", "mpmap", "wmpmap", "crf", "hcrf"};
+    const char *learner = clv_record_get(&model->record, "learner");
+    bool found = !learner;
+    for (size_t k = 0; k < sizeof likelihood / sizeof *likelihood; k++)
+        found = found || strcmp(learner, likelihood[k]) == 0;
+    return found;
+}
+
 enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                     const struct clv_model *model, const struct clv_problem *problem,
                                     struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws, struct clv_error *err)
@@ -67,6 +78,8 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
     struct clv_field field;
     enum clv_status status = model_field_init(&field, model, problem, err);
     bool is_cut = model->decoding.rule == CLV_DECODE_ORACLE;
+    if (status == CLV_OK && !has_scale(model))
+        model_scale_scores(&field, 0);
     if (status == CLV_OK && !is_cut && standard_error)
         *standard_error = 0;
     if (status == CLV_OK && !is_cut)

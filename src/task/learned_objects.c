@@ -193,7 +193,20 @@ static enum clv_status label_found(struct clv_object_map *map, const uint8_t *la
     return status;
 }
 
-enum clv_status clv_segment_objects(struct clv_object_map *map, const uint8_t *labels, const struct clv_model *model,
+/* labels agrees with the objects then: what is in none, and has the label of some, is background. */
+static void paint_found(uint8_t *labels, const struct clv_object_map *map, const bool is_object[256])
+{
+    uint8_t background = 0;
+    while (is_object[background] && background < CLV_VOID)
+        background++;
+    for (size_t p = 0; p < (size_t)map->width * (size_t)map->height; p++)
+        if (map->objects[p])
+            labels[p] = map->labels[map->objects[p] - 1];
+        else if (is_object[labels[p]])
+            labels[p] = background;
+}
+
+enum clv_status clv_segment_objects(struct clv_object_map *map, uint8_t *labels, const struct clv_model *model,
                                     const struct clv_image *image, struct clv_error *err)
 {
     if (!image->pixels || image->width < 1 || image->height < 1 || image->channels != 3)
@@ -207,6 +220,8 @@ enum clv_status clv_segment_objects(struct clv_object_map *map, const uint8_t *l
     struct clv_object_map found = {0};
     enum clv_status status = learned_objects_find(&found, model, image, err);
     TRY(label_found(&found, labels, is_object, err));
+    if (status == CLV_OK)
+        paint_found(labels, &found, is_object);
     DELIVER(map, found, clv_object_map_release(&found));
     return status;
 }

@@ -311,6 +311,16 @@ TEST(marginals_without_edges_are_the_logistic_function_and_the_softmax)
         }
         ck_assert_double_eq_tol(bound, exact_bound, 4 * standard_error);
     }
+    must(clv_record_set(&model.record, "learner", "ssvm", err)); /* a margin has no scale: any is as good */
+    must(clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, DRAWS, err));
+    ck_assert(marginals[2] > 0.9 && marginals[3] < 0.9);
+    for (int a = 0; a < 3; a++)
+        w[a] *= 1e-4;
+    double smaller[9];
+    must(clv_model_marginals(smaller, NULL, NULL, &model, &problem, oracle, 5, DRAWS, err));
+    for (int a = 0; a < 9; a++)
+        ck_assert_double_eq_tol(smaller[a], marginals[a], 1e-3);
+    record_release(&model.record);
     must_fail(CLV_ERR_USAGE, "0 draws",
               clv_model_marginals(marginals, NULL, NULL, &model, &problem, oracle, 5, 0, err));
     const int stop = 1;

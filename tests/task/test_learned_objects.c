@@ -80,6 +80,8 @@ TEST(instances_alone_teach_and_the_model_file_carries_what_was_learned)
     must(clv_segment_objects(&labelled, labels, &read, &image, err));
     ck_assert_mem_eq(found.objects, labelled.objects, N * sizeof *found.objects);
     ck_assert_mem_eq(labelled.labels, ((uint8_t[]){1, 1, 1, 1}), 4);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(labels[i], found.objects[i] > 0);
     image.channels = 1;
     ck_assert_int_eq(clv_segment_objects(&none, labels, &read, &image, &error), CLV_ERR_USAGE);
     ck_assert_ptr_null(none.objects);

@@ -53,9 +53,10 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
         {"marginals -m model.cleave -o out photos/", "marginals -m model.cleave -o maps --all-labels photos/"},
         "The results are FOLDER/<image stem>.png, 8-bit grey: probability = value / 255. A probability is the share of "
         "perturb-and-MAP draws in which the pixel has the label: Gumbel noise on every score, then the best labelling. "
-        "100 draws leave a standard error of at most 0.05. Models learned by pmap, mpmap and wmpmap have scores on the "
-        "scale of that noise; those of other learners do not, and their maps show what is more or less certain, not "
-        "how much. --overlay shows the image in grey, the more orange the less certain the label is, with the outline "
+        "100 draws leave a standard error of at most 0.05. Models learned by pmap, mpmap, wmpmap and crf give "
+        "probabilities; scores of others are brought to a usual size, and their maps show what is more or less "
+        "certain, not how much. --overlay shows the image in grey, the more orange the less certain the label is, with "
+        "the outline "
         "of probability 1/2. The argument - reads a list of paths from standard input; with -o -, the image itself. "
         "Inputs, failures and Ctrl-C are as for `cleave segment'.",
         {{segment_shared_rows, &self, false},

@@ -34,15 +34,22 @@ enum clv_status object_table_begin(struct file_writer *table, const struct segme
     return status;
 }
 
-/* What an earlier run wrote: a PNG, or a TIFF. */
-static enum clv_status read_finished(struct work *work, const struct clv_image_limits *limits, struct clv_error *err)
+/* What an earlier run wrote, a PNG or a TIFF, must be what this one finds: its rows are in the same table. */
+static enum clv_status check_finished(const struct work *work, const struct clv_image_limits *limits,
+                                      struct clv_error *err)
 {
     const char *path = work->output->beside[OUTPUT_OBJECTS];
     char *tiff = path_replace_extension(path, ".tif");
-    enum clv_status status = tiff ? clv_object_map_read(&work->objects, path_exists(path) ? path : tiff, work->width,
-                                                        work->height, limits, err)
-                                  : fail_memory(err);
-    TRY(clv_object_map_set_labels(&work->objects, work->labels, err));
+    struct clv_object_map before = {0};
+    size_t n = (size_t)work->width * (size_t)work->height;
+    enum clv_status status =
+        tiff ? clv_object_map_read(&before, path_exists(path) ? path : tiff, work->width, work->height, limits, err)
+             : fail_memory(err);
+    TRY_IF(memcmp(before.objects, work->objects.objects, n * sizeof *before.objects) != 0,
+           fail(err, CLV_ERR_DATA,
+                "%s: has %d objects, with these options there are %d others; --overwrite does all images again", path,
+                before.n_objects, work->objects.n_objects));
+    clv_object_map_release(&before);
     array_free(tiff);
     return status;
 }
@@ -50,13 +57,10 @@ static enum clv_status read_finished(struct work *work, const struct clv_image_l
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
     const struct segment *options = run->options;
-    bool is_read =
-        work->output->finished && !(run->model && learned_objects_are_there(run->model)); /* no probability */
-    enum clv_status status = is_read ? read_finished(work, &options->common.limits, err)
-                                     : clv_segment_objects(&work->objects, work->labels, run->model, &work->image, err);
-    TRY_IF(!is_read, clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
-    TRY(clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err));
-    return status;
+    MUST(clv_segment_objects(&work->objects, work->labels, run->model, &work->image, err));
+    MUST(clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
+    MUST_IF(work->output->finished, check_finished(work, &options->common.limits, err));
+    return clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err);
 }
 
 enum clv_status object_files_trace(struct work *work, const struct segment_run *run, struct clv_error *err)

@@ -272,9 +272,11 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
         status = read_finished(work, job, err);
     else if (!is_finished)
         status = compute(work, job, index, thread, err);
+    const bool is_learned = run->options->objects && run->model && learned_objects_are_there(run->model);
+    TRY_IF(is_learned, object_files_find(work, run, err));
     TRY_IF(!is_finished && run->options->min_area && work->labels,
            contours_merge_specks(work->labels, work->width, work->height, run->options->min_area, err));
-    TRY_IF(run->options->objects, object_files_find(work, run, err));
+    TRY_IF(run->options->objects && !is_learned, object_files_find(work, run, err));
     TRY_IF(run->options->export.forms && run->options->objects, object_files_trace(work, run, err));
     TRY_IF(run->options->export.forms && !run->options->objects,
            exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));

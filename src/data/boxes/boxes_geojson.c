@@ -94,6 +94,26 @@ static enum clv_status add_feature(struct boxes_builder *builder, const struct j
     return boxes_add_outline(builder, outline, &box, label, err);
 }
 
+/* Refused: a layer none of whose features has the property; the first one's others are named. */
+static enum clv_status check_property(const struct json_value *features, size_t n, const char *property,
+                                      const char *source, struct clv_error *err)
+{
+    struct text names;
+    const struct json_value *value = NULL, *first = json_member(json_element(features, 0), "properties");
+    for (size_t i = 0; i < n; i++)
+        if (json_member(json_member(json_element(features, i), "properties"), property))
+            return CLV_OK;
+    text_init(&names, 200);
+    const char *key = json_next_member(&value, first, NULL);
+    for (bool is_first = true; key; is_first = false, key = json_next_member(&value, first, key))
+        text_printf(&names, "%s\"%s\"", is_first ? "; feature 1 has " : ", ", key);
+    enum clv_status status =
+        fail(err, CLV_ERR_DATA, "%s: no feature has the property \"%s\"%s; --property names another", source, property,
+             n && names.bytes ? names.bytes : "");
+    text_release(&names);
+    return status;
+}
+
 enum clv_status boxes_parse_geojson(struct boxes_builder *builder, const struct json_value *root, const char *source,
                                     const char *image, struct clv_error *err)
 {
@@ -103,6 +123,7 @@ enum clv_status boxes_parse_geojson(struct boxes_builder *builder, const struct 
     enum clv_status status = boxes_add_image(builder, image, source, err);
     TRY(find_epsg(&epsg, root, source, err));
     TRY_IF(!json_get_array(features, &n), fail(err, CLV_ERR_DATA, "%s: \"features\" is no array", source));
+    TRY_IF(n > 0, check_property(features, n, builder->property, source, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         status = add_feature(builder, json_element(features, i), i + 1, epsg, source, err);
     return status;

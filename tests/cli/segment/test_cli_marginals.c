@@ -75,7 +75,7 @@ TEST(without_edges_a_map_is_the_logistic_function_of_the_scores)
 {
     struct clv_model model = {0};
     run_here(
-        "cleave train --learner ssvm --data $SET/manifest.tsv --split train --no-edges --lambda 0.5 " SAMPLE_TRAINING
+        "cleave train --learner crf --data $SET/manifest.tsv --split train --no-edges --lambda 0.5 " SAMPLE_TRAINING
         " -o unary.cleave && cleave marginals -m unary.cleave --data $SET/manifest.tsv --split test -o out --draws "
         "1000 --seed 3");
     must(clv_model_read(&model, here("unary.cleave"), err));

@@ -39,6 +39,9 @@ TEST(objects_are_numbered_and_listed_and_resuming_finds_the_same)
     run_here(
         "grep -q ' object' report/index.html && cp out/objects.tsv before && rm $(ls out/*.png | head -n 3) && cleave "
         "segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects --resume && cmp before out/objects.tsv");
+    expect_error(65, "--overwrite does all images again",
+                 "cd $HERE && cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o out/ --objects --resume "
+                 "--min-area 100000");
     run_here("cleave segment --data B/manifest.tsv --boxes B/boxes.tsv -o inner/ --objects --clear-border --shard 2/2");
     ck_assert_uint_le(count_lines(here("inner/objects-00002-of-00002.tsv")), n_objects);
 }
