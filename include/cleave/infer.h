@@ -252,7 +252,7 @@ CLV_API void clv_gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, ui
 /* The draws first_draw .. first_draw + n_draws - 1 of a field: y[n_draws][n_nodes] are their MAP labellings,
  * value[n_draws] (or NULL) max_y f(y) + sum_i gumbel_i(y_i). Two-label cuts of up to 16383 nodes are solved sixteen at
  * a time in vector lanes by our engine, on a grid as fine as 29 bits allow for a node's unary and couplings together.
- * The same on every machine. */
+ * The same on every machine. Afterwards the oracle has no solution to ask for witnesses or margins. */
 CLV_API enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value,
                                           const struct clv_field *field, uint64_t seed, uint32_t first_draw,
                                           uint32_t n_draws, struct clv_error *err) CLV_CHECK;

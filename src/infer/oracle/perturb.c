@@ -139,6 +139,7 @@ enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double 
         else
             status = draw_one(oracle, labels, values, field, seed, first_draw + k, err);
     }
+    oracle->state = ORACLE_EMPTY; /* what it holds is a draw's */
     return status;
 }
 

@@ -127,6 +127,21 @@ TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
     clv_oracle_free(oracle);
 }
 
+TEST(draws_leave_no_solution_to_ask_about)
+{
+    struct clv_oracle *oracle;
+    struct sample s;
+    int32_t y[16 * MAX_NODES];
+    double margin[MAX_NODES];
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    draw_sample(&s, 1, CLV_PAIRWISE_POTTS, 3);
+    must(clv_oracle_map(oracle, y, NULL, &s.field, err));
+    must(clv_oracle_margins(oracle, margin, y, err));
+    must(clv_perturbed_map(oracle, y, NULL, &s.field, 3, 0, 16, err));
+    must_fail(CLV_ERR_USAGE, "before a two-label field was solved", clv_oracle_margins(oracle, margin, y, err));
+    clv_oracle_free(oracle);
+}
+
 TEST(noise_depends_on_seed_draw_node_and_label_only)
 {
     double two[3] = {0}, more[3] = {1, 2, 3}, other[3] = {0}, wide[9] = {0};
