@@ -1,6 +1,8 @@
 /* Models in memory, and decoding by them. */
 #include "cleave/model.h"
 
+#include <string.h>
+
 #include "base/base.h"
 #include "cleave/infer.h"
 #include "model/model.h"

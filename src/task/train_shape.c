@@ -23,8 +23,9 @@ enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_tra
         shape->pairwise = (enum clv_pairwise)options->pairwise;
     else if (shape->pairwise != meant)
         report_message(options->progress, CLV_NOTE,
-                       "%s does not learn %s pairwise terms of %d labels here, mssvm does: learning with --pairwise %s",
-                       learner->name, form_names[meant], shape->n_labels, form_names[shape->pairwise]);
+                       "%s learns no %s couplings of %d labels: --pairwise %s%s; --learner mssvm learns them",
+                       learner->name, form_names[meant], shape->n_labels, form_names[shape->pairwise],
+                       shape->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "");
     if (shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1)
         return fail(err, CLV_ERR_USAGE, "--pairwise %s: the data has no edges", form_names[shape->pairwise]);
     return CLV_OK;

@@ -144,7 +144,8 @@ TEST(more_than_two_labels_are_learned_without_edges)
         must(clv_png_write_labels(path, mask.width, mask.height, mask.values, NULL, 0, err));
         clv_indexed_image_release(&mask);
     }
-    expect_output("ssvm does not learn potts pairwise terms of 3 labels here, mssvm does",
+    expect_output("ssvm learns no potts couplings of 3 labels: --pairwise none, each region by itself; --learner "
+                  "mssvm learns them",
                   "cleave train --learner ssvm --data set/manifest.tsv --split train " SAMPLE_TRAINING
                   " -o m.cleave && cleave segment -q -m m.cleave --data set/manifest.tsv --split test -o out");
     expect_error(64, "--pairwise potts: crf does not learn them of 3 labels here, mssvm does",
