@@ -392,9 +392,9 @@ enum clv_status raster_cut_nodes(int32_t *nodes, struct raster_cut *self, int32_
                                  struct clv_error *err) CLV_CHECK;
 
 /* Squares of a mask are refined as images of their own, with an eighth of their side more on all sides (at the
- * raster's borders as much more on the other one), of which the square is kept: a raster that is no larger is refined as one
- * image. On drawn rasters squares of 512 leave more pixels wrong (.24 +- .09 % of all, four models and two rasters at
- * scales 1 to 4), the whole as one image yet more: couplings of refining grow with an image's side. */
+ * raster's borders as much more on the other one), of which the square is kept: a raster that is no larger is refined as
+ * one image. On drawn rasters squares of 512 leave more pixels wrong (.24 +- .09 % of all, four models and two rasters
+ * at scales 1 to 4), the whole as one image yet more: couplings of refining grow with an image's side. */
 #define REFINED_PX 256
 
 /* labels[n_rows][width], refined by squares, on threads: top is a multiple of refined_px, which n_rows does not exceed.
