@@ -13,10 +13,16 @@ static int32_t within(int32_t at, int32_t size)
     return at < 0 ? 0 : at >= size ? size - 1 : at;
 }
 
-FOR_EVERY_WIDTH static void add_weighted(float *restrict sum, const float *restrict row, float weight, size_t n)
+enum { TAPS = 4 }; /* rows that are added at once, so that sums stay in registers */
+
+/* sum[n] += the rows, weighted, one after the other. */
+FOR_EVERY_WIDTH static void add_weighted(float *restrict sum, const float *const rows[TAPS], const float *weights,
+                                         size_t n)
 {
+    const float *restrict a = rows[0], *restrict b = rows[1], *restrict c = rows[2], *restrict d = rows[3];
+    float of_a = weights[0], of_b = weights[1], of_c = weights[2], of_d = weights[3];
     for (size_t i = 0; i < n; i++)
-        sum[i] += weight * row[i];
+        sum[i] = sum[i] + of_a * a[i] + of_b * b[i] + of_c * c[i] + of_d * d[i];
 }
 
 /* A row with `radius` more pixels on both sides. */
@@ -31,7 +37,7 @@ enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t
 {
     int32_t radius = (int32_t)ceil(3 * deviation);
     radius = radius > MAX_RADIUS ? MAX_RADIUS : radius;
-    float weight[2 * MAX_RADIUS + 1];
+    float weight[2 * MAX_RADIUS + TAPS] = {0}; /* those after the last one are 0 */
     double total = 0;
     for (int32_t k = -radius; k <= radius; k++)
         total += portable_exp(-k * k / (2 * deviation * deviation));
@@ -40,16 +46,23 @@ enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t
     size_t w = (size_t)width;
     float *between = array_zalloc((size_t)height, w * sizeof *between);
     float *padded = array_alloc(w + 2 * (size_t)radius, sizeof *padded);
+    const float *rows[TAPS];
     if (between && padded) {
         for (int32_t y = 0; y < height; y++) {
             pad(padded, in + (size_t)y * w, width, radius);
-            for (int32_t k = 0; k <= 2 * radius; k++)
-                add_weighted(between + (size_t)y * w, padded + k, weight[k], w);
+            for (int32_t k = 0; k <= 2 * radius; k += TAPS) {
+                for (int32_t t = 0; t < TAPS; t++)
+                    rows[t] = padded + within(k + t, 2 * radius + 1);
+                add_weighted(between + (size_t)y * w, rows, weight + k, w);
+            }
         }
         memset(out, 0, (size_t)height * w * sizeof *out);
         for (int32_t y = 0; y < height; y++)
-            for (int32_t k = -radius; k <= radius; k++)
-                add_weighted(out + (size_t)y * w, between + (size_t)within(y + k, height) * w, weight[k + radius], w);
+            for (int32_t k = 0; k <= 2 * radius; k += TAPS) {
+                for (int32_t t = 0; t < TAPS; t++)
+                    rows[t] = between + (size_t)within(y + k + t - radius, height) * w;
+                add_weighted(out + (size_t)y * w, rows, weight + k, w);
+            }
     }
     enum clv_status status = between && padded ? CLV_OK : fail_memory(err);
     array_free(between);

@@ -149,14 +149,19 @@ FOR_EVERY_WIDTH static void adam(float *restrict w, float *restrict first, float
 struct descent {
     float *first, *second, *gradient; /* [size] each, one array */
     int32_t *order;                   /* [n] */
+    size_t n;
     size_t size;
 };
 
-/* d->gradient += that of the pixels pixels[n], at most PIXELS, by weights w. */
+/* d->gradient += that of pixels[n], at most PIXELS, by weights w. Inputs of the next ones are fetched meanwhile, for the
+ * order goes all over memory. */
 static void add_gradient(const struct pixel_net *self, struct descent *d, const float *w, const float *inputs,
                          const uint8_t *classes, const int32_t *pixels, int n)
 {
     float x[(MAX_INPUTS + 1) * PIXELS], hidden[HIDDEN * PIXELS], delta[OBJECT_CLASSES * PIXELS];
+    for (const int32_t *next = pixels + n; next < pixels + n + PIXELS && next < d->order + d->n; next++)
+        for (int32_t k = 0; k < self->n_inputs; k += 16)
+            __builtin_prefetch(inputs + (size_t)*next * (size_t)self->n_inputs + k);
     for (int i = 0; i < PIXELS; i++) {
         const float *row = inputs + (size_t)pixels[i < n ? i : 0] * (size_t)self->n_inputs;
         for (int32_t k = 0; k < self->n_inputs; k++)
@@ -223,7 +228,7 @@ enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, con
                                 int32_t n_inputs, int32_t n_copies, uint64_t seed, const struct clv_progress *progress,
                                 struct clv_error *err)
 {
-    struct descent d = {.size = pixel_net_size(n_inputs)};
+    struct descent d = {.size = pixel_net_size(n_inputs), .n = n};
     struct pixel_net made = {.n_inputs = n_inputs,
                              .n_copies = n_copies,
                              .standard = array_alloc((size_t)n_inputs, 2 * sizeof *made.standard),

@@ -89,26 +89,32 @@ TEST(distances_are_those_to_the_nearest_pixel_of_another_value)
 
 TEST(filters_are_their_definitions)
 {
-    float in[N], out[N], high[N], low[N];
-    double weight = 0, want = 0;
+    float in[N], out[N], wide[N], high[N], low[N];
+    double weight[2] = {0}, want[2] = {0};
     int y = 5, x = 2;
     for (uint64_t i = 0; i < N; i++)
         in[i] = (float)rng_uniform(4, 4, i);
     must(filter_gauss(out, in, WIDTH, HEIGHT, 1.5, err));
+    must(
+        filter_gauss(wide, in, WIDTH, HEIGHT, 2, err)); /* 13 pixels, which leave another rest of those added at once */
     must(filter_extremes(high, low, in, WIDTH, HEIGHT, 3, err));
     float most = 0, least = 1;
-    for (int v = -5; v <= 5; v++)
-        for (int u = -5; u <= 5; u++) {
+    for (int v = -6; v <= 6; v++)
+        for (int u = -6; u <= 6; u++) {
             int row = y + v < 0 ? 0 : y + v, column = x + u < 0 ? 0 : x + u;
             float value = in[row * WIDTH + column];
-            weight += exp(-(u * u + v * v) / 4.5);
-            want += exp(-(u * u + v * v) / 4.5) * (double)value;
+            for (int k = 0; k < 2; k++)
+                if (abs(u) <= 5 + k && abs(v) <= 5 + k) {
+                    weight[k] += exp(-(u * u + v * v) / (k ? 8 : 4.5));
+                    want[k] += exp(-(u * u + v * v) / (k ? 8 : 4.5)) * (double)value;
+                }
             if (abs(u) <= 3 && abs(v) <= 3) {
                 most = fmaxf(most, value);
                 least = fminf(least, value);
             }
         }
-    ck_assert_double_eq_tol((double)out[y * WIDTH + x], want / weight, 1e-5);
+    ck_assert_double_eq_tol((double)out[y * WIDTH + x], want[0] / weight[0], 1e-5);
+    ck_assert_double_eq_tol((double)wide[y * WIDTH + x], want[1] / weight[1], 1e-5);
     ck_assert_float_eq(high[y * WIDTH + x], most);
     ck_assert_float_eq(low[y * WIDTH + x], least);
 }
