@@ -5,7 +5,7 @@
 #   make help      the rest
 #
 # Knobs: SANITIZE=address,undefined  DEVELOPER=1 (warnings are errors)  WITH_BK=0|1 (libmaxflow, GPL-3+)
-#        WITH_LP=0|1 (Clp, EPL-2.0, for l1m3n --solver lp; not to be given away with libmaxflow)
+#        WITH_LP=0|1 (Clp, EPL-2.0, for l1m3n --solver lp; a binary with both it and libmaxflow must not be distributed)
 #        WITH_MPI=0|1 (BUILD/mpi/cleave next to the plain one, whose processes under mpirun share their work; its own checks)
 #        WITH_GDAL=0|1 (reads whatever GDAL does: VRT, JPEG 2000, netCDF ..; some 100 Debian packages come with it)
 #        HARDEN=0|1 (stack protector, checked libc calls, relocations read-only)

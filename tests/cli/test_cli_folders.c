@@ -234,7 +234,7 @@ TEST(masks_do_not_go_among_the_images)
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         expect_error(64, formatted("%s", lines[i][1]), "cleave segment -m $MODEL %s", lines[i][0]);
-    expect_error(64, "photos/000.png: would be among the images and be one of them the next time; -o out",
+    expect_error(64, "photos/000.png: the output folder is the input folder; choose another, such as -o out",
                  "cleave marginals -m $MODEL photos -o photos");
     ck_assert(same_bytes(here("photos"), here("before")));
     ck_assert_int_eq(count_files(here("set/images")), 12);

@@ -212,8 +212,7 @@ double memory_of_work(const struct memory_work *work, int32_t width, int32_t hei
 
 /* One rule for everything that any command writes:
  *
- *   1. What exists already is not replaced, unless --overwrite is given, or the command goes on with its own work in
- * this very
+ *   1. Existing files are kept, unless --overwrite is given, or the command goes on with its own work in this very
  *      place (--resume).
  *   2. An output is never one of the command's own inputs, whatever name or link leads there, --overwrite or not.
  *

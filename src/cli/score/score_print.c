@@ -84,7 +84,7 @@ static void print_labels(const struct set_score *score)
 static void print_totals(const char *what, const struct clv_confusion *confusion, const struct clv_labels *labels)
 {
     char a[32], b[32], c[32];
-    printf("%s accuracy %s %%, mean over labels %s %%; mean IoU of the whole set %s\n", what,
+    printf("%s accuracy %s %%, mean over labels %s %%; mean IoU with background %s\n", what,
            shown(a, 1 - clv_confusion_score(confusion).hamming, 100, 2),
            shown(b, mean_over_classes(confusion, labels, clv_confusion_class_accuracy), 100, 2),
            shown(c, mean_over_classes(confusion, labels, clv_confusion_iou), 1, 4));

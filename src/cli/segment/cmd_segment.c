@@ -21,11 +21,11 @@ static const char *const mask_forms[] = {"auto", "grey", "binary", "palette", NU
 static const struct clv_option own_rows[] = {
     {"boxes", 0, "FILE|X,Y,W,H", SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Instead of -m: cut out what is in these boxes\n"
-             "TSV, Pascal VOC, COCO, labelme or YOLO; a file or a folder; or four numbers, one box in pixels for each "
+             "TSV, Pascal VOC, COCO, labelme, YOLO, CVAT or Label Studio; a file or a folder; or four numbers, one box in pixels for each "
              "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
     {"sequence", 0, NULL, SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_FLAG, AT(is_sequence),
      .help =
-         "With -m: label slices together; else carry masks on\n"
+         "With -m: label slices together. Without: carry masks to other frames\n"
          "Rows of one `sequence', or the images of a folder by their numbers. Without a model figure and ground, each "
          "frame's from the nearest given one, before or after it; with one of `train --sequence' window by window"},
     {"given", 0, "NAME,..", SECTION_INPUTS, 0, CLV_OPTION_TEXT, AT(given),
@@ -36,9 +36,9 @@ static const struct clv_option own_rows[] = {
              "auto (default) is palette: values are label numbers, and two labels are shown black and white. grey: "
              "label numbers "
              "as grey values. binary: 0 and 255"},
-    {"min-area", 0, "N", SECTION_OUTPUTS, 0, CLV_OPTION_INT, AT(min_area), .minimum = 0, .maximum = INT32_MAX,
-     .help = "Merge regions of less than N pixels into their largest neighbour\n"
-             "In masks and all that is made of them; holes in objects are regions, too"},
+    {"min-area", 0, "N", SECTION_OUTPUTS, CLV_OPTION_BASIC, CLV_OPTION_INT, AT(min_area), .minimum = 0, .maximum = INT32_MAX,
+     .help = "Merge regions (specks, holes) of less than N pixels into their neighbour\n"
+             "The largest one; in masks and all that is made of them, objects too"},
     {"decode", 0, "RULE", SECTION_DECIDING, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
      .choices = decoding_names_of_images,
      .help = DECODING_HELP ". least-loss: the least expected balanced error of draws"},

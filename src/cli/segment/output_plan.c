@@ -207,7 +207,7 @@ static enum clv_status check_folders(const struct output_list *list, const struc
         status = find_place(&own, &there, mask, err);
         TRY_IF(there && bsearch(&own, places, n, sizeof own, compare_places),
                fail(err, CLV_ERR_USAGE,
-                    "%s: would be among the images and be one of them the next time; -o out writes to another folder",
+                    "%s: the output folder is the input folder; choose another, such as -o out",
                     mask));
     }
     array_free(places);

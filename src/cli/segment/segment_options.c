@@ -41,7 +41,7 @@ const struct clv_option segment_running_rows[] = {
     {"overwrite", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = EXISTING_OVERWRITE,
      .help = OVERWRITE_HELP},
     {"resume", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = EXISTING_RESUME,
-     .help = "Leave out images whose outputs exist"},
+     .help = "Leave out images whose outputs exist; go on with the rest"},
     {"fail-fast", 0, NULL, SECTION_RUN, 0, CLV_OPTION_FLAG, AT(fail_fast),
      .help = "Stop at the first image that fails (default: go on with the rest)"},
     {"shard", 0, "I/N", SECTION_RUN, 0, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard, .help = SHARD_HELP},
@@ -88,8 +88,8 @@ const struct clv_option segment_output_rows[] = {
     {"objects", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(objects),
      .help =
          "Also number and measure objects: FOLDER/objects/, FOLDER/objects.tsv\n"
-         "Objects are connected pieces of a label; objects/<image stem>.png has the number of each pixel's, the table "
-         "place, size, shape and colour of each"},
+         "A model trained on instances/ separates those that touch; of others objects are connected pieces of a label, "
+         "specks included (--min-area), and mean_probability in the table is nan, not known"},
     {"clear-border", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(clear_border),
      .help = "With --objects: leave out objects that touch the image's border"},
     {"tolerance", 0, "PX", SECTION_OUTPUTS, 0, CLV_OPTION_NUMBER, AT(export.tolerance), .minimum = 0, .maximum = 100,
