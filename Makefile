@@ -325,6 +325,7 @@ install: all
 	$(Q)install -m 644 tools/bash-completion $(prefix)/share/bash-completion/completions/cleave
 	$(Q)install -m 644 $(doc_files) $(doc)/
 	$(Q)install -m 644 tools/examples/*.c $(doc)/examples/
+	@echo "cleave is in $(prefix)/bin, libcleave in $(libdir), man pages in $(prefix)/share/man"
 
 # Files by name, and the folders that are nobody else's.
 uninstall:

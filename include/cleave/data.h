@@ -87,6 +87,7 @@ struct clv_set {
     char map_names[CLV_MAX_MAPS][CLV_MAX_MAP_NAME + 1];
     size_t n_maps;
     size_t n_skipped;       /* bare folder: files that are no images by content */
+    char *first_skipped;    /* one of them, or NULL */
     size_t n_unreadable;    /* bare folder: subfolders that may not be read, which were passed over */
     char *first_unreadable; /* one of them, or NULL */
     size_t n_links;         /* bare folder: links to folders that were followed */

@@ -167,7 +167,11 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
         if (path && is_image(path, takes_arrays)) {
             files->paths[files->n++] = file;
         } else {
-            set->n_skipped += path && (*below || !set_is_table(file));
+            bool is_skipped = path && (*below ? !text_ends_with(file, ".aux.xml") : !set_is_table(file));
+            if (is_skipped && !set->n_skipped++) {
+                set->first_skipped = path;
+                path = NULL;
+            }
             array_free(file);
         }
         array_free(path);
@@ -312,6 +316,23 @@ static enum clv_status take_masks(struct path_list *masks, struct path_list *fil
     return status;
 }
 
+static enum clv_status fail_empty(const struct clv_set *set, const struct layout *layout, size_t n_masks,
+                                  struct clv_error *err)
+{
+    char *images = set_path(set, *layout->images ? layout->images : "images");
+    if (!images)
+        return fail_memory(err);
+    if (*layout->images && !set->n_skipped)
+        fail(err, CLV_ERR_NO_INPUT, "%s: is empty; the images go there", images);
+    else if (n_masks)
+        fail(err, CLV_ERR_NO_INPUT, "%s: holds %zu masks and no image; put the photos into %s", set->root, n_masks,
+             images);
+    else
+        fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", set->root, set->n_skipped);
+    array_free(images);
+    return CLV_ERR_NO_INPUT;
+}
+
 enum clv_status set_take_masks(struct path_list *masks, struct path_list *files, const char *folder,
                                struct clv_error *err)
 {
@@ -343,8 +364,7 @@ enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, str
         status = add_image(&fresh, &capacity, &layout, files.paths[i], is_shared[i], &stems, &instances, err);
     TRY(count_lone_masks(&fresh, &stems, layout.masks, err));
     TRY(count_lone_masks(&fresh, &instances, INSTANCES, err));
-    TRY_IF(!fresh.n_items,
-           fail(err, CLV_ERR_NO_INPUT, "%s: holds no image (%zu other files)", folder, fresh.n_skipped));
+    TRY_IF(!fresh.n_items, fail_empty(&fresh, &layout, masks.n, err));
     TRY(set_read_labels(&fresh, err));
     TRY(set_mark_drafts(&fresh, err));
     DELIVER(set, fresh, clv_set_release(&fresh));

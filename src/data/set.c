@@ -18,8 +18,8 @@ void clv_set_release(struct clv_set *set)
 {
     for (size_t i = 0; i < set->n_items; i++)
         clv_item_release(&set->items[i]);
-    arrays_free(set->items, set->root, set->first_unreadable, set->first_link, set->first_lone_mask, set->first_own,
-                set->manifest);
+    arrays_free(set->items, set->root, set->first_skipped, set->first_unreadable, set->first_link, set->first_lone_mask,
+                set->first_own, set->manifest);
     clv_labels_release(&set->labels);
     *set = (struct clv_set){0};
 }
@@ -44,7 +44,7 @@ bool set_is_table(const char *below)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(below, names[i]) == 0)
             return true;
-    return false;
+    return text_ends_with(below, ".aux.xml"); /* GDAL's statistics */
 }
 
 enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item_fields *fields, struct clv_error *err)

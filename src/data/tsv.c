@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "image/image.h"
 
 void tsv_release(struct tsv *table)
 {
@@ -23,6 +24,8 @@ static char *next_line(struct tsv *table)
 static enum clv_status check_text(const struct tsv *table, const char *bytes, size_t size, struct clv_error *err)
 {
     const char *zero = memchr(bytes, 0, size);
+    FAIL_IF(zero && path_is_image(table->path), CLV_ERR_DATA, "%s: is an image; a set is a folder or a manifest",
+            table->path);
     FAIL_IF(zero, CLV_ERR_DATA, "%s: byte %zu is zero: this is no text file", table->path, (size_t)(zero - bytes));
     if (text_is_utf8(bytes, size))
         return CLV_OK;

@@ -67,6 +67,8 @@ enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set
     if (status == CLV_OK)
         report_message(progress, CLV_NOTE, "images of %d band%s: colours are %s, values are the map " BANDS_MAP,
                        recipe->bands.n_bands, recipe->bands.n_bands == 1 ? "" : "s",
-                       recipe->bands.n_bands == 1 ? "grey" : "of them or of their principal components");
+                       recipe->bands.n_bands == 1        ? "grey"
+                       : recipe->bands.weight[0][1] == 0 ? "the first three" /* red has nothing of green */
+                                                         : "their principal components");
     return status;
 }

@@ -180,7 +180,7 @@ static enum clv_status report(const struct summary *summary, const struct superv
                        summary->note);
     const char *name = only < labels->n_labels ? labels->names[only] : "";
     bool may_be_guessed = self->n_boxed || summary->has_label[CLV_VOID]; /* the others, by boxes or strokes */
-    FAIL_IF(n_labels == 1 && !may_be_guessed, CLV_ERR_USAGE,
+    FAIL_IF(n_labels == 1 && !may_be_guessed, CLV_ERR_DATA,
             "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned", options->data,
             self->n_masks, name);
     if (n_labels == 1)

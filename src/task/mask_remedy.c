@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
+#include "data/data.h"
 
 #define MAX_COLOURS 40 /* more are no labels */
 
@@ -67,8 +69,10 @@ static void put_labels(struct text *text, bool of_colours, const struct clv_set 
         if (found.has_value[v])
             text_printf(text, "%d\\t%s%.0d\\n", v, v ? "c" : "background", v);
     text_put(text, "' >");
-    text_put_word(text, set->root);
-    text_put(text, "/labels.tsv");
+    char *table = set_path(set, "labels.tsv");
+    text->failed |= !table;
+    text_put_word(text, table ? table : "");
+    array_free(table);
 }
 
 /* One of two labels of which JPEG is a picture: the old files go where sets do not look. */
@@ -92,15 +96,7 @@ static int whole_factor(int a, int b)
     return factor > 1 && abs(large - factor * small) < factor ? factor : 0;
 }
 
-/* What a path has behind a root of n bytes; "." for the root itself. */
-static const char *below(const char *path, size_t n)
-{
-    return strlen(path) > n ? path + n + (path[n] == '/') : ".";
-}
-
-/* In steps, as labels are not to be mixed, and in a copy: what masks were is not lost. */
-static void put_size_command(struct text *text, const struct clv_item *item, const struct clv_image_limits *limits,
-                             const char *root, const char *images, const char *masks)
+static void put_sizes(struct text *text, const struct clv_item *item, const struct clv_image_limits *limits)
 {
     int32_t width, height, mask_width, mask_height;
     struct clv_error ignored;
@@ -110,18 +106,34 @@ static void put_size_command(struct text *text, const struct clv_item *item, con
     if (factor > 1 && factor == whole_factor(mask_height, height))
         text_printf(text, "; %s are %d times as large as their %s", width > mask_width ? "images" : "masks", factor,
                     width > mask_width ? "masks" : "images");
-    text_put(text, "; this makes resized/, a copy with masks of their images' sizes: (n=");
-    text_put_word(text, root);
-    text_put(text, "/../resized; mkdir \"$n\" && cp -RL ");
-    text_put_word(text, root);
-    text_put(text, "/. \"$n\" && cd -P \"$n\" && python3 -c 'import sys,glob,os.path as p;from PIL import "
-                   "Image as I;i,m=sys.argv[1:];[I.open(f).resize(I.open(glob.glob(p.join(i,p.splitext(p.basename(f))"
-                   "[0].removesuffix(\"_mask\")+\".*\"))[0]).size,0).save(f) for f in glob.glob(m+\"/*.png\")]' ");
-    size_t length = strcmp(root, ".") == 0 ? 0 : strlen(root); /* "." is left out of paths */
-    text_put_word(text, below(images, length));
-    text_put(text, " ");
-    text_put_word(text, below(masks, length));
-    text_put(text, ")");
+    text_put(text, "; bring masks to their images' sizes without mixing labels, such as by Pillow's "
+                   "mask.resize(image.size, 0)");
+}
+
+enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
+                              struct clv_error *err)
+{
+    struct text text;
+    size_t i = 0;
+    char *lone = set->first_lone_mask ? set_path(set, set->first_lone_mask) : NULL,
+         *folder = lone ? path_folder(lone) : NULL;
+    text_init(&text, 1 << 14);
+    text_printf(&text, "%s: none of the %zu images has a mask%s", path, set->n_items, purpose);
+    while (i < set->n_items && (strncasecmp(set->items[i].name, "masks/", 6) != 0 || *set->items[i].name == 'm'))
+        i++;
+    if (i < set->n_items) {
+        text_printf(&text, "; rename %.6s to masks/, and the folder of the photos to images/", set->items[i].name);
+    } else if (folder && strstr(path_name(lone), "_mask.")) {
+        text_put(&text, "; this gives the masks their images' names: (cd ");
+        text_put_word(&text, folder);
+        text_put(&text, " && for f in *_mask.*; do mv \"$f\" \"${f%_mask.*}.${f##*.}\"; done)");
+    } else {
+        text_put(&text, otherwise);
+    }
+    enum clv_status status = text.failed ? fail_memory(err) : fail(err, CLV_ERR_DATA, "%s", text.bytes);
+    arrays_free(folder, lone);
+    text_release(&text);
+    return status;
 }
 
 void mask_remedy(struct text *text, const char *message, enum clv_fault fault, const struct clv_set *set,
@@ -135,14 +147,14 @@ void mask_remedy(struct text *text, const char *message, enum clv_fault fault, c
     }
     if (i == set->n_items)
         return;
-    char *images = path_folder(set->items[i].image), *masks = path_folder(set->items[i].mask);
-    if (!images || !masks)
+    char *masks = path_folder(set->items[i].mask);
+    if (!masks)
         text->failed = true;
     else if (fault == CLV_FAULT_MASK_FORMAT)
         put_png_command(text, masks, &set->items[i]);
     else if (fault == CLV_FAULT_MASK_SIZE)
-        put_size_command(text, &set->items[i], limits, set->root, images, masks);
+        put_sizes(text, &set->items[i], limits);
     else if (fault == CLV_FAULT_MASK_VALUES || fault == CLV_FAULT_MASK_COLOURS)
         put_labels(text, fault == CLV_FAULT_MASK_COLOURS, set, limits);
-    arrays_free(images, masks);
+    array_free(masks);
 }

@@ -71,6 +71,11 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
 #define UNREADABLE_FOLDERS "folder may not be read and was left out", "folders may not be read and were left out"
 #define LINKED_FOLDERS     "link to a folder was followed", "links to folders were followed"
 
+/* CLV_ERR_DATA: no image of the set has a mask for the purpose; names folders and masks that are nearly named as they
+ * should be, or else says `otherwise`. */
+enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
+                              struct clv_error *err) CLV_CHECK;
+
 /* Notes what reading a folder left out and followed. */
 void training_set_note_skipped(const struct clv_set *set, const char *path, const struct clv_progress *progress);
 
@@ -158,7 +163,7 @@ enum clv_status supervision_read(struct supervision *self, const struct clv_trai
 
 /* Reads every image, and every mask against its image's size. What is bad is named, all of it (with self->bad, which
  * were found so before): an error, or with options->skip_bad left out. Notes how masks were understood (0/255 as 0/1)
- * and which hold nothing but background. Masks that hold one label alone are CLV_ERR_USAGE, or a note where boxes or
+ * and which hold nothing but background. Masks that hold one label alone are CLV_ERR_DATA, or a note where boxes or
  * void pixels leave others to be pseudo-labelled. Bad is, too, an image whose features take more memory than can be had
  * while they are made. Where images have boxes, boxes of those with masks receive the box of the mask's figure; none
  * where there is no figure. */

@@ -23,15 +23,31 @@ bool is_tensor_file(const char *path)
            features_is_sharded(path);
 }
 
+/* Those of a set, which is named, or others, of which a command makes one. */
+static enum clv_status fail_two_folders(const char *option, const char *images, const char *masks,
+                                        struct clv_error *err)
+{
+    size_t n = strlen(images), m = strlen(masks);
+    n -= n && images[n - 1] == '/';
+    m -= m && masks[m - 1] == '/';
+    bool is_set = n >= 6 && m + 1 == n && strncmp(images + n - 6, "images", 6) == 0 &&
+                  strncmp(masks + m - 5, "masks", 5) == 0 && strncmp(images, masks, n - 6) == 0 &&
+                  (n == 6 || images[n - 7] == '/');
+    if (is_set)
+        return fail(err, CLV_ERR_USAGE, "%s: a set is one folder: `cleave train %.*s'", option,
+                    n > 6 ? (int)(n - 6) : 1, n > 6 ? images : ".");
+    return fail(err, CLV_ERR_USAGE,
+                "%s: a set is one folder; this makes set/ of images and their masks: mkdir set && ln -sr '%s' "
+                "set/images && ln -sr '%s' set/masks",
+                option, images, masks);
+}
+
 enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
     char **path = paths->paths;
     if (paths->n == 2 && strcmp(option, "--data") == 0 && path_is_folder(path[0]) && path_is_folder(path[1]))
-        return fail(err, CLV_ERR_USAGE,
-                    "%s: a set is one folder; this makes set/ of images and their masks: mkdir set && ln -sr '%s' "
-                    "set/images && ln -sr '%s' set/masks",
-                    option, path[0], path[1]);
+        return fail_two_folders(option, path[0], path[1], err);
     for (size_t i = 0; i < paths->n && paths->n > 1 && status == CLV_OK; i++) {
         enum path_kind kind;
         status = path_look(&kind, paths->paths[i], err);
@@ -52,7 +68,7 @@ void training_set_note_manifest(const struct clv_set *set, const char *path, con
 void training_set_note_skipped(const struct clv_set *set, const char *path, const struct clv_progress *progress)
 {
     report_count(progress, NULL, set->n_own, OWN_IMAGES, set->first_own);
-    report_count(progress, path, set->n_skipped, NO_IMAGES, NULL);
+    report_count(progress, path, set->n_skipped, NO_IMAGES, set->first_skipped);
     report_count(progress, path, set->n_unreadable, UNREADABLE_FOLDERS, set->first_unreadable);
     report_count(progress, path, set->n_links, LINKED_FOLDERS, set->first_link);
 }
@@ -131,11 +147,10 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
         report_message(progress, CLV_NOTE, "%s: %zu of %zu images have no mask and were left out, the first is %s",
                        path, n_without, n, first);
     if (!kept)
-        return fail(err, CLV_ERR_DATA,
-                    "%s: none of the %zu images has a mask to learn from: masks/NAME.png goes with images/NAME.jpg, "
-                    "or NAME_mask.png with NAME.jpg next to it; "
-                    "`cleave label' makes masks, and --boxes FILE trains on boxes",
-                    path, n);
+        return fail_unmasked(set, path, " to learn from",
+                             ": masks/NAME.png goes with images/NAME.jpg, or NAME_mask.png with NAME.jpg next to it; "
+                             "`cleave label' makes masks, and --boxes FILE trains on boxes",
+                             err);
     kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (set->items[i].mask)

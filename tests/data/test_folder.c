@@ -30,6 +30,23 @@ static void put_image(const char *name, bool is_jpeg)
     clv_image_release(&image);
 }
 
+TEST(statistics_of_gdal_are_no_files_that_were_skipped)
+{
+    struct clv_set set = {0};
+    put_image("z.png", false);
+    put("z.png.aux.xml", "<PAMDataset/>", 13);
+    put("notes.txt", "hello", 5);
+    must(clv_set_read(&set, temporary_folder(), err));
+    ck_assert_uint_eq(set.n_skipped, 1);
+    ck_assert_str_eq(path_name(set.first_skipped), "notes.txt");
+    clv_set_release(&set);
+    put_image("images/a.png", false);
+    put("images/a.png.aux.xml", "<PAMDataset/>", 13);
+    must(clv_set_read(&set, here("images"), err));
+    ck_assert_uint_eq(set.n_skipped, 0);
+    clv_set_release(&set);
+}
+
 TEST(images_are_recognised_by_content_and_the_rest_is_counted)
 {
     struct clv_set set = {0};

@@ -11,6 +11,10 @@ from PIL import Image, ImageFilter
 import cleave
 
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
+
+
 def read(path):
     mask = np.array(Image.open(path.parent.parent / "masks" / (path.stem + ".png")))
     return cleave.read_image(path), (mask > 0).astype(np.uint8)

@@ -11,6 +11,8 @@ from PIL import Image
 import cleave
 
 ASSETS = pathlib.Path(__file__).resolve().parents[2] / "assets"
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
 out = pathlib.Path(sys.argv[1])
 out.mkdir(parents=True, exist_ok=True)
 

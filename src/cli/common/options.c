@@ -262,13 +262,21 @@ enum clv_status options_take_arguments(const struct option_table *table, struct 
     return status;
 }
 
+/* Or, where its splits are asked for, the folder of one. */
+static bool is_manifest(const char *path, bool or_its_folder)
+{
+    char *inside = or_its_folder ? path_join(path, "manifest.tsv") : NULL;
+    bool is_there = (text_ends_with(path, ".tsv") && strlen(path) > 4) || (inside && path_exists(inside));
+    array_free(inside);
+    return is_there;
+}
+
 enum clv_status options_take_manifest(const struct option_table *table, struct common_options *common,
                                       struct clv_error *err)
 {
     size_t k = 0;
-    for (size_t length; k < common->n_arguments; k++)
-        if ((length = strlen(common->arguments[k])) > 4 && strcmp(common->arguments[k] + length - 4, ".tsv") == 0)
-            break;
+    while (k < common->n_arguments && !is_manifest(common->arguments[k], options_given(common, "split")))
+        k++;
     if (k == common->n_arguments || options_given(common, "data"))
         return CLV_OK;
     const struct option_group *group;

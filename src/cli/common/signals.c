@@ -25,7 +25,10 @@ static void on_signal(int number)
     if (again && asks_for_requeue(number))
         return;
     if (again) {
+        static const char message[] = "cleave: stopped; where there is --resume, it goes on\n";
         file_remove_temporaries();
+        if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
+            _exit(128 + number); /* nobody reads it */
         _exit(128 + number);
     }
     received = number;

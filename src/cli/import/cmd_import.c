@@ -263,14 +263,14 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     const char *first_without = NULL;
     bool is_layer = boxes->form == CLV_BOXES_GEOJSON,
          is_of_all = is_layer && !path_is_folder(self->options->annotations);
+    TRY_IF(is_of_all && images->n_items > 1, import_check_places(images, err));
     for (size_t i = 0; i < images->n_items && status == CLV_OK; i++) {
         const struct clv_item *item = &images->items[i];
         const struct clv_image_boxes *entry = is_of_all ? boxes->images : entries[i];
         struct clv_image_boxes laid = {0};
         enum clv_status taken = CLV_OK;
         if (entry && is_layer) {
-            taken =
-                import_lay(&laid, entry, item->image, is_of_all && images->n_items > 1, &self->options->limits, err);
+            taken = import_lay(&laid, entry, item->image, &self->options->limits, err);
             entry = &laid;
         }
         if (taken == CLV_OK && (!entry || (!entry->n_boxes && entry->n_skipped))) {
@@ -295,8 +295,9 @@ static enum clv_status fail_empty(const struct import_set *self, const struct cl
                                   struct clv_error *err)
 {
     size_t n_named = 0;
+    bool is_of_all = boxes->form == CLV_BOXES_GEOJSON && !path_is_folder(self->options->annotations);
     for (size_t i = 0; i < images->n_items; i++)
-        n_named += entries[i] != NULL;
+        n_named += is_of_all || entries[i] != NULL;
     if (n_named)
         return fail(err, CLV_ERR_DATA, "%s: nothing that it says of %zu of the %zu images in %s can be used",
                     self->options->annotations, n_named, images->n_items, self->options->images);

@@ -101,10 +101,11 @@ enum clv_status import_objects_end(struct import_objects *self, struct import_se
                                    struct clv_error *err) CLV_CHECK;
 
 /* *laid has those polygons of the layer that meet the image, in its pixels; import_unlay it, whatever the status. Its names
- * are the layer's. An image without a place has pixels for coordinates, unless the layer is shared by several.
- * CLV_ERR_DATA: such a one, another coordinate system. */
+ * are the layer's. An image without a place has pixels for coordinates. CLV_ERR_DATA: another coordinate system. */
 enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_boxes *layer, const char *image,
-                           bool is_shared, const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+/* Of images that share a layer each must lie somewhere on Earth, or else CLV_ERR_DATA. */
+enum clv_status import_check_places(const struct clv_set *images, struct clv_error *err) CLV_CHECK;
 void import_unlay(struct clv_image_boxes *laid);
 
 /* Folders of a mask for each object. */

@@ -44,8 +44,7 @@ static enum clv_status lay_one(struct clv_image_boxes *laid, const struct clv_bo
 
 /* The place's map from coordinates to pixels. */
 static enum clv_status find_pixels(double pixel_of[6], const struct raster_place *place,
-                                   const struct clv_image_boxes *layer, const char *image, bool is_shared,
-                                   struct clv_error *err)
+                                   const struct clv_image_boxes *layer, const char *image, struct clv_error *err)
 {
     static const double as_it_is[6] = {1, 0, 0, 0, 1, 0};
     bool ignored;
@@ -56,17 +55,31 @@ static enum clv_status find_pixels(double pixel_of[6], const struct raster_place
                     image, epsg, layer->source, other, epsg);
     if (raster_place_inverse(pixel_of, place))
         return CLV_OK;
-    if (is_shared)
-        return fail(err, CLV_ERR_DATA,
-                    "%s: does not say where on Earth it lies, so that no layer of several images "
-                    "can be laid on it; a folder of a GeoJSON an image has pixels as coordinates",
-                    image);
     memcpy(pixel_of, as_it_is, sizeof as_it_is);
     return CLV_OK;
 }
 
+enum clv_status import_check_places(const struct clv_set *images, struct clv_error *err)
+{
+    size_t n_without = 0, first = 0;
+    for (size_t i = 0; i < images->n_items; i++) {
+        struct raster_place place;
+        double ignored[6];
+        raster_find_place(&place, images->items[i].image);
+        if (!raster_place_inverse(ignored, &place) && !n_without++)
+            first = i;
+        raster_place_release(&place);
+    }
+    FAIL_IF(n_without, CLV_ERR_DATA,
+            "%s: does not say where on Earth it lies, nor do %zu others of the %zu images; a layer of several images "
+            "needs that: --images FOLDER takes those of FOLDER alone. A folder of a GeoJSON an image has pixels as "
+            "coordinates",
+            images->items[first].image, n_without - 1, images->n_items);
+    return CLV_OK;
+}
+
 enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_boxes *layer, const char *image,
-                           bool is_shared, const struct clv_image_limits *limits, struct clv_error *err)
+                           const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct raster_place place;
     double pixel_of[6];
@@ -74,7 +87,7 @@ enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_
     laid->n_skipped = layer->n_boxes > 0; /* an image that none of them meets is left out */
     MUST(clv_image_read_size(&laid->width, &laid->height, image, limits, err));
     raster_find_place(&place, image);
-    enum clv_status status = find_pixels(pixel_of, &place, layer, image, is_shared, err);
+    enum clv_status status = find_pixels(pixel_of, &place, layer, image, err);
     laid->boxes = array_alloc(layer->n_boxes, sizeof *laid->boxes);
     TRY_IF(!laid->boxes, fail_memory(err));
     for (size_t i = 0; i < layer->n_boxes && status == CLV_OK; i++)

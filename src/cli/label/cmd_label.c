@@ -275,6 +275,8 @@ enum clv_status cmd_label(int argc, char **argv, struct clv_error *err)
     struct label self = {.opens_browser = 1};
     enum clv_status status = parse(&self, argc, argv, err);
     TRY(output_locks_folder(&self.common.outputs.locks, self.folder, NULL, err));
+    if (status != CLV_OK && output_locks_exit_code())
+        status = fail(err, status, "%s: cleave label has it open, or another run writes there", self.folder);
     TRY(run(&self, err));
     common_options_release(&self.common);
     return status;

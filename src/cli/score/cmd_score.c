@@ -1,4 +1,5 @@
 /* cleave score: masks against the truth. */
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -341,6 +342,16 @@ static bool has_masks(const struct clv_set *set)
     return i < set->n_items;
 }
 
+/* How much of the images' names `segment' cut off: with --data what all of the set have in common, of a folder as the
+ * argument nothing, so that predictions are in FOLDER/images/. */
+static size_t find_common(const struct clv_set *set, const char *folder)
+{
+    char below[PATH_MAX];
+    size_t common = set_common_folder(set);
+    snprintf(below, sizeof below, "%s/%.*s", folder ? folder : "", (int)common, set->items[0].name);
+    return folder && path_is_folder(below) ? 0 : common;
+}
+
 static enum clv_status run(const struct score *self, struct clv_error *err)
 {
     struct clv_progress progress = console_progress(NULL);
@@ -349,16 +360,18 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     struct input_list inputs = {0};
     struct set_score score = {0};
     struct clv_labels predicted = {0};
+    char remedy[2 * PATH_MAX];
     MUST(clv_set_read(&set, self->data, err));
     training_set_note_manifest(&set, self->data, &progress);
     training_set_drop_drafts(&set, self->data, "", &progress);
-    size_t common = set_common_folder(&set); /* of the whole set, as segment has it */
+    size_t common = find_common(&set, self->predictions);
     enum clv_status status = clv_set_select(&set, self->split, err);
     TRY(training_set_hide(&set, self->voids, err));
-    TRY_IF(!has_masks(&set), fail(err, CLV_ERR_DATA,
-                                  "%s: none of the %zu images has a mask, which would be the truth; the set with the "
-                                  "truth comes first, the folder of predictions second",
-                                  self->data, set.n_items));
+    snprintf(remedy, sizeof remedy,
+             "; if these are masks, put them into %s/masks and the photos into %s/images; the set with the truth comes "
+             "first, the folder of predictions second",
+             set.root, set.root);
+    TRY_IF(!has_masks(&set), fail_unmasked(&set, self->data, ", which would be the truth", remedy, err));
     TRY(training_set_require_masks(&set, self->data, &progress, err));
     TRY(inputs_add_set(&inputs, &set, common, err));
     TRY_IF(self->model_path, clv_model_read(&model, self->model_path, err));

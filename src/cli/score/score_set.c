@@ -89,11 +89,9 @@ static enum clv_status check_all_there(const struct score_task *task, struct clv
             first = path;
         }
     }
-    char *images = n_missing == n ? path_join(task->folder, "images") : NULL; /* where `segment SET` puts them */
-    TRY_IF(n_missing, fail(err, CLV_ERR_NO_INPUT, "%s: no such prediction (%zu of %zu are missing)%s%s", first,
-                           n_missing, n, images && path_is_folder(images) ? "; perhaps they are in " : "",
-                           images && path_is_folder(images) ? images : ""));
-    arrays_free(images, first);
+    TRY_IF(n_missing,
+           fail(err, CLV_ERR_NO_INPUT, "%s: no such prediction (%zu of %zu are missing)", first, n_missing, n));
+    array_free(first);
     return status;
 }
 

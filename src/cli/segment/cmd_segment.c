@@ -9,6 +9,7 @@
 #include "cli/common/common.h"
 #include "cli/segment/segment.h"
 #include "feature/dataset/dataset.h"
+#include "image/raster/raster.h"
 #include "report/report.h"
 #include "segment/segment.h"
 #include "task/task.h"
@@ -21,7 +22,8 @@ static const char *const mask_forms[] = {"auto", "grey", "binary", "palette", NU
 static const struct clv_option own_rows[] = {
     {"boxes", 0, "FILE|X,Y,W,H", SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_TEXT, AT(boxes),
      .help = "Instead of -m: cut out what is in these boxes\n"
-             "TSV, Pascal VOC, COCO, labelme, YOLO, CVAT or Label Studio; a file or a folder; or four numbers, one box in pixels for each "
+             "TSV, Pascal VOC, COCO, labelme, YOLO, CVAT or Label Studio; a file or a folder; or four numbers, one box "
+             "in pixels for each "
              "image. Several labels count from 1 in the order met, or as in the set's labels.tsv"},
     {"sequence", 0, NULL, SECTION_INPUTS, CLV_OPTION_BASIC, CLV_OPTION_FLAG, AT(is_sequence),
      .help =
@@ -36,9 +38,9 @@ static const struct clv_option own_rows[] = {
              "auto (default) is palette: values are label numbers, and two labels are shown black and white. grey: "
              "label numbers "
              "as grey values. binary: 0 and 255"},
-    {"min-area", 0, "N", SECTION_OUTPUTS, CLV_OPTION_BASIC, CLV_OPTION_INT, AT(min_area), .minimum = 0, .maximum = INT32_MAX,
-     .help = "Merge regions (specks, holes) of less than N pixels into their neighbour\n"
-             "The largest one; in masks and all that is made of them, objects too"},
+    {"min-area", 0, "N", SECTION_OUTPUTS, 0, CLV_OPTION_INT, AT(min_area), .minimum = 0, .maximum = INT32_MAX,
+     .help = "Merge regions (specks, holes) of less than N pixels into their largest neighbour\n"
+             "In masks and all that is made of them, objects, too"},
     {"decode", 0, "RULE", SECTION_DECIDING, CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(decoding),
      .choices = decoding_names_of_images,
      .help = DECODING_HELP ". least-loss: the least expected balanced error of draws"},
@@ -127,8 +129,20 @@ static void drop_further_bands(struct input_list *inputs, const char *names)
             inputs->items[inputs->n++] = inputs->items[i];
 }
 
-static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_dataset *dataset,
-                              struct clv_error *err)
+/* The first image of bands, which a model of photographs takes for one. */
+static void note_bands(const struct input_list *inputs, const struct clv_image_limits *limits)
+{
+    for (size_t i = 0; i < inputs->n && limits->grey16_high <= 0; i++)
+        if (inputs->items[i].image && raster_is_deep(inputs->items[i].image, limits)) {
+            console_note("warning: %s: an image of bands, but the model is of photographs: colours are made of the "
+                         "bands by this image's own values",
+                         inputs->items[i].image);
+            return;
+        }
+}
+
+static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_model *model,
+                              const struct clv_dataset *dataset, struct clv_error *err)
 {
     char real_output[PATH_MAX];
     enum clv_status status = CLV_OK;
@@ -150,6 +164,8 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
         report_count(&progress, NULL, inputs->n_skipped, NO_IMAGES, inputs->first_skipped);
         report_count(&progress, NULL, inputs->n_own, OWN_IMAGES, inputs->first_own);
     }
+    if (status == CLV_OK && model && model->has_recipe && !model->recipe.bands.n_bands)
+        note_bands(inputs, &self->common.limits);
     TRY_IF(!inputs->n, fail(err, CLV_ERR_NO_INPUT, "%s: no images in it",
                             self->features ? self->features
                             : self->data   ? self->data
@@ -210,9 +226,11 @@ static enum clv_status finish_report(struct segment_run *run, enum clv_status st
     return status;
 }
 
-static void print_summary(const struct segment *self, const struct segment_counts *counts, size_t n, bool interrupted)
+/* n_given: pages of a file that are given masks. */
+static void print_summary(const struct segment *self, const struct segment_counts *counts, size_t n, size_t n_given,
+                          bool interrupted)
 {
-    char of_all[32] = "", failed[64] = "", before[64] = "", objects[48] = "";
+    char of_all[32] = "", failed[64] = "", before[64] = "", objects[48] = "", given[48] = "";
     if (interrupted)
         snprintf(of_all, sizeof of_all, " of %zu", n);
     if (counts->n_failed)
@@ -221,13 +239,15 @@ static void print_summary(const struct segment *self, const struct segment_count
         snprintf(before, sizeof before, ", %zu finished before", counts->n_finished_before);
     if (self->objects)
         snprintf(objects, sizeof objects, ", %zu object%s", counts->n_objects, counts->n_objects == 1 ? "" : "s");
-    console_note("%zu%s %s%s %s into %s%s%s%s%s%s", counts->n_done, of_all,
+    if (n_given)
+        snprintf(given, sizeof given, ", and %zu given page%s", n_given, n_given == 1 ? "" : "s");
+    console_note("%zu%s %s%s %s into %s%s%s%s%s%s%s", counts->n_done, of_all,
                  self->marginals ? "probability map" : "image", (interrupted ? n : counts->n_done) == 1 ? "" : "s",
                  self->marginals ? "written" : "segmented",
                  segment_is_piped(self) ? "standard output"
                  : self->file           ? self->file
                                         : self->output,
-                 objects, failed, before, interrupted ? "; the same line with --resume goes on" : "",
+                 given, objects, failed, before, interrupted ? "; the same line with --resume goes on" : "",
                  interrupted && self->existing == EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }
 
@@ -278,7 +298,9 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     TRY_IF(self->json && is_leader, marginals_print_json(run, &counts, err));
     text_release(&run->json);
     if ((counts.n_done + counts.n_finished_before || counts.n_failed > 1) && (is_whole || !run->stack))
-        print_summary(self, &counts, run->inputs->n, status == CLV_ERR_INTERRUPTED && !segment_is_piped(self));
+        print_summary(self, &counts, run->inputs->n,
+                      self->is_stack && !self->model_path ? run->sequence->set.n_items - run->inputs->n : 0,
+                      status == CLV_ERR_INTERRUPTED && !segment_is_piped(self));
     /* Failures of single images were printed as they came: only their status is left. */
     return status == CLV_OK ? counts.first_failure : status;
 }
@@ -351,7 +373,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     TRY_IF(self->features, features_open_list(&dataset, NULL, &self->common.paths, 0, err));
     TRY(mask_form_check((enum mask_form)self->mask_form, &model.labels, err));
     TRY(cutout_choose(work.is_cut, self->cutout_labels, &model.labels, err));
-    TRY(gather(&inputs, self, dataset, err));
+    TRY(gather(&inputs, self, &model, dataset, err));
     if (status == CLV_OK && self->model_path && !self->features && !self->marginals)
         find_tiled(&inputs, &self->common.limits);
     TRY_IF(!self->features && self->model_path && (self->maps.n || model.recipe.n_maps),

@@ -86,10 +86,10 @@ const struct clv_option segment_output_rows[] = {
      .help = "Also the objects for other programs: coco, labelme, voc, yolo, geojson\n"
              "In FOLDER/coco.json, or in files in FOLDER/FORM/. Several, or the option again: each of them"},
     {"objects", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(objects),
-     .help =
-         "Also number and measure objects: FOLDER/objects/, FOLDER/objects.tsv\n"
-         "A model trained on instances/ separates those that touch; of others objects are connected pieces of a label, "
-         "specks included (--min-area), and mean_probability in the table is nan, not known"},
+     .help = "Also number and measure objects; --min-area N drops specks\n"
+             "In FOLDER/objects/ and FOLDER/objects.tsv. A model trained on instances/ separates those that touch; of "
+             "others objects are connected pieces of a label, "
+             "and mean_probability in the table is nan, not known"},
     {"clear-border", 0, NULL, SECTION_OUTPUTS, 0, CLV_OPTION_FLAG, AT(clear_border),
      .help = "With --objects: leave out objects that touch the image's border"},
     {"tolerance", 0, "PX", SECTION_OUTPUTS, 0, CLV_OPTION_NUMBER, AT(export.tolerance), .minimum = 0, .maximum = 100,
@@ -127,7 +127,6 @@ static const struct option_rule of_boxes[] =
 },
                                 of_inputs[] = {
                                     {"given", RULE_NEEDS, "sequence", "masks of what are given?"},
-                                    {"split", RULE_NEEDS, "data", "splits of what?"},
                                     {"maps", RULE_EXCLUDES, "features",
                                      "goes with a model and images, not with --features, which has what they gave"},
                                     {"maps", RULE_EXCLUDES, "boxes", "goes with a model and images, not with --boxes"},
@@ -165,6 +164,7 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
         return fail(err, CLV_ERR_USAGE, "-o - and --status - both want standard output");
     if (!self->data && !self->features && !common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "%s: no images: name files or folders, or --data, or --features", command);
+    FAIL_IF(self->split && !self->data, CLV_ERR_USAGE, "--split: --data is missing: splits of what?");
     MUST(options_check(common, of_inputs, sizeof of_inputs / sizeof *of_inputs, err));
     if (self->features && common->n_arguments)
         return fail(err, CLV_ERR_USAGE, "--features: goes with neither --data nor further inputs");

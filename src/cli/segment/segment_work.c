@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -86,17 +87,25 @@ static enum clv_status input_maps_read(struct work *work, const struct segment_r
     return work->map_means ? map_drift_means(work->map_means, work->maps, recipe, err) : fail_memory(err);
 }
 
+/* Of fewer images nobody knows how much images differ. */
+#define FEWEST_LEARNED 8
+
 /* One at a time and in input order: a note on maps that are not like those that the model was learned from. */
 static void input_maps_watch(struct job *job, const struct work *work)
 {
     const struct clv_recipe *recipe = &job->run->model->recipe;
     double deviations = 0;
     int32_t m = map_drift_add(&deviations, &job->maps, work->map_means, recipe);
-    if (m >= 0)
-        console_note("maps %s: those of the first %zu image%s are not like those of the training images: means of "
-                     "channels are %.1f of their deviations off. Made by another network, or in another way? What was "
-                     "learned from maps may not hold here",
-                     recipe->maps[m].name, job->maps.n, job->maps.n == 1 ? "" : "s", deviations);
+    const char *n_learned = clv_record_get(&job->run->model->record, "images");
+    bool is_bands = m >= 0 && strcmp(recipe->maps[m].name, BANDS_MAP) == 0;
+    if (m >= 0 && !(n_learned && strtod(n_learned, NULL) < FEWEST_LEARNED))
+        console_note("%s%s: those of the first %zu image%s are not like those of the training images: means of %s are "
+                     "%.1f of their deviations off. %s",
+                     is_bands ? "" : "maps ", recipe->maps[m].name, job->maps.n, job->maps.n == 1 ? "" : "s",
+                     is_bands ? "bands" : "channels", deviations,
+                     is_bands ? "Of another sensor, unit or season? What was learned may not hold here"
+                              : "Made by another network, or in another way? What was learned from maps may not hold "
+                                "here");
 }
 
 /* The same of features: after 1, 2, 4, .. images, as few say little. Models of 8 and of 147 photos of horses reach at

@@ -78,6 +78,14 @@ enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, 
     TRY_IF(self->set.labels.n_labels > 2,
            fail(err, CLV_ERR_DATA, "%s: --sequence carries figure and ground, this set has %d labels", options->data,
                 self->set.labels.n_labels));
+    size_t n_masks = 0;
+    for (size_t i = 0; i < self->set.n_items && status == CLV_OK; i++)
+        n_masks += self->set.items[i].mask != NULL;
+    TRY_IF(!n_masks && self->set.n_items > 1,
+           fail(err, CLV_ERR_DATA,
+                "%s: none of the %zu frames has a mask; --sequence FOLDER needs FOLDER/images and FOLDER/masks, with a "
+                "mask of at least one frame",
+                options->data, self->set.n_items));
     TRY(clv_labels_copy(labels, &self->set.labels, err));
     TRY(chains_find(&self->chains, &self->set, options->given, options->split, err));
     TRY_IF(!self->chains.n_wanted, fail(err, CLV_ERR_NO_INPUT,

@@ -69,14 +69,14 @@ enum clv_status slices_run(struct threads *threads, struct clv_error *err)
     struct job *job = threads->job;
     const struct clv_item *items = job->run->sequence->set.items;
     size_t n = job->run->inputs->n, size = (size_t)job->run->model->recipe.window;
-    bool is_exact = refining_is_cut(job->run->model);
+    size_t n_longest = 0;
     enum clv_status status = CLV_OK;
     for (size_t first = 0, end; first < n && status == CLV_OK; first = end) {
         const char *name = items[first].sequence;
         for (end = first + 1;
              end < n && (name ? items[end].sequence && !strcmp(name, items[end].sequence) : !items[end].sequence);)
             end++;
-        is_exact &= end - first <= size;
+        n_longest = end - first > n_longest ? end - first : n_longest;
         struct slice_work work = {.threads = threads,
                                   .first = first,
                                   .slices = {.model = job->run->model,
@@ -92,8 +92,10 @@ enum clv_status slices_run(struct threads *threads, struct clv_error *err)
         job->slices = &work;
         status = slices_label(&work.slices, err);
     }
-    if (status == CLV_OK && !is_exact)
-        console_note("windows of %zu slices: the labels are not exactly the best ones of a whole sequence", size);
+    if (status == CLV_OK && n_longest > size && job->run->model->shape.n_edge_features)
+        console_note("%zu slices are longer than a window of %zu: labelled in overlapping windows, so the result is "
+                     "approximate",
+                     n_longest, size);
     job->slices = NULL;
     return status;
 }

@@ -450,7 +450,7 @@ TEST(what_cannot_be_served_is_reported_at_once)
     expect(66, "is no folder", here("synth/manifest.tsv"));
     run_here("mkdir bare");
     expect(66, "holds no image", here("bare"));
-    expect(75, "another run writes there now", folder());
+    expect(75, "cleave label has it open", folder());
     expect(71, "; --port names another one", formatted("--port %d %s", server.port, other));
     stop(&server);
 }

@@ -187,10 +187,10 @@ TEST(predictions_that_are_missing_or_of_another_size_are_named)
                  "cd %s && cleave score --data set/manifest.tsv --pred pred", folder);
     expect_error(66, "pred/b.png: no such prediction (1 of 2 are missing)",
                  "cd %s && rm pred/b.png && cleave score --data set/manifest.tsv --pred pred --json", folder);
-    expect_error(
-        66, "(2 of 2 are missing); perhaps they are in pred/images",
-        "cd %s && mkdir pred/images && mv pred/a.png pred/images && cleave score set pred && rm -r pred/images",
-        folder);
+    expect_error(66, "pred/images/b.png: no such prediction (1 of 2 are missing)",
+                 "cd %s && mkdir pred/images && mv pred/a.png pred/images && cleave score set pred", folder);
+    run_here("cp pred/images/a.png pred/images/b.png && cleave score set pred | grep 'mean IoU with background'");
+    run_here("rm -r pred/images");
     expect_error(66, "nowhere: no such folder", "cd %s && cleave score --data set --pred nowhere", folder);
     expect_error(65, "no image has split \"dev\"",
                  "cd %s && cleave score --data set/manifest.tsv --split dev --pred pred", folder);

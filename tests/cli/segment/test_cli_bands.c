@@ -69,7 +69,8 @@ TEST(bands_are_learned_and_masks_lie_where_images_do)
     struct raster_place found;
     size_t size;
     make_set(here("set"));
-    expect_output("images of 4 bands", "cleave train set -o m.cleave " QUICK " 2>&1");
+    expect_output("images of 4 bands: colours are their principal components, values",
+                  "cleave train set -o m.cleave " QUICK " 2>&1");
     run_here("cleave segment -m m.cleave set/images/*.tif -o out --export geojson --overlay");
     ck_assert(path_exists(here("out/5.tif")) && path_exists(here("out/overlays/5.png")));
     raster_find_place(&found, here("out/5.tif"));
@@ -89,6 +90,8 @@ TEST(bands_are_learned_and_masks_lie_where_images_do)
              "one.tif && cmp one.tif out/0.tif");
     run_here("cleave features --data set -m m.cleave -o f.safetensors && cleave segment -m m.cleave --features "
              "f.safetensors -o of");
+    expect_output("warning: set/images/0.tif: an image of bands, but the model is of photographs",
+                  "cleave segment -m $MODEL set -o photographs 2>&1");
     expect_error(65, "3 bands, the images learned from have 4", "cleave segment -m m.cleave out/overlays/0.png -o x");
     if (run_command(NULL, "gdalinfo --version") != 0) {
         skip("bands_are_learned_and_masks_lie_where_images_do", "no gdalinfo (Debian's gdal-bin)");

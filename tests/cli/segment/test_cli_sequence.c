@@ -96,7 +96,7 @@ TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
     const char *set = write_frames("pages", false);
     free(expect_success("cp %s/masks/f8.png %s/masks/f12.png", set, set)); /* so that chains go both ways */
     free(expect_success("\"$CLEAVE\" segment -q --sequence %s -o %s/out", set, set));
-    free(expect_success("\"$CLEAVE\" segment -q --sequence %s -t 3 -o %s/labels.tif", set, set));
+    expect_output("4 images segmented into", "cleave segment --sequence %s -t 3 -o %s/labels.tif 2>&1", set, set);
     uint32_t n = 0;
     must(clv_image_count(&n, formatted("%s/labels.tif", set), err));
     ck_assert_uint_eq(n, FRAMES);
@@ -111,6 +111,9 @@ TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
         clv_indexed_image_release(&mask);
     }
     write_manifest(set);
+    run_here(
+        "cleave segment -q --sequence %s --given first --split rest -o %s/as && test $(ls %s/as/*.png | wc -l) = 5",
+        set, set, set);
     expect_error(64, "has a page for each frame; leave out --split",
                  "\"$CLEAVE\" segment --sequence --data %s/manifest.tsv --split rest -o %s/l.tif", set, set);
 }
@@ -146,7 +149,8 @@ TEST(what_cannot_be_carried_is_refused_by_name)
         {"--given first -m x -o out set", "--given: --sequence is missing", 64},
         {"--sequence --data set --given nobody -o out", "nobody", 65},
         {"--sequence -o out lone", "nothing to carry: 1 frame", 66},
-        {"--sequence -o out bare", "f8.png: none of the 2 frames from here on has a mask", 65},
+        {"--sequence -o out bare", "bare: none of the 2 frames has a mask; --sequence FOLDER needs FOLDER/images and",
+         65},
     };
     run_here("cd %s/.. && mkdir -p lone/images lone/masks bare && mv %s set && cp set/images/f8.png lone/images && cp "
              "set/masks/f8.png lone/masks && cp set/images/f8.png set/images/f9.png bare",

@@ -39,7 +39,8 @@ TEST(sets_are_named_as_arguments_or_by_data)
     run_here(
         "cp -r $SET set && cd $HERE && " TRAIN RECIPE "--data set && mv m n && " TRAIN RECIPE
         "set && cmp m n && cleave segment -q -m m --data set/manifest.tsv --split test -o out && cleave segment -q -m "
-        "m set/manifest.tsv --split test -o again && diff -r out again && cleave marginals -q -m m set/manifest.tsv "
+        "m set/manifest.tsv --split test -o again && diff -r out again && cleave segment -q -m m set --split test -o "
+        "third && diff -r out third && cleave marginals -q -m m set/manifest.tsv "
         "--split test -o p && ls p/0009.png && cleave score --data set --split test --pred out >a && cleave score set "
         "out --split test >b && cmp a b && cleave score --data set --split test out >b && cmp a b && cleave features "
         "-q -m m --data set -o f && cleave features -q -m m set -o g && cmp f g && cleave score -m m f >a && cleave "
@@ -51,7 +52,7 @@ TEST(files_that_are_no_images_are_counted_in_the_same_words_everywhere)
     run_here("cp -r $SET/images photos && cp -r photos set && echo x >set/a.txt");
     for (int n = 1; n <= 2; n++) {
         const char *words = n == 1 ? "1 file is no image and was skipped" : "2 files are no images and were skipped";
-        expect_notes(words, "", "! " TRAIN RECIPE "--data set");
+        expect_notes(words, "set/a.txt", "! " TRAIN RECIPE "--data set");
         expect_notes(words, "set/a.txt", formatted("cleave segment -m %s set -o out%d", sample_model(), n));
         expect_notes(words, "", formatted("cleave segment -m %s -d set -o on%d", sample_model(), n));
         run_here("echo x >set/b.txt");
@@ -67,6 +68,7 @@ TEST(what_cannot_be_met_is_refused_before_features_are_made)
     } cases[] = {
         {65, "--validate: set: no image has split \"nosuch\"; there are: test, train", "set --validate nosuch"},
         {66, "nowhere: no such folder of maps", "set --maps net=nowhere"},
+        {65, "set/images/0001.jpg: is an image; a set is a folder or a manifest", "set/images/0001.jpg"},
         {64, "--cv: 50 folds need as many images with masks, there are 8", "set --cv 50"},
         {65,
          "none of the 12 images has a mask to learn from: masks/NAME.png goes with images/NAME.jpg, or NAME_mask.png "

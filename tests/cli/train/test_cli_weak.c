@@ -330,15 +330,16 @@ TEST(masks_that_separate_nothing_draw_a_warning)
     ck_assert_msg(strstr(output, "warning: 1 of 8 masks have nothing but \"background\", the first is "
                                  "set/masks/0002.png") != NULL,
                   "%s", output);
-    ck_assert_msg(strstr(output, "on the images learned from; expect more errors on new images; --cv 5") != NULL, "%s", output);
+    ck_assert_msg(strstr(output, "on the images learned from; expect more errors on new images; --cv 5") != NULL, "%s",
+                  output);
     free(output);
     fill_masks(folder, "12345678", 0);
-    expect_error(64,
+    expect_error(65,
                  "set/manifest.tsv: the 8 masks have one label alone, \"background\", from which nothing is learned",
                  "cd %s && cleave train --data set/manifest.tsv --overwrite -o m.cleave " WEAK_TRAINING "ssvm", folder);
-    expect_error(64, "set: the 8 masks have one label alone",
+    expect_error(65, "set: the 8 masks have one label alone",
                  "cd %s && cleave train --data set --overwrite -o m.cleave " WEAK_TRAINING "ssvm", folder);
-    expect_error(64, "8 masks have one label alone",
+    expect_error(65, "8 masks have one label alone",
                  "cd %s && cleave train --data set --unlabelled-split test --overwrite -o m.cleave " WEAK_TRAINING
                  "wmpmap",
                  folder);

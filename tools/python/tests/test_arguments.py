@@ -68,6 +68,8 @@ IMAGE = np.zeros((40, 60, 3), np.uint8)
     (lambda m: cleave.marginals(IMAGE, m), cleave.UsageError, "model is a ndarray"),
     (lambda m: cleave.features("m.cleave", IMAGE), cleave.UsageError, "model is a str"),
     (lambda m: m.segment(m), cleave.UsageError, "image is an array of object"),
+    (lambda m: m.segment("photo.jpg"), cleave.UsageError, r"image is 'photo.jpg', an array is needed; give cleave.read_image\(path\)"),
+    (lambda m: cleave.train(IMAGE, IMAGE), cleave.UsageError, r"train takes one argument by place.*train\(\[\(image, mask\)\]\)"),
     (lambda m: m.segment(IMAGE, box=(1, 2, 3)), cleave.UsageError, r"box is \(1, 2, 3\), four numbers"),
     (lambda m: m.segment(IMAGE, box="left"), cleave.UsageError, "box is 'left', four numbers"),
     (lambda m: m.segment(IMAGE, box=(60, 0, 5, 5)), cleave.UsageError, r"box \(60, 0, 5, 5\) does not meet the image of 60 x 40"),

@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
 from conftest import ANIMALS
 
 
@@ -24,6 +25,12 @@ def test_the_tutorial_makes_six_pictures(tmp_path):
         assert float(line.split()[2].strip(",")) > least, line
     assert {Image.open(tmp_path / f"{name}.png").size[1] for name in ("box", "map", "model", "cut")} == {
         Image.open(ANIMALS / "images" / "0025.jpg").height}
+
+
+@pytest.mark.parametrize("name", ["example.py", "tutorial.py"])
+def test_a_program_without_its_argument_says_how_it_is_called(name):
+    told = subprocess.run([sys.executable, pathlib.Path(__file__).parents[1] / name], capture_output=True, text=True)
+    assert told.returncode == 1 and f"python3 {name} " in told.stderr and "Traceback" not in told.stderr
 
 
 def test_without_a_library_pip_is_told_what_to_do(tmp_path):

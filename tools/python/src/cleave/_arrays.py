@@ -3,6 +3,7 @@ its array alive."""
 
 import io
 import math
+import os
 import pathlib
 from typing import Any, Optional, Tuple
 
@@ -100,6 +101,8 @@ _REMEDIES = {
 def as_image(name: str, value: Any, *, shared: bool = False) -> Any:
     """A struct clv_image of a copy of an image's pixels; `shared`: over the pixels where they lie, if they are contiguous and of three
     channels. The second value keeps the pixels alive."""
+    if isinstance(value, (str, bytes, os.PathLike)):
+        raise UsageError(f"{name} is {value!r}, an array is needed; give cleave.read_image(path)")
     pixels = np.asarray(value)
     if pixels.dtype != np.uint8:
         remedy = _REMEDIES.get(pixels.dtype.str[1:], _REMEDIES.get(pixels.dtype.kind, "image.astype('uint8') if its values are 0..255"))

@@ -53,15 +53,18 @@ class Model:
     def segment(self, image: npt.NDArray[Any], *, objects: Literal[False] = False, **options: Any) -> Labels: ...
 
     def segment(self, image: npt.NDArray[Any], **options: Any) -> Any:
-        """cleave.segment with this model."""
+        """Labels of every pixel, uint8 [height, width], of an image, uint8 [height, width, 3] (cleave.read_image reads files).
+        Options: refine, maps, box, and with sequence=True a volume in place of the image; objects=True gives (labels, objects, table)
+        instead. help(cleave.segment) says more."""
         return segment(self, image, **options)
 
     def marginals(self, image: npt.NDArray[Any], **options: Any) -> npt.NDArray[np.float32]:
-        """cleave.marginals with this model."""
+        """Probabilities of the labels of every pixel, float32 [height, width, labels], of an image as segment takes it.
+        help(cleave.marginals) has the options."""
         return marginals(self, image, **options)
 
     def features(self, image: npt.NDArray[Any], **options: Any) -> "Problem":
-        """cleave.features with this model."""
+        """The graph of an image as the learners see it: a cleave.Problem. help(cleave.features) says more."""
         return features(self, image, **options)
 
     def __reduce__(self) -> Tuple[Callable[[bytes], "Model"], Tuple[bytes]]:

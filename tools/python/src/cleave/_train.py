@@ -192,14 +192,17 @@ def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labe
     return keep + _set_options(native, dict(files.options()))[0]
 
 
-def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: Optional[Sequence[str]] = None,
+def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", labels: Optional[Sequence[str]] = None,
           boxes: Any = None, maps: Optional[Mapping[str, Any]] = None, channel_axis: int = -1, bands: bool = False, threads: int = 0,
           progress: Optional[Progress] = None, **options: Any) -> Model:
     """Learns a model from images with masks, or with boxes.
 
     data        a folder with images/ and masks/, a manifest (.tsv), or pairs of arrays: image uint8 [height, width, 3] and mask
                 [height, width], bool or integers, of labels 0 .. n - 1, VOID (255) where nothing is known, or None. Without `labels`,
-                masks of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning
+                masks of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning.
+                With sequence=True pairs of volumes: a volume is [slices, height, width], with 3 channels behind, or a list of slices,
+                its masks [slices, height, width] or a list with None where a slice has none:
+                train([(volume, masks)], sequence=True). Model.segment(volume, sequence=True) labels others
     learner     one of learners()
     labels      names, for arrays; default: "background" and "foreground", or "label 0" and so on
     boxes       of objects in images without masks: a file or folder of them (--boxes); for arrays a list with an entry for each image,
@@ -219,6 +222,8 @@ def train(data: Union[Path, Iterable[Pair]], *, learner: str = "ssvm", labels: O
     and there is none, by KeyboardInterrupt. O(images) time and memory; arrays of bands, of sequences, with boxes, maps or without masks are
     written to a temporary folder while it runs.
     """
+    if more:
+        raise UsageError("train takes one argument by place: a folder, a manifest or pairs, as in train([(image, mask)])")
     chosen = lib.clv_learner_find(str(learner).encode())
     if chosen == ffi.NULL:
         raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
