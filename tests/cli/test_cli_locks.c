@@ -74,7 +74,7 @@ TEST(a_folder_is_labelled_by_one_server)
         &output, "cd $HERE && mkdir -p page/out && cp $SET/images/0001.* page/out && cd page && { cleave label "
                  "--no-browser out >/dev/null 2>&1 & }; first=$!" UNTIL_HELD
                  "timeout 20 cleave label --no-browser out; status=$?; kill $first; wait $first; exit $status");
-    expect_refused("out: another run writes there now", code, output);
+    expect_refused("out: cleave label has it open, or another run writes there", code, output);
 }
 
 SETUP_ONCE(sample_setup, NULL)

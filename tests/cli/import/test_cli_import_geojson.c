@@ -147,6 +147,7 @@ TEST(layers_that_cannot_be_laid_are_refused)
     } rows[] = {
         {LAYER("", SQUARES), "--property class", "EPSG:32632, those of layer.geojson are EPSG:4326; `ogr2ogr", 65},
         {LAYER(CRS("EPSG:25832"), SQUARES), "--property class", "those of layer.geojson are EPSG:25832", 65},
+        {LAYER(CRS("EPSG:25832"), SQUARES), "--property class", "says of 1 of the 1 images in photos can be used", 65},
         {LAYER(CRS("urn:ogc:def:crs:OGC:1.3:CRS84"), SQUARES), "--property class", "are EPSG:4326", 65},
         {LAYER(CRS("my own"), SQUARES), "--property class", "coordinate system \"my own\" is none of EPSG's", 65},
         {LAYER(CRS("EPSG:32632"), SQUARES), "",
@@ -159,8 +160,11 @@ TEST(layers_that_cannot_be_laid_are_refused)
     };
     free(expect_success("mkdir %s/photos", folder));
     put_tiff(formatted("%s/photos/a.tif", folder), corner, false);
-    put_tiff(formatted("%s/photos/b.tif", folder), NULL, false);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        if (strncmp(rows[k].message, "b.tif", 5) == 0)
+            put_tiff(formatted("%s/photos/b.tif", folder), NULL, false);
+        else
+            remove(formatted("%s/photos/b.tif", folder));
         write_layer(formatted("%s/layer.geojson", folder), rows[k].text);
         expect_error(rows[k].status, rows[k].message,
                      "cd %s && \"$CLEAVE\" import geojson layer.geojson --images photos %s -o set --overwrite", folder,

@@ -155,9 +155,9 @@ TEST(masks_that_are_nearly_where_they_should_be_are_named)
     free(output);
     run_here("mkdir alone && mv set/masks alone/masks && cp -r alone/masks plain && mkdir none none/images && mv "
              "alone/masks none");
-    expect_error(66, "none/images: is empty", "cleave train none -o m");
+    expect_error(66, "none/images: is empty", "cleave train none -o other");
     run_here("rm -r none/images");
-    expect_error(66, "none: holds 4 masks and no image; put the photos into none/images", "cleave train none -o m");
+    expect_error(66, "none: holds 4 masks and no image; put the photos into none/images", "cleave train none -o other");
     expect_error(65,
                  "plain: none of the 4 images has a mask, which would be the truth; if these are masks, put them into "
                  "plain/masks and the photos into plain/images",
