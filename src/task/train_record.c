@@ -133,10 +133,10 @@ void train_report_learning(const struct clv_train_options *options, const struct
     text_put(&line, result->interrupted ? " (interrupted)" : "");
     report_text(options->progress, &line);
     if (!isnan(outcome->train_loss))
-        report_message(options->progress, CLV_SUMMARY, "training  %s %.2f %% on the images learned from%s", unit.name,
-                       100 * unit.scale * outcome->train_loss,
-                       options->cv || options->validate ? ""
-                                                        : "; expect more errors on new images; --cv 5 estimates how many");
+        report_message(
+            options->progress, CLV_SUMMARY, "training  %s %.2f %% on the images learned from%s", unit.name,
+            100 * unit.scale * outcome->train_loss,
+            options->cv || options->validate ? "" : "; expect more errors on new images; --cv 5 estimates how many");
 }
 
 /* Bytes of a file that may be larger than memory, multiples of 8: mapped, and read. */

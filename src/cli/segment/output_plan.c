@@ -206,8 +206,7 @@ static enum clv_status check_folders(const struct output_list *list, const struc
         const char *mask = list->items[i].mask;
         status = find_place(&own, &there, mask, err);
         TRY_IF(there && bsearch(&own, places, n, sizeof own, compare_places),
-               fail(err, CLV_ERR_USAGE,
-                    "%s: the output folder is the input folder; choose another, such as -o out",
+               fail(err, CLV_ERR_USAGE, "%s: the output folder is the input folder; choose another, such as -o out",
                     mask));
     }
     array_free(places);
