@@ -152,7 +152,8 @@ TEST(layers_that_cannot_be_laid_are_refused)
         {LAYER(CRS("my own"), SQUARES), "--property class", "coordinate system \"my own\" is none of EPSG's", 65},
         {LAYER(CRS("EPSG:32632"), SQUARES), "",
          "no feature has the property \"label\"; feature 1 has \"class\"; --property", 65},
-
+        {LAYER(CRS("EPSG:32632"), SQUARES), "--property class",
+         "b.tif: does not say where on Earth it lies, nor do 0 others of the 2 images; a layer", 65},
         {LAYER(CRS("EPSG:32632"), FEATURE("\"label\":1", "Polygon", "[[[1,1],[2],[3,3]]]")), "",
          "feature 1: its \"coordinates\" are not a Polygon's", 65},
         {LAYER("", "1") "x", "", "layer.geojson: bad JSON", 65},
