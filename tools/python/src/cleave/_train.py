@@ -201,7 +201,7 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
                 [height, width], bool or integers, of labels 0 .. n - 1, VOID (255) where nothing is known, or None. Without `labels`,
                 masks of figure and ground are read as their files are: 0 and 255 alone are 0 and 1, with a warning.
                 With sequence=True pairs of volumes: a volume is [slices, height, width], with 3 channels behind, or a list of slices,
-                its masks [slices, height, width] or a list with None where a slice has none:
+                its masks [slices, height, width], a list with None where a slice has none, or {slice: mask}:
                 train([(volume, masks)], sequence=True). Model.segment(volume, sequence=True) labels others
     learner     one of learners()
     labels      names, for arrays; default: "background" and "foreground", or "label 0" and so on
