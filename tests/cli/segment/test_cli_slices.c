@@ -87,7 +87,8 @@ TEST(few_windows_are_steps_of_their_own_unless_a_batch_is_given)
     for (int i = 0; i < 2; i++) {
         free(expect_success(TRAIN "-q --learner mssvm --window 3 %s --overwrite -o %s/m.cleave", set, options[i], set));
         char *output = expect_success("\"$CLEAVE\" inspect %s/m.cleave", set);
-        if (!strstr(output, batch[i]) || !strstr(output, "parameter.curve          25\n"))
+        if (!strstr(output, batch[i]) || !strstr(output, "parameter.curve          25\n") ||
+            !strstr(output, "parameter.start          0\n"))
             ck_abort_msg("no %s in %s", batch[i], output);
         free(output);
     }
