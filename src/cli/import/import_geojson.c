@@ -84,7 +84,7 @@ enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_
     struct raster_place place;
     double pixel_of[6];
     *laid = (struct clv_image_boxes){.image = layer->image, .source = layer->source};
-    laid->n_skipped = layer->n_boxes > 0; /* an image that none of them meets is left out */
+    laid->n_skipped = layer->n_boxes + layer->n_skipped > 0; /* an image that none of them meets is left out */
     MUST(clv_image_read_size(&laid->width, &laid->height, image, limits, err));
     raster_find_place(&place, image);
     enum clv_status status = find_pixels(pixel_of, &place, layer, image, err);

@@ -156,6 +156,8 @@ TEST(layers_that_cannot_be_laid_are_refused)
          "b.tif: does not say where on Earth it lies, nor do 0 others of the 2 images; a layer", 65},
         {LAYER(CRS("EPSG:32632"), FEATURE("\"label\":1", "Polygon", "[[[1,1],[2],[3,3]]]")), "",
          "feature 1: its \"coordinates\" are not a Polygon's", 65},
+        {LAYER(CRS("EPSG:32632"), FEATURE("\"label\":1", "Polygon", "[[[1,1],[2],[3,3]]]")), "",
+         "nothing that it says of 1 of the 1 images in photos can be used", 65},
         {LAYER("", "1") "x", "", "layer.geojson: bad JSON", 65},
         {"{\"type\":\"Feature\"}", "", "\"features\" is no array", 65},
     };
