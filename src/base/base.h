@@ -124,7 +124,7 @@ enum clv_status fail_within(struct clv_error *err, enum clv_status status, const
         if (status == CLV_OK)                                                                                          \
             *(output) = (made);                                                                                        \
         else                                                                                                           \
-            release;                                                                                                   \
+            (release);                                                                                                 \
     } while (0)
 
 /* A step of a function that has nothing to release: where it fails, the function returns its status. */

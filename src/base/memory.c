@@ -85,7 +85,7 @@ static double least_upwards(const char *mount, char *group, int version,
 }
 
 double control_group_least(const char *root, const char *controller,
-                           double (*remaining)(const char *folder, int version))
+                           double (*rest)(const char *folder, int version))
 {
     char path[CONTROL_GROUP_PATH_SIZE], line[CONTROL_GROUP_PATH_SIZE / 2];
     double least = INFINITY;
@@ -102,7 +102,7 @@ double control_group_least(const char *root, const char *controller,
         if (!unified && !names(controllers, controller))
             continue;
         snprintf(path, sizeof path, "%s/sys/fs/cgroup%s%s", root, unified ? "" : "/", unified ? "" : controller);
-        least = fmin(least, least_upwards(path, group, unified ? 2 : 1, remaining));
+        least = fmin(least, least_upwards(path, group, unified ? 2 : 1, rest));
     }
     if (stream)
         fclose(stream);

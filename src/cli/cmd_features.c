@@ -199,6 +199,7 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     shard_block(&first, &n, &self->shard, set.n_items);
     if (status == CLV_OK)
         console_note("features of %zu images in %s", n, self->output);
+    common->limits.bands = NULL; /* they were the recipe's */
     clv_recipe_release(&recipe);
     clv_set_release(&set);
     return status;

@@ -240,7 +240,7 @@ enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, con
         status = fail(err, CLV_ERR_USAGE, "a network needs pixels of 1 to %d inputs", MAX_INPUTS);
     else if (!made.standard || !made.weights || !d.first || !d.order)
         status = fail_memory(err);
-    if (status == CLV_OK) {
+    else {
         d.second = d.first + d.size;
         d.gradient = d.second + d.size;
         learn_standard(made.standard, inputs, n, n_inputs);

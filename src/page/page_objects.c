@@ -12,7 +12,9 @@ void page_document_number(int32_t *numbers, const struct page_document *document
     for (int32_t object = 0; object < n; object++) {
         const struct page_event *last = page_history_latest(&document->history, object, document->history.cursor);
         int32_t *at = numbers;
-        for (size_t k = 0; last && last->kind != PAGE_DELETE && k < last->result.n; at += last->result.lengths[k++])
+        if (!last || last->kind == PAGE_DELETE)
+            continue;
+        for (size_t k = 0; k < last->result.n; at += last->result.lengths[k++])
             for (int32_t i = 0; k % 2 && i < last->result.lengths[k]; i++)
                 at[i] = object + 1;
     }

@@ -366,7 +366,7 @@ static enum clv_status read_bands(struct clv_recipe *recipe, const struct json_v
         return fail(err, CLV_ERR_DATA, "%s: \"" RECIPE_BANDS "\" of its recipe are not 1 to %d", name, CLV_MAX_BANDS);
     memcpy(bands->files, files, strlen(files) + 1);
     MUST(clv_tensors_require(&tensor, tensors, RECIPE_BANDS, CLV_F32, 1, shape, err));
-    memcpy(bands->low, tensor->data, BANDS_NUMBERS * sizeof(float));
+    memcpy((char *)bands + offsetof(struct clv_bands, low), tensor->data, BANDS_NUMBERS * sizeof(float));
     bands->scale = recipe->scale;
     for (int k = 0; k < BANDS_NUMBERS; k++)
         if (!isfinite(((const float *)tensor->data)[k]))
