@@ -103,8 +103,7 @@ static enum clv_status do_window(struct slices *self, size_t k, size_t *next, st
     self->offset = first;
     enum clv_status status = CLV_OK;
     TRY_IF(is_wanted, parallel_for(n, self->n_threads, extract, self, err));
-    malloc_trim(
-        0); /* a window's blocks seldom fit where those of the one before were: the process would grow by them */
+    malloc_trim(0); /* blocks of a window seldom fit where those of the one before were */
     TRY_IF(is_wanted, label(self, first, n, err));
     self->offset = *next;
     TRY(parallel_for(end - *next, self->n_threads, do_one, self, err));
