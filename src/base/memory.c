@@ -84,8 +84,7 @@ static double least_upwards(const char *mount, char *group, int version,
     }
 }
 
-double control_group_least(const char *root, const char *controller,
-                           double (*rest)(const char *folder, int version))
+double control_group_least(const char *root, const char *controller, double (*rest)(const char *folder, int version))
 {
     char path[CONTROL_GROUP_PATH_SIZE], line[CONTROL_GROUP_PATH_SIZE / 2];
     double least = INFINITY;

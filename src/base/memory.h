@@ -16,8 +16,7 @@ double memory_available_below(const char *root);
 /* The least that `left_in` says of the folders of this process's group, its parents and the root of what is mounted (in
  * a container the group itself), for a controller ("memory", "cpu"); INFINITY without any. left_in becomes the folder
  * and the version, 1 or 2. root: where /proc and /sys are; "" is the machine's own, others are for tests. */
-double control_group_least(const char *root, const char *controller,
-                           double (*rest)(const char *folder, int version));
+double control_group_least(const char *root, const char *controller, double (*rest)(const char *folder, int version));
 
 /* The first number after `key` at the start of a line of folder/name, or with key "" the file's first; NAN if there is
  * none ("max"). */

@@ -98,7 +98,7 @@ enum clv_status integer_image_write_tiff(const char *path, const struct integer_
         return fail(err, CLV_ERR_DATA, "%s: %ux%u pixels of 32 bits are more than a TIFF holds", path, width, height);
     uint8_t *bytes = array_zalloc(begin + n * 4, 1);
     MUST_IF(!bytes, fail_memory(err));
-    memcpy(bytes, "II*\0", 4);
+    put_little(bytes, 42 << 16 | 'I' << 8 | 'I', 4); /* little endian */
     put_little(bytes + 4, HEADER, 4);
     put_little(bytes + HEADER, n_entries, 2);
     for (uint32_t k = 0; k < n_entries; k++) {

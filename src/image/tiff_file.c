@@ -97,7 +97,7 @@ static enum clv_status read_shape(struct tiff_file *self, const struct clv_image
 enum clv_status tiff_open(struct tiff_file *self, const uint8_t *bytes, size_t size, uint32_t page,
                           const struct clv_image_limits *limits, struct clv_error *err)
 {
-    uint64_t offset;
+    uint64_t offset = 0;
     *self = (struct tiff_file){.bytes = bytes, .size = size};
     MUST(tiff_find_page(&offset, NULL, bytes, size, page, err));
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();

@@ -150,11 +150,11 @@ enum clv_status chains_between(struct chains *self, const uint8_t *is_given, con
 
 /* What is known of a frame's pixels from frames whose figure is known. */
 
-/* Fills carry->overall. */
-void evidence_learn(struct carry *carry);
+/* Fills self->overall. */
+void evidence_learn(struct carry *self);
 
-/* Fills carry->terms of `now` from the motion and the frames before; moves carry->moved and carry->origin on. */
-enum clv_status evidence_gather(struct carry *carry, struct clv_error *err) CLV_CHECK;
+/* Fills self->terms of `now` from the motion and the frames before; moves self->moved and self->origin on. */
+enum clv_status evidence_gather(struct carry *self, struct clv_error *err) CLV_CHECK;
 
 /* Planes of numbers, [height][width], that follow a frame: sampled between pixels, blurred, measured from a border. */
 

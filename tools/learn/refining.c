@@ -135,9 +135,8 @@ static void judge(struct means *means, const struct horses *self, const struct r
     must(labelled_image_init(&labelled, &self->model, source, &self->examples[i], &error), &error);
     uint8_t *labels = allocate(labelled.n, 1);
     memcpy(labels, labelled.painted, labelled.n);
-    must(label_refine(labels, &labelled.image, &labelled.nodes, labelled.y, labelled.maps, &labelled.model,
-                      labelled.oracle, &options, &error),
-         &error);
+    const struct segmented segmented = labelled_image_view(&labelled);
+    must(segmented_refine(labels, &segmented, &options, &error), &error);
     must(labelled_loss(&loss, &labelled.truth, labels, 2, 0, &error), &error);
     must(labelled_loss(&alike, &labelled.truth, labels, 2, 1, &error), &error);
     means->error += loss;
