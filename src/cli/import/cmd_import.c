@@ -344,13 +344,11 @@ static enum clv_status read_note(char **images, const char *path, const struct i
                                  struct clv_error *err)
 {
     size_t size;
-    enum clv_status status = file_read(images, &size, path, LARGEST_NOTE, err);
-    if (*images)
-        (*images)[strcspn(*images, "\n")] = 0;
-    TRY_IF(!options->images && !**images,
-           fail(err, CLV_ERR_USAGE, "%s: its folder has masks, no images; where are these? --images FOLDER",
-                options->annotations));
-    return status;
+    MUST(file_read(images, &size, path, LARGEST_NOTE, err));
+    (*images)[strcspn(*images, "\n")] = 0;
+    FAIL_IF(!options->images && !**images, CLV_ERR_USAGE,
+            "%s: its folder has masks, no images; where are these? --images FOLDER", options->annotations);
+    return CLV_OK;
 }
 
 /* If the annotations are a folder in which `cleave segment --export' wrote, or the form's part of it, *part is that
