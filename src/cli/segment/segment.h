@@ -349,7 +349,7 @@ struct threads {
 
 /* --sequence with a model (slices.c): what does not go with it (CLV_ERR_USAGE); all of run->sequence, whose items the
  * inputs are, in memory of one window besides that of images; image and labels of a slice of the window at hand. */
-enum clv_status slices_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
+enum clv_status slices_check(const struct segment *self, struct clv_error *err) CLV_CHECK;
 enum clv_status slices_run(struct threads *threads, struct clv_error *err) CLV_CHECK;
 enum clv_status slices_take(struct work *work, const struct job *job, size_t index, struct clv_error *err) CLV_CHECK;
 
@@ -482,7 +482,7 @@ void sequence_release(struct sequence *self);
 bool sequence_is_one(const struct sequence *self, const struct segment *options);
 
 /* What does not go with it (CLV_ERR_USAGE). */
-enum clv_status sequence_check(const struct segment *options, struct clv_error *err) CLV_CHECK;
+enum clv_status sequence_check(const struct segment *self, struct clv_error *err) CLV_CHECK;
 
 /* Reads the set, adds the wanted frames to the inputs, and takes its labels, which are two. */
 enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, struct clv_labels *labels,

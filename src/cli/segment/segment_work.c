@@ -217,7 +217,7 @@ static enum clv_status write_mask(const struct work *work, const struct job *job
         return stack_file_put(job->run->stack, (size_t)(work->input - job->run->inputs->items), work->width,
                               work->height, work->labels, err);
     MUST(outputs_make_folder(work->output->mask, err));
-    if (work->map.values)
+    if (work->map.values && job->run->model)
         return npy_write_planes(work->output->mask, work->map.values, job->run->model->shape.n_labels, work->map.height,
                                 work->map.width, err);
     return mask_file_write(work->output->mask, work->input->image, work->width, work->height, work->labels,
