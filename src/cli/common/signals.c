@@ -21,7 +21,8 @@ static int asks_for_requeue(int number)
 
 static void on_signal(int number)
 {
-    bool again = __atomic_load_n(&stop, __ATOMIC_RELAXED);
+    received = received ? received : number;
+    bool again = __atomic_exchange_n(&stop, 1, __ATOMIC_RELAXED); /* other threads look at it, or take a signal, too */
     if (again && asks_for_requeue(number))
         return;
     if (again) {
@@ -31,8 +32,6 @@ static void on_signal(int number)
             _exit(128 + number); /* nobody reads it */
         _exit(128 + number);
     }
-    received = number;
-    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED); /* other threads look at it */
     if (is_alone)
         __atomic_store_n(&stop_of_all, 1, __ATOMIC_RELAXED);
 }
