@@ -170,7 +170,7 @@ enum clv_status raster_cut_refine(uint8_t *labels, struct raster_cut *self, int3
     TRY(raster_cut_nodes(strip.nodes, self, rows.top, rows.height, err));
     TRY(parallel_for((size_t)(n - 1) / (size_t)strip.at_once + 1, self->options.n_threads, refine_some, &strip, err));
     if (status == CLV_OK)
-        report_progress(self->options.progress, "refining", (size_t)(top + n_rows), (size_t)self->height, NULL);
+        report_progress(self->options.progress, "refining", (size_t)top + (size_t)n_rows, (size_t)self->height, NULL);
     arrays_free(strip.nodes, strip.numbers);
     return status;
 }

@@ -7,28 +7,29 @@
 #include "mrf/problem.h"
 #include "task/task.h"
 
-static const char *const form_names[] = {
-    [CLV_PAIRWISE_NONE] = "none", [CLV_PAIRWISE_POTTS] = "potts", [CLV_PAIRWISE_FULL] = "full"};
+static const char *form_name(enum clv_pairwise form)
+{
+    return form == CLV_PAIRWISE_FULL ? "full" : form == CLV_PAIRWISE_POTTS ? "potts" : "none";
+}
 
 enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err)
 {
     const struct clv_learner *learner = options->learner;
     enum clv_pairwise meant = clv_dataset_pairwise(dataset);
-    *shape = (struct clv_shape){0};
     MUST(clv_learner_shape(shape, learner, dataset, err));
     if (options->pairwise == (int)meant && shape->pairwise != meant)
         return fail(err, CLV_ERR_USAGE, "--pairwise %s: %s does not learn them of %d labels here, mssvm does",
-                    form_names[meant], learner->name, shape->n_labels);
+                    form_name(meant), learner->name, shape->n_labels);
     if (options->pairwise != CLV_AUTO)
         shape->pairwise = (enum clv_pairwise)options->pairwise;
     else if (shape->pairwise != meant)
         report_message(options->progress, CLV_NOTE,
                        "%s learns no %s couplings of %d labels: --pairwise %s%s; --learner mssvm learns them",
-                       learner->name, form_names[meant], shape->n_labels, form_names[shape->pairwise],
+                       learner->name, form_name(meant), shape->n_labels, form_name(shape->pairwise),
                        shape->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "");
     if (shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1)
-        return fail(err, CLV_ERR_USAGE, "--pairwise %s: the data has no edges", form_names[shape->pairwise]);
+        return fail(err, CLV_ERR_USAGE, "--pairwise %s: the data has no edges", form_name(shape->pairwise));
     return CLV_OK;
 }
 
