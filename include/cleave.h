@@ -10,7 +10,6 @@
 #include "cleave/image.h"
 #include "cleave/infer.h"
 #include "cleave/learn.h"
-#include "cleave/maps.h"
 #include "cleave/model.h"
 #include "cleave/objects.h"
 #include "cleave/problem.h"

@@ -73,10 +73,6 @@ CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path
 CLV_API enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struct clv_boxes *boxes,
                                        const char *image, struct clv_error *err) CLV_CHECK;
 
-/* entries[n] = those of all images of a set at once: an entry whose path is one image's is no other's by its name. */
-CLV_API enum clv_status clv_boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
-                                           const char *const *images, size_t n, struct clv_error *err) CLV_CHECK;
-
 /* placed[entry->n_boxes] = the boxes in pixels of the image, cut at its border; their masks are borrowed from `entry`.
  * *n_cut (may be NULL) counts those that reached out of it by more than half a pixel. CLV_ERR_DATA: a box outside the
  * image, an image of another size than the file says. */

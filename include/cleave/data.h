@@ -1,4 +1,4 @@
-/* Sets of images: manifests, bare folders, labels and masks. Boxes are in boxes.h, words of letters in letters.c.
+/* Sets of images: manifests, bare folders, labels, masks and maps. Boxes are in boxes.h, words of letters in letters.c.
  *
  *     #include <cleave.h>
  *     #include <stdio.h>
@@ -30,7 +30,7 @@
 
 #include <stdbool.h>
 
-#include "cleave/maps.h"
+#include "cleave/image.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,6 +38,10 @@ extern "C" {
 
 #define CLV_MAX_LABELS 255 /* labels are 0..254 in masks */
 #define CLV_VOID       255 /* the mask value of pixels that never count */
+
+#define CLV_MAX_MAPS         8    /* of a recipe or a set */
+#define CLV_MAX_MAP_NAME     31   /* bytes */
+#define CLV_MAX_MAP_CHANNELS 4096 /* of one map */
 
 /* Names and colours of labels 0..n_labels-1. is_void marks the mask values besides 255 that never count: what
  * labels.tsv names "void", and labels that a training takes for void. Where they are below other labels (MSRC: 0),
@@ -98,7 +102,6 @@ struct clv_set {
     char *first_own;        /* the first of them, or NULL */
     char *manifest;         /* the file that was read, or NULL: a bare folder */
 };
-CLV_API void clv_item_release(struct clv_item *item);
 CLV_API void clv_set_release(struct clv_set *set);
 
 /* Reads a manifest: UTF-8 TSV with a header row; columns image (required), mask, instances, boxes, tags, split,
@@ -110,9 +113,12 @@ CLV_API void clv_set_release(struct clv_set *set);
  * value. O(n log n). */
 CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Gives the items the maps of a folder (clv_map_find) under a name; maps of that name that they have are replaced.
- * CLV_ERR_USAGE for a name that is empty or longer than CLV_MAX_MAP_NAME bytes, or one map more than CLV_MAX_MAPS;
- * CLV_ERR_NO_INPUT if an item's map is not there; CLV_ERR_DATA if two images of the set would share one. */
+/* Gives the items the maps of a folder under a name; maps of that name that they have are replaced. The map of an image
+ * is FOLDER/NAME.npy, .png or .safetensors, NAME the image's path without extension or, where that is not there, what is
+ * left of it after the first slash, and so on: maps/images/a/7.npy, then maps/a/7.npy, then maps/7.npy. CLV_ERR_USAGE
+ * for a name that is empty or longer than CLV_MAX_MAP_NAME bytes, or one map more than CLV_MAX_MAPS; CLV_ERR_NO_INPUT
+ * if an item's map is not there; CLV_ERR_DATA if two of its maps have one name, or two images of the set would share
+ * one. */
 CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const char *folder,
                                          struct clv_error *err) CLV_CHECK;
 
@@ -156,11 +162,41 @@ CLV_API enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, c
                                       int32_t expected_width, int32_t expected_height,
                                       const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* The same of values[height][width] in memory, as of an 8-bit grey file: what arrays of 0 and 255 mean is decided here,
- * before clv_example_set_truth takes the mask. `name` is what errors call it. CLV_ERR_USAGE without any pixel. */
-CLV_API enum clv_status clv_mask_from_values(struct clv_mask *mask, const uint8_t *values, int32_t width,
-                                             int32_t height, const struct clv_labels *labels, const char *name,
-                                             struct clv_error *err) CLV_CHECK;
+/* Maps: what a network says of an image, as planes of numbers on a grid of its own.
+ *
+ *     struct clv_map map = {0};
+ *     if (clv_map_read(&map, "unet/horse012.npy", CLV_MAP_LAYOUT_AUTO, NULL, &error))
+ *         fprintf(stderr, "%s\n", error.message);
+ *     clv_map_release(&map);
+ *
+ * A map is stretched over the whole image, whatever its size: the centre of the map's pixel x of `width` is over
+ * (x + 1/2) / width of the image's width. Between centres values are bilinear; beyond the outer centres, half a pixel
+ * from the border, they stay those of the border. */
+
+struct clv_map {
+    int32_t width, height, n_channels;
+    bool is_integer; /* its file has u8 or u16, which are fractions of their largest value */
+    float *values;   /* [n_channels][height][width], finite */
+};
+CLV_API void clv_map_release(struct clv_map *map);
+
+/* Where the channels of three dimensions stand. AUTO: where the first or the last dimension is smaller than both
+ * others, it is the channels, unless the map would then be more than eight times as long as wide; else the one that
+ * leaves the map nearer to a square; refused where that is both. BANDS: the file is an image whose bands, and their
+ * normalised differences, are the channels (limits->bands). */
+enum clv_map_layout { CLV_MAP_LAYOUT_AUTO, CLV_MAP_LAYOUT_CHW, CLV_MAP_LAYOUT_HWC, CLV_MAP_LAYOUT_BANDS };
+
+/* Reads a map, whose format is recognised by content:
+ *   PNG       grey with 1 to 16 bits: one channel, in 0..1
+ *   .npy      versions 1 to 3; u1, u2, f2, f4, f8 in either byte order; C and Fortran order
+ *   safetensors  U8, U16, F16, F32, F64; the only tensor there is, or the one called "map"
+ * Two dimensions are H x W, three by `layout`; leading dimensions of 1 beyond three are dropped. u8 and u16 count as
+ * fractions of 255 and 65535. Errors name file and shape or value: CLV_ERR_NO_INPUT; CLV_ERR_DATA for .npz, another
+ * type, truncation or bytes too many, a side above limits->max_side_px, more than limits->max_pixels pixels or
+ * CLV_MAX_MAP_CHANNELS channels or 2^27 values, NaN and infinities, and f64 beyond single precision; CLV_ERR_MEMORY.
+ * Sizes are checked against the file before memory is taken. O(values). */
+CLV_API enum clv_status clv_map_read(struct clv_map *map, const char *path, enum clv_map_layout layout,
+                                     const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,7 @@
 #define CLEAVE_FEATURES_H
 
 #include "cleave/boxes.h"
-#include "cleave/maps.h"
+#include "cleave/data.h"
 #include "cleave/problem.h"
 #include "cleave/superpixel.h"
 
@@ -237,11 +237,6 @@ enum clv_loss_weights { CLV_LOSS_BALANCED, CLV_LOSS_COUNTS };
 CLV_API void clv_dataset_free(struct clv_dataset *dataset);
 CLV_API size_t clv_dataset_size(const struct clv_dataset *dataset);
 CLV_API int32_t clv_dataset_n_labels(const struct clv_dataset *dataset);
-/* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
-CLV_API const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset);
-/* The pairwise form that the data is meant for: NONE without edges, FULL for patches, windows of slices of more than two
- * labels and feature files that say so, else POTTS. */
-CLV_API enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset);
 CLV_API struct clv_problem clv_dataset_problem(const struct clv_dataset *dataset, size_t index);
 CLV_API const char *clv_dataset_name(const struct clv_dataset *dataset, size_t index); /* the image */
 
@@ -297,11 +292,6 @@ CLV_API enum clv_status clv_dataset_write(const char *path, const struct clv_dat
  * be changed while it is open. */
 CLV_API enum clv_status clv_features_open(struct clv_dataset **dataset, struct clv_recipe *recipe, const char *path,
                                           struct clv_error *err) CLV_CHECK;
-
-/* For segmenting from a feature file: item `index` as an example; release it as usual, before the dataset. Its
- * features are views, its superpixels a copy. CLV_ERR_DATA if there are no superpixels. */
-CLV_API enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset,
-                                            size_t index, struct clv_error *err) CLV_CHECK;
 
 #ifdef __cplusplus
 }

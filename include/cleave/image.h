@@ -129,9 +129,6 @@ CLV_API enum clv_status clv_png_write_labels(const char *path, int32_t width, in
  * on and halved below; 1 or 3 channels; at most 65,500 pixels a side. */
 CLV_API enum clv_status clv_png_encode(uint8_t **bytes, size_t *size, const struct clv_image *image,
                                        struct clv_error *err) CLV_CHECK;
-CLV_API enum clv_status clv_png_encode_labels(uint8_t **bytes, size_t *size, int32_t width, int32_t height,
-                                              const uint8_t *labels, const uint8_t (*palette)[3], int palette_size,
-                                              struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_jpeg_encode(uint8_t **bytes, size_t *size, const struct clv_image *image, int quality,
                                         struct clv_error *err) CLV_CHECK;
 CLV_API enum clv_status clv_jpeg_write(const char *path, const struct clv_image *image, int quality,

@@ -244,11 +244,6 @@ CLV_API enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_tr
  *         fprintf(stderr, "%s\n", error.message);
  */
 
-/* noise += zero-mean Gumbel variables of draw `draw`, keyed by (seed, draw, node, label), so that they depend on
- * nothing else: noise[n_nodes], label 1's minus label 0's, for two labels, otherwise noise[n_nodes][n_labels]. Add them
- * to a field's unary and solve. */
-CLV_API void clv_gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t seed, uint32_t draw);
-
 /* The draws first_draw .. first_draw + n_draws - 1 of a field: y[n_draws][n_nodes] are their MAP labellings,
  * value[n_draws] (or NULL) max_y f(y) + sum_i gumbel_i(y_i). Two-label cuts of up to 16383 nodes are solved sixteen at
  * a time in vector lanes by our engine, on a grid as fine as 29 bits allow for a node's unary and couplings together.

@@ -198,16 +198,14 @@ struct clv_learner {
 };
 
 /* What is to be learned of a dataset if nothing else is said: its labels and features, and the pairwise form that it is
- * meant for (clv_dataset_pairwise), or the next simpler one that the learner trains. CLV_ERR_USAGE for a dataset
- * without examples, CLV_ERR_MEMORY. *shape is then unchanged. */
+ * meant for (none without edges, full tables for patches, windows of slices of more than two labels and feature files
+ * that say so, else Potts), or the next simpler one that the learner trains. CLV_ERR_USAGE for a dataset without
+ * examples, CLV_ERR_MEMORY. *shape is then unchanged. */
 CLV_API enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_learner *learner,
                                           const struct clv_dataset *dataset, struct clv_error *err) CLV_CHECK;
 
 CLV_API const struct clv_learner *clv_learner_find(const char *name); /* or NULL */
 CLV_API const struct clv_learner *clv_learner_at(size_t index);       /* NULL past the end */
-/* Whether a training may be given checkpoints: ssvm, lapmedn, pmap, mpmap, wmpmap, mssvm, lssvm, hcrf, eps, crf. */
-CLV_API bool clv_learner_keeps_checkpoints(const struct clv_learner *learner);
-
 /* Fills everything: parameters with the learner's defaults, zeros elsewhere. */
 CLV_API void clv_training_defaults(struct clv_training *training, const struct clv_learner *learner);
 /* Index of a parameter, or -1. */

@@ -50,11 +50,6 @@ CLV_API enum clv_status clv_object_map_read(struct clv_object_map *map, const ch
 CLV_API enum clv_status clv_object_map_write(bool *is_tiff, const char *path, const struct clv_object_map *map,
                                              struct clv_error *err) CLV_CHECK;
 
-/* map->labels = the label that most pixels of each object have in labels[height][width]; of equal ones the smallest.
- * Void pixels do not count; an object without others has CLV_VOID. O(pixels). */
-CLV_API enum clv_status clv_object_map_set_labels(struct clv_object_map *map, const uint8_t *labels,
-                                                  struct clv_error *err) CLV_CHECK;
-
 /* Takes objects of less than min_area pixels out, and with clears_border those that have a pixel in the image's first
  * or last row or column; the others keep their order and are 1..n_objects again. O(pixels). */
 CLV_API enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_area, bool clears_border,

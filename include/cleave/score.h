@@ -37,9 +37,6 @@ CLV_API void clv_confusion_clear(struct clv_confusion *confusion);
  * wrong whatever the truth. */
 CLV_API void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *truth, const uint8_t *prediction,
                                size_t n);
-/* Adds `weight` pixels (a whole superpixel) at once, by the same rules. */
-CLV_API void clv_confusion_add_weighted(struct clv_confusion *confusion, int32_t truth, int32_t prediction,
-                                        uint64_t weight);
 /* total += part, of equally many labels. */
 CLV_API void clv_confusion_merge(struct clv_confusion *total, const struct clv_confusion *part);
 

@@ -287,4 +287,12 @@ enum clv_status tsv_require_column(int *column, const struct tsv *table, const c
 /* Cuts the next row into fields; *more is false at the end. */
 enum clv_status tsv_next(bool *more, struct tsv *table, struct clv_error *err) CLV_CHECK;
 
+/* The same of values[height][width] in memory, as of an 8-bit grey file: what arrays of 0 and 255 mean is decided here,
+ * before clv_example_set_truth takes the mask. `name` is what errors call it. CLV_ERR_USAGE without any pixel. */
+enum clv_status mask_from_values(struct clv_mask *mask, const uint8_t *values, int32_t width, int32_t height,
+                                 const struct clv_labels *labels, const char *name, struct clv_error *err) CLV_CHECK;
+
+/* Zeros are released already, as everywhere. */
+void item_release(struct clv_item *item);
+
 #endif

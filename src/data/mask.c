@@ -112,8 +112,8 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
     return CLV_OK;
 }
 
-enum clv_status clv_mask_from_values(struct clv_mask *mask, const uint8_t *values, int32_t width, int32_t height,
-                                     const struct clv_labels *labels, const char *name, struct clv_error *err)
+enum clv_status mask_from_values(struct clv_mask *mask, const uint8_t *values, int32_t width, int32_t height,
+                                 const struct clv_labels *labels, const char *name, struct clv_error *err)
 {
     const struct clv_indexed_image image = {
         .width = width, .height = height, .values = (uint8_t *)values, .bit_depth = 8};

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-void clv_item_release(struct clv_item *item)
+void item_release(struct clv_item *item)
 {
     arrays_free(item->name, item->image, item->mask, item->instances, item->boxes, item->split, item->tags,
                 item->sequence);
@@ -17,7 +17,7 @@ void clv_item_release(struct clv_item *item)
 void clv_set_release(struct clv_set *set)
 {
     for (size_t i = 0; i < set->n_items; i++)
-        clv_item_release(&set->items[i]);
+        item_release(&set->items[i]);
     arrays_free(set->items, set->root, set->first_skipped, set->first_unreadable, set->first_link, set->first_lone_mask,
                 set->first_own, set->manifest);
     clv_labels_release(&set->labels);
@@ -69,7 +69,7 @@ enum clv_status set_add(struct clv_set *set, size_t *capacity, const struct item
         (fields->instances && !item.instances) || (fields->boxes && !item.boxes) || (fields->tags && !item.tags) ||
         (fields->sequence && !item.sequence) ||
         array_reserve((void **)&set->items, capacity, set->n_items + 1, sizeof *set->items)) {
-        clv_item_release(&item);
+        item_release(&item);
         return fail_memory(err);
     }
     set->items[set->n_items++] = item;

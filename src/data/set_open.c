@@ -127,7 +127,7 @@ enum clv_status clv_set_select(struct clv_set *set, const char *splits, struct c
         if (is_listed(splits, set->items[i].split, strlen(set->items[i].split)))
             set->items[kept++] = set->items[i];
         else
-            clv_item_release(&set->items[i]);
+            item_release(&set->items[i]);
     }
     set->n_items = kept;
     return CLV_OK;

@@ -244,4 +244,8 @@ enum clv_status image_resize_part(struct clv_image *target, const struct image_p
                                   const struct clv_image *source, const struct image_part *from,
                                   struct clv_error *err) CLV_CHECK;
 
+/* What clv_png_write_labels writes, into memory: *bytes is to be freed with clv_free. */
+enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, int32_t width, int32_t height, const uint8_t *labels,
+                                  const uint8_t (*palette)[3], int palette_size, struct clv_error *err) CLV_CHECK;
+
 #endif

@@ -483,9 +483,8 @@ static enum clv_status label_job(struct job *job, int32_t width, int32_t height,
     return CLV_OK;
 }
 
-enum clv_status clv_png_encode_labels(uint8_t **bytes, size_t *size, int32_t width, int32_t height,
-                                      const uint8_t *labels, const uint8_t (*palette)[3], int palette_size,
-                                      struct clv_error *err)
+enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, int32_t width, int32_t height, const uint8_t *labels,
+                                  const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
 {
     struct job job;
     MUST(label_job(&job, width, height, labels, palette, palette_size, err));

@@ -37,7 +37,7 @@ static bool is_among(const struct clv_learner *learner, const struct clv_learner
     return false;
 }
 
-bool clv_learner_keeps_checkpoints(const struct clv_learner *learner)
+bool learner_keeps_checkpoints(const struct clv_learner *learner)
 {
     static const struct clv_learner *const keepers[] = {
         &ssvm_learner,  &lapmedn_learner, &pmap_learner, &mpmap_learner, &wmpmap_learner,

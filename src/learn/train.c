@@ -181,7 +181,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
 {
     for (int i = 0; learner->parameters[i].name; i++)
         MUST(check_parameter(learner, i, training->parameters[i], err));
-    if (training->checkpoints && !clv_learner_keeps_checkpoints(learner))
+    if (training->checkpoints && !learner_keeps_checkpoints(learner))
         return fail(err, CLV_ERR_USAGE, "%s: %s keeps no checkpoints", training->checkpoints->path, learner->name);
     enum clv_status status = check_streaming(learner, training, err);
     TRY(check_training(learner, training, err));
@@ -234,7 +234,7 @@ enum clv_status clv_learner_shape(struct clv_shape *shape, const struct clv_lear
     struct clv_shape chosen = {.n_labels = clv_dataset_n_labels(dataset),
                                .n_features = first.n_features,
                                .n_edge_features = first.n_edge_features,
-                               .pairwise = clv_dataset_pairwise(dataset)};
+                               .pairwise = dataset_pairwise(dataset)};
     while (!learner_trains(learner, chosen.pairwise, chosen.n_labels, graph))
         chosen.pairwise = (enum clv_pairwise)(chosen.pairwise - 1);
     *shape = chosen;

@@ -145,7 +145,7 @@ enum clv_status clv_object_map_write(bool *is_tiff, const char *path, const stru
     return status;
 }
 
-enum clv_status clv_object_map_set_labels(struct clv_object_map *map, const uint8_t *labels, struct clv_error *err)
+enum clv_status object_map_set_labels(struct clv_object_map *map, const uint8_t *labels, struct clv_error *err)
 {
     size_t n = (size_t)map->width * (size_t)map->height, n_objects = (size_t)map->n_objects;
     size_t n_labels = 0;
@@ -220,7 +220,7 @@ enum clv_status set_instances_read(struct clv_object_map *map, const struct clv_
         return CLV_OK;
     enum clv_status status = clv_object_map_read(map, item->instances, width, height, limits, err);
     TRY_IF(item->mask, item_mask_read(&mask, item, &set->labels, width, height, limits, err));
-    TRY_IF(item->mask, clv_object_map_set_labels(map, mask.labels, err));
+    TRY_IF(item->mask, object_map_set_labels(map, mask.labels, err));
     clv_mask_release(&mask);
     if (status != CLV_OK)
         clv_object_map_release(map);

@@ -1,3 +1,4 @@
+#include "object/object.h"
 #include "page/page.h"
 
 #include <errno.h>
@@ -269,7 +270,7 @@ static enum clv_status read_files(struct clv_mask *mask, struct clv_object_map *
     if (!session->keeps_objects)
         return status;
     TRY_IF(instances, clv_object_map_read(objects, instances, image->width, image->height, limits, err));
-    TRY_IF(instances && own, clv_object_map_set_labels(objects, mask->labels, err));
+    TRY_IF(instances && own, object_map_set_labels(objects, mask->labels, err));
     return status;
 }
 

@@ -1,3 +1,4 @@
+#include "image/image.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -48,8 +49,8 @@ static enum clv_status encode_labels(struct item_images *images, enum layer laye
     for (size_t i = 0; i < (size_t)images->width * (size_t)images->height; i++)
         highest = labels[i] > highest ? labels[i] : highest;
     images->layer[layer].type = "image/png";
-    return clv_png_encode_labels(&images->layer[layer].bytes, &images->layer[layer].size, images->width, images->height,
-                                 labels, palette, highest + 1, err);
+    return png_encode_labels(&images->layer[layer].bytes, &images->layer[layer].size, images->width, images->height,
+                             labels, palette, highest + 1, err);
 }
 
 /* The map in greys, and over the photo. */

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "cleave/score.h"
+#include "score/score.h"
 
 static size_t n_columns(const struct clv_confusion *confusion)
 {
@@ -47,7 +48,7 @@ void clv_confusion_clear(struct clv_confusion *confusion)
     memset(confusion->counts, 0, (size_t)confusion->n_labels * n_columns(confusion) * sizeof *confusion->counts);
 }
 
-void clv_confusion_add_weighted(struct clv_confusion *confusion, int32_t truth, int32_t prediction, uint64_t weight)
+void confusion_add_weighted(struct clv_confusion *confusion, int32_t truth, int32_t prediction, uint64_t weight)
 {
     int32_t n = confusion->n_labels;
     if (truth < 0 || truth >= n)
@@ -64,7 +65,7 @@ void clv_confusion_add(struct clv_confusion *confusion, const uint8_t *truth, co
         size_t start = i;
         while (++i < n && truth[i] == truth[start] && prediction[i] == prediction[start]) {
         }
-        clv_confusion_add_weighted(confusion, truth[start], prediction[start], i - start);
+        confusion_add_weighted(confusion, truth[start], prediction[start], i - start);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "cleave/data.h"
 #include "cleave/objects.h"
+#include "cleave/score.h"
 
 /* Truth near the borders of labels, for measures of how well borders are met (Kohli, Ladicky & Torr 2009: a "trimap").
  * */
@@ -34,5 +35,8 @@ double object_f1(const struct object_counts *counts);
 /* The mean over thresholds of hits / (true + found - hits), as in the Data Science Bowl of 2018 (Caicedo et al. 2019);
  * 1 where there is none of both. */
 double object_mean_precision(const struct object_counts *counts);
+
+/* Adds `weight` pixels (a whole superpixel) at once, by the same rules. */
+void confusion_add_weighted(struct clv_confusion *confusion, int32_t truth, int32_t prediction, uint64_t weight);
 
 #endif

@@ -1,3 +1,4 @@
+#include "data/data.h"
 #include "task/task.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ enum clv_status band_images_join(struct clv_set *set, const struct clv_image_lim
     set->n_items = 0;
     for (size_t i = 0; i < n; i++)
         if (band_images_is_further(set->items[i].image, names))
-            clv_item_release(&set->items[i]);
+            item_release(&set->items[i]);
         else
             set->items[set->n_items++] = set->items[i];
     return set->n_items ? CLV_OK

@@ -1,3 +1,5 @@
+#include "data/boxes/boxes.h"
+#include "data/data.h"
 #include "task/task.h"
 
 #include <stdbool.h>
@@ -117,7 +119,7 @@ static enum clv_status read_shared(struct item_boxes *found, struct reading *sel
     enum clv_status status = names && entries ? open_file(self, path, err) : fail_memory(err);
     for (size_t i = 0; i < n_all && names; i++)
         names[i] = i < n ? set->items[i].name : others->items[i - n].name;
-    TRY(clv_boxes_find_all(entries, &self->file, names, n_all, err));
+    TRY(boxes_find_all(entries, &self->file, names, n_all, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         n_known += says_where(entries[i]);
     if (status == CLV_OK && n && !n_known)
@@ -169,7 +171,7 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
     kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (!found[i].boxes) {
-            clv_item_release(&set->items[i]);
+            item_release(&set->items[i]);
             continue;
         }
         found[kept] = found[i];

@@ -233,7 +233,7 @@ static void drop(struct supervision *self, const bool *is_bad)
             self->set.items[kept++] = self->set.items[i];
             continue;
         }
-        clv_item_release(&self->set.items[i]);
+        item_release(&self->set.items[i]);
         if (self->boxes)
             array_free(self->boxes[i].boxes);
         self->n_masks -= i < n_masks;

@@ -186,7 +186,7 @@ static enum clv_status label_found(struct clv_object_map *map, const uint8_t *la
         first++;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         of_objects[i] = is_object[labels[i]] ? labels[i] : CLV_VOID;
-    TRY(clv_object_map_set_labels(map, of_objects, err));
+    TRY(object_map_set_labels(map, of_objects, err));
     for (int32_t k = 0; k < map->n_objects && status == CLV_OK; k++)
         map->labels[k] = map->labels[k] == CLV_VOID ? first : map->labels[k];
     array_free(of_objects);

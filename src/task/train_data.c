@@ -96,7 +96,7 @@ static enum clv_status open_features(struct train_data *data, const struct clv_t
     MUST(open_dataset(data, options, err));
     data->n_masks = clv_dataset_size(data->dataset);
     data->has_recipe = clv_recipe_n_features(&data->recipe) > 0 && data->recipe.n_scales > 0;
-    const struct clv_labels *labels = clv_dataset_labels(data->dataset);
+    const struct clv_labels *labels = dataset_labels(data->dataset);
     return labels ? clv_labels_copy(&data->labels, labels, err)
                   : training_set_number_labels(&data->labels, clv_dataset_n_labels(data->dataset), err);
 }

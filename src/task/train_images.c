@@ -1,3 +1,4 @@
+#include "data/data.h"
 #include "task/task.h"
 
 #include <stdbool.h>
@@ -117,7 +118,7 @@ static void keep_items(struct clv_set *set, item_test *is_wanted, void *context)
         if (is_wanted(context, &set->items[i]))
             set->items[kept++] = set->items[i];
         else
-            clv_item_release(&set->items[i]);
+            item_release(&set->items[i]);
     }
     set->n_items = kept;
 }
@@ -254,7 +255,7 @@ static enum clv_status keep_new(struct clv_set *set, const struct supervision *s
         if (is_new[i])
             set->items[kept++] = set->items[i];
         else
-            clv_item_release(&set->items[i]);
+            item_release(&set->items[i]);
     }
     set->n_items = kept;
 done:

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/data.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
 #include "task/task.h"
@@ -46,8 +47,8 @@ static bool read_as_figures(struct clv_mask *made, const struct clv_train_option
         const struct clv_mask *raw = &options->masks[i];
         struct clv_error ignored;
         char name[32];
-        if (clv_mask_from_values(&made[i], raw->labels, raw->width, raw->height, labels, name_of(name, "mask", i),
-                                 &ignored) != CLV_OK)
+        if (mask_from_values(&made[i], raw->labels, raw->width, raw->height, labels, name_of(name, "mask", i),
+                             &ignored) != CLV_OK)
             return false;
         uint8_t own = figure_value(raw, &made[i]);
         if (own && figure && own != figure)

@@ -16,7 +16,7 @@ enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_tra
                                    const struct clv_dataset *dataset, struct clv_error *err)
 {
     const struct clv_learner *learner = options->learner;
-    enum clv_pairwise meant = clv_dataset_pairwise(dataset);
+    enum clv_pairwise meant = dataset_pairwise(dataset);
     MUST(clv_learner_shape(shape, learner, dataset, err));
     if (options->pairwise == (int)meant && shape->pairwise != meant)
         return fail(err, CLV_ERR_USAGE, "--pairwise %s: %s does not learn them of %d labels here, mssvm does",

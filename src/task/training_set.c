@@ -156,7 +156,7 @@ enum clv_status training_set_require_masks(struct clv_set *set, const char *path
         if (set->items[i].mask)
             set->items[kept++] = set->items[i];
         else
-            clv_item_release(&set->items[i]);
+            item_release(&set->items[i]);
     }
     set->n_items = kept;
     return CLV_OK;

@@ -131,7 +131,7 @@ TEST(words_become_chains_with_their_features)
     must(letters_read(&letters, path, err));
     must(letters_dataset(&dataset, &letters, (uint8_t[LETTER_MAX_FOLDS]){[1] = 1, [4] = 1}, err));
     ck_assert_uint_eq(clv_dataset_size(dataset), 12);
-    ck_assert_str_eq(clv_dataset_labels(dataset)->names[25], "z");
+    ck_assert_str_eq(dataset_labels(dataset)->names[25], "z");
     const struct clv_shape shape = {LETTER_LABELS, LETTER_FEATURES, 1, CLV_PAIRWISE_FULL};
     for (size_t item = 0; item < 12; item++) {
         struct clv_problem p = clv_dataset_problem(dataset, item);

@@ -49,20 +49,20 @@ TEST(arrays_are_read_as_grey_files_are)
     struct clv_labels labels = {0};
     struct clv_mask mask = {0};
     must(clv_labels_binary(&labels, err));
-    must(clv_mask_from_values(&mask, four(0, 255, 255, 0), 2, 2, &labels, "mask 3", err));
+    must(mask_from_values(&mask, four(0, 255, 255, 0), 2, 2, &labels, "mask 3", err));
     ck_assert_mem_eq(mask.labels, four(0, 1, 1, 0), 4);
     ck_assert(mask.width == 2 && mask.height == 2 && strstr(mask.note, "black and white"));
     clv_mask_release(&mask);
-    must(clv_mask_from_values(&mask, four(0, 1, 255, 0), 4, 1, &labels, "mask 3", err));
+    must(mask_from_values(&mask, four(0, 1, 255, 0), 4, 1, &labels, "mask 3", err));
     ck_assert_mem_eq(mask.labels, four(0, 1, CLV_VOID, 0), 4);
     ck_assert_ptr_null(mask.note);
     clv_mask_release(&mask);
     must_fail(CLV_ERR_DATA, "mask 3: value 2 at pixel (0, 1)",
-              clv_mask_from_values(&mask, four(0, 1, 2, 0), 2, 2, &labels, "mask 3", err));
+              mask_from_values(&mask, four(0, 1, 2, 0), 2, 2, &labels, "mask 3", err));
     must_fail(CLV_ERR_USAGE, "mask 3: a mask of 0x1 pixels",
-              clv_mask_from_values(&mask, four(0, 0, 0, 0), 0, 1, &labels, "mask 3", err));
+              mask_from_values(&mask, four(0, 0, 0, 0), 0, 1, &labels, "mask 3", err));
     must_fail(CLV_ERR_USAGE, "mask 3: a mask of 1x0 pixels",
-              clv_mask_from_values(&mask, four(0, 0, 0, 0), 1, 0, &labels, "mask 3", err));
+              mask_from_values(&mask, four(0, 0, 0, 0), 1, 0, &labels, "mask 3", err));
     clv_labels_release(&labels);
 }
 

@@ -31,7 +31,7 @@ static void learn(const struct clv_dataset *dataset)
     training.seed = 1;
     training.n_threads = 1;
     training.shape = (struct clv_shape){clv_dataset_n_labels(dataset), first.n_features, first.n_edge_features,
-                                        clv_dataset_pairwise(dataset)};
+                                        dataset_pairwise(dataset)};
     training.parameters[clv_learner_parameter(learner, "passes")] = 1;
     if (clv_train(&result, learner, &training, &error) == CLV_OK)
         clv_training_result_release(&result);
@@ -55,7 +55,7 @@ static void check_features(struct clv_tensors *tensors)
                                   problem.n_edge_features ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_NONE};
         FUZZ_CHECK(clv_problem_check(&problem, &shape, &error) == CLV_OK);
         struct clv_example example = {0};
-        if (clv_dataset_example(&example, dataset, i, &error) == CLV_OK)
+        if (dataset_example(&example, dataset, i, &error) == CLV_OK)
             clv_example_release(&example);
     }
     learn(dataset);

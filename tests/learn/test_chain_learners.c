@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "feature/dataset/dataset.h"
+#include "infer/oracle/oracle.h"
 #include "learn/chains.h"
 #include "learn/pmap/pmap.h"
 
@@ -25,7 +26,7 @@ static double slow_value(const struct pmap_example *example, const double *w, ui
     const struct clv_problem *p = &example->problem;
     double noise[RANDOM_MAX_NODES * 3] = {0}, best[RANDOM_MAX_NODES][3], top = -INFINITY, value = 0;
     int32_t y[RANDOM_MAX_NODES] = {0};
-    clv_gumbel_add(noise, p->n_nodes, 3, seed, draw);
+    gumbel_add(noise, p->n_nodes, 3, seed, draw);
     for (int32_t i = 0; i < p->n_nodes; i++)
         for (int32_t b = 0; b < 3; b++)
             best[i][b] = -INFINITY;

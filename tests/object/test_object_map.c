@@ -44,7 +44,7 @@ TEST(an_object_is_read_as_one_in_however_many_pieces)
     must(clv_object_map_read(&read, path_of("a.png"), 4, 2, NULL, err));
     ck_assert_int_eq(read.n_objects, 3);
     ck_assert_mem_eq(read.objects, numbered, sizeof numbered);
-    must(clv_object_map_set_labels(&read, (const uint8_t *)"\2\0\1\0\4\4\0\xff", err));
+    must(object_map_set_labels(&read, (const uint8_t *)"\2\0\1\0\4\4\0\xff", err));
     ck_assert_mem_eq(read.labels, "\4\1\xff", 3); /* 5: twice 4; 700: 2 and 1, the smaller one; all void */
     clv_object_map_release(&read);
     must_fail(CLV_ERR_DATA, "a.png: the objects are 4x2, image is 5x2",

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "score/score.h"
 #include "support/support.h"
 
 static struct clv_image_score score_of(int32_t n_labels, const uint8_t *truth, const uint8_t *prediction, size_t n)
@@ -128,7 +129,7 @@ TEST(parts_merge_into_the_whole)
     for (size_t start = 0; start < 64; start += 16) {
         clv_confusion_clear(&part);
         for (size_t i = start; i < start + 16; i++) /* one at a time, by the weighted call */
-            clv_confusion_add_weighted(&part, truth[i], prediction[i], 1);
+            confusion_add_weighted(&part, truth[i], prediction[i], 1);
         clv_confusion_merge(&total, &part);
     }
     ck_assert_mem_eq(total.counts, whole.counts, 3 * 4 * sizeof *whole.counts);

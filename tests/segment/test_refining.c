@@ -39,7 +39,7 @@ static void begin(void)
     must(clv_set_select(&self->set, "train", err));
     must(clv_set_add_maps(&self->set, "net", "assets/animals-maps", err));
     for (size_t i = N_IMAGES; i < self->set.n_items; i++)
-        clv_item_release(&self->set.items[i]);
+        item_release(&self->set.items[i]);
     self->set.n_items = N_IMAGES;
     clv_recipe_init(recipe);
     recipe->blocks = CLV_BLOCK_COLOUR | CLV_BLOCK_SIZE | CLV_BLOCK_MAPS;

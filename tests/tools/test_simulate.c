@@ -240,7 +240,7 @@ TEST(simulated_sets_read_back_from_their_files)
     must(simulate_hidden(&train, &test, &options, 1, NULL, err));
     must(clv_dataset_write(path, test, err));
     must(clv_features_open(&read, NULL, path, err));
-    ck_assert_int_eq(clv_dataset_pairwise(read), CLV_PAIRWISE_FULL);
+    ck_assert_int_eq(dataset_pairwise(read), CLV_PAIRWISE_FULL);
     ck_assert_int_eq(dataset_counts_errors(read), 1);
     ck_assert_uint_eq(clv_dataset_size(read), clv_dataset_size(test));
     expect_same_sets(test, read, clv_dataset_size(test));

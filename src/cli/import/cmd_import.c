@@ -329,7 +329,7 @@ static enum clv_status import_outlines(struct import_set *self, int form, struct
     status = names && entries && values ? give_values(values, self, &boxes, err) : fail_memory(err);
     for (size_t i = 0; i < images.n_items && names; i++)
         names[i] = images.items[i].name;
-    TRY(clv_boxes_find_all(entries, &boxes, names, images.n_items, err));
+    TRY(boxes_find_all(entries, &boxes, names, images.n_items, err));
     TRY(take_images(self, &images, &boxes, entries, values, err));
     TRY_IF(!self->n, fail_empty(self, &images, &boxes, entries, err));
 done:

@@ -61,7 +61,7 @@ static enum clv_status score_example(void *context, size_t index, int thread, st
     size_t n_known = 0, n_wrong = 0;
     for (size_t i = 0; status == CLV_OK && i < n; i++)
         if (is_visible[i]) {
-            clv_confusion_add_weighted(&self->confusions[thread], problem.label[i], y[i], 1);
+            confusion_add_weighted(&self->confusions[thread], problem.label[i], y[i], 1);
             n_wrong += y[i] != problem.label[i];
             n_known++;
         }

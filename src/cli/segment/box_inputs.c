@@ -251,7 +251,7 @@ static enum clv_status find_entries(const struct clv_image_boxes ***entries, con
     for (size_t i = 0; i < inputs->n && names; i++)
         names[i] = inputs->items[i].name;
     enum clv_status status = names && *entries ? CLV_OK : fail_memory(err);
-    TRY(clv_boxes_find_all(*entries, boxes, names, inputs->n, err));
+    TRY(boxes_find_all(*entries, boxes, names, inputs->n, err));
     array_free(names);
     return status;
 }

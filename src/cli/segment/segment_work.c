@@ -11,6 +11,7 @@
 #include "cleave/score.h"
 #include "cli/common/common.h"
 #include "data/maps/maps.h"
+#include "feature/dataset/dataset.h"
 #include "feature/example/example.h"
 #include "feature/recipe/recipe.h"
 #include "report/report.h"
@@ -26,7 +27,7 @@ static enum clv_status find(char **path, const char *name, const struct input *i
     *path = NULL;
     for (size_t k = 0; k < option->n; k++)
         if (strcmp(option->folders[k].name, name) == 0)
-            return clv_map_find(path, option->folders[k].folder, input->name, err);
+            return map_find(path, option->folders[k].folder, input->name, err);
     if (run->model->recipe.bands.n_bands && strcmp(name, BANDS_MAP) == 0 && input->image)
         *path = string_copy(input->image);
     for (size_t c = 0; c < run->inputs->n_maps && !*path; c++)
@@ -196,7 +197,7 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
     if (work->is_written)
         return raster_work(work, job, *oracle, err);
     if (run->dataset) {
-        status = clv_dataset_example(&example, run->dataset, run->first + index, err);
+        status = dataset_example(&example, run->dataset, run->first + index, err);
     } else {
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
         TRY_IF(run->model->recipe.n_maps, input_maps_read(work, run, err));

@@ -153,8 +153,8 @@ enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struc
     return status;
 }
 
-enum clv_status clv_boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
-                                   const char *const *images, size_t n, struct clv_error *err)
+enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
+                               const char *const *images, size_t n, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
     bool *taken = array_zalloc(boxes->n_images, sizeof *taken);

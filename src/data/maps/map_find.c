@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "cleave/maps.h"
+#include "data/maps/maps.h"
 
 /* .npz is found so that reading it reports what is wrong with it. */
 static const char *const extensions[] = {".npy", ".png", ".safetensors", ".npz"};
@@ -31,7 +31,7 @@ static enum clv_status look(char **path, const char *stem, struct clv_error *err
     return CLV_OK;
 }
 
-enum clv_status clv_map_find(char **path, const char *folder, const char *image, struct clv_error *err)
+enum clv_status map_find(char **path, const char *folder, const char *image, struct clv_error *err)
 {
     *path = NULL;
     enum clv_status status = CLV_OK;

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "cleave/data.h"
+#include "data/maps/maps.h"
 
 /* The place of a name among the set's, n_maps where it is new. */
 static size_t find_name(const struct clv_set *set, const char *name)
@@ -50,7 +51,7 @@ enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const ch
     char **maps = array_zalloc(set->n_items, sizeof *maps);
     enum clv_status status = maps ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < set->n_items && status == CLV_OK; i++)
-        status = clv_map_find(&maps[i], folder, set->items[i].name, err);
+        status = map_find(&maps[i], folder, set->items[i].name, err);
     TRY(check_shared(set, maps, err));
     for (size_t i = 0; maps && i < set->n_items; i++) {
         char **own = &set->items[i].maps[m], *other = maps[i];

@@ -76,12 +76,12 @@ int32_t clv_dataset_n_labels(const struct clv_dataset *dataset)
     return dataset->n_labels;
 }
 
-const struct clv_labels *clv_dataset_labels(const struct clv_dataset *dataset)
+const struct clv_labels *dataset_labels(const struct clv_dataset *dataset)
 {
     return dataset->labels.n_labels ? &dataset->labels : NULL;
 }
 
-enum clv_pairwise clv_dataset_pairwise(const struct clv_dataset *dataset)
+enum clv_pairwise dataset_pairwise(const struct clv_dataset *dataset)
 {
     return dataset->n_edge_features > 0 ? dataset->pairwise : CLV_PAIRWISE_NONE;
 }

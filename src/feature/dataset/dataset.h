@@ -360,4 +360,16 @@ void loaded_item_release(struct loaded_item *self);
 enum clv_status loaded_item_read(void **block, size_t *size, struct clv_problem *problem,
                                  const struct clv_dataset *dataset, size_t index, struct clv_error *err) CLV_CHECK;
 
+/* Names and colours of the labels, or NULL if it was made without (clv_dataset_new, some feature files). */
+const struct clv_labels *dataset_labels(const struct clv_dataset *dataset);
+
+/* For segmenting from a feature file: item `index` as an example; release it as usual, before the dataset. Its
+ * features are views, its superpixels a copy. CLV_ERR_DATA if there are no superpixels. */
+enum clv_status dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
+                                struct clv_error *err) CLV_CHECK;
+
+/* The pairwise form that the data is meant for: NONE without edges, FULL for patches, windows of slices of more than two
+ * labels and feature files that say so, else POTTS. */
+enum clv_pairwise dataset_pairwise(const struct clv_dataset *dataset);
+
 #endif

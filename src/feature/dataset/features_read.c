@@ -291,8 +291,8 @@ enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_reci
     return status == CLV_OK ? features_parse(dataset, recipe, tensors, path, is_apart, err) : status;
 }
 
-enum clv_status clv_dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
-                                    struct clv_error *err)
+enum clv_status dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
+                                struct clv_error *err)
 {
     FAIL_IF(index >= dataset->n, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
     dataset = dataset_part(&index, dataset);

@@ -34,4 +34,9 @@ static inline double pair_score(const struct clv_field *field, int32_t edge, int
     return clv_field_table(field, edge)[(size_t)a * (size_t)field->n_labels + (size_t)b];
 }
 
+/* noise += zero-mean Gumbel variables of draw `draw`, keyed by (seed, draw, node, label), so that they depend on
+ * nothing else: noise[n_nodes], label 1's minus label 0's, for two labels, otherwise noise[n_nodes][n_labels]. Add them
+ * to a field's unary and solve. */
+void gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t seed, uint32_t draw);
+
 #endif

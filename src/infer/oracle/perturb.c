@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "infer/infer.h"
+#include "infer/oracle/oracle.h"
 #include "infer/oracle/oracle_state.h"
 
 /* The variable of one label of one node. */
@@ -12,7 +13,7 @@ static double gumbel(uint64_t seed, uint32_t draw, size_t node, size_t n_labels,
     return rng_gumbel(seed, RNG_STREAM(RNG_GUMBEL, draw), node * n_labels + label);
 }
 
-void clv_gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t seed, uint32_t draw)
+void gumbel_add(double *noise, int32_t n_nodes, int32_t n_labels, uint64_t seed, uint32_t draw)
 {
     size_t labels = (size_t)n_labels;
     for (size_t i = 0; i < (size_t)n_nodes; i++) {
@@ -88,7 +89,7 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double 
     for (uint32_t l = 0; l < BATCH_LANES; l++) {
         memcpy(&unary[l * n], base, n * sizeof *unary);
         if (l < n_draws)
-            clv_gumbel_add(&unary[l * n], field->n_nodes, 2, seed, first_draw + l);
+            gumbel_add(&unary[l * n], field->n_nodes, 2, seed, first_draw + l);
     }
     fill_batch(&oracle->batch, capacity, unary, &oracle->capacities, field);
     batch_solve(&oracle->batch, capacity);
@@ -96,7 +97,7 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double 
         for (size_t i = 0; i < n; i++)
             y[l * n + i] = oracle->batch.label[i] >> l & 1;
         memcpy(unary, field->unary, n * sizeof *unary);
-        clv_gumbel_add(unary, field->n_nodes, 2, seed, first_draw + l);
+        gumbel_add(unary, field->n_nodes, 2, seed, first_draw + l);
         if (value)
             value[l] = perturbed_value(field, unary, &y[l * n], seed, first_draw + l);
     }
@@ -112,7 +113,7 @@ static enum clv_status draw_one(struct clv_oracle *oracle, int32_t *y, double *v
     struct clv_field perturbed = *field;
     perturbed.unary = array_copy(field->unary, (size_t)field->n_nodes, columns * sizeof *perturbed.unary);
     MUST_IF(!perturbed.unary, fail_memory(err));
-    clv_gumbel_add(perturbed.unary, field->n_nodes, field->n_labels, seed, draw);
+    gumbel_add(perturbed.unary, field->n_nodes, field->n_labels, seed, draw);
     enum clv_status status = clv_oracle_map(oracle, y, value, &perturbed, err);
     if (!status && value)
         *value += gumbel_of_zeros(field, seed, draw);

@@ -1,3 +1,4 @@
+#include "infer/oracle/oracle.h"
 #include "learn/pmap/pmap.h"
 
 #include <math.h>
@@ -228,7 +229,7 @@ static enum clv_status perturb(struct drawing *self, uint32_t draw, struct decod
 {
     struct clv_field *field = self->field;
     size_t n_rows = clv_shape_rows(&self->draws->shape), n_nodes = (size_t)field->n_nodes;
-    clv_gumbel_add(field->unary, field->n_nodes, field->n_labels, self->draws->seed, draw);
+    gumbel_add(field->unary, field->n_nodes, field->n_labels, self->draws->seed, draw);
     for (size_t i = 0; i < n_nodes; i++)
         if (self->problem->label[i] == CLV_UNKNOWN)
             memset(field->unary + i * n_rows, 0, n_rows * sizeof *field->unary);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/boxes/boxes.h"
 #include "data/boxes/boxes_text.h"
 
 static void check_box(const struct clv_box *box, double x, double y, double width, double height)
@@ -360,7 +361,7 @@ TEST(tables_are_found_by_path_then_name_then_stem)
     check_box(&find(&boxes, "images/0123abcd-c.jpg")->boxes[0], 4, 4, 4, 4);
     const char *const images[] = {"i/b.png", "k/b.png", "x/c.jpg"};
     const struct clv_image_boxes *entries[3];
-    must(clv_boxes_find_all(entries, &boxes, images, 3, err));
+    must(boxes_find_all(entries, &boxes, images, 3, err));
     check_box(&entries[0]->boxes[0], 2, 2, 2, 2);
     check_box(&entries[1]->boxes[0], 3, 3, 3, 3); /* the other one is somebody's own */
     check_box(&entries[2]->boxes[0], 4, 4, 4, 4);

@@ -221,14 +221,14 @@ TEST(a_map_is_found_by_as_much_of_the_image_s_path_as_it_has)
     char *path;
     const char *folder = here("found");
     run_here("mkdir -p %s/a && touch %s/7.npy %s/a/7.png %s/8.npy %s/8.png", folder, folder, folder, folder, folder);
-    must(clv_map_find(&path, folder, "images/a/7.jpg", err));
+    must(map_find(&path, folder, "images/a/7.jpg", err));
     ck_assert_str_eq(path, formatted("%s/a/7.png", folder));
     clv_free(path);
-    must(clv_map_find(&path, folder, "../../x/b/7.jpg", err));
+    must(map_find(&path, folder, "../../x/b/7.jpg", err));
     ck_assert_str_eq(path, formatted("%s/7.npy", folder));
     clv_free(path);
-    must_fail(CLV_ERR_DATA, "two maps of one name", clv_map_find(&path, folder, "8.jpg", err));
-    must_fail(CLV_ERR_NO_INPUT, "no map of /x/9.jpg in it", clv_map_find(&path, folder, "/x/9.jpg", err));
+    must_fail(CLV_ERR_DATA, "two maps of one name", map_find(&path, folder, "8.jpg", err));
+    must_fail(CLV_ERR_NO_INPUT, "no map of /x/9.jpg in it", map_find(&path, folder, "/x/9.jpg", err));
     ck_assert_ptr_null(path);
 }
 

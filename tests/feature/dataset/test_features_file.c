@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/base.h"
+#include "data/data.h"
 #include "feature/dataset/dataset.h"
 #include "feature/small_set.h"
 #include "support/sample.h"
@@ -24,8 +25,8 @@ TEST(features_read_back_equal_what_extraction_gives)
     ck_assert_mem_eq(&read, &recipe, sizeof recipe);
     ck_assert_uint_eq(clv_dataset_size(file), 10);
     ck_assert_int_eq(clv_dataset_n_labels(file), 2);
-    ck_assert_str_eq(clv_dataset_labels(file)->names[1], "foreground");
-    ck_assert_str_eq(clv_dataset_labels(memory)->names[1], "foreground");
+    ck_assert_str_eq(dataset_labels(file)->names[1], "foreground");
+    ck_assert_str_eq(dataset_labels(memory)->names[1], "foreground");
     for (size_t i = 0; i < 10; i++) {
         struct clv_problem a = clv_dataset_problem(memory, i), b = clv_dataset_problem(file, i);
         ck_assert_str_eq(clv_dataset_name(file, i), set.items[i].name);
@@ -170,8 +171,8 @@ TEST(a_dataset_in_memory_reads_back_from_its_file)
     must(clv_dataset_extract(&memory, &set, &recipe, 1, NULL, NULL, err));
     must(clv_dataset_write(path, memory, err));
     must(clv_features_open(&file, NULL, path, err));
-    ck_assert_str_eq(clv_dataset_labels(file)->names[1], "foreground");
-    ck_assert_int_eq(clv_dataset_pairwise(file), CLV_PAIRWISE_POTTS);
+    ck_assert_str_eq(dataset_labels(file)->names[1], "foreground");
+    ck_assert_int_eq(dataset_pairwise(file), CLV_PAIRWISE_POTTS);
     for (size_t i = 0; i < 4; i++) {
         struct clv_problem a = clv_dataset_problem(memory, i), b = clv_dataset_problem(file, i);
         ck_assert_str_eq(clv_dataset_name(file, i), set.items[i].name);
@@ -227,7 +228,7 @@ TEST(examples_from_a_file_paint_like_fresh_ones)
     must(clv_features_open(&file, NULL, path, err));
     must(clv_image_read(&image, set.items[1].image, NULL, err));
     must(clv_example_extract(&fresh, &image, &recipe, err));
-    must(clv_dataset_example(&read, file, 1, err));
+    must(dataset_example(&read, file, 1, err));
     ck_assert_int_eq(read.width, image.width);
     ck_assert_int_eq(read.height, image.height);
     ck_assert_int_eq(read.superpixels.n, fresh.superpixels.n);
@@ -239,7 +240,7 @@ TEST(examples_from_a_file_paint_like_fresh_ones)
     must(clv_example_paint(a, &fresh, y, err));
     must(clv_example_paint(b, &read, y, err));
     ck_assert_mem_eq(a, b, n);
-    must_fail(CLV_ERR_USAGE, "no item 2 of 2", clv_dataset_example(&read, file, 2, err));
+    must_fail(CLV_ERR_USAGE, "no item 2 of 2", dataset_example(&read, file, 2, err));
     clv_example_release(&fresh);
     clv_example_release(&read);
     clv_dataset_free(file);
@@ -303,7 +304,7 @@ TEST(real_horses_are_written_and_read)
     must(clv_set_read(&set, path, err));
     must(clv_set_select(&set, "test", err));
     for (size_t i = 20; i < set.n_items; i++)
-        clv_item_release(&set.items[i]);
+        item_release(&set.items[i]);
     set.n_items = 20;
     struct clv_recipe recipe = plain_recipe();
     recipe.slic.n_superpixels = 300;

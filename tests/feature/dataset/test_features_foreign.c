@@ -83,7 +83,7 @@ TEST(dense_and_sparse_features_from_elsewhere_are_the_same_problem)
     must(clv_features_open(&dense, &recipe, write_elsewhere(e, ROW, 0, 3), err));
     ck_assert_int_eq(recipe.n_words, 77); /* no recipe in the file: left alone */
     must(clv_features_open(&sparse, NULL, write_elsewhere(e, 12, 1u << X, 5), err));
-    ck_assert_ptr_null(clv_dataset_labels(dense));
+    ck_assert_ptr_null(dataset_labels(dense));
     const double w[5] = {1, 10, 100, 1, 1};
     for (size_t i = 0; i < 2; i++) {
         struct clv_problem a = clv_dataset_problem(dense, i), b = clv_dataset_problem(sparse, i);
@@ -118,8 +118,7 @@ TEST(optional_tensors_may_be_left_out)
     struct clv_problem problem = clv_dataset_problem(dataset, 0);
     ck_assert(problem.n_nodes == 2 && problem.n_edges == 0 && problem.n_edge_features == 0);
     ck_assert(!problem.label && problem.volume[1] == 1);
-    must_fail(CLV_ERR_DATA, "a.png: its features come without superpixels",
-              clv_dataset_example(&example, dataset, 0, err));
+    must_fail(CLV_ERR_DATA, "a.png: its features come without superpixels", dataset_example(&example, dataset, 0, err));
     clv_dataset_free(dataset);
     free(e);
 }
@@ -212,7 +211,7 @@ TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
     struct clv_dataset *dataset;
     enum clv_graph graph;
     must(clv_features_open(&dataset, NULL, write_elsewhere(e, ROW, 0, 5), err));
-    ck_assert_int_eq(clv_dataset_pairwise(dataset), CLV_PAIRWISE_POTTS);
+    ck_assert_int_eq(dataset_pairwise(dataset), CLV_PAIRWISE_POTTS);
     ck_assert_int_eq(dataset_counts_errors(dataset), 0);
     must(dataset_graph(&graph, dataset, err));
     ck_assert_int_eq(graph, CLV_GRAPH_CHAIN);
@@ -222,7 +221,7 @@ TEST(a_file_says_what_its_edges_and_counts_are_meant_for)
         memcpy(e->metadata[5], meanings[k], sizeof meanings[k]);
         e->edge_features[0][0] = k ? 1 : -1; /* full tables take any sign */
         must(clv_features_open(&dataset, NULL, write_elsewhere(e, ROW, 0, 6), err));
-        ck_assert_int_eq(clv_dataset_pairwise(dataset), k ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL);
+        ck_assert_int_eq(dataset_pairwise(dataset), k ? CLV_PAIRWISE_POTTS : CLV_PAIRWISE_FULL);
         ck_assert_int_eq(dataset_counts_errors(dataset), k);
         const struct clv_problem problem = clv_dataset_problem(dataset, 0);
         for (int c = 0; k && c < 4; c++)

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "feature/blocks/blocks.h"
+#include "feature/dataset/dataset.h"
 #include "feature/small_set.h"
 #include "superpixel/superpixel.h"
 
@@ -251,7 +252,7 @@ TEST(feature_files_keep_patches)
     }
     must(clv_image_read(&image, set.items[1].image, NULL, err));
     must(clv_example_extract(&fresh, &image, &recipe, err));
-    must(clv_dataset_example(&kept, file, 1, err));
+    must(dataset_example(&kept, file, 1, err));
     ck_assert_mem_eq(&fresh.grid, &kept.grid, sizeof fresh.grid);
     ck_assert_int_eq(kept.grid.n_columns * kept.grid.n_rows, kept.problem.n_nodes);
     clv_example_release(&fresh);

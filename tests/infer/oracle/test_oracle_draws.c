@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/oracle/oracle.h"
 #include "infer/oracle/random_field.h"
 #include "support/exhaustive.h"
 #include "support/support.h"
@@ -77,7 +78,7 @@ TEST(draws_in_lanes_equal_draws_one_by_one)
         perturbed.unary = unary;
         for (uint32_t k = 0; k < 20; k++) {
             memcpy(unary, s.unary, sizeof unary);
-            clv_gumbel_add(unary, n, 2, 3, 7 + k);
+            gumbel_add(unary, n, 2, 3, 7 + k);
             must(clv_oracle_map(oracle, y, &score, &perturbed, err));
             ck_assert(memcmp(y, &drawn[k * (uint32_t)n], (size_t)n * sizeof *y) == 0);
             for (int32_t i = 0; i < n; i++)
@@ -116,7 +117,7 @@ TEST(fields_too_large_for_lanes_are_drawn_all_the_same)
                               .unary = unary,
                               .pairwise = coupling};
     must(clv_perturbed_map(oracle, drawn, NULL, &field, 3, 7, 1, err));
-    clv_gumbel_add(unary, N, 2, 3, 7);
+    gumbel_add(unary, N, 2, 3, 7);
     must(clv_oracle_map(oracle, y, NULL, &field, err));
     ck_assert(y[0] == 0 && memcmp(y, drawn, N * sizeof *y) == 0);
     array_free(edges);
@@ -145,10 +146,10 @@ TEST(draws_leave_no_solution_to_ask_about)
 TEST(noise_depends_on_seed_draw_node_and_label_only)
 {
     double two[3] = {0}, more[3] = {1, 2, 3}, other[3] = {0}, wide[9] = {0};
-    clv_gumbel_add(two, 3, 2, 7, 5);
-    clv_gumbel_add(more, 3, 2, 7, 5);
-    clv_gumbel_add(other, 3, 2, 7, 6);
-    clv_gumbel_add(wide, 3, 3, 7, 5);
+    gumbel_add(two, 3, 2, 7, 5);
+    gumbel_add(more, 3, 2, 7, 5);
+    gumbel_add(other, 3, 2, 7, 6);
+    gumbel_add(wide, 3, 3, 7, 5);
     for (int i = 0; i < 3; i++) {
         ck_assert_double_eq_tol(more[i] - (i + 1), two[i], 1e-12);
         ck_assert_double_ne(two[i], other[i]);

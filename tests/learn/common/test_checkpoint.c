@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "learn/learners.h"
 #include "learn/toy.h"
 #include "support/disk.h"
 
@@ -317,7 +318,7 @@ TEST(learners_without_checkpoints_say_so)
     semi_open(&semi, "wmpmap", false);
     for (size_t l = 0; clv_learner_at(l); l++) {
         const struct clv_learner *learner = clv_learner_at(l);
-        if (clv_learner_keeps_checkpoints(learner))
+        if (learner_keeps_checkpoints(learner))
             continue;
         struct clv_training training = toy_training(&semi.toy, learner->name);
         training.checkpoints = &semi.checkpoints;

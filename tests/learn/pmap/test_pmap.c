@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "infer/oracle/oracle.h"
 #include "learn/chains.h"
 #include "learn/common/common.h"
 #include "learn/learners.h"
@@ -73,7 +74,7 @@ static double slow_value(const struct pmap_example *example, const struct clv_sh
 {
     const struct clv_problem *p = &example->problem;
     double noise[RANDOM_MAX_NODES] = {0}, value = 0;
-    clv_gumbel_add(noise, p->n_nodes, 2, seed, draw);
+    gumbel_add(noise, p->n_nodes, 2, seed, draw);
     double top = best_score(example, shape, w, noise, -1, 0);
     for (int32_t i = 0; i < p->n_nodes && example->weight; i++)
         for (int32_t b = 0; b < 2 && p->label[i] != CLV_UNKNOWN && !is_given(example, i); b++)

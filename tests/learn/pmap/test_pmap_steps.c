@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "infer/oracle/oracle.h"
 #include "learn/chains.h"
 #include "learn/pmap/pmap.h"
 #include "learn/slow_steps.h"
@@ -198,7 +199,7 @@ static double slow_value(const struct pmap_example *example, const double *w, ui
 {
     double noise[3 * RANDOM_MAX_NODES] = {0}, value = 0;
     const struct clv_problem *p = &example->problem;
-    clv_gumbel_add(noise, p->n_nodes, 3, seed, 4);
+    gumbel_add(noise, p->n_nodes, 3, seed, 4);
     for (int32_t k = 0; k < 3 * p->n_nodes; k++)
         value += (double)example->weight[k] * (best_score(p, w, noise, k / 3, k % 3) - best_score(p, w, noise, -1, 0));
     return example->scale * value;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "feature/example/example.h"
+#include "infer/oracle/oracle.h"
 #include "learn/toy.h"
 #include "learn/weak/weak.h"
 
@@ -63,7 +64,7 @@ TEST(marginals_count_conditional_draws)
         const int32_t *what = seed % 4 == 3 ? NULL : given;
         for (uint32_t draw = 0; draw < DRAWS; draw++) {
             double noise[N] = {0};
-            clv_gumbel_add(noise, N, 2, seed, draw);
+            gumbel_add(noise, N, 2, seed, draw);
             int32_t freely[N];
             slow_map(y, &r, what, w, noise);
             slow_map(freely, &r, NULL, w, noise);
