@@ -108,17 +108,22 @@ enum { BOX_HIDDEN = 12 };
 
 /* score = linear . (features, 1) + sum_h output[h] max(0, hidden[h] . (features, 1)): a row's last entry is its
  * constant. */
-struct box_weights {
+struct box_network {
     float linear[BOX_FEATURES + 1];
     float output[BOX_HIDDEN];
     float hidden[BOX_HIDDEN][BOX_FEATURES + 1];
+};
+
+/* The second one's soft labels are what the first one says, as in auto-context (Tu 2008). */
+struct box_weights {
+    struct box_network first, second;
 };
 
 /* Those that clv_box_cut uses. */
 extern const struct box_weights box_weights;
 
 /* Of one row of features, within +-8. */
-double box_weights_score(const struct box_weights *weights, const float *features);
+double box_network_score(const struct box_network *network, const float *features);
 
 enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const struct clv_image *image,
                                  const struct clv_box *box, const struct clv_box_cut_options *options,
@@ -155,9 +160,10 @@ enum clv_status box_mincut_solve(int32_t *figure, struct box_mincut *self, const
 
 /* What is figure among the superpixels of a box, for clv_box_cut and for learning its weights. */
 
-/* values[n][BOX_FEATURES], to array_free: the features of all superpixels of the scene, rows of 0 outside the box. */
-enum clv_status box_score_features(float **values, const struct box_affinity *affinity, int32_t rounds,
-                                   struct clv_error *err) CLV_CHECK;
+/* values[n][BOX_FEATURES], to array_free: the features of all superpixels of the scene, rows of 0 outside the box, as
+ * the first network sees them (first NULL), or as the second one does after that first one. */
+enum clv_status box_score_features(float **values, const struct box_affinity *affinity, const struct box_network *first,
+                                   int32_t rounds, struct clv_error *err) CLV_CHECK;
 
 /* score[n]: the log odds of figure, 0 outside the box. */
 enum clv_status box_score(double *score, const struct box_affinity *affinity, const struct box_weights *weights,

@@ -6,23 +6,32 @@
 
 #define SCORE_LIMIT 8.0
 
-double box_weights_score(const struct box_weights *weights, const float *features)
+double box_network_score(const struct box_network *network, const float *features)
 {
-    double score = weights->linear[BOX_FEATURES];
+    double score = network->linear[BOX_FEATURES];
     for (int k = 0; k < BOX_FEATURES; k++)
-        score += (double)weights->linear[k] * features[k];
+        score += (double)network->linear[k] * features[k];
     for (int h = 0; h < BOX_HIDDEN; h++) {
-        const float *row = weights->hidden[h];
+        const float *row = network->hidden[h];
         double sum = row[BOX_FEATURES];
         for (int k = 0; k < BOX_FEATURES; k++)
             sum += (double)row[k] * features[k];
-        score += weights->output[h] * fmax(0, sum);
+        score += network->output[h] * fmax(0, sum);
     }
     return fmin(fmax(score, -SCORE_LIMIT), SCORE_LIMIT);
 }
 
-enum clv_status box_score_features(float **values, const struct box_affinity *affinity, int32_t rounds,
-                                   struct clv_error *err)
+/* score[n] of rows values[n][BOX_FEATURES]; 0 outside the box. */
+static void score_all(double *score, const struct box_affinity *affinity, const struct box_network *network,
+                      const float *values)
+{
+    for (int32_t i = 0; i < affinity->n; i++)
+        score[i] =
+            affinity->scene->regions[i].is_inside ? box_network_score(network, values + (size_t)i * BOX_FEATURES) : 0;
+}
+
+enum clv_status box_score_features(float **values, const struct box_affinity *affinity, const struct box_network *first,
+                                   int32_t rounds, struct clv_error *err)
 {
     struct box_features features = {0};
     double *q = array_alloc((size_t)affinity->n, sizeof *q), *score = array_alloc((size_t)affinity->n, sizeof *score);
@@ -31,6 +40,12 @@ enum clv_status box_score_features(float **values, const struct box_affinity *af
     TRY(box_fillings_propose(q, score, &features, rounds, err));
     if (status == CLV_OK) {
         box_features_add_soft(&features, q, score);
+        if (first) {
+            score_all(score, affinity, first, features.values);
+            for (int32_t i = 0; i < affinity->n; i++)
+                q[i] = affinity->scene->regions[i].is_inside ? 1 / (1 + portable_exp(-score[i])) : 0;
+            box_features_add_soft(&features, q, score);
+        }
         *values = features.values;
         features.values = NULL;
     }
@@ -43,10 +58,9 @@ enum clv_status box_score(double *score, const struct box_affinity *affinity, co
                           int32_t rounds, struct clv_error *err)
 {
     float *values;
-    enum clv_status status = box_score_features(&values, affinity, rounds, err);
-    for (int32_t i = 0; i < affinity->n && status == CLV_OK; i++)
-        score[i] =
-            affinity->scene->regions[i].is_inside ? box_weights_score(weights, values + (size_t)i * BOX_FEATURES) : 0;
+    enum clv_status status = box_score_features(&values, affinity, &weights->first, rounds, err);
+    if (status == CLV_OK)
+        score_all(score, affinity, &weights->second, values);
     array_free(values);
     return status;
 }

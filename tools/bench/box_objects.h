@@ -24,9 +24,9 @@ struct box_objects {
 };
 
 /* A tight box; one whose sides are 10 %, or 25 %, longer, with the same centre; one each of whose sides has moved by up
- * to 10 % of the box's width or height, either way. */
-enum box_kind { BOX_TIGHT, BOX_WIDER_10, BOX_WIDER_25, BOX_JITTERED, N_BOX_KINDS };
-static const char *const box_kind_names[N_BOX_KINDS] = {"tight", "+10 %", "+25 %", "jittered"};
+ * to 10 % of the box's width or height, either way; one each of whose sides has moved outwards by 5 to 40 % of it. */
+enum box_kind { BOX_TIGHT, BOX_WIDER_10, BOX_WIDER_25, BOX_JITTERED, BOX_LOOSE, N_BOX_KINDS };
+static const char *const box_kind_names[N_BOX_KINDS] = {"tight", "+10 %", "+25 %", "jittered", "loose"};
 
 static inline void box_stop_on(enum clv_status status, const struct clv_error *err)
 {
@@ -43,10 +43,12 @@ static inline struct clv_pixel_box box_of_kind(const struct box_object *object, 
     double width = tight->end_x - tight->first_x, height = tight->end_y - tight->first_y, out[4];
     for (int side = 0; side < 4; side++) {
         double share = kind == BOX_WIDER_10 ? 0.05 : kind == BOX_WIDER_25 ? 0.125 : 0;
+        double drawn =
+            rng_uniform(1, RNG_STREAM(RNG_TEST, side), hash_bytes(HASH_START, object->name, strlen(object->name)));
         if (kind == BOX_JITTERED)
-            share = 0.2 * rng_uniform(1, RNG_STREAM(RNG_TEST, side),
-                                      hash_bytes(HASH_START, object->name, strlen(object->name))) -
-                    0.1;
+            share = 0.2 * drawn - 0.1;
+        if (kind == BOX_LOOSE)
+            share = 0.05 + 0.35 * drawn;
         out[side] = (double)lround(share * (side % 2 ? height : width));
     }
     return (struct clv_pixel_box){(int32_t)fmax(0, tight->first_x - out[0]), (int32_t)fmax(0, tight->first_y - out[1]),

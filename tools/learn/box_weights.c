@@ -41,6 +41,7 @@ struct sample {
     int set, object;
     enum box_kind kind;
     const struct box_object *of;
+    const struct box_network *first; /* NULL: rows are the first network's own */
     float *rows;
     size_t n;
     double weight;
@@ -89,7 +90,7 @@ static enum clv_status gather_one(void *context, size_t index, int thread, struc
     if (status == CLV_OK)
         status = box_affinity_init(&affinity, &scene, err);
     if (status == CLV_OK)
-        status = box_score_features(&values, &affinity, options.rounds, err);
+        status = box_score_features(&values, &affinity, sample->first, options.rounds, err);
     size_t n = (size_t)affinity.n;
     double(*shares)[2] = calloc(n + 1, sizeof *shares), known[2] = {0, 0};
     sample->rows = malloc((n / EVERY + 1) * ROW * sizeof(float));
@@ -139,14 +140,15 @@ static void gather(struct samples *samples, const struct box_objects objects[N_S
     box_stop_on(parallel_for(samples->n, 0, gather_one, samples, &err), &err);
 }
 
-/* What is learned from: everything but a fold (or -1), or but a set (or -1). */
+/* What is learned from: everything but folds (or -1), and but a set (or -1). */
 struct choice {
-    int fold, set;
+    int fold, set, also_fold;
 };
 
 static bool is_chosen(struct choice choice, const struct sample *sample)
 {
-    return sample->object % N_FOLDS != choice.fold && sample->set != choice.set;
+    int fold = sample->object % N_FOLDS;
+    return fold != choice.fold && fold != choice.also_fold && sample->set != choice.set;
 }
 
 static void choose(struct network_examples *examples, const struct samples *samples, struct choice choice)
@@ -177,13 +179,44 @@ static void choose(struct network_examples *examples, const struct samples *samp
     network_measure(examples, &network);
 }
 
-static void learn(struct box_weights *weights, const struct samples *samples, struct choice choice)
+static void learn_network(struct box_network *weights, const struct samples *samples, struct choice choice)
 {
     struct network_examples examples;
     choose(&examples, samples, choice);
     network_learn((float *)weights, &network, &examples);
     free(examples.rows);
     free(examples.weights);
+}
+
+static void release(struct samples *samples)
+{
+    for (size_t s = 0; s < samples->n; s++)
+        free(samples->items[s].rows);
+    free(samples->items);
+}
+
+/* The second network learns from what first ones say of objects that they have not seen. */
+static void learn(struct box_weights *weights, const struct samples *samples, struct choice choice)
+{
+    struct clv_error err;
+    struct box_network first[N_FOLDS];
+    struct samples again = {.items = malloc(samples->n * sizeof *again.items)};
+    if (!again.items)
+        exit(1);
+    learn_network(&weights->first, samples, choice);
+    for (int fold = 0; fold < (int)N_FOLDS; fold++)
+        if (fold != choice.fold)
+            learn_network(&first[fold], samples, (struct choice){choice.fold, choice.set, fold});
+    for (size_t s = 0; s < samples->n; s++)
+        if (is_chosen(choice, &samples->items[s])) {
+            struct sample sample = samples->items[s];
+            sample.first = &first[sample.object % N_FOLDS];
+            sample.n = 0;
+            again.items[again.n++] = sample;
+        }
+    box_stop_on(parallel_for(again.n, 0, gather_one, &again, &err), &err);
+    learn_network(&weights->second, &again, choice);
+    release(&again);
 }
 
 struct trial {
@@ -222,7 +255,7 @@ static void cross_validate(const struct samples *samples, bool by_fold)
     if (!trial.qualities)
         exit(1);
     for (int k = 0; k < (by_fold ? (int)N_FOLDS : (int)N_SETS); k++)
-        learn(&trial.weights[k], samples, by_fold ? (struct choice){k, -1} : (struct choice){-1, k});
+        learn(&trial.weights[k], samples, by_fold ? (struct choice){k, -1, -1} : (struct choice){-1, k, -1});
     box_stop_on(parallel_for(samples->n, 0, try_one, &trial, &err), &err);
     for (int set = 0; set < N_SETS; set++) {
         printf("%s, learned from %s:", sets[set].name, by_fold ? "three of four folds" : "the other two sets");
@@ -251,10 +284,13 @@ static void write_weights(const char *path, const struct box_weights *weights)
         exit(73);
     }
     fputs("/* Learned by `make reproduce-boxes` (tools/learn/box_weights.c), which writes this file. */\n"
-          "#include \"box_cut/box_weights.h\"\n\n/* clang-format off */\nconst struct box_weights box_weights = {\n",
+          "#include \"box_cut/box_cut.h\"\n\n/* clang-format off */\nconst struct box_weights box_weights = {\n"
+          ".first = {\n",
           stream);
-    network_write(stream, (const float *)weights, &network);
-    fputs("};\n", stream);
+    network_write(stream, (const float *)&weights->first, &network);
+    fputs("},\n.second = {\n", stream);
+    network_write(stream, (const float *)&weights->second, &network);
+    fputs("}};\n", stream);
     if (fclose(stream))
         exit(74);
 }
@@ -273,13 +309,11 @@ int main(int argc, char **argv)
         if (!box_objects_read(&objects[set], sets[set].folder, sets[set].split))
             return 66;
     gather(&samples, objects);
-    learn(&weights, &samples, (struct choice){-1, -1});
+    learn(&weights, &samples, (struct choice){-1, -1, -1});
     write_weights(argv[1], &weights);
     for (int by_fold = 1; by_fold >= 0 && !only_learn; by_fold--)
         cross_validate(&samples, by_fold);
-    for (size_t s = 0; s < samples.n; s++)
-        free(samples.items[s].rows);
-    free(samples.items);
+    release(&samples);
     for (int set = 0; set < N_SETS; set++)
         box_objects_release(&objects[set]);
     return 0;
