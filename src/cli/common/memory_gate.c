@@ -13,6 +13,9 @@
 /* What the program takes before the first image, and what the allocator may hold back. */
 #define PROCESS_BYTES 32e6
 
+/* Blocks from this size on go back to the system when they are freed, once an image had to wait for memory. */
+#define RETURNED_BYTES (1 << 18)
+
 /* Bytes a pixel: above what PNG and superpixels are seen to take (tests/cli/segment/test_cli_memory.c); other
  * formats and patches are not measured. */
 #define DECODING     15 /* the picture, a second one to turn it, coefficients of progressive JPEG */
@@ -55,8 +58,12 @@ enum clv_status memory_gate_enter(struct memory_gate *self, size_t index, double
     bool waits = status == CLV_OK && bytes > 0 && self->used + bytes > self->limit;
     while (waits && self->used + bytes > self->limit)
         pthread_cond_wait(&self->freed, &self->lock);
-    if (waits)
-        malloc_trim(0); /* what others have freed stays in their threads' arenas else, next to what this one takes */
+    if (waits) {
+        /* What others have freed stays in their threads' arenas else, next to what this one takes: large blocks are
+         * returned when they are freed from now on, and what there is is. */
+        mallopt(M_MMAP_THRESHOLD, RETURNED_BYTES);
+        malloc_trim(0);
+    }
     if (status == CLV_OK)
         self->used += bytes;
     pthread_mutex_unlock(&self->lock);
