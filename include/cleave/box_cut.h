@@ -35,9 +35,10 @@ CLV_API void clv_box_cut_defaults_sized(struct clv_box_cut_options *options, siz
  * superpixel by kernels over colour, texture and place, from the labels of the round before, and of finding the minimum
  * cut. A small network then computes the log odds of figure at each superpixel from all proposals, from how unlike the
  * surroundings it and the box's bands are, from the least step of colour that leads out of the box, from place, and
- * from what is figure around. Its weights were learned from photos with tight, wider and inaccurate boxes, so that
- * nothing supposes how tight a box is; sides on the image's border count as open. A cut of the superpixels, and one of
- * the pixels (clv_refine), end it.
+ * from what is figure around; a second one does so again, with what the first one says around (auto-context, Tu 2008).
+ * Their weights were learned from photos with tight, wider, inaccurate and loose boxes, so that nothing supposes how
+ * tight a box is; sides on the image's border count as open. A cut of the superpixels, and one of the pixels
+ * (clv_refine), end it.
  *
  * A box over the whole image leaves no ground to learn from: place and colours within decide then. Image of 3 channels,
  * box placed in it (clv_boxes_place). Box and margin of more than 2 Mpixel are cut at that size, and the labels

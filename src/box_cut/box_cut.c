@@ -105,7 +105,7 @@ static void write_out(uint8_t *labels, float *probability, const struct box_scen
                 labels[p] = cut[(size_t)y * (size_t)scene->image.width + (size_t)x];
             int32_t i = probability ? box_scene_at(scene, &scene->image, x, y) : 0;
             if (probability && scene->regions[i].is_inside)
-                probability[p] = (float)(1 / (1 + portable_exp(-odds[i])));
+                probability[p] = (float)box_logistic(odds[i]);
         }
 }
 

@@ -78,7 +78,8 @@ enum {
     BOX_SCENE_FEATURES = 23,
     BOX_FILLING_FEATURES = 4 * BOX_FILLINGS,
     BOX_SOFT_FEATURES = 22,
-    BOX_FEATURES = BOX_SCENE_FEATURES + BOX_FILLING_FEATURES + BOX_SOFT_FEATURES
+    BOX_FEATURES = BOX_SCENE_FEATURES + BOX_FILLING_FEATURES + BOX_SOFT_FEATURES,
+    BOX_FIRST_SCORE = BOX_SCENE_FEATURES + BOX_FILLING_FEATURES + 3 /* soft labels' log odds */
 };
 
 struct box_features {
@@ -121,6 +122,9 @@ struct box_weights {
 
 /* Those that clv_box_cut uses. */
 extern const struct box_weights box_weights;
+
+/* 1 / (1 + exp(-x)): the probability of log odds x. */
+double box_logistic(double x);
 
 /* Of one row of features, within +-8. */
 double box_network_score(const struct box_network *network, const float *features);

@@ -73,11 +73,6 @@ static enum clv_status proposal_init(struct proposal *self, const struct box_aff
     return is_there ? box_mincut_init(&self->cut, affinity, COUPLING, err) : fail_memory(err);
 }
 
-static double logistic(double x)
-{
-    return 1 / (1 + portable_exp(-x));
-}
-
 static double clip(double x, double limit)
 {
     return fmin(fmax(x, -limit), limit);
@@ -107,7 +102,7 @@ static void start(struct proposal *self, double shift)
         self->prior[i] = PRIOR_CENTRE + shift - PRIOR_FALL * (x * x * x * x + y * y * y * y);
         if (isfinite(steps))
             self->prior[i] += STEP_WEIGHT * (1 - portable_exp(-steps / STEP_RANGE) - STEP_CENTRE);
-        double p = logistic(self->prior[i]);
+        double p = box_logistic(self->prior[i]);
         self->q[i] = p;
         if (outside > 0) {
             double ratio = (self->sums[1][i] + region->share) / inside / (self->sums[0][i] / outside + 1e-12);
@@ -180,7 +175,7 @@ enum clv_status box_fillings_propose(double *q, double *score, struct box_featur
             status = cut(&self, fillings[k].extent, err);
             for (int32_t i = 0; i < self.n && status == CLV_OK; i++)
                 if (self.regions[i].is_inside)
-                    self.q[i] = SOFT_SHARE * logistic(self.score[i]) + (1 - SOFT_SHARE) * self.figure[i];
+                    self.q[i] = SOFT_SHARE * box_logistic(self.score[i]) + (1 - SOFT_SHARE) * self.figure[i];
         }
         if (status == CLV_OK)
             box_features_add_filling(features, k, self.figure, self.score);

@@ -6,6 +6,11 @@
 
 #define SCORE_LIMIT 8.0
 
+double box_logistic(double x)
+{
+    return 1 / (1 + portable_exp(-x));
+}
+
 double box_network_score(const struct box_network *network, const float *features)
 {
     double score = network->linear[BOX_FEATURES];
@@ -43,7 +48,7 @@ enum clv_status box_score_features(float **values, const struct box_affinity *af
         if (first) {
             score_all(score, affinity, first, features.values);
             for (int32_t i = 0; i < affinity->n; i++)
-                q[i] = affinity->scene->regions[i].is_inside ? 1 / (1 + portable_exp(-score[i])) : 0;
+                q[i] = affinity->scene->regions[i].is_inside ? box_logistic(score[i]) : 0;
             box_features_add_soft(&features, q, score);
         }
         *values = features.values;

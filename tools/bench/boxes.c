@@ -1,5 +1,5 @@
 /* Box to cut (clv_box_cut) against OpenCV's grabCut (5 iterations, the same boxes): objects of Berkeley, of the horses'
- * test split and of MSRC's validation split, in boxes of four kinds (box_objects.h). Mean intersection over union, mean
+ * test split and of MSRC's validation split, in boxes of five kinds (box_objects.h). Mean intersection over union, mean
  * share of wrong pixels among those in the box, CPU seconds an object of either algorithm alone.
  *
  *     build/bench/boxes [--set NAME] [--every N] [--ours | --reuse]
