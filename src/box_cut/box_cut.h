@@ -97,6 +97,9 @@ enum clv_status box_features_init(struct box_features *self, const struct box_af
                                   struct clv_error *err) CLV_CHECK;
 void box_features_release(struct box_features *self);
 
+/* 1 / (1 + exp(-x)): the probability of log odds x. */
+double box_logistic(double x);
+
 /* Those of filling k: figure[n] as cut, score[n] its log odds. */
 void box_features_add_filling(struct box_features *self, int k, const int32_t *figure, const double *score);
 
@@ -122,9 +125,6 @@ struct box_weights {
 
 /* Those that clv_box_cut uses. */
 extern const struct box_weights box_weights;
-
-/* 1 / (1 + exp(-x)): the probability of log odds x. */
-double box_logistic(double x);
 
 /* Of one row of features, within +-8. */
 double box_network_score(const struct box_network *network, const float *features);

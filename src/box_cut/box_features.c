@@ -29,6 +29,11 @@ static double log_ratio(double figure, double figure_mass, double ground, double
     return clip(portable_log((figure / figure_mass + RATIO_MIN) / (ground / ground_mass + RATIO_MIN)), RATIO_LIMIT);
 }
 
+double box_logistic(double x)
+{
+    return 1 / (1 + portable_exp(-x));
+}
+
 static double nearness(double distance, double range)
 {
     return isfinite(distance) ? portable_exp(-distance / range) : 0;

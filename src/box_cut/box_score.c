@@ -6,11 +6,6 @@
 
 #define SCORE_LIMIT 8.0
 
-double box_logistic(double x)
-{
-    return 1 / (1 + portable_exp(-x));
-}
-
 double box_network_score(const struct box_network *network, const float *features)
 {
     double score = network->linear[BOX_FEATURES];
