@@ -210,9 +210,10 @@ TEST(progress_none_shows_none_on_a_terminal)
 {
     static struct terminal terminal;
     start(&terminal,
-          formatted("timeout -s INT 2 \"$CLEAVE\" train --progress none --data %s/manifest.tsv --split train "
-                    "--superpixels 30 --blocks size,colour --learner subgradient --passes 900000 -o %s/none.cleave",
-                    sample_set(), temporary_folder()));
+          formatted(
+              "timeout --foreground -s INT 2 \"$CLEAVE\" train --progress none --data %s/manifest.tsv --split train "
+              "--superpixels 30 --blocks size,colour --learner subgradient --passes 900000 -o %s/none.cleave",
+              sample_set(), temporary_folder()));
     (void)finish(&terminal);
     ck_assert_msg(strstr(terminal.seen, "interrupted") && !strstr(terminal.seen, "/900000"), "%s", terminal.seen);
 }
