@@ -178,7 +178,8 @@ import os, signal, sys, threading, time
 import numpy as np
 import cleave
 model, image = cleave.load(sys.argv[1]), cleave.read_image(sys.argv[2])
-large = image.repeat(16, axis=0).repeat(16, axis=1)
+times = {"graph_cut": 16, "click_cut": 48}.get(sys.argv[3], 32)  # every call lasts longer than an interrupt may take, .25 s
+large = image.repeat(times, axis=0).repeat(times, axis=1)
 height, width = large.shape[:2]
 strokes = np.full((height, width), cleave.VOID, np.uint8)
 strokes[height // 2, width // 4:width // 2], strokes[9] = 1, 0
@@ -197,7 +198,7 @@ told = []
 def interrupt():
     while not any(thread.name == "cleave" for thread in threading.enumerate()):
         time.sleep(0.001)
-    time.sleep(0.1)
+    time.sleep(0.05)
     told.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
 signal.signal(signal.SIGINT, signal.default_int_handler)
