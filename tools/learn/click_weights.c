@@ -261,7 +261,7 @@ static void write_weights(const char *path, click_weights_table tables[CLICK_KIN
           " * model's score, then with it; before colours of figure and ground are known, then after; of each the "
           "phases\n"
           " * by strokes. */\n"
-          "#include \"click/click_features.h\"\n\n/* clang-format off */\n"
+          "#include \"click/click.h\"\n\n/* clang-format off */\n"
           "const click_weights_table click_weights[CLICK_KINDS] = {\n",
           stream);
     for (int kind = 0; kind < CLICK_KINDS; kind++) {
