@@ -125,11 +125,18 @@ struct pixel_net {
 size_t pixel_net_size(int32_t n_inputs); /* weights of a copy */
 void pixel_net_release(struct pixel_net *self);
 
-/* Learns n_copies from inputs[n][n_inputs] of classes[n]: the mean of -log P and a little decay, by Adam (Kingma & Ba
- * 2015) in 8 passes of batches of 256. Same seed, same bytes. CLV_ERR_INTERRUPTED between passes. O(n). */
-enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, const uint8_t *classes, size_t n,
-                                int32_t n_inputs, int32_t n_copies, uint64_t seed, const struct clv_progress *progress,
-                                struct clv_error *err) CLV_CHECK;
+struct pixel_net_examples {
+    const float *inputs;    /* [n][n_inputs] */
+    const uint8_t *classes; /* [n] */
+    const float *weights;   /* [n] about 1 on average, or NULL: all 1 */
+    size_t n;
+    int32_t n_inputs;
+};
+
+/* Learns n_copies: the weighted mean of -log P and a little decay, by Adam (Kingma & Ba 2015) in 8 passes of batches
+ * of 256. Same seed, same bytes. CLV_ERR_INTERRUPTED between passes. O(n). */
+enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_examples *examples, int32_t n_copies,
+                                uint64_t seed, const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
 /* probability[OBJECT_CLASSES][PIXEL_NET_AT_ONCE] of inputs x[n_inputs][PIXEL_NET_AT_ONCE], which are standardised in
  * their place. */

@@ -149,21 +149,21 @@ FOR_EVERY_WIDTH static void adam(float *restrict w, float *restrict first, float
 struct descent {
     float *first, *second, *gradient; /* [size] each, one array */
     int32_t *order;                   /* [n] */
-    size_t n;
     size_t size;
+    const struct pixel_net_examples *examples;
 };
 
 /* d->gradient += that of pixels[n], at most PIXELS, by weights w. Inputs of the next ones are fetched meanwhile, for the
  * order goes all over memory. */
-static void add_gradient(const struct pixel_net *self, struct descent *d, const float *w, const float *inputs,
-                         const uint8_t *classes, const int32_t *pixels, int n)
+static void add_gradient(const struct pixel_net *self, struct descent *d, const float *w, const int32_t *pixels, int n)
 {
+    const struct pixel_net_examples *examples = d->examples;
     float x[(MAX_INPUTS + 1) * PIXELS], hidden[HIDDEN * PIXELS], delta[OBJECT_CLASSES * PIXELS];
-    for (const int32_t *next = pixels + n; next < pixels + n + PIXELS && next < d->order + d->n; next++)
+    for (const int32_t *next = pixels + n; next < pixels + n + PIXELS && next < d->order + examples->n; next++)
         for (int32_t k = 0; k < self->n_inputs; k += 16)
-            __builtin_prefetch(inputs + (size_t)*next * (size_t)self->n_inputs + k);
+            __builtin_prefetch(examples->inputs + (size_t)*next * (size_t)self->n_inputs + k);
     for (int i = 0; i < PIXELS; i++) {
-        const float *row = inputs + (size_t)pixels[i < n ? i : 0] * (size_t)self->n_inputs;
+        const float *row = examples->inputs + (size_t)pixels[i < n ? i : 0] * (size_t)self->n_inputs;
         for (int32_t k = 0; k < self->n_inputs; k++)
             x[k * PIXELS + i] = row[k];
         x[self->n_inputs * PIXELS + i] = 1; /* the biases' input */
@@ -171,17 +171,19 @@ static void add_gradient(const struct pixel_net *self, struct descent *d, const 
     standardise(x, self->standard, self->n_inputs);
     forward(hidden, delta, w, x, self->n_inputs);
     softmax(delta, delta);
-    for (int i = 0; i < PIXELS; i++)
+    for (int i = 0; i < PIXELS; i++) {
+        float weight = i >= n ? 0 : examples->weights ? examples->weights[pixels[i]] : 1;
         for (int c = 0; c < OBJECT_CLASSES; c++)
-            delta[c * PIXELS + i] = i < n ? delta[c * PIXELS + i] - (classes[pixels[i]] == c) : 0;
+            delta[c * PIXELS + i] = weight * (delta[c * PIXELS + i] - (i < n && examples->classes[pixels[i]] == c));
+    }
     backward(d->gradient, w, x, hidden, delta, self->n_inputs);
 }
 
-static enum clv_status train_copy(struct pixel_net *self, struct descent *d, size_t copy, const float *inputs,
-                                  const uint8_t *classes, size_t n, uint64_t seed, const struct clv_progress *progress,
-                                  struct clv_error *err)
+static enum clv_status train_copy(struct pixel_net *self, struct descent *d, size_t copy, uint64_t seed,
+                                  const struct clv_progress *progress, struct clv_error *err)
 {
     int32_t m = self->n_inputs;
+    size_t n = d->examples->n;
     float *w = self->weights + copy * d->size;
     uint64_t stream = RNG_STREAM(RNG_INIT, copy);
     for (size_t i = 0; i < d->size; i++) {
@@ -200,8 +202,7 @@ static enum clv_status train_copy(struct pixel_net *self, struct descent *d, siz
             int n_batch = n - from < BATCH ? (int)(n - from) : BATCH;
             memset(d->gradient, 0, d->size * sizeof *d->gradient);
             for (int i = 0; i < n_batch; i += PIXELS)
-                add_gradient(self, d, w, inputs, classes, d->order + from + i,
-                             n_batch - i < PIXELS ? n_batch - i : PIXELS);
+                add_gradient(self, d, w, d->order + from + i, n_batch - i < PIXELS ? n_batch - i : PIXELS);
             float left = 1 - (float)step++ / (float)n_steps;
             adam(w, d->first, d->second, d->gradient, d->size, n_batch, (double)step, RATE * left);
         }
@@ -224,11 +225,12 @@ static void learn_standard(float *standard, const float *inputs, size_t n, int32
     }
 }
 
-enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, const uint8_t *classes, size_t n,
-                                int32_t n_inputs, int32_t n_copies, uint64_t seed, const struct clv_progress *progress,
-                                struct clv_error *err)
+enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_examples *examples, int32_t n_copies,
+                                uint64_t seed, const struct clv_progress *progress, struct clv_error *err)
 {
-    struct descent d = {.size = pixel_net_size(n_inputs), .n = n};
+    int32_t n_inputs = examples->n_inputs;
+    size_t n = examples->n;
+    struct descent d = {.size = pixel_net_size(n_inputs), .examples = examples};
     struct pixel_net made = {.n_inputs = n_inputs,
                              .n_copies = n_copies,
                              .standard = array_alloc((size_t)n_inputs, 2 * sizeof *made.standard),
@@ -243,9 +245,9 @@ enum clv_status pixel_net_train(struct pixel_net *self, const float *inputs, con
     else {
         d.second = d.first + d.size;
         d.gradient = d.second + d.size;
-        learn_standard(made.standard, inputs, n, n_inputs);
+        learn_standard(made.standard, examples->inputs, n, n_inputs);
         for (size_t copy = 0; copy < (size_t)n_copies && status == CLV_OK; copy++)
-            status = train_copy(&made, &d, copy, inputs, classes, n, seed, progress, err);
+            status = train_copy(&made, &d, copy, seed, progress, err);
     }
     if (status == CLV_OK)
         *self = made;

@@ -1,5 +1,6 @@
 /* The network of pixels that refining learns with: from some pixels of each image, most of them near the border of the
  * labels that a model which has not seen the image gives it. */
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -8,6 +9,7 @@
 #define NET_PIXELS  1500 /* of an image */
 #define NEAR_BORDER 10   /* two thirds of them are less than so many pixels from the border */
 #define FAR         1e9F
+#define LEAST_SHARE 0.02F /* of an image, that a side counts as at least */
 #define MOST_DRAWS  64
 
 struct looking {
@@ -18,6 +20,7 @@ struct looking {
     size_t n_rows, n_done;
     float *inputs;    /* [n_rows][NET_PIXELS][n_inputs] */
     uint8_t *classes; /* [n_rows][NET_PIXELS] */
+    float *weights;   /* [n_rows][NET_PIXELS] */
     size_t *n_known;  /* [n_rows] of NET_PIXELS: what is void is left out */
 };
 
@@ -33,9 +36,16 @@ static size_t draw_pixel(const struct looking *self, size_t row, size_t k, float
     return n;
 }
 
+/* As of the weighted Hamming error, each side of an image is worth half of it. */
 static void draw_pixels(struct looking *self, size_t row, const struct pixel_look *look, const uint8_t *truth,
                         const float *distance)
 {
+    size_t count[2] = {0, 0};
+    for (size_t p = 0; p < look->n; p++)
+        if (truth[p] <= 1)
+            count[truth[p]]++;
+    float figure = (float)count[1] / (float)(count[0] + count[1] + 1);
+    figure = fminf(fmaxf(figure, LEAST_SHARE), 1 - LEAST_SHARE);
     for (size_t k = 0; k < NET_PIXELS; k++) {
         size_t p = draw_pixel(self, row, k, k % 3 ? NEAR_BORDER : 2 * FAR, truth, distance, look->n);
         size_t to = row * NET_PIXELS + self->n_known[row];
@@ -43,6 +53,7 @@ static void draw_pixels(struct looking *self, size_t row, const struct pixel_loo
             continue;
         pixel_look_at(self->inputs + to * (size_t)self->n_inputs, 1, look, p, 1);
         self->classes[to] = truth[p] == 1 ? OBJECT_CORE : OBJECT_GROUND;
+        self->weights[to] = 0.5F / (truth[p] == 1 ? figure : 1 - figure);
         self->n_known[row]++;
     }
 }
@@ -75,7 +86,17 @@ static enum clv_status look_at_one(void *context, size_t index, int thread, stru
     return status;
 }
 
-/* Of all rows, or of those of even or of odd numbers; nothing is learned from none. */
+/* All weights together are the number of pixels. */
+static void scale_weights(float *weights, size_t n)
+{
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += (double)weights[k];
+    for (size_t k = 0; k < n; k++)
+        weights[k] *= (float)((double)n / sum);
+}
+
+/* Of all rows, or of those outside of a fold; nothing is learned from none. */
 static enum clv_status train_net(void *context, size_t which, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -83,18 +104,24 @@ static enum clv_status train_net(void *context, size_t which, int thread, struct
     size_t width = (size_t)self->n_inputs, n = 0;
     float *inputs = array_alloc(self->n_rows * NET_PIXELS, width * sizeof *inputs);
     uint8_t *classes = array_alloc(self->n_rows, NET_PIXELS);
-    enum clv_status status = inputs && classes ? CLV_OK : fail_memory(err);
+    float *weights = array_alloc(self->n_rows, NET_PIXELS * sizeof *weights);
+    enum clv_status status = inputs && classes && weights ? CLV_OK : fail_memory(err);
     for (size_t row = 0; row < self->n_rows && status == CLV_OK; row++) {
-        if (which != NET_ALL && row % 2 != (which == NET_ODD))
+        size_t from = row * NET_PIXELS, n_known = self->n_known[row];
+        if (which != NET_ALL && row % self->nets->n_folds == which - NET_FIRST)
             continue;
-        memcpy(inputs + n * width, self->inputs + row * NET_PIXELS * width,
-               self->n_known[row] * width * sizeof *inputs);
-        memcpy(classes + n, self->classes + row * NET_PIXELS, self->n_known[row]);
-        n += self->n_known[row];
+        memcpy(inputs + n * width, self->inputs + from * width, n_known * width * sizeof *inputs);
+        memcpy(classes + n, self->classes + from, n_known);
+        memcpy(weights + n, self->weights + from, n_known * sizeof *weights);
+        n += n_known;
     }
-    TRY_IF(n, pixel_net_train(&self->nets->nets[which], inputs, classes, n, self->n_inputs, REFINING_COPIES,
-                              self->source->seed, self->source->progress, err));
-    arrays_free(inputs, classes);
+    if (status == CLV_OK)
+        scale_weights(weights, n);
+    const struct pixel_net_examples examples = {
+        .inputs = inputs, .classes = classes, .weights = weights, .n = n, .n_inputs = self->n_inputs};
+    TRY_IF(n, pixel_net_train(&self->nets->nets[which], &examples, REFINING_COPIES, self->source->seed,
+                              self->source->progress, err));
+    arrays_free(inputs, classes, weights);
     return status;
 }
 
@@ -107,22 +134,24 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
                            .source = source,
                            .n_rows = n_rows,
                            .n_inputs = pixel_look_inputs(model->recipe.n_maps)};
-    *nets = (struct refining_nets){.stride = stride};
+    *nets = (struct refining_nets){.stride = stride, .n_folds = n_rows < NET_FOLDS ? n_rows : NET_FOLDS};
     self.inputs = array_alloc(n_rows * NET_PIXELS, (size_t)self.n_inputs * sizeof *self.inputs);
     self.classes = array_alloc(n_rows, NET_PIXELS);
+    self.weights = array_alloc(n_rows, NET_PIXELS * sizeof *self.weights);
     self.n_known = array_zalloc(n_rows, sizeof *self.n_known);
-    enum clv_status status = self.inputs && self.classes && self.n_known ? CLV_OK : fail_memory(err);
+    enum clv_status status = self.inputs && self.classes && self.weights && self.n_known ? CLV_OK : fail_memory(err);
     TRY(parallel_for(n_rows, source->n_threads, look_at_one, &self, err));
-    TRY(parallel_for(N_NETS, source->n_threads, train_net, &self, err));
-    arrays_free(self.inputs, self.classes, self.n_known);
+    TRY(parallel_for(NET_FIRST + nets->n_folds, source->n_threads, train_net, &self, err));
+    arrays_free(self.inputs, self.classes, self.weights, self.n_known);
     return status;
 }
 
 const struct pixel_net *refining_nets_other(const struct refining_nets *self, size_t example)
 {
-    return self->nets[NET_EVEN].weights && self->nets[NET_ODD].weights
-               ? &self->nets[example / self->stride % 2 ? NET_EVEN : NET_ODD]
-               : NULL;
+    for (size_t fold = 0; fold < self->n_folds; fold++)
+        if (!self->nets[NET_FIRST + fold].weights)
+            return NULL;
+    return self->n_folds ? &self->nets[NET_FIRST + example / self->stride % self->n_folds] : NULL;
 }
 
 void refining_nets_release(struct refining_nets *self)

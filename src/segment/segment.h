@@ -163,15 +163,16 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
 enum clv_status refining_learn_votes(struct refining *refining, const struct clv_model *model,
                                      const struct refining_source *source, struct clv_error *err) CLV_CHECK;
 
-/* Networks of pixels, learned from all rows, and from those of even and of odd numbers; row r is example r * stride. */
-enum { NET_ALL, NET_EVEN, NET_ODD, N_NETS };
+/* Networks of pixels: one learned from all rows, and by folds; row r, which is example r * stride, is in fold
+ * r % n_folds, which is all that nets[NET_FIRST + fold] has not seen. */
+enum { NET_ALL, NET_FIRST, NET_FOLDS = 5, N_NETS = NET_FIRST + NET_FOLDS };
 struct refining_nets {
     struct pixel_net nets[N_NETS];
-    size_t stride;
+    size_t n_folds, stride; /* n_folds: NET_FOLDS, or fewer rows */
 };
 void refining_nets_release(struct refining_nets *self);
 
-/* There are none where no pixel of the even or of the odd rows is known. Release them whatever the status. O(n_rows). */
+/* There are none where no pixel is known outside of some fold. Release them whatever the status. O(n_rows). */
 enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv_model *model,
                                     const struct refining_source *source, size_t n_rows, size_t stride,
                                     struct clv_error *err) CLV_CHECK;

@@ -355,9 +355,12 @@ enum clv_status train_objects(struct object_model *model, const struct object_so
         made.shrink = (float)fmax(1, sqrt(median(self.areas, n_measured) / USUAL_AREA));
     for (int k = 0; k < 2; k++) {
         TRY(parallel_for(n, like->n_threads, sample_one, &self, err));
-        TRY(pixel_net_train(&made.nets[k], self.inputs, self.classes, n * self.n_samples,
-                            k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE, object_net_copies[k], like->seed + (uint64_t)k,
-                            like->progress, err));
+        const struct pixel_net_examples examples = {.inputs = self.inputs,
+                                                    .classes = self.classes,
+                                                    .n = n * self.n_samples,
+                                                    .n_inputs = k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE};
+        TRY(pixel_net_train(&made.nets[k], &examples, object_net_copies[k], like->seed + (uint64_t)k, like->progress,
+                            err));
     }
     size_t n_edge_images = n < EDGE_IMAGES ? n : EDGE_IMAGES;
     if (status == CLV_OK)

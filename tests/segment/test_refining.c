@@ -508,15 +508,15 @@ TEST(an_image_is_judged_by_the_network_that_has_not_seen_it)
 {
     struct refining_nets nets;
     must(refining_nets_learn(&nets, &fixture.model, &fixture.source, 3, 2, err)); /* examples 0, 2 and 4 */
-    ck_assert_ptr_eq(refining_nets_other(&nets, 0), &nets.nets[NET_ODD]);
-    ck_assert_ptr_eq(refining_nets_other(&nets, 2), &nets.nets[NET_EVEN]);
-    ck_assert_ptr_eq(refining_nets_other(&nets, 4), &nets.nets[NET_ODD]);
+    ck_assert_ptr_eq(refining_nets_other(&nets, 0), &nets.nets[NET_FIRST]);
+    ck_assert_ptr_eq(refining_nets_other(&nets, 2), &nets.nets[NET_FIRST + 1]);
+    ck_assert_ptr_eq(refining_nets_other(&nets, 4), &nets.nets[NET_FIRST + 2]);
     struct refining_nets one;
     const struct refining_example odd = fixture.examples[2];
     fixture.source.examples = &odd;
     must(refining_nets_learn(&one, &fixture.model, &fixture.source, 1, 1, err));
     fixture.source.examples = fixture.examples;
-    ck_assert_ptr_null(refining_nets_other(&one, 0)); /* no odd row */
+    ck_assert_ptr_null(refining_nets_other(&one, 0)); /* no other row */
     refining_nets_release(&one);
     refining_nets_release(&nets);
 }
