@@ -168,8 +168,8 @@ enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, con
                                     int32_t expected_width, int32_t expected_height,
                                     const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-/* The note of a mask of 0 and one other value, which was read as 1. */
-extern const char mask_other_value_note[];
+/* The notes of a mask of 0 and one other value, which was read as 1, and of one of 0 and 255. */
+extern const char mask_other_value_note[], mask_white_note[];
 
 /* What the reader and the writer of tensor files share, and writing arrays that do not fit in memory: the header
  * first, then the caller streams every array. */

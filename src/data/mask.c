@@ -7,6 +7,7 @@
 
 #define NO_LABEL (-1)
 
+const char mask_white_note[] = "black and white were read as 0 background and 1 foreground";
 const char mask_other_value_note[] = "0 and one other value were read as 0 background and 1 foreground";
 
 void clv_mask_release(struct clv_mask *mask)
@@ -75,7 +76,7 @@ static const char *map_binary(int16_t map[256], const size_t count[256], const s
         if (count[v])
             return NULL;
     map[white] = 1;
-    return "black and white were read as 0 background and 1 foreground";
+    return mask_white_note;
 }
 
 enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexed_image *image, const char *name,

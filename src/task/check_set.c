@@ -17,6 +17,7 @@ struct finding {
     struct clv_pixel_box box; /* of all that is neither background nor void in it */
     bool has_label[256];      /* in the mask */
     bool is_12_bit;           /* image_is_12_bit */
+    bool is_white;            /* 255 was read as label 1 */
     uint8_t figure;           /* value that was read as label 1; 0: there is none, or white */
 };
 
@@ -81,6 +82,7 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
     if (status == CLV_OK && finding->has_label[1] && !supervision->set.labels.from_file &&
         !supervision->set.items[index].is_derived)
         finding->figure = figure_value(&mask, supervision->set.items[index].mask, check->limits);
+    finding->is_white = mask.note == mask_white_note;
     clv_mask_release(&mask);
     return status;
 }
@@ -135,6 +137,8 @@ struct summary {
     bool has_label[256];
     uint8_t figure; /* of the first mask with one */
     const char *first_figure;
+    /* The first mask with a 1, with 255 besides, of black and white, and of white alone. */
+    const char *first_one, *first_strokes, *first_white, *first_blank;
 };
 
 /* Masks of 0 and one other value must agree on it: two values are two labels. */
@@ -150,6 +154,32 @@ static enum clv_status check_figure(struct summary *summary, const struct findin
     summary->figure = finding->figure;
     summary->first_figure = item->mask;
     return CLV_OK;
+}
+
+/* 255 is figure in masks of black and white, and left out in those with a 1: where a set has both, as strokes on the
+ * ground alone beside other strokes, nobody can tell. */
+static enum clv_status check_white(struct summary *summary, const struct finding *finding, const struct clv_item *item,
+                                   struct clv_error *err)
+{
+    const char *other = NULL, **first[2] = {NULL, NULL};
+    if (finding->is_white) {
+        bool is_blank = !finding->has_label[0];
+        other = is_blank ? summary->first_one : summary->first_strokes;
+        first[0] = &summary->first_white;
+        first[1] = is_blank ? &summary->first_blank : NULL;
+    } else if (finding->figure == 1) {
+        bool has_void = finding->has_label[CLV_VOID];
+        other = has_void ? summary->first_white : summary->first_blank;
+        first[0] = &summary->first_one;
+        first[1] = has_void ? &summary->first_strokes : NULL;
+    }
+    for (int k = 0; k < 2; k++)
+        if (first[k] && !*first[k])
+            *first[k] = item->mask;
+    return other ? fail_fault(err, CLV_FAULT_MASK_VALUES,
+                              "%s: beside %s, 255 may be figure or left out: a labels.tsv must name what values are",
+                              item->mask, other)
+                 : CLV_OK;
 }
 
 static void sum_up(struct summary *summary, const struct finding *finding, const struct clv_item *item)
@@ -211,6 +241,8 @@ static enum clv_status look(bool *is_bad, struct summary *summary, struct check 
             check->n_12_bit += finding->is_12_bit;
             if (why.status == CLV_OK && summary && item->mask)
                 why.status = check_figure(summary, finding, item, &why);
+            if (why.status == CLV_OK && summary && item->mask)
+                why.status = check_white(summary, finding, item, &why);
             if (why.status == CLV_OK && self->n_boxed && check->first + i < self->n_masks)
                 status = take_box(self, check->first + i, finding, err);
             is_bad[check->first + i] = why.status != CLV_OK;

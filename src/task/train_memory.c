@@ -43,6 +43,7 @@ static bool read_as_figures(struct clv_mask *made, const struct clv_train_option
                             const struct clv_labels *labels)
 {
     uint8_t figure = 0;
+    bool has_white = false, has_strokes = false; /* of which 255 is figure, and left out */
     for (size_t i = 0; i < options->n_images; i++) {
         const struct clv_mask *raw = &options->masks[i];
         struct clv_error ignored;
@@ -54,7 +55,12 @@ static bool read_as_figures(struct clv_mask *made, const struct clv_train_option
         if (own && figure && own != figure)
             return false;
         figure = own ? own : figure;
+        has_white |= made[i].note == mask_white_note;
+        has_strokes |=
+            own == 1 && !made[i].note && memchr(raw->labels, CLV_VOID, (size_t)raw->width * (size_t)raw->height);
     }
+    if (has_white && has_strokes)
+        return false;
     for (size_t i = 0; i < options->n_images; i++) {
         size_t first = 0;
         while (made[i].note && first < i && made[first].note != made[i].note)

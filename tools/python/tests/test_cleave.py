@@ -122,6 +122,13 @@ def test_figures_of_different_values_are_labels_of_their_own(pairs):
     assert cleave.train(with_void, **QUICK).labels == ["background", "foreground"]
 
 
+def test_white_beside_strokes_is_left_out(pairs):
+    strokes = [(image, np.where(np.arange(mask.shape[0])[:, None] % 3, mask, cleave.VOID).astype(np.uint8)) for image, mask in pairs]
+    strokes[0][1][strokes[0][1] == 1] = cleave.VOID  # on the ground alone
+    named = cleave.train(strokes, labels=["ground", "figure"], **QUICK)
+    np.testing.assert_array_equal(cleave.train(strokes, **QUICK).weights, named.weights)
+
+
 @pytest.mark.parametrize("mask, error, says", [
     (np.full((4, 6), -1), cleave.DataError, r"mask 1: value -1 at pixel \(0, 0\) is not in 0..255"),
     (np.arange(24).reshape(4, 6) + 240, cleave.DataError, r"mask 1: value 256 at pixel \(4, 2\)"),
