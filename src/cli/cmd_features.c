@@ -137,8 +137,8 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
 {
     if (self->model_path || self->recipe_path) {
         enum clv_status read = read_recipe(recipe, self, set, err);
-        if (recipe->bands.n_bands)
-            self->common.limits.bands = &recipe->bands;
+        recipe_take_range(recipe, &self->common.limits);
+        recipe_limits(&self->common.limits, recipe);
         return read == CLV_OK ? band_images_give(set, recipe, err) : read;
     }
     const char **images = training_set_images(set);
@@ -148,8 +148,8 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
     enum clv_status status = CLV_OK;
     TRY_IF(training_set_is_deep(set, &self->common.limits),
            band_images_learn(recipe, set, &self->common.limits, progress, err));
-    if (recipe->bands.n_bands)
-        self->common.limits.bands = &recipe->bands;
+    recipe_take_range(recipe, &self->common.limits);
+    recipe_limits(&self->common.limits, recipe);
     TRY(map_options_learn(recipe, &self->task.maps, !self->task.no_maps, set, self->common.n_threads,
                           &self->common.limits, progress, err));
     TRY(clv_recipe_learn(recipe, images, set->n_items, self->task.seed, self->common.n_threads, &self->common.limits,

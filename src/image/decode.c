@@ -221,8 +221,8 @@ enum clv_status clv_indexed_image_read(struct clv_indexed_image *image, const ch
 bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits)
 {
     size_t n = (size_t)image->width * (size_t)image->height * (size_t)image->channels, dark = 0;
-    bool has_range = limits && limits->grey16_high > 0;
-    while (!has_range && dark < n && image->pixels[dark] <= 16) /* 4095 of 65535 */
+    bool has_range = limits && (limits->grey16_high > 0 || limits->bands); /* or is shown by what was learned */
+    while (!has_range && dark < n && image->pixels[dark] <= 16)            /* 4095 of 65535 */
         dark++;
     if (has_range || dark < n)
         return false;

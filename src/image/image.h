@@ -103,7 +103,7 @@ enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *pa
 enum clv_status image_read_plain(struct clv_image *image, const char *path, const struct clv_image_limits *limits,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Whether an image read without --range is 16-bit grey of values below 4096, and not black. */
+/* Whether an image read without --range, and not as bands, is 16-bit grey of values below 4096, and not black. */
 bool image_is_12_bit(const struct clv_image *image, const char *path, const struct clv_image_limits *limits);
 
 /* EXIF orientation: reading the tag, turning the pixels. */

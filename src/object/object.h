@@ -106,6 +106,11 @@ enum clv_status set_instances_read(struct clv_object_map *map, const struct clv_
                                    int32_t width, int32_t height, const struct clv_image_limits *limits,
                                    struct clv_error *err) CLV_CHECK;
 
+/* mean and deviation[n_objects][n_bands] of samples[height][width][n_bands] in each object, of those that are not NAN;
+ * NAN where an object has none. O(pixels x bands). */
+enum clv_status objects_measure_samples(double *mean, double *deviation, const struct clv_object_map *map,
+                                        const float *samples, int32_t n_bands, struct clv_error *err) CLV_CHECK;
+
 /* colours[height][width] = 0 where there is no object, else 1..255, so that objects which touch by sides or corners
  * differ, as far as 255 can. O(pixels) mostly, 32 times as much at worst. */
 enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err) CLV_CHECK;

@@ -217,6 +217,39 @@ static void finish(struct measuring *self)
     }
 }
 
+enum clv_status objects_measure_samples(double *mean, double *deviation, const struct clv_object_map *map,
+                                        const float *samples, int32_t n_bands, struct clv_error *err)
+{
+    const size_t n_pixels = (size_t)map->width * (size_t)map->height, n = (size_t)n_bands;
+    const size_t n_values = (size_t)map->n_objects * n;
+    double *count = array_zalloc(n_values, sizeof *count);
+    MUST_IF(!count, fail_memory(err));
+    for (size_t i = 0; i < n_values; i++)
+        mean[i] = deviation[i] = 0;
+    for (int about_mean = 0; about_mean < 2; about_mean++) {
+        for (size_t p = 0; p < n_pixels; p++) {
+            const size_t row = (size_t)(map->objects[p] - 1) * n;
+            for (size_t b = 0; map->objects[p] && b < n; b++) {
+                const double value = (double)samples[p * n + b];
+                if (isnan(value))
+                    continue;
+                count[row + b] += !about_mean;
+                if (about_mean)
+                    deviation[row + b] += (value - mean[row + b]) * (value - mean[row + b]);
+                else
+                    mean[row + b] += value;
+            }
+        }
+        for (size_t i = 0; i < n_values; i++)
+            if (about_mean)
+                deviation[i] = count[i] > 0 ? sqrt(deviation[i] / count[i]) : NAN;
+            else
+                mean[i] = count[i] > 0 ? mean[i] / count[i] : NAN;
+    }
+    array_free(count);
+    return CLV_OK;
+}
+
 enum clv_status clv_objects_measure(struct clv_object **rows, const struct clv_object_map *map,
                                     const struct clv_image *image, const float *probability, struct clv_error *err)
 {

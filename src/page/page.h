@@ -91,6 +91,7 @@ struct training_export {
     char *only;  /* .. with a list of its images; else NULL */
     char *boxes; /* of images without a mask, or NULL */
     size_t n_masks, n_boxed;
+    struct clv_image_limits limits; /* images are read by them */
 };
 void training_export_release(struct training_export *export);
 
@@ -402,8 +403,10 @@ struct page_session {
     bool keeps_objects; /* apart, in instances/ */
     struct page_stamp mask_stamp, strokes_stamp, instances_stamp;
     struct clv_model model;
-    int32_t n_models; /* of the trainer, when it was read; 0: none */
+    struct clv_image_limits limits; /* the options', and with no range of grey the model's */
+    int32_t n_models;               /* of the trainer, when it was read; 0: none */
     struct page_ranking *ranking;
+    bool has_noted_12_bits;
     bool has_made[3]; /* masks/, strokes/ and instances/, which go again where nothing was drawn */
 };
 

@@ -65,13 +65,13 @@ enum clv_status page_carry(struct clv_object_map *map, int32_t *number, const st
     const char *name = status == CLV_OK ? session->set.items[next[0]].name : NULL;
     TRY_IF(session->items[next[0]].status >= PAGE_ACCEPTED,
            fail(err, CLV_ERR_USAGE, "%s, which follows, is accepted: nothing is carried to it", name));
-    TRY(clv_image_read(&images[1], session->set.items[next[0]].image, &session->options->limits, err));
+    TRY(clv_image_read(&images[1], session->set.items[next[0]].image, &session->limits, err));
     TRY_IF(images[1].width != images->width || images[1].height != images->height,
            fail(err, CLV_ERR_USAGE, "%s, which follows, is %dx%d, this image is %dx%d", name, images[1].width,
                 images[1].height, images->width, images->height));
     TRY_IF(!(carried = array_alloc(page_document_size(document), 1)), fail_memory(err));
     if (status == CLV_OK && n_next > 1 && /* it shows what was hidden; without it something less is known */
-        (clv_image_read(&images[2], session->set.items[next[1]].image, &session->options->limits, &ignored) != CLV_OK ||
+        (clv_image_read(&images[2], session->set.items[next[1]].image, &session->limits, &ignored) != CLV_OK ||
          images[2].width != images->width || images[2].height != images->height))
         n_next = 1;
     if (status == CLV_OK)

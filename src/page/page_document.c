@@ -8,6 +8,7 @@
 #include "cleave/oracle.h"
 #include "cleave/refine.h"
 #include "cleave/segment.h"
+#include "feature/recipe/recipe.h"
 
 void page_document_release(struct page_document *document)
 {
@@ -349,8 +350,7 @@ enum clv_status page_view_open(struct page_view *view, const struct clv_image *s
     bool has_bands = recipe->bands.n_bands > 0, has_map = has_bands && recipe->n_maps == 1;
     *view =
         (struct page_view){.image = shown && !has_bands ? shown : &view->own, .maps = has_map ? &view->bands : NULL};
-    if (has_bands)
-        own.bands = &recipe->bands;
+    recipe_limits(&own, recipe);
     enum clv_status status = view->image == shown ? CLV_OK : clv_image_read(&view->own, path, &own, err);
     TRY_IF(has_map, clv_map_read(&view->bands, path, CLV_MAP_LAYOUT_BANDS, &own, err));
     if (status != CLV_OK)

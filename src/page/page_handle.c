@@ -185,7 +185,7 @@ static enum clv_status send_converted(struct page_response *response, const stru
     struct clv_image image = {0};
     uint8_t *jpeg = NULL;
     size_t size = 0;
-    enum clv_status status = clv_image_read(&image, path, &session->options->limits, err);
+    enum clv_status status = clv_image_read(&image, path, &session->limits, err);
     TRY(clv_jpeg_encode(&jpeg, &size, &image, JPEG_QUALITY, err));
     if (status == CLV_OK)
         text_append(&response->body, jpeg, size);

@@ -24,7 +24,7 @@ static enum clv_status check_mask(const struct page_session *session, const char
 {
     struct clv_labels named = session->set.labels; /* a view */
     struct clv_mask now = {0}, then = {0};
-    const struct clv_image_limits *limits = &session->options->limits;
+    const struct clv_image_limits *limits = &session->limits;
     named.from_file = true;
     enum clv_status status = clv_mask_read(&now, path, &session->set.labels, 0, 0, limits, err);
     TRY(clv_mask_read(&then, path, &named, now.width, now.height, limits, err));

@@ -10,6 +10,9 @@
 
 #include "base/base.h"
 #include "data/data.h"
+#include "feature/recipe/recipe.h"
+#include "image/image.h"
+#include "task/task.h"
 
 #define MAX_STROKES_BYTES ((size_t)256 << 20)
 #define MAX_TABLE_HEAD    (1 << 16)
@@ -185,6 +188,7 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
     struct page_session *fresh = array_zalloc(1, sizeof *fresh);
     MUST_IF(!fresh, fail_memory(err));
     fresh->options = options;
+    fresh->limits = options->limits;
     fresh->open = -1;
     enum clv_status status = path_is_folder(options->folder) || !path_exists(options->folder)
                                  ? clv_set_read_folder(&fresh->set, options->folder, err)
@@ -222,6 +226,8 @@ enum clv_status page_session_use_model(struct page_session *session, struct clv_
     enum clv_status status = CLV_OK;
     clv_model_release(&session->model);
     session->model = model;
+    recipe_limits(&session->limits, &session->model.recipe);
+    session->limits.bands = NULL; /* pages show images by their own values */
     if (session->open >= 0)
         status = page_document_use_model(&session->document, &session->model, err);
     TRY(page_ranking_start(session->ranking, session->options->model, err));
@@ -260,7 +266,7 @@ static enum clv_status read_files(struct clv_mask *mask, struct clv_object_map *
                                   const struct page_session *session, const struct page_item *item,
                                   const struct clv_image *image, struct clv_error *err)
 {
-    const struct clv_image_limits *limits = &session->options->limits;
+    const struct clv_image_limits *limits = &session->limits;
     const char *own = file_of(item->mask, item->foreign),
                *instances = file_of(item->instances, item->foreign_instances);
     enum clv_status status = CLV_OK;
@@ -320,7 +326,13 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     struct page_stamp instances_stamp = stamp_of(item->instances);
     FAIL_IF(item->has_bad_name, CLV_ERR_DATA,
             "%s: its name has a tab, a line end or what is no UTF-8; rename it to label it", of->name);
-    enum clv_status status = page_document_open(&document, of->image, &session->options->limits, err);
+    enum clv_status status = page_document_open(&document, of->image, &session->limits, err);
+    if (status == CLV_OK && !session->has_noted_12_bits &&
+        image_is_12_bit(&document.image, of->image, &session->limits)) {
+        session->has_noted_12_bits = true;
+        if (session->options->note)
+            session->options->note("%s: this " TWELVE_BITS_OF_ONE, of->name);
+    }
     if (status == CLV_OK && (strokes_stamp.is_there || file_of(item->mask, item->foreign) ||
                              (session->keeps_objects && file_of(item->instances, item->foreign_instances))))
         status = read_drawn(&document, session, item, err);

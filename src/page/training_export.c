@@ -151,8 +151,8 @@ static enum clv_status add_begun(struct writing *self, size_t i, struct clv_erro
     struct known known = {0};
     char *bytes = NULL;
     size_t size = 0;
-    enum clv_status status = clv_image_read_size(&document.image.width, &document.image.height, item->image,
-                                                 &self->session->options->limits, err);
+    enum clv_status status =
+        clv_image_read_size(&document.image.width, &document.image.height, item->image, &self->session->limits, err);
     TRY(file_read(&bytes, &size, strokes, MAX_BYTES, err));
     TRY(page_history_parse(&document.history, bytes, size, strokes, document.image.width, document.image.height, err));
     TRY(know(&known, &document, err));
@@ -177,7 +177,7 @@ static enum clv_status add_new(struct writing *self, size_t i, struct clv_error 
         return status;
     struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
     struct clv_pixel_box *boxes = array_alloc(entry->n_boxes, sizeof *boxes);
-    status = placed && boxes ? clv_image_read_size(&width, &height, item->image, &self->session->options->limits, err)
+    status = placed && boxes ? clv_image_read_size(&width, &height, item->image, &self->session->limits, err)
                              : fail_memory(err);
     TRY(clv_boxes_place(placed, NULL, &self->session->import.boxes, entry, width, height, err));
     for (size_t k = 0; k < entry->n_boxes && status == CLV_OK; k++)
@@ -248,7 +248,7 @@ enum clv_status training_export_write(struct training_export *export, const stru
                            .export = export,
                            .folder = path_join(session->set.root, "strokes/.training"),
                            .tab = session->keeps_objects ? "\t" : ""};
-    *export = (struct training_export){0};
+    *export = (struct training_export){.limits = session->limits};
     text_init(&self.manifest, MAX_BYTES);
     text_init(&self.boxes, MAX_BYTES);
     text_init(&self.accepted, MAX_BYTES);

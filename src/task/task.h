@@ -171,10 +171,10 @@ enum clv_status check_set(struct supervision *self, const struct clv_recipe *rec
                           const struct clv_train_options *options, struct clv_error *err) CLV_CHECK;
 
 #define TWELVE_BITS_OF_ONE                                                                                             \
-    "16-bit image has no value above 4095: --range 0,4095 shows what is in it (in train and segment alike)"
+    "16-bit image has no value above 4095: --range 0,4095 shows what is in it, and train keeps it in the model"
 #define TWELVE_BITS                                                                                                    \
-    TWELVE_BITS_OF_ONE,                                                                                                \
-        "16-bit images have no value above 4095: --range 0,4095 shows what is in them (in train and segment alike)"
+    TWELVE_BITS_OF_ONE, "16-bit images have no value above 4095: --range 0,4095 shows what is in them, and train "     \
+                        "keeps it in the model"
 
 /* The same where images are only read, not learned from: every mask against its image's size; those that cannot be
  * read, do not fit or whose features take more memory than can be had are left out, each with a note. None left is an

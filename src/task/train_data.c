@@ -215,6 +215,9 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     data->recipe = options->init ? start->recipe : options->recipe; /* before it is learned, it owns nothing */
     if (options->init)
         start->recipe = (struct clv_recipe){0};
+    recipe_take_range(&data->recipe, &own.limits);
+    recipe_limits(&own.limits, &data->recipe);
+    options = &own;
     enum clv_status status = check_set(&supervision, &data->recipe, options, err);
     TRY_IF(has_windows, order_slices(set, options, err));
     TRY_IF(options->cv && (size_t)options->cv > supervision.n_masks,
@@ -224,9 +227,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     TRY_IF(!options->init && training_set_is_deep(set, &options->limits),
            band_images_learn(&data->recipe, set, &options->limits, options->progress, err));
     TRY_IF(options->init && data->recipe.bands.n_bands, band_images_give(set, &data->recipe, err));
-    if (data->recipe.bands.n_bands)
-        own.limits.bands = &data->recipe.bands;
-    options = &own;
+    recipe_limits(&own.limits, &data->recipe);
     if (status == CLV_OK && options->init)
         status = map_options_check(&options->maps, &data->recipe, set->map_names, set->n_maps, options->init, err);
     if (status == CLV_OK && options->mirror && (set->n_maps || supervision.n_boxed + supervision.n_unlabelled))

@@ -148,6 +148,7 @@ enum clv_status train_data_in_memory(struct train_data *data, const struct clv_t
         const struct clv_mask *masks = are_figures ? made : options->masks;
         data->recipe = options->recipe;
         data->has_recipe = true;
+        recipe_take_range(&data->recipe, &options->limits);
         status = check_values(&data->labels, masks, options, err);
         TRY(recipe_learn_images(&data->recipe, options->images, n, options->seed, options->n_threads, options->progress,
                                 err));

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "base/known_options.h"
 #include "data/data.h"
+#include "feature/recipe/recipe.h"
 #include "learn/learners.h"
 #include "model/model.h"
 #include "task/task.h"
@@ -89,8 +90,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     TRY(train_data_load(&self->data, options, &self->start, err));
     if (status != CLV_OK)
         return status;
-    if (self->data.recipe.bands.n_bands)
-        self->options->limits.bands = &self->data.recipe.bands;
+    recipe_limits(&self->options->limits, &self->data.recipe);
     train_report_data(options, &self->data, seconds_now() - started);
     training->dataset = self->data.dataset;
     training->frames = self->data.frames;
@@ -169,8 +169,7 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
     result->w = NULL;
     model->recipe = self->data.recipe;
     model->has_recipe = self->data.has_recipe;
-    if (model->recipe.bands.n_bands)
-        self->options->limits.bands = &model->recipe.bands;
+    recipe_limits(&self->options->limits, &model->recipe);
     model->labels = self->data.labels;
     model->first = self->stages.first;
     self->stages.first = NULL;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "page/small_page.h"
+#include "support/images.h"
 #include "support/sample.h"
 
 #define BY_COLOUR "--learner crf --blocks colour,size"
@@ -176,6 +177,33 @@ TESTS(a_model_of_bands_opens_suggests_and_ranks, 2, 4)
     }
     free(text);
     free(ranked_state(session, 3));
+    page_session_free(session);
+}
+
+TEST(sixteen_bits_are_shown_in_the_range_of_the_model)
+{
+    static uint16_t samples[WIDTH * HEIGHT];
+    uint8_t labels[WIDTH * HEIGHT];
+    page_session_free(fresh_session());
+    for (int p = 0; p < WIDTH * HEIGHT; p++) {
+        labels[p] = is_in_square(p);
+        samples[p] = (uint16_t)((labels[p] ? 3000 : 600) + p * 37 % 90);
+    }
+    for (int i = 0; i < 2; i++) {
+        size_t size;
+        uint8_t *file = make_png(&size, &(struct png_recipe){WIDTH, HEIGHT, 16, PNG_GREY, .samples = samples});
+        spill(in_folder(formatted("%c.png", 'a' + i)), file, size);
+        free(file);
+        must(clv_png_write_labels(in_folder(formatted("masks/%c.png", 'a' + i)), WIDTH, HEIGHT, labels, NULL, 0, err));
+    }
+    struct page_session *session = open_session();
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
+    ck_assert(session->has_noted_12_bits && session->document.image.pixels[3 * (30 * WIDTH + 22)] < 16);
+    page_session_free(session);
+    learn("--range 0,4095 " BY_COLOUR);
+    session = open_session();
+    free(answer(session, 200, "POST", "/api/open/0", "{}"));
+    ck_assert(!session->has_noted_12_bits && session->document.image.pixels[3 * (30 * WIDTH + 22)] > 180);
     page_session_free(session);
 }
 

@@ -56,8 +56,8 @@ const struct clv_option image_option_rows[] = {
      .help = "Ends of the names of files that are bands of one image, such as red.tif,nir.tif\n"
              "(default: as the model was trained, else an image is a file)"},
     {"range", 0, "LOW,HIGH", SECTION_IMAGES, 0, CLV_OPTION_OTHER, AT(limits), .take = take_range,
-     .help = "Which values of 16-bit grey images become black and white (default 0,65535)\n"
-             "Give the same for training and for use"},
+     .help = "Which values of 16-bit grey images become black and white (default: the model's, else 0,65535)\n"
+             "train keeps it in the model"},
     {0},
 };
 

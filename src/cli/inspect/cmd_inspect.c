@@ -169,6 +169,8 @@ static void print_recipe(const struct clv_recipe *recipe)
                                  : "%d superpixels of compactness %g in %d rounds\n",
                recipe->scale > 0 ? recipe->region_area : recipe->slic.n_superpixels, compactness,
                recipe->slic.n_iterations);
+    if (recipe->grey16_high)
+        printf("range         %d,%d of 16-bit grey is black to white\n", recipe->grey16_low, recipe->grey16_high);
     printf("blocks       ");
     for (size_t i = 0; i < N_BLOCK_NAMES; i++)
         if (recipe->blocks & block_names[i].block)
@@ -289,6 +291,10 @@ static void put_recipe(struct text *text, const struct clv_recipe *recipe)
             json_put_number(text, "superpixels", recipe->slic.n_superpixels);
         json_put_number(text, "compactness", (double)recipe->slic.compactness);
         json_put_number(text, "slic_iterations", recipe->slic.n_iterations);
+    }
+    if (recipe->grey16_high) {
+        json_put_key(text, "range");
+        text_printf(text, "[%d,%d]", recipe->grey16_low, recipe->grey16_high);
     }
     json_put_key(text, "blocks");
     text_put(text, "[");

@@ -1,6 +1,7 @@
 /* Learning in the background: `cleave train --progress json` in a process of its own, whose events are read. It is on a
  * terminal that nobody sees, which hangs up if this process dies. What it takes of memory ends with it. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <pty.h>
@@ -142,12 +143,32 @@ static void *run(void *context)
     return NULL;
 }
 
+enum { N_LIMITS = 4 };
+
+/* Images are read as the page reads them. */
+static void add_limits(char **arguments, char values[N_LIMITS][32], const struct clv_image_limits *limits)
+{
+    static char *const names[N_LIMITS] = {"--max-pixels", "--max-side", "--max-jpeg-scans", "--range"};
+    const bool is_given[N_LIMITS] = {limits->max_pixels > 0, limits->max_side_px > 0, limits->max_jpeg_scans > 0,
+                                     limits->grey16_high > 0};
+    snprintf(values[0], sizeof values[0], "%" PRIu64, limits->max_pixels);
+    snprintf(values[1], sizeof values[1], "%d", limits->max_side_px);
+    snprintf(values[2], sizeof values[2], "%d", limits->max_jpeg_scans);
+    snprintf(values[3], sizeof values[3], "%d,%d", limits->grey16_low, limits->grey16_high);
+    for (int k = 0; k < N_LIMITS; k++)
+        if (is_given[k]) {
+            *arguments++ = names[k];
+            *arguments++ = values[k];
+        }
+}
+
 /* Masks are cross-validated, with boxes in every training, where there are enough. */
 static void become_train(const struct label_trainer *trainer, const struct training_export *export)
 {
-    char folds[16];
-    char *arguments[20] = {"cleave",     "train",  "--progress", "json", "--learner",    "wmpmap",     "--data",
-                           export->data, "--seed", "1",          "-o",   trainer->model, "--overwrite"};
+    char folds[16], values[N_LIMITS][32];
+    char *arguments[20 + 2 * N_LIMITS] = {"cleave", "train",        "--progress", "json",   "--learner",
+                                          "wmpmap", "--data",       export->data, "--seed", "1",
+                                          "-o",     trainer->model, "--overwrite"};
     int n = 13;
     snprintf(folds, sizeof folds, "%d", export->n_masks < 5 ? (int)export->n_masks : 5);
     arguments[n++] = export->n_masks < 2 ? "--lambda" : "--cv-grid";
@@ -164,6 +185,7 @@ static void become_train(const struct label_trainer *trainer, const struct train
         arguments[n++] = "--boxes";
         arguments[n++] = export->boxes;
     }
+    add_limits(arguments + n, values, &export->limits);
     (void)!nice(NICENESS);
     for (int fd = 3; fd < 1024; fd++)
         close(fd);

@@ -13,6 +13,7 @@
 #include "cli/common/common.h"
 #include "cli/score/score_set.h"
 #include "feature/dataset/dataset.h"
+#include "feature/recipe/recipe.h"
 #include "model/model.h"
 #include "score/score.h"
 #include "task/task.h"
@@ -376,7 +377,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     TRY(inputs_add_set(&inputs, &set, common, err));
     TRY_IF(self->model_path, clv_model_read(&model, self->model_path, err));
     struct clv_image_limits limits = self->common.limits;
-    limits.bands = model.recipe.bands.n_bands ? &model.recipe.bands : NULL;
+    recipe_limits(&limits, &model.recipe);
     TRY_IF(
         self->model_path && !model.has_recipe,
         fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no superpixels", self->model_path));

@@ -9,6 +9,7 @@
 #include "cli/common/common.h"
 #include "cli/segment/segment.h"
 #include "feature/dataset/dataset.h"
+#include "feature/recipe/recipe.h"
 #include "image/raster/raster.h"
 #include "report/report.h"
 #include "segment/segment.h"
@@ -260,7 +261,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
     TRY_IF(self->status_file && is_leader, file_create(&table, self->status_file, err));
     TRY_IF(self->export.forms && is_leader, exporting_begin(&run->exporting, self, run, err));
-    TRY_IF(self->objects, object_table_begin(&objects, self, err));
+    TRY_IF(self->objects, object_table_begin(&objects, self, run->model, err));
     TRY_IF(self->is_stack && run->outputs->n_finished < run->outputs->n,
            stack_file_new(&run->stack, self, &run->model->labels, run->sequence->set.n_items, err));
     status = team_agree(status, err);
@@ -366,8 +367,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
                       : open_model(&model, &work.label, self, err));
     work.box_values = values;
     TRY_IF(self->is_sequence && self->model_path, slices_open(&sequence, &inputs, &model, self, err));
-    if (model.recipe.bands.n_bands)
-        self->common.limits.bands = &model.recipe.bands;
+    recipe_limits(&self->common.limits, &model.recipe);
     if (model.recipe.bands.files[0] && !self->common.limits.band_files)
         self->common.limits.band_files = model.recipe.bands.files;
     TRY_IF(self->features, features_open_list(&dataset, NULL, &self->common.paths, 0, err));

@@ -1,16 +1,31 @@
 #include "cli/segment/segment.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "cli/common/common.h"
+#include "image/raster/raster.h"
 #include "object/object.h"
 #include "task/task.h"
 
-#define TABLE_HEAD                                                                                                     \
-    "image\tobject\tlabel\tarea\tcentroid_x\tcentroid_y\tleft\ttop\tright\tbottom\tperimeter\tmean_red\tmean_green\t"  \
-    "mean_blue\tdeviation_red\tdeviation_green\tdeviation_blue\teccentricity\tsolidity\tmean_probability\n"
+static int32_t bands_of(const struct clv_model *model)
+{
+    return model ? model->recipe.bands.n_bands : 0;
+}
+
+static void put_head(FILE *table, int32_t n_bands)
+{
+    fputs("image\tobject\tlabel\tarea\tcentroid_x\tcentroid_y\tleft\ttop\tright\tbottom\tperimeter", table);
+    for (int32_t b = 1; b <= n_bands; b++)
+        fprintf(table, "\tmean_%d", b);
+    for (int32_t b = 1; b <= n_bands; b++)
+        fprintf(table, "\tdeviation_%d", b);
+    if (!n_bands)
+        fputs("\tmean_red\tmean_green\tmean_blue\tdeviation_red\tdeviation_green\tdeviation_blue", table);
+    fputs("\teccentricity\tsolidity\tmean_probability\n", table);
+}
 
 enum clv_status object_table_path(char **path, const struct segment *options, struct clv_error *err)
 {
@@ -23,13 +38,14 @@ enum clv_status object_table_path(char **path, const struct segment *options, st
     return *path ? CLV_OK : fail_memory(err);
 }
 
-enum clv_status object_table_begin(struct file_writer *table, const struct segment *options, struct clv_error *err)
+enum clv_status object_table_begin(struct file_writer *table, const struct segment *options,
+                                   const struct clv_model *model, struct clv_error *err)
 {
     char *path = NULL;
     enum clv_status status = object_table_path(&path, options, err);
     TRY_IF(path, file_create(table, path, err));
     if (table->stream && options->shard.number <= 1)
-        fputs(TABLE_HEAD, table->stream);
+        put_head(table->stream, bands_of(model));
     array_free(path);
     return status;
 }
@@ -54,13 +70,42 @@ static enum clv_status check_finished(const struct work *work, const struct clv_
     return status;
 }
 
+/* Values as the file has them, where that has more than 8 bits: of a model of bands each band's, of others those of grey
+ * in the place of red, green and blue. */
+static enum clv_status measure_samples(struct work *work, const struct segment_run *run, struct clv_error *err)
+{
+    const size_t n = (size_t)work->objects.n_objects;
+    const int32_t n_bands = bands_of(run->model);
+    struct raster_values values = {0};
+    MUST_IF(work->input->image, raster_values_read(&values, work->input->image, &run->options->common.limits, err));
+    const bool fits = values.samples && values.width == work->width && values.height == work->height;
+    const size_t columns = (size_t)values.n_bands;
+    enum clv_status status = CLV_OK;
+    if (fits && (n_bands ? values.n_bands == n_bands : values.n_bands == 1 || values.n_bands == 3)) {
+        work->band_means = array_alloc(n, columns * sizeof *work->band_means);
+        work->band_deviations = array_alloc(n, columns * sizeof *work->band_deviations);
+        status = work->band_means && work->band_deviations
+                     ? objects_measure_samples(work->band_means, work->band_deviations, &work->objects, values.samples,
+                                               values.n_bands, err)
+                     : fail_memory(err);
+        for (size_t k = 0; k < n && status == CLV_OK && !n_bands; k++)
+            for (size_t c = 0; c < 3; c++) {
+                work->object_rows[k].mean[c] = work->band_means[k * columns + (columns == 3 ? c : 0)];
+                work->object_rows[k].deviation[c] = work->band_deviations[k * columns + (columns == 3 ? c : 0)];
+            }
+    }
+    array_free(values.samples);
+    return status;
+}
+
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
     const struct segment *options = run->options;
     MUST(clv_segment_objects(&work->objects, work->labels, run->model, &work->image, err));
     MUST(clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
     MUST_IF(work->output->finished, check_finished(work, &options->common.limits, err));
-    return clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err);
+    MUST(clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err));
+    return measure_samples(work, run, err);
 }
 
 enum clv_status object_files_trace(struct work *work, const struct segment_run *run, struct clv_error *err)
@@ -96,8 +141,17 @@ enum clv_status object_files_write(const struct work *work, struct clv_error *er
     return status;
 }
 
-void object_table_add(FILE *table, const struct work *work, const struct clv_labels *labels)
+static void put_values(FILE *table, const double *values, int32_t n)
 {
+    for (int32_t c = 0; c < n; c++)
+        fprintf(table, "\t%.10g", values ? values[c] : NAN);
+}
+
+void object_table_add(FILE *table, const struct work *work, const struct clv_model *model)
+{
+    const struct clv_labels *labels = &model->labels;
+    const int32_t n_bands = bands_of(model);
+    const double *means = work->band_means, *deviations = work->band_deviations;
     for (int32_t k = 0; k < work->objects.n_objects; k++) {
         const struct clv_object *row = &work->object_rows[k];
         console_put_field(table, work->input->name);
@@ -105,10 +159,13 @@ void object_table_add(FILE *table, const struct work *work, const struct clv_lab
         console_put_field(table, row->label >= 0 && row->label < labels->n_labels ? labels->names[row->label] : "");
         fprintf(table, "\t%lld\t%.10g\t%.10g\t%d\t%d\t%d\t%d\t%.10g", (long long)row->area, row->centroid_x,
                 row->centroid_y, row->left, row->top, row->right, row->bottom, row->perimeter);
-        for (int c = 0; c < 3; c++)
-            fprintf(table, "\t%.10g", row->mean[c]);
-        for (int c = 0; c < 3; c++)
-            fprintf(table, "\t%.10g", row->deviation[c]);
+        if (n_bands) {
+            put_values(table, means ? means + (size_t)k * (size_t)n_bands : NULL, n_bands);
+            put_values(table, deviations ? deviations + (size_t)k * (size_t)n_bands : NULL, n_bands);
+        } else {
+            put_values(table, row->mean, 3);
+            put_values(table, row->deviation, 3);
+        }
         fprintf(table, "\t%.10g\t%.10g\t%.10g\n", row->eccentricity, row->solidity, row->mean_probability);
     }
 }

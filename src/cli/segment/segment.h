@@ -321,11 +321,12 @@ struct work {
     struct marginals_summary marginals;
     struct clv_mask truth;
     struct clv_object_map objects;
-    struct clv_object *object_rows; /* [objects.n_objects] */
-    struct contours contours;       /* of the objects that are exported */
-    double unmet;                   /* label_unmet_share */
-    double bytes;                   /* that the gate has let in */
-    bool is_written;                /* by tiles */
+    struct clv_object *object_rows;       /* [objects.n_objects] */
+    double *band_means, *band_deviations; /* [objects.n_objects][n_bands] of a model of bands, else NULL */
+    struct contours contours;             /* of the objects that are exported */
+    double unmet;                         /* label_unmet_share */
+    double bytes;                         /* that the gate has let in */
+    bool is_written;                      /* by tiles */
 };
 
 void work_release(struct work *work);
@@ -384,7 +385,7 @@ enum clv_status object_table_path(char **path, const struct segment *options, st
 
 /* Creates the table with its head, which a later shard's has not. */
 enum clv_status object_table_begin(struct file_writer *table, const struct segment *options,
-                                   struct clv_error *err) CLV_CHECK;
+                                   const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
@@ -397,7 +398,7 @@ enum clv_status object_files_trace(struct work *work, const struct segment_run *
 enum clv_status object_files_write(const struct work *work, struct clv_error *err) CLV_CHECK;
 
 /* The image's lines of the table. */
-void object_table_add(FILE *table, const struct work *work, const struct clv_labels *labels);
+void object_table_add(FILE *table, const struct work *work, const struct clv_model *model);
 
 /* Outlines of objects on an image, where objects of one label touch. */
 enum clv_status object_files_outline(struct clv_image *image, const struct clv_object_map *map, int32_t outline_px,

@@ -131,7 +131,7 @@ void work_release(struct work *work)
     contours_release(&work->contours);
     if (work->objects.objects)
         clv_object_map_release(&work->objects);
-    arrays_free(work->object_rows, work->map_means, work->labels);
+    arrays_free(work->object_rows, work->band_means, work->band_deviations, work->map_means, work->labels);
     marginals_map_release(&work->map);
 }
 
@@ -380,7 +380,7 @@ enum clv_status work_report(struct job *job, struct work *work, size_t index, en
         counts->n_finished_before += work->output->finished;
         counts->n_objects += (size_t)work->objects.n_objects;
         if (run->objects)
-            object_table_add(run->objects, work, &run->model->labels);
+            object_table_add(run->objects, work, run->model);
         if (run->exporting)
             status = exporting_add(run->exporting, index, &work->contours, err);
         TRY_IF(run->report, add_to_report(work, job, err));
@@ -432,8 +432,9 @@ static double memory_needed(const struct job *job, size_t index)
     double specks = run->options->min_area ? (double)SPECKS_BYTES * width * height : 0;
     double objects = 0;
     if (run->options->objects)
-        objects =
-            (learned_objects_are_there(run->model) ? LEARNED_OBJECTS_BYTES : OBJECTS_BYTES) * (double)width * height;
+        objects = ((learned_objects_are_there(run->model) ? LEARNED_OBJECTS_BYTES : OBJECTS_BYTES) +
+                   (int)sizeof(float) * run->model->recipe.bands.n_bands) *
+                  (double)width * height;
     return map + specks + objects +
            memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
 }

@@ -57,6 +57,24 @@ void clv_recipe_release(struct clv_recipe *recipe)
     recipe->n_maps = 0;
 }
 
+void recipe_limits(struct clv_image_limits *limits, const struct clv_recipe *recipe)
+{
+    if (recipe->bands.n_bands)
+        limits->bands = &recipe->bands;
+    if (limits->grey16_high > 0)
+        return;
+    limits->grey16_low = recipe->grey16_low;
+    limits->grey16_high = recipe->grey16_high;
+}
+
+void recipe_take_range(struct clv_recipe *recipe, const struct clv_image_limits *limits)
+{
+    if (limits->grey16_high <= 0)
+        return;
+    recipe->grey16_low = limits->grey16_low;
+    recipe->grey16_high = limits->grey16_high;
+}
+
 static enum clv_status check_range(const char *name, int32_t value, int32_t low, int32_t high, struct clv_error *err)
 {
     FAIL_IF(value < low || value > high, CLV_ERR_USAGE, "recipe: %s is %d, must be %d..%d", name, value, low, high);
@@ -129,6 +147,8 @@ enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebook
         {"n_maps", recipe->n_maps, 0, CLV_MAX_MAPS},
         {"map_pool", recipe->map_pool, 0, CLV_MAP_MEAN | CLV_MAP_MAX | CLV_MAP_DEVIATION},
         {"window", recipe->window, 0, CLV_MAX_WINDOW},
+        {"grey16_low", recipe->grey16_low, 0, 65534},
+        {"grey16_high", recipe->grey16_high, recipe->grey16_low + (recipe->grey16_low > 0), 65535},
     };
     for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++)
         MUST(check_range(ranges[k].name, ranges[k].value, ranges[k].low, ranges[k].high, err));

@@ -128,6 +128,13 @@ enum clv_status dataset_check_memory(const struct clv_set *set, const struct clv
  * their codebooks are not learned. O(features). */
 enum clv_status recipe_check(const struct clv_recipe *recipe, bool need_codebooks, struct clv_error *err) CLV_CHECK;
 
+/* What images must be read with, for the recipe to see them as it saw those that it was learned from: its bands and,
+ * unless the limits have a range of grey, its range. The recipe must stay as long as the limits. */
+void recipe_limits(struct clv_image_limits *limits, const struct clv_recipe *recipe);
+
+/* Keeps the range of grey that the limits have, if they have one. */
+void recipe_take_range(struct clv_recipe *recipe, const struct clv_image_limits *limits);
+
 /* A view that makes the same nodes of an image with hardly a feature; not to be released. */
 struct clv_recipe recipe_of_nodes(const struct clv_recipe *recipe);
 

@@ -46,6 +46,8 @@ static const struct {
     {"tile_px", offsetof(struct clv_recipe, tile_px), CHOICE},
     {"halo_px", offsetof(struct clv_recipe, halo_px), CHOICE},
     {"colour_likeness", offsetof(struct clv_recipe, colour_likeness), REAL_CHOICE},
+    {"grey16_low", offsetof(struct clv_recipe, grey16_low), CHOICE},
+    {"grey16_high", offsetof(struct clv_recipe, grey16_high), CHOICE},
     {"window", offsetof(struct clv_recipe, window), CHOICE},
 };
 #define MAPS "maps" /* the member that lists them */

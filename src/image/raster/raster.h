@@ -1,5 +1,5 @@
 /* Rasters: images of any number of bands, samples of any depth, and a place on Earth, read by windows. raster_tiff.c
- * reads TIFFs and raster.c all else; raster_write.c writes masks, bands.c makes ordinary images of bands.
+ * reads TIFFs and raster.c all else, values.c whole files of them; raster_write.c writes masks, bands.c makes ordinary images of bands.
  *
  * A raster is a TIFF or BigTIFF (strips or tiles, planar or interleaved, grey, white to black or red, green and blue
  * with further bands; 1 to 16, or 32 bits of whole numbers, 8, 16 or 32 of signed ones, 16, 32 or 64 of floating
@@ -141,6 +141,16 @@ bool raster_may_be(const char *path, const struct clv_image_limits *limits);
 /* Whether the file is to be read by its bands: a TIFF or .npy file of other than grey or colours of up to 8 bits. What
  * cannot be opened is not. Looks at the head alone. */
 bool raster_is_deep(const char *path, const struct clv_image_limits *limits);
+
+/* Samples as a file has them: samples[height][width][n_bands], NAN without data, array_free them. NULL where they are
+ * what clv_image_read shows (colours and grey of up to 8 bits) and of kinds that are not read so: colours of 16 bits in a
+ * PNG, TIFFs that are turned. CLV_ERR_DATA: the file is corrupt. */
+struct raster_values {
+    int32_t width, height, n_bands;
+    float *samples;
+};
+enum clv_status raster_values_read(struct raster_values *values, const char *path,
+                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 /* Ordinary images of rasters' bands, and what a training learns for it (struct clv_bands). */
 

@@ -179,6 +179,17 @@ static void expect_arguments(int n_masks, const char *cross_validation)
     stop(&server);
 }
 
+TEST(images_are_learned_from_as_the_page_reads_them)
+{
+    make_larger_set(2);
+    struct server server =
+        start_with((const char *const[]){"--no-browser", "--range", "9,4095", "--max-side", "9000", NULL});
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
+    find_training(&server);
+    ck_assert_msg(strstr(answer, "\n--max-side\n9000\n--range\n9,4095\n"), "%s", answer);
+    stop(&server);
+}
+
 TEST(masks_are_cross_validated_in_as_many_folds_as_there_are_up_to_five)
 {
     expect_arguments(2, "2");

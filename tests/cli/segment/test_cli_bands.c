@@ -1,4 +1,5 @@
 /* Images of bands through the command: trained on, segmented, and where their masks lie. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tiffio.h>
@@ -99,6 +100,29 @@ TEST(bands_are_learned_and_masks_lie_where_images_do)
     }
     run_here("gdalinfo set/images/3.tif | grep -E '^(Upper|Lower|Origin|Pixel|    ID)' >a && gdalinfo out/3.tif | grep "
              "-E '^(Upper|Lower|Origin|Pixel|    ID)' >b && test -s a && cmp a b");
+}
+
+/* What make_set puts into bands 1 and 4 of an object that is 1 in every pixel of its mask: 1000 and 1450 above 0..255. */
+TEST(objects_are_measured_in_the_values_of_the_file)
+{
+    size_t size;
+    make_set(here("set"));
+    run_here("cleave train set -o m.cleave " QUICK " && cleave segment -m m.cleave set/images/0.tif -o out --objects "
+             "--min-area 500");
+    char *table = slurp(here("out/objects.tsv"), &size), *head = strtok(table, "\n"), *row = strtok(NULL, "\n");
+    ck_assert_ptr_nonnull(strstr(head, "perimeter\tmean_1\tmean_2\tmean_3\tmean_4\tdeviation_1\t"));
+    ck_assert_ptr_nonnull(row);
+    for (int k = 0; k < 11; k++)
+        row = strchr(row, '\t') + 1;
+    double mean[N_BANDS], deviation[N_BANDS];
+    ck_assert_int_eq(sscanf(row, "%lf %lf %lf %lf %lf %lf %lf %lf", &mean[0], &mean[1], &mean[2], &mean[3],
+                            &deviation[0], &deviation[1], &deviation[2], &deviation[3]),
+                     8);
+    for (int b = 0; b < N_BANDS; b++) {
+        ck_assert_double_eq_tol(mean[b], 1000 + 100 * b + 127.5 + (b == 3 ? 150 : 0), 10);
+        ck_assert_double_eq_tol(deviation[b], 256 / sqrt(12), 10);
+    }
+    free(table);
 }
 
 TEST(several_files_are_bands_of_one_image)

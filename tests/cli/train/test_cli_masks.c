@@ -195,6 +195,18 @@ TEST(sixteen_bits_of_which_twelve_are_used_are_noted)
             TRAIN "set -o m --range 0,4095 && cleave segment --range 0,4095 -m m set/images -o out --overwrite");
         ck_assert_msg(!strstr(output, "--range"), "%s", output);
         free(output);
+        output = expect_success("cleave segment -m m set/images -o kept --overwrite && cleave segment -m m set/images "
+                                "-o other --range 0,65535 --overwrite");
+        ck_assert_msg(!strstr(output, one), "%s", output);
+        free(output);
+        run_here("cmp out/0.png kept/0.png && cmp out/3.png kept/3.png && ! cmp -s out/0.png other/0.png");
+        expect_output("0,4095 of 16-bit grey", "cleave inspect m");
+        expect_output("\"range\":[0,4095]", "cleave inspect m --json");
+        run_here("cleave features --data set -m m -o f.safetensors --overwrite && cleave train f.safetensors -o of "
+                 "--seed 1 --overwrite && cleave "
+                 "train set --init m -o again --passes 1 --overwrite");
+        expect_output("\"range\":[0,4095]", "cleave inspect of --json");
+        expect_output("\"range\":[0,4095]", "cleave inspect again --json");
     }
 }
 

@@ -198,7 +198,7 @@ told = []
 def interrupt():
     while not any(thread.name == "cleave" for thread in threading.enumerate()):
         time.sleep(0.001)
-    time.sleep(0.05)
+    time.sleep(2 if sys.argv[3] == "marginals" else 0.05)  # draws begin after the features, which cannot stop
     told.append(time.monotonic())
     os.kill(os.getpid(), signal.SIGINT)
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,5 +1,7 @@
 """Images of bands: arrays of any numbers, as the command reads them from files."""
 
+import csv
+
 import numpy as np
 import pytest
 
@@ -72,3 +74,59 @@ def test_what_is_no_image_of_bands_is_refused(scenes, model, tmp_path):
         cleave.train(tmp_path, bands=True)
     with pytest.raises(cleave.UsageError, match=r"takes the maps \[\], given are \['bands'\]"):
         model.segment(image, maps={"bands": image})
+
+
+def test_objects_are_measured_in_the_values_given(scenes, model, command, tmp_path):
+    image, _ = scenes[3]
+    labels, objects, table = model.segment(image, objects=True)
+    model.save(tmp_path / "m.cleave")
+    np.save(tmp_path / "i.npy", image)
+    command("segment", "-q", "--objects", "-m", tmp_path / "m.cleave", tmp_path / "i.npy", "-o", tmp_path / "o")
+    with open(tmp_path / "o" / "objects.tsv", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    assert list(table) == list(rows[0])[1:]
+    for name in ("mean_1", "mean_5", "deviation_2"):
+        np.testing.assert_allclose(table[name], [float(row[name]) for row in rows], rtol=1e-9)
+    assert table["mean_1"].max() > 130
+    measured = cleave.measure(objects, image)
+    assert all(np.array_equal(values, measured[name]) for name, values in table.items() if name not in ("label", "mean_probability"))
+    holes = image.astype(np.float32)
+    holes[objects > 0] = np.nan
+    assert np.isnan(cleave.measure(objects, holes)["mean_3"]).all()
+    with pytest.raises(cleave.UsageError, match="objects of 48x40, an image of 48x39"):
+        cleave.measure(objects, holes[1:])
+
+
+@pytest.fixture(scope="module")
+def twelve_bits():
+    return [((image[:, :, 0].astype(np.int64) * 12).astype(np.uint16), truth) for image, truth in (scene(seed, np.uint16) for seed in range(4))]
+
+
+def test_sixteen_bits_in_a_range(twelve_bits, command, tmp_path):
+    """Arrays, files and the command agree, and the model keeps the range."""
+    Image = pytest.importorskip("PIL.Image")
+    for folder in "images", "masks":
+        (tmp_path / folder).mkdir()
+    for place, (image, mask) in enumerate(twelve_bits):
+        Image.fromarray(image).save(tmp_path / "images" / f"{place}.png")
+        Image.fromarray(mask).save(tmp_path / "masks" / f"{place}.png")
+    model = cleave.train(twelve_bits, range=(300, 3000), **FEW)
+    assert model.range == (300, 3000)
+    of_files = cleave.train(tmp_path, range=(300, 3000), **FEW)
+    assert of_files.range == model.range and np.array_equal(of_files.weights, model.weights)
+    image, path = twelve_bits[3][0], tmp_path / "images" / "3.png"
+    labels, _, table = model.segment(image, objects=True)
+    np.testing.assert_array_equal(labels, model.segment(cleave.read_image(path, range=model.range)))
+    model.save(tmp_path / "m.cleave")
+    command("segment", "-q", "--objects", "-m", tmp_path / "m.cleave", path, "-o", tmp_path / "o")
+    np.testing.assert_array_equal(labels > 0, cleave.read_image(tmp_path / "o" / "3.png")[:, :, 0] > 0)
+    with open(tmp_path / "o" / "objects.tsv", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    for name in ("mean_red", "mean_blue", "deviation_green"):
+        np.testing.assert_allclose(table[name], [float(row[name]) for row in rows], rtol=1e-9)
+    assert table["mean_red"].max() > 1000
+    with pytest.raises(cleave.UsageError, match=r"train\(range=\(low, high\)\)"):
+        cleave.train(twelve_bits, **FEW)
+    for wrong in (3, (9, 9), (0, 65536)):
+        with pytest.raises(cleave.UsageError, match="range"):
+            cleave.read_image(path, range=wrong)

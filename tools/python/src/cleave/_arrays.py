@@ -94,16 +94,32 @@ def channels_first(name: str, array: npt.NDArray[Any], channel_axis: int) -> npt
 _REMEDIES = {
     "f": "values in 0..1 become that by (255 * image).round().astype('uint8')",
     "b": "255 * image.astype('uint8') makes black and white of it",
-    "u2": "(image / 257).round().astype('uint8') keeps the upper 8 of 16 bits",
+    "u2": "(image / 257).round().astype('uint8') keeps the upper 8 of 16 bits; grey of 16 bits is taken as it is by a model of train(range=(low, high))",
 }
 
 
-def as_image(name: str, value: Any, *, shared: bool = False) -> Any:
+Range = Tuple[int, int]
+
+
+def as_range(given: Any) -> Range:
+    """Values of 16-bit grey that become black and white."""
+    try:
+        low, high = given
+    except (TypeError, ValueError):
+        raise UsageError(f"range is {given!r}, (low, high) is needed") from None
+    low = as_whole("range[0]", low, 0, 65534)
+    return low, as_whole("range[1]", high, low + 1, 65535)
+
+
+def as_image(name: str, value: Any, *, shared: bool = False, range: Optional[Range] = None) -> Any:
     """A struct clv_image of a copy of an image's pixels; `shared`: over the pixels where they lie, if they are contiguous and of three
-    channels. The second value keeps the pixels alive."""
+    channels. With a range uint16 [height, width] is taken as 16-bit grey. The second value keeps the pixels alive."""
     if isinstance(value, (str, bytes, os.PathLike)):
         raise UsageError(f"{name} is {value!r}, an array is needed; give cleave.read_image(path)")
     pixels = np.asarray(value)
+    if range and pixels.dtype == np.uint16 and pixels.ndim == 2:
+        low, high = range
+        pixels = ((255 * (np.clip(pixels.astype(np.int64), low, high) - low) + (high - low) // 2) // (high - low)).astype(np.uint8)
     if pixels.dtype != np.uint8:
         remedy = _REMEDIES.get(pixels.dtype.str[1:], _REMEDIES.get(pixels.dtype.kind, "image.astype('uint8') if its values are 0..255"))
         raise UsageError(f"{name} is an array of {pixels.dtype}, uint8 in 0..255 is needed; {remedy}; train(bands=True) takes numbers of any kind")

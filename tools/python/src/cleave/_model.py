@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Opti
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, as_bands, as_box, as_image, as_whole, channels_first, copied, npy_write, pointer
+from ._arrays import Labels, Range, as_bands, as_box, as_image, as_whole, channels_first, copied, npy_write, pointer
 from ._errors import DataError, Error, Path, UsageError, call
 from ._native import ffi, lib
 from ._objects import Objects, objects_of
@@ -85,6 +85,13 @@ class Model:
                 for entry in (record.entries[i] for i in range(record.n))}
 
     @property
+    def range(self) -> Optional[Range]:
+        """(low, high) of 16-bit grey, as train was given them: segment takes uint16 [height, width] by it, and read_image(path,
+        range=model.range) reads such files. None: there is none."""
+        recipe = self._native.recipe
+        return (recipe.grey16_low, recipe.grey16_high) if recipe.grey16_high else None
+
+    @property
     def interrupted(self) -> bool:
         return self.record.get("interrupted") == "yes"
 
@@ -151,7 +158,7 @@ def _seen(model: Model, image: Any, maps: Optional[Maps], channel_axis: int) -> 
     """An image and its maps as the library wants them, in the recipe's order; the third value keeps them alive."""
     recipe = model._native.recipe
     names = [ffi.string(recipe.maps[k].name).decode() for k in range(recipe.n_maps)]
-    shown, held = _read_bands(model, image) if recipe.bands.n_bands else as_image("image", image)
+    shown, held = _read_bands(model, image) if recipe.bands.n_bands else as_image("image", image, range=model.range)
     own = {"bands": held} if recipe.bands.n_bands else {}
     given = dict(maps or {})
     if sorted(name for name in names if name not in own) != sorted(given):
@@ -191,7 +198,8 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
             threads: int = 0, progress: Optional[Progress] = None) -> Any:
     """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
 
-    image       uint8 [height, width, 3]; of a model of bands (train) [height, width, bands] of any numbers
+    image       uint8 [height, width, 3]; of a model of bands (train) [height, width, bands] of any numbers; of one with a range of grey
+                uint16 [height, width], too
     maps        of a model that was learned with maps of networks: {name: array [height, width] or [height, width, channels]}, of
                 any size, stretched over the image; uint8 and uint16 count as fractions of their largest value. channel_axis=0:
                 [channels, height, width]
@@ -212,7 +220,7 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
     if sequence:
         if maps or box is not None or objects:
             raise UsageError("sequence goes with a model and slices alone, without maps, box and objects")
-        return segment_slices(_checked(model)._native, image, refine, threads, progress)
+        return segment_slices(_checked(model), image, refine, threads, progress)
     if threads or progress:
         raise UsageError("threads and progress are of sequences; one image is one thread's")
     if not objects and (min_area or clear_border):
@@ -222,7 +230,7 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
             raise UsageError("segment needs a model or a box")
         labels: Labels = box_cut(image, box)
         native, keep = as_image("image", image)
-        return objects_of(labels, ffi.NULL, native, keep, min_area, clear_border) if objects else labels
+        return objects_of(labels, ffi.NULL, native, keep, image, min_area, clear_border) if objects else labels
     _checked(model)
     if objects and box is not None:
         raise UsageError("objects are of the whole image by a model, or of a box without one")
@@ -239,7 +247,7 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
         centre_x, centre_y = np.arange(native.width) + 0.5, np.arange(native.height) + 0.5
         labels[~((centre_y >= top) & (centre_y < top + height)), :] = 0
         labels[:, ~((centre_x >= left) & (centre_x < left + width))] = 0
-    return objects_of(labels, model._native, native, keep, min_area, clear_border) if objects else labels
+    return objects_of(labels, model._native, native, keep, image, min_area, clear_border) if objects else labels
 
 
 class Problem(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, as_box, as_image, as_number, as_values, as_whole, channels_first, copied, pointer
+from ._arrays import Labels, Range, as_box, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, pointer
 from ._errors import Path, UsageError, call
 from ._native import ffi, lib
 from ._work import call_apart
@@ -18,10 +18,15 @@ VOID = 255
 Box = Tuple[float, float, float, float]
 
 
-def read_image(path: Path) -> Labels:
-    """Any image file that the command reads, as uint8 [height, width, 3], its EXIF orientation applied."""
+def read_image(path: Path, *, range: Optional[Range] = None) -> Labels:
+    """Any image file that the command reads, as uint8 [height, width, 3], its EXIF orientation applied.
+
+    range       (low, high): which values of 16-bit grey become black and white, as those of model.range; None: 0 and 65535
+    """
+    low, high = as_range(range) if range is not None else (0, 0)
+    limits = ffi.new("struct clv_image_limits *", {"grey16_low": low, "grey16_high": high})
     image = ffi.new("struct clv_image *")
-    call(lib.clv_image_read, image, os.fsencode(path), ffi.NULL, path=path)
+    call(lib.clv_image_read, image, os.fsencode(path), limits, path=path)
     try:
         return copied(image.pixels, "uint8_t", np.uint8, image.height, image.width, 3)
     finally:

@@ -5,13 +5,13 @@ from typing import Any, List, Mapping, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, as_image, as_values, as_whole, pointer
+from ._arrays import Labels, Range, as_image, as_values, as_whole, pointer
 from ._errors import UsageError, call
 from ._native import ffi, lib
 from ._work import Progress, Work
 
 
-def as_volume(name: str, value: Any) -> List[Tuple[Any, Any]]:
+def as_volume(name: str, value: Any, range: Optional[Range] = None) -> List[Tuple[Any, Any]]:
     """Its slices as as_image gives them: of an array [slices, height, width], or with channels behind, or of a list of images."""
     if isinstance(value, np.ndarray) and value.ndim not in (3, 4):
         raise UsageError(f"{name} has shape {value.shape}; [slices, height, width] is needed, or [slices, height, width, 3]")
@@ -21,7 +21,7 @@ def as_volume(name: str, value: Any) -> List[Tuple[Any, Any]]:
         raise UsageError(f"{name} is {value!r}; an array [slices, height, width] is needed, or a list of images") from None
     if not slices:
         raise UsageError(f"{name} has no slices")
-    return [as_image(f"{name}: slice {place}", one, shared=True) for place, one in enumerate(slices)]
+    return [as_image(f"{name}: slice {place}", one, shared=True, range=range) for place, one in enumerate(slices)]
 
 
 def as_masks(name: str, given: Any, n: int) -> List[Any]:
@@ -51,13 +51,13 @@ def _options(work: Work, refine: Optional[bool], threads: int) -> Any:
 
 
 def segment_slices(model: Any, volume: Any, refine: Optional[bool], threads: int, progress: Optional[Progress]) -> Labels:
-    """Of a struct clv_model that was learned with sequence=True."""
-    slices, work = as_volume("volume", volume), Work(progress)
+    """Of a model that was learned with sequence=True."""
+    slices, work = as_volume("volume", volume, model.range), Work(progress)
     images = ffi.new("struct clv_image[]", [native[0] for native, _ in slices])
     labels = np.empty((len(slices), images[0].height, images[0].width), np.uint8)
     places, _start = _pointers(labels, [True] * len(slices))
     options = _options(work, refine, threads)
-    work.run(lambda: call(lib.clv_segment_sequence, places, model, images, len(slices), options))
+    work.run(lambda: call(lib.clv_segment_sequence, places, model._native, images, len(slices), options))
     return labels
 
 

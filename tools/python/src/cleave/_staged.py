@@ -9,7 +9,7 @@ from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, as_bands, as_box, as_image, as_values, npy_write, pointer
+from ._arrays import Labels, Range, as_bands, as_box, as_image, as_values, npy_write, pointer
 from ._errors import Error, UsageError, call
 from ._model import map_planes
 from ._native import ffi, lib
@@ -37,7 +37,7 @@ class StagedSet:
         self._highest = 0
 
     def write(self, pairs: Sequence[Pair], boxes: Optional[Sequence[Any]], maps: Mapping[str, Sequence[Any]], channel_axis: int,
-              names: Optional[Sequence[str]], bands: bool, sequences: Optional[Sequence[str]] = None) -> None:
+              names: Optional[Sequence[str]], bands: bool, grey: Optional[Range], sequences: Optional[Sequence[str]] = None) -> None:
         for what, entries in [("boxes", boxes), *((f"maps of {name}", arrays) for name, arrays in maps.items())]:
             if entries is not None and len(entries) != len(pairs):
                 raise UsageError(f"{what}: there are {len(entries)} for {len(pairs)} images")
@@ -45,7 +45,7 @@ class StagedSet:
         rows = ["\t".join(["image", "mask", "split", *(["sequence"] if sequences else []), *(f"maps.{name}" for name in maps)])]
         placed = ["image\tx\ty\tw\th"]
         for place, (image, mask) in enumerate(pairs):
-            width, height = self._write_image(place, image, bands)
+            width, height = self._write_image(place, image, bands, grey)
             masked = self._write_mask(place, mask, (height, width))
             found = [] if boxes is None or mask is not None else _boxes_of(f"boxes[{place}]", boxes[place], width, height)
             placed += ["\t".join([f"image {place}.{ending}", *(repr(side) for side in box)]) for box in found]
@@ -70,12 +70,12 @@ class StagedSet:
         """A message without the folder, which is nobody's."""
         return text.replace(f"{self.manifest}: ", "").replace(f"{self.folder}{os.sep}", "")
 
-    def _write_image(self, place: int, image: Any, bands: bool) -> Tuple[int, int]:
+    def _write_image(self, place: int, image: Any, bands: bool, grey: Optional[Range]) -> Tuple[int, int]:
         if bands:
             array = as_bands(f"image {place}", image)
             npy_write(self.folder / f"image {place}.npy", array)
             return array.shape[1], array.shape[0]
-        native, _keep = as_image(f"image {place}", image, shared=True)
+        native, _keep = as_image(f"image {place}", image, shared=True, range=grey)
         call(lib.clv_png_write, os.fsencode(self.folder / f"image {place}.png"), native)
         return native.width, native.height
 

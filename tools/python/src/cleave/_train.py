@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import as_image, as_number, as_values, as_whole, pointer
+from ._arrays import Range, as_image, as_number, as_range, as_values, as_whole, pointer
 from ._errors import Path, UsageError, call
 from ._model import Model
 from ._native import ffi, lib
@@ -102,11 +102,11 @@ def _as_slices(data: Any) -> Tuple[List[Pair], List[str]]:
     return slices, names
 
 
-def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[str]]) -> Any:
+def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[str]], range: Optional[Range]) -> Any:
     """Images and masks in memory; returns what must live as long as the options."""
     images, masks, keep = [], [], []
     for place, (image, mask) in enumerate(pairs):
-        native, data = as_image(f"image {place}", image, shared=True)
+        native, data = as_image(f"image {place}", image, shared=True, range=range)
         values = as_values(f"mask {place}", mask, (native.height, native.width), shared=True)
         images.append(native[0])
         masks.append({"width": values.shape[1], "height": values.shape[0], "labels": pointer("uint8_t", values)})
@@ -176,25 +176,25 @@ def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[
 
 
 def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labels: Optional[Sequence[str]], boxes: Any,
-                maps: Mapping[str, Any], channel_axis: int, bands: bool, sequences: Sequence[str]) -> List[Any]:
+                maps: Mapping[str, Any], channel_axis: int, bands: bool, range: Optional[Range], sequences: Sequence[str]) -> List[Any]:
     """Arrays to learn from: as they are, or by files where they have more than masks."""
     if native.split != ffi.NULL:
         raise UsageError("split needs a manifest")
     if files is None:
-        return [_take_pairs(native, pairs, labels)]
+        return [_take_pairs(native, pairs, labels, range)]
     for name, arrays in maps.items():
         if isinstance(arrays, (str, bytes, os.PathLike)):
             raise UsageError(f"maps: {name} is {os.fspath(arrays)!r}; of arrays it is a list of arrays, one an image")
     if isinstance(boxes, (str, bytes, os.PathLike)):
         raise UsageError(f"boxes is {os.fspath(boxes)!r}; of arrays it is a list, one entry an image")
-    files.write(pairs, boxes, maps, channel_axis, labels, bands, sequences)
+    files.write(pairs, boxes, maps, channel_axis, labels, bands, range, sequences)
     keep = _use_set(native, files.manifest, {}, None)
     return keep + _set_options(native, dict(files.options()))[0]
 
 
 def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", labels: Optional[Sequence[str]] = None,
-          boxes: Any = None, maps: Optional[Mapping[str, Any]] = None, channel_axis: int = -1, bands: bool = False, threads: int = 0,
-          progress: Optional[Progress] = None, **options: Any) -> Model:
+          boxes: Any = None, maps: Optional[Mapping[str, Any]] = None, channel_axis: int = -1, bands: bool = False, range: Optional[Range] = None,
+          threads: int = 0, progress: Optional[Progress] = None, **options: Any) -> Model:
     """Learns a model from images with masks, or with boxes.
 
     data        a folder with images/ and masks/, a manifest (.tsv), or pairs of arrays: image uint8 [height, width, 3] and mask
@@ -211,6 +211,8 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
                 arrays {name: list of arrays}, one an image, as segment takes them (channel_axis)
     bands       True: the arrays are images of bands, [height, width, bands] of integers of up to 32 bits or of floats, NaN where there
                 is no data, as of satellites; what they mean is learned, and Model.segment takes the same
+    range       (low, high): which values of 16-bit grey are black and white, of files and of arrays uint16 [height, width]; the model
+                keeps it (Model.range)
     threads     0: all processors
     progress    called as progress(stage, done, total) now and then, from other threads
 
@@ -238,6 +240,8 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
     _set_parameters(native, chosen, parameters)
     native.no_maps = "blocks" in options and not native.recipe.blocks & lib.CLV_BLOCK_MAPS
     native.n_threads = as_whole("threads", threads, 0)
+    if range is not None:
+        native.limits.grey16_low, native.limits.grey16_high = range = as_range(range)
     if native.label_costs and native.stages < 2:
         raise UsageError("label_costs need stages=2: its first stage tells what an image has")
     work = Work(progress)
@@ -253,7 +257,7 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
     needs_files = path is None and (bands or bool(sequences) or boxes is not None or bool(maps) or any(mask is None for _, mask in pairs))
     with staged() if needs_files else contextlib.nullcontext() as files:
         if path is None:
-            keep += _use_arrays(native, files, pairs, labels, boxes, maps or {}, channel_axis, bands, sequences)
+            keep += _use_arrays(native, files, pairs, labels, boxes, maps or {}, channel_axis, bands, range, sequences)
         else:
             keep += _use_set(native, path, maps or {}, labels)
         try:
