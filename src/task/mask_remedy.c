@@ -158,3 +158,15 @@ void mask_remedy(struct text *text, const char *message, enum clv_fault fault, c
         put_labels(text, fault == CLV_FAULT_MASK_COLOURS, set, limits);
     array_free(masks);
 }
+
+enum clv_status fail_with_remedy(const struct clv_set *set, const struct clv_image_limits *limits,
+                                 struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 1 << 16);
+    text_put(&text, err->message);
+    mask_remedy(&text, err->message, err->fault, set, limits);
+    enum clv_status status = text.failed ? fail_memory(err) : fail(err, CLV_ERR_DATA, "%s", text.bytes);
+    text_release(&text);
+    return status;
+}

@@ -255,6 +255,10 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
 void mask_remedy(struct text *text, const char *message, enum clv_fault fault, const struct clv_set *set,
                  const struct clv_image_limits *limits);
 
+/* The failure that *err tells, CLV_ERR_DATA, with what helps behind it. */
+enum clv_status fail_with_remedy(const struct clv_set *set, const struct clv_image_limits *limits,
+                                 struct clv_error *err) CLV_CHECK;
+
 /* Values of options: what may be typed, and what is said of anything else. Tables of struct clv_option
  * (cleave/segment.h) name them; clv_option_set takes a value by its row. */
 
