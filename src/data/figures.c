@@ -25,8 +25,8 @@ struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item 
 {
     struct clv_indexed_image raw = {0};
     struct clv_error ignored;
-    if (item->is_derived || (mask->note == mask_other_value_note &&
-                             clv_indexed_image_read(&raw, item->mask, limits, &ignored) != CLV_OK))
+    if (item->is_derived ||
+        (mask->note == mask_other_value_note && clv_indexed_image_read(&raw, item->mask, limits, &ignored) != CLV_OK))
         return (struct figure){0};
     struct figure self = figure_of(mask, raw.values);
     clv_indexed_image_release(&raw);
@@ -78,7 +78,8 @@ static enum clv_status read_all(struct clv_mask *made, struct figure *found, boo
     enum clv_status status = clv_labels_binary(&labels, err);
     *are_figures = true;
     for (size_t i = 0; i < n && status == CLV_OK && *are_figures; i++) {
-        status = mask_from_values(&made[i], values[i].labels, values[i].width, values[i].height, &labels, names[i], err);
+        status =
+            mask_from_values(&made[i], values[i].labels, values[i].width, values[i].height, &labels, names[i], err);
         *are_figures = status == CLV_OK;
         if (status == CLV_ERR_DATA)
             status = CLV_OK;

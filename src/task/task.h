@@ -251,7 +251,7 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
 
 /* Appends "; .." with a command of the shell to the message of a mask, which begins with its path, of the set. Masks of
  * JPEG, of another size than the image's, and of colours and values that are no label's have one; others nothing. Reads
- * all masks where labels are to be named. */
+ * all masks, but for the one of sizes. */
 void mask_remedy(struct text *text, const char *message, enum clv_fault fault, const struct clv_set *set,
                  const struct clv_image_limits *limits);
 
