@@ -162,6 +162,14 @@ CLV_API enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, c
                                       int32_t expected_width, int32_t expected_height,
                                       const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+/* Masks in memory whose labels nobody named, read as files of them would be without labels.tsv: made[n], with notes,
+ * and *are_figures. It is false, and made[n] are {0}, where values are labels of their own: of a mask with more than
+ * figure and ground, or of figures of two values. names[n] are what errors call the masks; CLV_ERR_DATA where 255 is
+ * figure in one and left out in another, ending with `remedy` (NULL: to name the labels). O(pixels). */
+CLV_API enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_figures, const struct clv_mask *values,
+                                              const char *const *names, size_t n, const char *remedy,
+                                              struct clv_error *err) CLV_CHECK;
+
 /* Maps: what a network says of an image, as planes of numbers on a grid of its own.
  *
  *     struct clv_map map = {0};

@@ -168,6 +168,31 @@ enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, con
                                     int32_t expected_width, int32_t expected_height,
                                     const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
+/* How a mask without labels.tsv was read. */
+struct figure {
+    uint8_t value; /* that was read as label 1; 0: none was, or several, or white */
+    bool is_white; /* 255 was read as label 1 */
+    bool has_ground, has_void;
+};
+
+/* The mask is the item's. */
+struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item *item,
+                             const struct clv_image_limits *limits);
+
+/* What masks of a set, or of arrays, have in common so far: names are those of the first mask with a figure of `value`,
+ * with a 1, with 255 besides, of black and white, and of white alone. */
+struct figures {
+    const char *remedy; /* of a 255 that is ambiguous; NULL: that of files */
+    uint8_t value;
+    const char *first, *first_one, *first_strokes, *first_white, *first_blank;
+};
+
+/* Takes in one more mask, whose name is to outlive `all`. CLV_ERR_DATA, with CLV_FAULT_MASK_VALUES, for figures of two
+ * values, which are two labels, and for a 255 that nobody can tell: it is figure in masks of black and white, and left
+ * out in those with a 1; a set may have both, as strokes on the ground alone beside other strokes. */
+enum clv_status figures_agree(struct figures *all, const struct figure *figure, const char *name,
+                              struct clv_error *err) CLV_CHECK;
+
 /* The notes of a mask of 0 and one other value, which was read as 1, and of one of 0 and 255. */
 extern const char mask_other_value_note[], mask_white_note[];
 

@@ -17,8 +17,7 @@ struct finding {
     struct clv_pixel_box box; /* of all that is neither background nor void in it */
     bool has_label[256];      /* in the mask */
     bool is_12_bit;           /* image_is_12_bit */
-    bool is_white;            /* 255 was read as label 1 */
-    uint8_t figure;           /* value that was read as label 1; 0: there is none, or white */
+    struct figure figure;     /* of the mask */
 };
 
 /* Images are looked at in batches, so that findings take little memory. */
@@ -50,22 +49,6 @@ static struct clv_pixel_box find_box(const struct clv_mask *mask)
     return box;
 }
 
-/* The value of the mask that was read as figure; 0 where a note says another thing of it. */
-static uint8_t figure_value(const struct clv_mask *mask, const char *path, const struct clv_image_limits *limits)
-{
-    struct clv_indexed_image raw = {0};
-    struct clv_error ignored;
-    uint8_t value = 0;
-    if (!mask->note)
-        return 1;
-    if (mask->note != mask_other_value_note || clv_indexed_image_read(&raw, path, limits, &ignored) != CLV_OK)
-        return 0;
-    for (size_t p = 0; !value && p < (size_t)raw.width * (size_t)raw.height; p++)
-        value = raw.values[p];
-    clv_indexed_image_release(&raw);
-    return value;
-}
-
 static enum clv_status look_at_mask(struct finding *finding, struct check *check, size_t index,
                                     const struct clv_image *image, struct clv_error *err)
 {
@@ -79,10 +62,8 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
     for (size_t p = 0; p < n_pixels; p++)
         finding->has_label[mask.labels[p]] = true;
     snprintf(finding->note, sizeof finding->note, "%s", mask.note ? mask.note : "");
-    if (status == CLV_OK && finding->has_label[1] && !supervision->set.labels.from_file &&
-        !supervision->set.items[index].is_derived)
-        finding->figure = figure_value(&mask, supervision->set.items[index].mask, check->limits);
-    finding->is_white = mask.note == mask_white_note;
+    if (status == CLV_OK)
+        finding->figure = figure_of_item(&mask, &supervision->set.items[index], check->limits);
     clv_mask_release(&mask);
     return status;
 }
@@ -135,52 +116,8 @@ struct summary {
     const char *first_empty;
     char note[160];
     bool has_label[256];
-    uint8_t figure; /* of the first mask with one */
-    const char *first_figure;
-    /* The first mask with a 1, with 255 besides, of black and white, and of white alone. */
-    const char *first_one, *first_strokes, *first_white, *first_blank;
+    struct figures figures;
 };
-
-/* Masks of 0 and one other value must agree on it: two values are two labels. */
-static enum clv_status check_figure(struct summary *summary, const struct finding *finding, const struct clv_item *item,
-                                    struct clv_error *err)
-{
-    if (!finding->figure || finding->figure == summary->figure)
-        return CLV_OK;
-    if (summary->figure)
-        return fail_fault(err, CLV_FAULT_MASK_VALUES,
-                          "%s: holds 0 and %d, but %s 0 and %d: a labels.tsv must name what they are", item->mask,
-                          finding->figure, summary->first_figure, summary->figure);
-    summary->figure = finding->figure;
-    summary->first_figure = item->mask;
-    return CLV_OK;
-}
-
-/* 255 is figure in masks of black and white, and left out in those with a 1: where a set has both, as strokes on the
- * ground alone beside other strokes, nobody can tell. */
-static enum clv_status check_white(struct summary *summary, const struct finding *finding, const struct clv_item *item,
-                                   struct clv_error *err)
-{
-    const char *other = NULL, **first[2] = {NULL, NULL};
-    if (finding->is_white) {
-        bool is_blank = !finding->has_label[0];
-        other = is_blank ? summary->first_one : summary->first_strokes;
-        first[0] = &summary->first_white;
-        first[1] = is_blank ? &summary->first_blank : NULL;
-    } else if (finding->figure == 1) {
-        bool has_void = finding->has_label[CLV_VOID];
-        other = has_void ? summary->first_white : summary->first_blank;
-        first[0] = &summary->first_one;
-        first[1] = has_void ? &summary->first_strokes : NULL;
-    }
-    for (int k = 0; k < 2; k++)
-        if (first[k] && !*first[k])
-            *first[k] = item->mask;
-    return other ? fail_fault(err, CLV_FAULT_MASK_VALUES,
-                              "%s: beside %s, 255 may be figure or left out: a labels.tsv must name what values are",
-                              item->mask, other)
-                 : CLV_OK;
-}
 
 static void sum_up(struct summary *summary, const struct finding *finding, const struct clv_item *item)
 {
@@ -240,9 +177,7 @@ static enum clv_status look(bool *is_bad, struct summary *summary, struct check 
             struct clv_error why = finding->error;
             check->n_12_bit += finding->is_12_bit;
             if (why.status == CLV_OK && summary && item->mask)
-                why.status = check_figure(summary, finding, item, &why);
-            if (why.status == CLV_OK && summary && item->mask)
-                why.status = check_white(summary, finding, item, &why);
+                why.status = figures_agree(&summary->figures, &finding->figure, item->mask, &why);
             if (why.status == CLV_OK && self->n_boxed && check->first + i < self->n_masks)
                 status = take_box(self, check->first + i, finding, err);
             is_bad[check->first + i] = why.status != CLV_OK;

@@ -9,12 +9,15 @@
 #include "data/data.h"
 
 #define MAX_COLOURS 40 /* more are no labels */
+#define MAX_LEVELS  8
+#define NOISE       16 /* of a JPEG, by which greys are off their level */
 
 /* What all masks of a set hold. */
 struct contents {
     size_t n_colours, n_values;
     uint8_t colours[MAX_COLOURS + 1][3]; /* black first */
-    bool has_value[256];
+    size_t n_pixels[2][256];             /* by value, and by grey of the masks that have no values */
+    bool has_fine_steps;                 /* a mask has several greys, all within NOISE, such as 0 and 1 */
 };
 
 static void look_at(struct contents *self, const char *mask, const struct clv_image_limits *limits)
@@ -24,11 +27,19 @@ static void look_at(struct contents *self, const char *mask, const struct clv_im
     struct clv_error ignored;
     bool is_indexed = clv_indexed_image_read(&indexed, mask, limits, &ignored) == CLV_OK;
     size_t n = (size_t)indexed.width * (size_t)indexed.height;
-    for (size_t p = 0; p < n; p++)
-        self->has_value[indexed.values[p]] = true;
+    int low = 255, high = 0;
     if (!is_indexed && clv_image_read(&image, mask, limits, &ignored) == CLV_OK)
-        n = image.channels == 3 ? (size_t)image.width * (size_t)image.height : 0;
-    for (size_t p = 0; !is_indexed && p < n && self->n_colours <= MAX_COLOURS; p++) {
+        n = (size_t)image.width * (size_t)image.height;
+    for (size_t p = 0; p < n; p++) {
+        const uint8_t *pixel = is_indexed ? indexed.values + p : image.pixels + (size_t)image.channels * p;
+        bool is_colour = !is_indexed && image.channels == 3;
+        int grey = is_colour ? (299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2] + 500) / 1000 : *pixel;
+        self->n_pixels[!is_indexed][grey]++;
+        low = grey < low ? grey : low;
+        high = grey > high ? grey : high;
+    }
+    self->has_fine_steps |= low < high && high - low <= NOISE;
+    for (size_t p = 0; image.channels == 3 && p < n && self->n_colours <= MAX_COLOURS; p++) {
         size_t k = 0;
         while (k < self->n_colours && memcmp(self->colours[k], image.pixels + 3 * p, 3) != 0)
             k++;
@@ -44,29 +55,94 @@ static int compare_colours(const void *a, const void *b)
     return memcmp(a, b, 3);
 }
 
-/* labels.tsv of what the masks hold. */
-static void put_labels(struct text *text, bool of_colours, const struct clv_set *set,
-                       const struct clv_image_limits *limits)
+/* The greys, in ascending order, that many pixels have and nearly all are near; returns how many, 0: there are none. */
+static int find_levels(int levels[MAX_LEVELS], const size_t n_pixels[256])
 {
-    struct contents found = {.n_colours = 1};
-    for (size_t i = 0; i < set->n_items; i++)
-        if (set->items[i].mask)
-            look_at(&found, set->items[i].mask, limits);
+    size_t n_all = 0, n_off = 0;
+    int n = 0, last = 0;
+    for (int v = 0; v < 256; v++)
+        n_all += n_pixels[v];
+    for (int v = 0; v < 256; v++) {
+        if (200 * n_pixels[v] < n_all || !n_pixels[v])
+            continue;
+        bool is_new = !n || v - last > NOISE;
+        if (is_new && n == MAX_LEVELS)
+            return 0;
+        if (is_new)
+            levels[n++] = v;
+        else if (n_pixels[v] > n_pixels[levels[n - 1]])
+            levels[n - 1] = v;
+        last = v;
+    }
+    for (int v = 0, k = 0; v < 256 && n; v++) {
+        k += k + 1 < n && 2 * v > levels[k] + levels[k + 1];
+        n_off += abs(v - levels[k]) > NOISE ? n_pixels[v] : 0;
+    }
+    return 20 * n_off <= n_all ? n : 0;
+}
+
+/* Whether values are those of a few labels with large steps between, or what noise has made of such: others around each. */
+static bool are_levels(const size_t n_pixels[256], const int *levels, int n)
+{
+    int n_values = 0, least = 255;
+    for (int v = 0; v < 256; v++)
+        n_values += n_pixels[v] > 0;
+    for (int k = 0; k < n; k++) {
+        int n_near = 0;
+        for (int v = 0; v < 256; v++)
+            n_near += n_pixels[v] && abs(v - levels[k]) <= NOISE;
+        least = n_near < least ? n_near : least;
+    }
+    return least > 3 || (n_values == n && !n_pixels[CLV_VOID]);
+}
+
+/* PNGs of labels that count from 0, or have the levels as values: all are made apart, then the old files go where sets
+ * do not look. */
+static void put_png_command(struct text *text, const char *masks, const struct clv_item *item, const int *levels, int n,
+                            bool of_values, bool keeps_values)
+{
+    const char *extension = strrchr(item->mask, '.'), *stem = "*_mask";
+    if (strncmp(item->image, item->mask, strlen(masks)) != 0)
+        stem = "*";
+    text_put(text, "; labels are at ");
+    for (int k = 0; k < n; k++)
+        text_printf(text, "%s%d", !k ? "" : k + 1 < n ? ", " : " and ", levels[k]);
+    text_put(text, ", of which this makes PNGs by Python's Pillow: (cd ");
+    text_put_word(text, masks);
+    text_printf(text,
+                " && mkdir -p .new .old && python3 -c 'import glob,os;from PIL import Image;[Image.open(f)%s.point("
+                "lambda v:[",
+                of_values ? "" : ".convert(\"L\")");
+    for (int k = 0; k < n; k++)
+        text_printf(text, "%s%d", k ? "," : "", keeps_values ? levels[k] : k);
+    text_put(text, "][sum(v>t for t in[");
+    for (int k = 0; k + 1 < n; k++)
+        text_printf(text, "%s%d", k ? "," : "", (levels[k] + levels[k + 1]) / 2);
+    text_printf(
+        text,
+        "])]).save(\".new/\"+os.path.splitext(f)[0]+\".png\") for f in glob.glob(\"%s%s\")]' && mv %s%s .old && "
+        "mv .new/* .)",
+        stem, extension ? extension : "", stem, extension ? extension : "");
+}
+
+/* labels.tsv of what the masks hold. */
+static void put_labels(struct text *text, bool of_colours, const struct clv_set *set, struct contents *found)
+{
     for (int v = 0; v < CLV_VOID; v++)
-        found.n_values += found.has_value[v];
-    if ((of_colours ? found.n_colours : found.n_values) > MAX_COLOURS) {
+        found->n_values += found->n_pixels[0][v] > 0;
+    if ((of_colours ? found->n_colours : found->n_values) > MAX_COLOURS) {
         text_printf(text, "; more than %d %s are no labels: photographs, or smooth edges?", MAX_COLOURS,
                     of_colours ? "colours" : "values");
         return;
     }
-    qsort(found.colours, found.n_colours, 3, compare_colours);
+    qsort(found->colours, found->n_colours, 3, compare_colours);
     text_printf(text, "; this names them (c1, c2 .. are to be renamed): printf '%s",
                 of_colours ? "name\\tred\\tgreen\\tblue\\n" : "value\\tname\\n");
-    for (size_t c = 0; of_colours && c < found.n_colours; c++)
-        text_printf(text, "%s%.0zu\\t%d\\t%d\\t%d\\n", c ? "c" : "background", c, found.colours[c][0],
-                    found.colours[c][1], found.colours[c][2]);
+    for (size_t c = 0; of_colours && c < found->n_colours; c++)
+        text_printf(text, "%s%.0zu\\t%d\\t%d\\t%d\\n", c ? "c" : "background", c, found->colours[c][0],
+                    found->colours[c][1], found->colours[c][2]);
     for (int v = 0; !of_colours && v < CLV_VOID; v++)
-        if (found.has_value[v])
+        if (found->n_pixels[0][v])
             text_printf(text, "%d\\t%s%.0d\\n", v, v ? "c" : "background", v);
     text_put(text, "' >");
     char *table = set_path(set, "labels.tsv");
@@ -75,18 +151,24 @@ static void put_labels(struct text *text, bool of_colours, const struct clv_set 
     array_free(table);
 }
 
-/* One of two labels of which JPEG is a picture: the old files go where sets do not look. */
-static void put_png_command(struct text *text, const char *masks, const struct clv_item *item)
+/* What the masks hold decides what helps: few levels, or labels to be named. */
+static void put_contents(struct text *text, const char *masks, enum clv_fault fault, const struct clv_set *set,
+                         const struct clv_item *item, const struct clv_image_limits *limits)
 {
-    const char *extension = strrchr(item->mask, '.');
-    bool is_apart = strncmp(item->image, item->mask, strlen(masks)) != 0;
-    text_put(text, "; of two labels this makes PNGs: (cd ");
-    text_put_word(text, masks);
-    text_printf(text,
-                " && mkdir -p .old && mv %s%s .old && python3 -c 'import os;from PIL import Image;"
-                "[Image.open(\".old/\"+f).convert(\"L\").point(lambda v:255*(v>127)).save(os.path.splitext(f)[0]+"
-                "\".png\") for f in os.listdir(\".old\")]')",
-                is_apart ? "*" : "*_mask", extension ? extension : "");
+    struct contents found = {.n_colours = 1};
+    int levels[MAX_LEVELS];
+    for (size_t i = 0; i < set->n_items; i++)
+        if (set->items[i].mask)
+            look_at(&found, set->items[i].mask, limits);
+    const bool of_values = fault == CLV_FAULT_MASK_VALUES;
+    const size_t *n_pixels = found.n_pixels[!of_values];
+    int n = fault == CLV_FAULT_MASK_COLOURS || found.has_fine_steps ? 0 : find_levels(levels, n_pixels);
+    if (n > 1 && (!of_values || are_levels(n_pixels, levels, n)))
+        put_png_command(text, masks, item, levels, n, of_values, set->labels.from_file);
+    else if (fault == CLV_FAULT_MASK_FORMAT)
+        text_put(text, "; it has mixed these labels: save them as PNG where they were drawn");
+    else
+        put_labels(text, fault == CLV_FAULT_MASK_COLOURS, set, &found);
 }
 
 /* How many times as large the larger one is, but for rounding; 0: no whole number. */
@@ -150,11 +232,21 @@ void mask_remedy(struct text *text, const char *message, enum clv_fault fault, c
     char *masks = path_folder(set->items[i].mask);
     if (!masks)
         text->failed = true;
-    else if (fault == CLV_FAULT_MASK_FORMAT)
-        put_png_command(text, masks, &set->items[i]);
     else if (fault == CLV_FAULT_MASK_SIZE)
         put_sizes(text, &set->items[i], limits);
-    else if (fault == CLV_FAULT_MASK_VALUES || fault == CLV_FAULT_MASK_COLOURS)
-        put_labels(text, fault == CLV_FAULT_MASK_COLOURS, set, limits);
+    else if (fault != CLV_FAULT_OTHER)
+        put_contents(text, masks, fault, set, &set->items[i], limits);
     array_free(masks);
+}
+
+enum clv_status fail_with_remedy(const struct clv_set *set, const struct clv_image_limits *limits,
+                                 struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 1 << 16);
+    text_put(&text, err->message);
+    mask_remedy(&text, err->message, err->fault, set, limits);
+    enum clv_status status = text.failed ? fail_memory(err) : fail(err, CLV_ERR_DATA, "%s", text.bytes);
+    text_release(&text);
+    return status;
 }

@@ -23,52 +23,26 @@ static const char *name_of(char name[32], const char *what, size_t index)
     return name;
 }
 
-/* The one value of a mask that was read as figure; 0: there is none, or several. */
-static uint8_t figure_value(const struct clv_mask *raw, const struct clv_mask *made)
+/* Masks of figure and ground as their files are read, made[n_images], if *are_figures; else values are labels. */
+static enum clv_status read_as_figures(struct clv_mask *made, bool *are_figures,
+                                       const struct clv_train_options *options, struct clv_error *err)
 {
-    uint8_t value = 0;
-    for (size_t p = 0; p < (size_t)raw->width * (size_t)raw->height; p++) {
-        if (made->labels[p] != 1 || raw->labels[p] == CLV_VOID || raw->labels[p] == value)
-            continue;
-        if (value)
-            return 0;
-        value = raw->labels[p];
-    }
-    return value;
-}
-
-/* Masks of figure and ground as their files are read: made[n_images]. False where they are not, or where their figures
- * have different values: values are labels then. */
-static bool read_as_figures(struct clv_mask *made, const struct clv_train_options *options,
-                            const struct clv_labels *labels)
-{
-    uint8_t figure = 0;
-    bool has_white = false, has_strokes = false; /* of which 255 is figure, and left out */
-    for (size_t i = 0; i < options->n_images; i++) {
-        const struct clv_mask *raw = &options->masks[i];
-        struct clv_error ignored;
-        char name[32];
-        if (mask_from_values(&made[i], raw->labels, raw->width, raw->height, labels, name_of(name, "mask", i),
-                             &ignored) != CLV_OK)
-            return false;
-        uint8_t own = figure_value(raw, &made[i]);
-        if (own && figure && own != figure)
-            return false;
-        figure = own ? own : figure;
-        has_white |= made[i].note == mask_white_note;
-        has_strokes |=
-            own == 1 && !made[i].note && memchr(raw->labels, CLV_VOID, (size_t)raw->width * (size_t)raw->height);
-    }
-    if (has_white && has_strokes)
-        return false;
-    for (size_t i = 0; i < options->n_images; i++) {
+    size_t n = options->n_images;
+    char(*names)[32] = array_alloc(n, sizeof *names);
+    const char **listed = array_alloc(n, sizeof *listed);
+    enum clv_status status = names && listed ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        listed[i] = name_of(names[i], "mask", i);
+    TRY(clv_masks_from_values(made, are_figures, options->masks, listed, n, NULL, err));
+    for (size_t i = 0; i < n && status == CLV_OK; i++) {
         size_t first = 0;
         while (made[i].note && first < i && made[first].note != made[i].note)
             first++;
         if (made[i].note && first == i)
             report_message(options->progress, CLV_NOTE, "%s, first in mask %zu", made[i].note, i);
     }
-    return true;
+    arrays_free(names, listed);
+    return status;
 }
 
 /* The labels of masks whose values nobody named: as many as there are values. */
@@ -141,10 +115,10 @@ enum clv_status train_data_in_memory(struct train_data *data, const struct clv_t
 {
     size_t n = options->n_images;
     struct clv_mask *made = array_zalloc(n, sizeof *made);
-    struct clv_labels binary = {0};
-    enum clv_status status = made ? clv_labels_binary(&binary, err) : fail_memory(err);
+    bool are_figures = false;
+    enum clv_status status = made ? CLV_OK : fail_memory(err);
+    TRY_IF(!options->labels, read_as_figures(made, &are_figures, options, err));
     if (status == CLV_OK) {
-        bool are_figures = !options->labels && read_as_figures(made, options, &binary);
         const struct clv_mask *masks = are_figures ? made : options->masks;
         data->recipe = options->recipe;
         data->has_recipe = true;
@@ -158,6 +132,5 @@ enum clv_status train_data_in_memory(struct train_data *data, const struct clv_t
     for (size_t i = 0; i < n && made; i++)
         clv_mask_release(&made[i]);
     array_free(made);
-    clv_labels_release(&binary);
     return status;
 }

@@ -399,6 +399,8 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     inputs_cut(&inputs, first, n);
     TRY(self->merge ? score_merge(&score, &inputs, &set.labels, self->common.arguments, self->common.n_arguments, err)
                     : score_set(&score, &task, err));
+    if (status == CLV_ERR_DATA)
+        status = fail_with_remedy(&set, &limits, err);
     if (status != CLV_OK)
         goto done;
     if (!self->shard.count)

@@ -206,6 +206,7 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     struct job *job = context;
     const struct score_task *task = job->task;
     const struct input *input = &task->inputs->items[index];
+    const struct clv_item item = {.mask = input->mask, .is_derived = input->is_derived};
     struct scored_image *scored = &job->score->images[index];
     struct tally *tally = &job->tallies[thread];
     struct clv_confusion *confusion = &tally->own;
@@ -213,7 +214,9 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     FAIL_IF(stop_requested(task->progress), CLV_ERR_INTERRUPTED, "interrupted");
     char *path = score_prediction_path(task, index);
     enum clv_status status =
-        path ? input_read_mask(&truth, input, task->labels, 0, 0, task->limits, err) : fail_memory(err);
+        path ? item_mask_read(&truth, &item, task->labels, 0, 0, task->limits, err) : fail_memory(err);
+    if (status == CLV_OK)
+        scored->figure = figure_of_item(&truth, &item, task->limits);
     TRY(clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err));
     TRY_IF(prediction.width != truth.width || prediction.height != truth.height,
            fail(err, CLV_ERR_DATA, "%s: prediction is %dx%d, its truth %s is %dx%d", path, prediction.width,
@@ -281,6 +284,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
                               .has_superpixels = task->model != NULL,
                               .has_patches = task->model && task->model->recipe.nodes == CLV_NODES_PATCHES};
     struct job job = {.task = task, .score = &fresh};
+    struct figures figures = {0};
     char *objects = path_join(task->folder, "objects");
     for (size_t i = 0; i < task->inputs->n && objects && !task->keeps_counts && path_is_folder(objects); i++)
         fresh.has_objects |= task->inputs->items[i].instances != NULL;
@@ -298,6 +302,8 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
     for (int thread = 0; thread < n_threads && status == CLV_OK; thread++)
         status = tally_init(&job.tallies[thread], n_labels, err);
     TRY(parallel_for(task->inputs->n, n_threads, score_one, &job, err));
+    for (size_t i = 0; i < task->inputs->n && status == CLV_OK; i++)
+        status = figures_agree(&figures, &fresh.images[i].figure, task->inputs->items[i].mask, err);
     for (int thread = 0; thread < n_threads && job.tallies; thread++) {
         if (status == CLV_OK) {
             clv_confusion_merge(&fresh.confusion, &job.tallies[thread].total);

@@ -10,6 +10,7 @@
 #include "cleave/model.h"
 #include "cleave/score.h"
 #include "cli/common/common.h"
+#include "data/data.h"
 #include "score/score.h"
 
 struct scored_image {
@@ -17,6 +18,7 @@ struct scored_image {
     struct clv_image_score
         superpixel;   /* the same measures, each superpixel counted as its majority labels; if has_superpixels */
     const char *note; /* how the truth was read, or NULL */
+    struct figure figure;
     struct object_counts objects; /* if has_objects */
     double f1, mean_precision;    /* of them; NaN without true objects of the image's own file */
 };
@@ -67,7 +69,7 @@ struct score_task {
 };
 
 /* Missing predictions are CLV_ERR_NO_INPUT, naming the first and counting them; one of another size than its truth is
- * CLV_ERR_DATA. */
+ * CLV_ERR_DATA, and so is truth that does not agree on what its values mean (figures_agree). */
 enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err) CLV_CHECK;
 
 /* folder/<output>.png, array_free it; NULL: out of memory. */

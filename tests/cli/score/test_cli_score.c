@@ -68,6 +68,24 @@ TEST(json_holds_the_means_over_images)
                  "25.00      25.00    0.6000  images/a.png");
 }
 
+TEST(truth_in_which_255_may_be_figure_or_left_out_is_refused)
+{
+    const uint8_t blank[8] = {255, 255, 255, 255, 255, 255, 255, 255}, strokes[8] = {1, 255, 0, 0, 255, 0, 0, 0},
+                  ground[8] = {0, 255, 0, 0, 255, 0, 0, 0};
+    make_tiny_set("image\tmask\tsplit");
+    write_mask(here("set/masks/b.png"), 4, 2, blank);
+    expect_error(65,
+                 "set/masks/b.png: beside set/masks/a.png, 255 may be figure or left out: a labels.tsv must name what "
+                 "values are; this names them (c1, c2 .. are to be renamed): printf "
+                 "'value\\tname\\n0\\tbackground\\n1\\tc1\\n' >set/labels.tsv",
+                 "cleave score set pred");
+    write_mask(here("set/masks/a.png"), 4, 2, ground);
+    write_mask(here("set/masks/b.png"), 4, 2, strokes);
+    expect_error(65, "set/masks/b.png: beside set/masks/a.png, 255", "cleave score set pred --band 1");
+    run_here("printf 'value\tname\n0\tground\n1\tfigure\n' >set/labels.tsv");
+    expect_output("\"pixels\":12,", "cleave score set pred --json");
+}
+
 /* Two examples of three nodes with one feature; the last node's label is not known. */
 static void write_feature_file(const char *path, const float x[6], const float counts[6][2])
 {

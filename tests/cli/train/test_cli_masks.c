@@ -34,13 +34,50 @@ static void make_set(int shrink, const char *extension, make_mask *make)
     }
 }
 
-static uint8_t *jpeg(size_t *size, int width, int height, int i)
+static uint8_t *jpeg_of(size_t *size, int width, int height, uint8_t ground, uint8_t figure)
 {
     uint8_t pixels[WIDTH * HEIGHT];
-    (void)i;
     for (int p = 0; p < width * height; p++)
-        pixels[p] = p % width >= width / 2 ? 255 : 0;
+        pixels[p] = p % width >= width / 2 ? figure : ground;
     return make_jpeg(size, &(struct jpeg_recipe){width, height, 95, JPEG_GREY, .pixels = pixels});
+}
+
+static uint8_t *jpeg(size_t *size, int width, int height, int i)
+{
+    (void)i;
+    return jpeg_of(size, width, height, 0, 255);
+}
+
+static uint8_t *dark_jpeg(size_t *size, int width, int height, int i)
+{
+    (void)i;
+    return jpeg_of(size, width, height, 64, 128);
+}
+
+static uint8_t *fine_jpeg(size_t *size, int width, int height, int i)
+{
+    (void)i;
+    return jpeg_of(size, width, height, 0, 9);
+}
+
+/* 64 and 128, and 0 in the last mask. */
+static uint8_t *coarse_values(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[WIDTH * HEIGHT];
+    for (int p = 0; p < width * height; p++)
+        samples[p] = p % width >= width / 2 ? 128 : i + 1 < N ? 64 : 0;
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
+}
+
+/* A JPEG of 0 and 255 that was saved as PNG. */
+static uint8_t *noise_around(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[WIDTH * HEIGHT];
+    for (int p = 0; p < width * height; p++) {
+        int off = (p + i) % 7 ? 0 : p % 5;
+        samples[p] = (uint16_t)(p % width >= width / 2 ? 255 - off : off);
+    }
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
 }
 
 static uint8_t *binary(size_t *size, int width, int height, int i)
@@ -105,8 +142,22 @@ TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
 {
     make_set(1, "jpg", jpeg);
     expect_remedy("set/masks/0.jpg: a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG "
-                  "(and 3 more); of two labels this makes PNGs: ",
+                  "(and 3 more); labels are at 0 and 255, of which this makes PNGs by Python's Pillow: (cd ",
                   "(cd ");
+    make_set(1, "jpg", jpeg); /* without Pillow nothing moves */
+    run_here("mkdir bin && printf '#!/bin/sh\nexit 1\n' >bin/python3 && chmod +x bin/python3 && "
+             "! PATH=$PWD/bin:$PATH sh ./command && test $(ls set/masks/*.jpg | wc -l) = 4");
+    make_set(1, "jpg", dark_jpeg);
+    expect_remedy("; labels are at 64 and 128, of which", "(cd ");
+    make_set(1, "jpg", fine_jpeg);
+    expect_remedy("; it has mixed these labels: save them as PNG where they were drawn", NULL);
+    make_set(1, "png", noise_around);
+    expect_remedy("; labels are at 0 and 255, of which", "(cd ");
+    run_here("cmp set/masks/0.png set/masks/3.png && ls set/masks/.old/0.png");
+    make_set(1, "png", coarse_values);
+    expect_error(65, "; labels are at 0, 64 and 128, of which this makes PNGs", TRAIN "set -o m");
+    run_here("rm set/*/3.png && cp set/images/2.png set/images/3.png && cp set/masks/2.png set/masks/3.png");
+    expect_remedy("; labels are at 64 and 128, of which", "(cd ");
     make_set(2, "png", binary);
     expect_remedy(
         "mask is 20x15, image is 40x30 (and 3 more); images are 2 times as large as their masks; bring masks to "

@@ -122,11 +122,17 @@ def test_figures_of_different_values_are_labels_of_their_own(pairs):
     assert cleave.train(with_void, **QUICK).labels == ["background", "foreground"]
 
 
-def test_white_beside_strokes_is_left_out(pairs):
+@pytest.mark.parametrize("by_files", [False, True])
+def test_white_that_may_be_figure_or_left_out_is_refused(pairs, by_files):
+    more = {"boxes": [None] * len(pairs)} if by_files else {}
     strokes = [(image, np.where(np.arange(mask.shape[0])[:, None] % 3, mask, cleave.VOID).astype(np.uint8)) for image, mask in pairs]
-    strokes[0][1][strokes[0][1] == 1] = cleave.VOID  # on the ground alone
-    named = cleave.train(strokes, labels=["ground", "figure"], **QUICK)
-    np.testing.assert_array_equal(cleave.train(strokes, **QUICK).weights, named.weights)
+    strokes[1][1][strokes[1][1] == 1] = cleave.VOID  # on the ground alone
+    blank = [(image, mask.copy()) for image, mask in pairs]
+    blank[1][1][:] = cleave.VOID
+    for given in strokes, blank:
+        with pytest.raises(cleave.DataError, match="mask 1: beside mask 0, 255 may be figure or left out: name the labels"):
+            cleave.train(given, **QUICK, **more)
+        assert cleave.train(given, labels=["ground", "figure"], **QUICK, **more).labels == ["ground", "figure"]
 
 
 @pytest.mark.parametrize("mask, error, says", [

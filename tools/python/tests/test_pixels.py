@@ -1,6 +1,7 @@
 """What needs no model, and masks beside the command's."""
 
 import itertools
+import json
 import shutil
 
 import numpy as np
@@ -48,6 +49,30 @@ def test_a_mask_scores_as_it_does_for_the_command(pairs):
     void[:50] = cleave.VOID
     assert cleave.score(other, void).n_pixels == truth[50:].size
     assert cleave.score(truth.astype(bool), truth) == perfect
+
+
+def test_arrays_of_black_and_white_score_as_their_files_do(pairs, command, tmp_path):
+    from PIL import Image
+
+    truth = pairs[0][1]
+    other, white = np.roll(truth, 9, axis=1), 255 * truth
+    expected = cleave.score(other, truth)
+    for name, values in (("set/images", truth), ("set/masks", white), ("out", other)):
+        (tmp_path / name).mkdir(parents=True)
+        Image.fromarray(values).save(tmp_path / name / "a.png")
+    printed = json.loads(command("score", tmp_path / "set", tmp_path / "out", "--json").stdout)
+    with pytest.warns(UserWarning, match="truth: black and white were read as 0 background and 1 foreground"):
+        found = cleave.score(other, white)
+    assert found == expected and found.mean_iou == pytest.approx(printed["mean_iou"])
+    with pytest.warns(UserWarning, match="labels: black and white"):
+        assert cleave.score(255 * other, truth) == expected
+    assert cleave.score(other, white, void=True).n_pixels == (truth == 0).sum()
+    with pytest.raises(cleave.DataError, match="labels: beside truth, 255 may be figure or left out: void=True leaves it out, or"):
+        cleave.score(truth, np.full_like(truth, cleave.VOID))
+    several = np.where(truth, 2, 1).astype(np.uint8)
+    several[0] = cleave.VOID
+    assert cleave.score(several, np.where(several == cleave.VOID, 0, several)).hamming == several.shape[1] / several.size
+
 
 
 def test_superpixels_are_connected_and_as_many_as_asked_for(pairs):

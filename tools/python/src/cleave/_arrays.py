@@ -5,7 +5,7 @@ import io
 import math
 import os
 import pathlib
-from typing import Any, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +58,29 @@ def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = F
         row, column = np.argwhere(other)[0]
         raise DataError(f"{name}: value {array[row, column]} at pixel ({column}, {row}) is not in 0..255")
     return np.ascontiguousarray(array, np.uint8) if shared else np.array(array, np.uint8, order="C")
+
+
+def as_figures(arrays: Mapping[str, Labels], remedy: Optional[str] = None) -> Tuple[List[Labels], List[str]]:
+    """Masks as files of them are read without labels.tsv, all together: 0 and 255 are 0 and 1. As they are where values are labels.
+    The second list tells how they were read; `remedy` ends the message about a 255 that nobody can tell."""
+    given = list(arrays.values())
+    notes: Dict[str, str] = {}
+    names = [ffi.new("char[]", name.encode()) for name in arrays]
+    values = ffi.new("struct clv_mask[]", [
+        {"width": array.shape[1], "height": array.shape[0], "labels": pointer("uint8_t", array)} for array in given])
+    made, are_figures = ffi.new("struct clv_mask[]", len(given)), ffi.new("bool *")
+    call(lib.clv_masks_from_values, made, are_figures, values, ffi.new("char *[]", names), len(given), ffi.NULL if remedy is None else remedy.encode())
+    if not are_figures[0]:
+        return given, []
+    try:
+        for name, mask in zip(arrays, made):
+            if mask.note != ffi.NULL:
+                note = ffi.string(mask.note).decode()
+                notes.setdefault(note, f"{name}: {note}")
+        return [copied(mask.labels, "uint8_t", np.uint8, mask.height, mask.width) for mask in made], list(notes.values())
+    finally:
+        for mask in made:
+            lib.clv_mask_release(ffi.addressof(mask))
 
 
 def as_floats(name: str, value: Any, dtype: Any, shape: Optional[Tuple[int, ...]] = None) -> npt.NDArray[Any]:

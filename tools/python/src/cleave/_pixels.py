@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, Range, as_box, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, pointer
+from ._arrays import Labels, Range, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, pointer
 from ._errors import Path, UsageError, call
 from ._native import ffi, lib
 from ._work import call_apart
@@ -127,13 +127,21 @@ class Score(NamedTuple):
     n_pixels: int  # that count
 
 
-def score(labels: Labels, truth: Labels) -> Score:
-    """Compares labels [height, width] with a mask, whose VOID (255) does not count."""
+def score(labels: Labels, truth: Labels, *, void: bool = False) -> Score:
+    """Compares labels [height, width] with a mask, whose VOID (255) does not count.
+
+    Figure and ground are read as the command reads files: in an array of 0 and 255 alone 255 is the figure, with a warning. Raises
+    DataError where one array has it so and the other beside 1. void=True: 255 does not count there either.
+    """
     known = np.asarray(truth)
     shape = known.shape
     if known.ndim != 2:
         raise UsageError(f"truth has shape {shape}, [height, width] is needed")
     true, predicted = as_values("truth", known, shape), as_values("labels", labels, shape)
+    if not void and (VOID in true or VOID in predicted):
+        (true, predicted), notes = as_figures({"truth": true, "labels": predicted}, "void=True leaves it out, or write figure as 1")
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
     both = np.concatenate([true[true != VOID], predicted[predicted != VOID]])
     confusion = ffi.gc(ffi.new("struct clv_confusion *"), lib.clv_confusion_release)
     call(lib.clv_confusion_init, confusion, int(max(1, both.max(initial=0))) + 1)

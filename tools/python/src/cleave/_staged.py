@@ -4,12 +4,12 @@ import contextlib
 import os
 import pathlib
 import tempfile
-from typing import Any, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, Range, as_bands, as_box, as_image, as_values, npy_write, pointer
+from ._arrays import Labels, Range, as_bands, as_box, as_figures, as_image, as_values, npy_write, pointer
 from ._errors import Error, UsageError, call
 from ._model import map_planes
 from ._native import ffi, lib
@@ -34,7 +34,7 @@ class StagedSet:
         self.manifest = folder / "manifest.tsv"
         self.boxes = folder / "boxes.tsv"
         self.splits: List[str] = []
-        self._highest = 0
+        self.notes: List[str] = []
 
     def write(self, pairs: Sequence[Pair], boxes: Optional[Sequence[Any]], maps: Mapping[str, Sequence[Any]], channel_axis: int,
               names: Optional[Sequence[str]], bands: bool, grey: Optional[Range], sequences: Optional[Sequence[str]] = None) -> None:
@@ -44,19 +44,26 @@ class StagedSet:
         ending = "npy" if bands else "png"
         rows = ["\t".join(["image", "mask", "split", *(["sequence"] if sequences else []), *(f"maps.{name}" for name in maps)])]
         placed = ["image\tx\ty\tw\th"]
+        masks: Dict[int, Labels] = {}
         for place, (image, mask) in enumerate(pairs):
             width, height = self._write_image(place, image, bands, grey)
-            masked = self._write_mask(place, mask, (height, width))
+            if mask is not None:
+                masks[place] = as_values(f"mask {place}", mask, (height, width), shared=True)
             found = [] if boxes is None or mask is not None else _boxes_of(f"boxes[{place}]", boxes[place], width, height)
             placed += ["\t".join([f"image {place}.{ending}", *(repr(side) for side in box)]) for box in found]
+            masked = "" if mask is None else f"mask {place}.png"
             self.splits.append(TRAIN if masked or sequences else BOXED if found else UNLABELLED)
             kept = [self._write_map(place, name, arrays[place], channel_axis) for name, arrays in maps.items()]
             own = [sequences[place]] if sequences else []
             rows.append("\t".join([f"image {place}.{ending}", masked, self.splits[-1], *own, *kept]))
         self.manifest.write_bytes(("\n".join(rows) + "\n").encode())
         self.boxes.write_bytes(("\n".join(placed) + "\n").encode())
-        if names is not None or self._highest > 1:
-            listed_names = names if names is not None else [f"label {value}" for value in range(self._highest + 1)]
+        if masks and names is None:
+            arrays, self.notes = as_figures({f"mask {place}": values for place, values in masks.items()})
+            masks = dict(zip(masks, arrays))
+        highest = max((self._write_mask(place, values) for place, values in masks.items()), default=0)
+        if names is not None or highest > 1:
+            listed_names = names if names is not None else [f"label {value}" for value in range(highest + 1)]
             listed = "".join(f"{value}\t{name}\n" for value, name in enumerate(listed_names))
             (self.folder / "labels.tsv").write_bytes(f"value\tname\n{listed}".encode())
 
@@ -79,14 +86,11 @@ class StagedSet:
         call(lib.clv_png_write, os.fsencode(self.folder / f"image {place}.png"), native)
         return native.width, native.height
 
-    def _write_mask(self, place: int, mask: Any, shape: Tuple[int, int]) -> str:
-        if mask is None:
-            return ""
-        values, name = as_values(f"mask {place}", mask, shape, shared=True), f"mask {place}.png"
-        known = values[values != VOID]
-        self._highest = max(self._highest, int(known.max(initial=0)))
-        call(lib.clv_png_write_labels, os.fsencode(self.folder / name), shape[1], shape[0], pointer("uint8_t", values), ffi.NULL, 0)
-        return name
+    def _write_mask(self, place: int, values: Labels) -> int:
+        """Returns its highest label."""
+        height, width = values.shape
+        call(lib.clv_png_write_labels, os.fsencode(self.folder / f"mask {place}.png"), width, height, pointer("uint8_t", values), ffi.NULL, 0)
+        return int(values[values != VOID].max(initial=0))
 
     def _write_map(self, place: int, name: str, values: Any, channel_axis: int) -> str:
         file = f"{name} {place}.npy"

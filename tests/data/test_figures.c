@@ -1,0 +1,59 @@
+/* What 0, 255 and one other value mean in masks that have to agree. */
+#include "data/data.h"
+#include "support/support.h"
+
+static const char *const names[] = {"a", "b", "c"};
+
+/* Masks of 4x1 pixels; `made` is {0} before and where they are no figures. */
+static enum clv_status read_three(struct clv_mask made[3], bool *are_figures, const uint8_t values[3][4],
+                                  struct clv_error *err)
+{
+    struct clv_mask masks[3];
+    for (int i = 0; i < 3; i++)
+        masks[i] = (struct clv_mask){.width = 4, .height = 1, .labels = (uint8_t *)values[i]};
+    return clv_masks_from_values(made, are_figures, masks, names, 3, "help", err);
+}
+
+static void expect_figures(bool expected, const uint8_t values[3][4], const uint8_t labels[3][4])
+{
+    struct clv_mask made[3] = {{0}};
+    bool are_figures = !expected;
+    must(read_three(made, &are_figures, values, err));
+    ck_assert(are_figures == expected);
+    for (int i = 0; i < 3; i++) {
+        ck_assert(!made[i].labels == !expected);
+        if (expected)
+            ck_assert_mem_eq(made[i].labels, labels[i], 4);
+        clv_mask_release(&made[i]);
+    }
+}
+
+TEST(figures_of_one_value_are_label_1_and_values_are_labels_else)
+{
+    static const uint8_t figures[3][4] = {{0, 1, 1, 0}, {0, 1, 0, 0}, {0, 0, 0, 1}};
+    expect_figures(true, (uint8_t[3][4]){{0, 255, 255, 0}, {0, 255, 0, 0}, {0, 0, 0, 255}}, figures);
+    expect_figures(true, (uint8_t[3][4]){{0, 7, 7, 0}, {0, 7, 0, 0}, {0, 0, 0, 255}}, figures);
+    expect_figures(true, (uint8_t[3][4]){{0, 1, 255, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}},
+                   (uint8_t[3][4]){{0, 1, 255, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}});
+    expect_figures(false, (uint8_t[3][4]){{0, 7, 7, 0}, {0, 8, 0, 0}, {0, 0, 0, 0}}, NULL);
+    expect_figures(false, (uint8_t[3][4]){{0, 1, 2, 0}, {255, 255, 255, 255}, {0, 1, 0, 0}}, NULL);
+}
+
+TEST(a_255_that_nobody_can_tell_is_refused)
+{
+    static const uint8_t ambiguous[][3][4] = {
+        {{0, 1, 1, 0}, {0, 0, 0, 0}, {255, 255, 255, 255}},
+        {{255, 255, 255, 255}, {0, 0, 0, 0}, {0, 1, 1, 0}},
+        {{0, 1, 255, 0}, {0, 0, 0, 0}, {0, 255, 255, 0}},
+        {{0, 255, 255, 0}, {0, 0, 0, 0}, {0, 1, 255, 0}},
+    };
+    for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++) {
+        struct clv_mask made[3] = {{0}};
+        bool are_figures = true;
+        must_fail(CLV_ERR_DATA, "c: beside a, 255 may be figure or left out: help",
+                  read_three(made, &are_figures, ambiguous[i], err));
+        for (int k = 0; k < 3; k++)
+            ck_assert_ptr_null(made[k].labels);
+        ck_assert(are_figures);
+    }
+}
