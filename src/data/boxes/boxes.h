@@ -160,7 +160,8 @@ enum clv_status xml_parse(const struct xml_handler *handler, void *context, cons
 /* The attribute's value, or NULL. */
 const char *xml_attribute(const char *const *attributes, const char *name);
 
-/* entries[n] = those of all images of a set at once: an entry whose path is one image's is no other's by its name. */
+/* entries[n] = those of all images of a set at once: an entry whose path is one image's is no other's by its name,
+ * and one whose file name is some images' is no other's by its stem. */
 enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
                                const char *const *images, size_t n, struct clv_error *err) CLV_CHECK;
 

@@ -166,6 +166,12 @@ enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const str
             taken[found[i] - boxes->images] = true;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         if (!found[i])
+            status = find_by_name(&found[i], boxes, taken, images[i], last_part(images[i]), false, err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if (found[i])
+            taken[found[i] - boxes->images] = true;
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if (!found[i])
             status = find_loosely(&found[i], boxes, taken, images[i], err);
     if (status == CLV_OK && n)
         memcpy(entries, found, n * sizeof *found);
