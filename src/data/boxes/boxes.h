@@ -82,6 +82,16 @@ const char *boxes_place_word(enum clv_boxes_form form);
 /* Bytes of the "1a2b3c4d-" that Label Studio puts before the names of files; 0: there is none. */
 size_t boxes_upload_prefix(const char *name);
 
+/* Where a table of boxes has what, by the names that are in use; -1: nowhere. CLV_ERR_DATA: neither x, y, w, h nor
+ * corners, or no image. */
+struct tsv;
+struct boxes_columns {
+    int image, label, mask, sides[4]; /* the last: x, y, w, h or the corners */
+    bool are_corners, are_shares;     /* of the image's sides */
+};
+enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct tsv *table,
+                                   struct clv_error *err) CLV_CHECK;
+
 /* The readers of the formats of boxes: boxes_tsv.c, boxes_voc.c, boxes_cvat.c, boxes_yolo.c, and boxes_read.c
  * to choose. */
 
