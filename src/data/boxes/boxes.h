@@ -175,4 +175,8 @@ const char *xml_attribute(const char *const *attributes, const char *name);
 enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
                                const char *const *images, size_t n, struct clv_error *err) CLV_CHECK;
 
+/* The first image of a file that none of entries[n] is, and how many there are; NULL: none, or out of memory. */
+const char *boxes_first_unused(size_t *n_unused, const struct clv_boxes *boxes,
+                               const struct clv_image_boxes *const *entries, size_t n);
+
 #endif

@@ -179,6 +179,22 @@ enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const str
     return status;
 }
 
+const char *boxes_first_unused(size_t *n_unused, const struct clv_boxes *boxes,
+                               const struct clv_image_boxes *const *entries, size_t n)
+{
+    bool *used = array_zalloc(boxes->n_images, sizeof *used);
+    const char *image = NULL;
+    *n_unused = 0;
+    for (size_t i = 0; used && i < n; i++)
+        if (entries[i])
+            used[entries[i] - boxes->images] = true;
+    for (size_t k = 0; used && k < boxes->n_images; k++)
+        if (!used[k] && !(*n_unused)++)
+            image = boxes->images[k].image;
+    array_free(used);
+    return image;
+}
+
 /* Cuts [*start, *start + *size) to [0, limit]; false if nothing is left of it. */
 static bool cut(double *start, double *size, double limit, bool *was_cut)
 {
