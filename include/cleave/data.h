@@ -98,7 +98,7 @@ struct clv_set {
     char *first_link;       /* the first of them, or NULL */
     size_t n_lone_masks;    /* bare folder: files of masks/ that are of no image's name */
     char *first_lone_mask;  /* the first of them, or NULL */
-    size_t n_own;           /* bare folder: images in its own strokes/, overlays/, cutouts/ and objects/, left out */
+    size_t n_own;           /* bare folder: images in its own strokes/, overlays/ .., and those of runs, left out */
     char *first_own;        /* the first of them, or NULL */
     char *manifest;         /* the file that was read, or NULL: a bare folder */
 };
@@ -128,8 +128,8 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
  * instances/ has the label images of objects by the same stems; without
  * such folders photo_mask.png is the mask of photo.jpg next to it. Images of
  * one stem, a.jpg and a.png, have a.jpg.png and a.png.png, and the mask of the stem only where these are not. Its own
- * strokes/, overlays/, cutouts/, objects/ and instances/ hold no images of a set; those that are there are counted. An
- * image is what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to
+ * strokes/, overlays/, cutouts/, objects/ and instances/ hold no images of a set, nor do folders with results of `cleave segment`
+ * (.cleave-run is in them); those that are there are counted. An image is what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to
  * be skipped; where there is none, .npy arrays are. Names that begin with a dot are passed over; links to folders are
  * followed and counted, but no folder is read twice; other files are counted, and so are subfolders that may not be
  * read. labels.tsv in the folder is read. CLV_ERR_NO_INPUT if there is no image. */

@@ -115,18 +115,14 @@ static enum clv_status add_image(struct clv_set *set, size_t *capacity, const st
     return status;
 }
 
-/* A file that is where no images of the set are. */
-static enum clv_status count_own(struct clv_set *set, const char *file, struct clv_error *err)
+/* A file that is where no images of the set are; its path is taken. */
+static void count_own(struct clv_set *set, const char *file, char *path)
 {
-    char *full = set_path(set, file);
-    MUST_IF(!full, fail_memory(err));
     if (strncmp(file, "masks/", 6) != 0 && strncmp(file, INSTANCES "/", strlen(INSTANCES "/")) != 0 &&
-        path_is_image(full) && !set->n_own++) {
-        set->first_own = full;
-        return CLV_OK;
-    }
-    array_free(full);
-    return CLV_OK;
+        path_is_image(path) && !set->n_own++)
+        set->first_own = path;
+    else
+        array_free(path);
 }
 
 /* Whether a file may be an image: arrays are where there is nothing else, as they may be maps of images. */
@@ -159,12 +155,14 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
     files->n = 0;
     for (size_t i = 0; i < n; i++) {
         char *file = files->paths[i];
-        bool is_own = !*below && set_is_own(file);
-        char *path = folder && !is_own ? path_join(folder, file) : NULL;
-        if (folder && !is_own && !path)
+        char *path = folder ? path_join(folder, file) : NULL;
+        if (folder && !path)
             status = fail_memory(err);
-        TRY_IF(is_own, count_own(set, file, err));
-        if (path && is_image(path, takes_arrays)) {
+        if (path && ((!*below && set_is_own(file)) || set_is_of_run(folder, file))) {
+            count_own(set, file, path);
+            path = NULL;
+            array_free(file);
+        } else if (path && is_image(path, takes_arrays)) {
             files->paths[files->n++] = file;
         } else {
             bool is_skipped = path && (*below ? !text_ends_with(file, ".aux.xml") : !set_is_table(file));

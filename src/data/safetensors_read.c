@@ -223,8 +223,8 @@ static enum clv_status parse_length(uint64_t *header, const struct clv_tensors *
     uint64_t length;
     memcpy(&length, head, sizeof length);
     FAIL_IF(length > TENSORS_MAX_HEADER, CLV_ERR_DATA,
-            "%s: not a tensor file: its header would be %llu bytes long, the limit is %d", self->name,
-            (unsigned long long)length, TENSORS_MAX_HEADER);
+            "%s: not a tensor file: it does not begin with the length of a header, at most %d", self->name,
+            TENSORS_MAX_HEADER);
     FAIL_IF(length > size - sizeof length, CLV_ERR_DATA,
             "%s: truncated, or not a tensor file: a header of %llu bytes in a file of %zu", self->name,
             (unsigned long long)length, size);

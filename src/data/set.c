@@ -1,6 +1,8 @@
 #include "data/data.h"
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -36,6 +38,17 @@ bool set_is_own(const char *below)
         if (strncmp(below, folders[i], strlen(folders[i])) == 0)
             return true;
     return false;
+}
+
+bool set_is_of_run(const char *root, const char *below)
+{
+    char note[PATH_MAX];
+    bool is_of_run = false;
+    for (const char *end = strchr(below, '/'); end && !is_of_run; end = strchr(end + 1, '/')) {
+        snprintf(note, sizeof note, "%s/%.*s/" RUN_NOTE, root, (int)(end - below), below);
+        is_of_run = path_exists(note);
+    }
+    return is_of_run;
 }
 
 bool set_is_table(const char *below)

@@ -294,6 +294,8 @@ static enum clv_status not_a_model(const char *path, struct clv_error *err)
         array_free(head);
     }
     FAIL_IF(kind, CLV_ERR_DATA, "%s: no model, but an image (%s); models are what `cleave train' writes", path, kind);
+    FAIL_IF(strstr(why, ": not a tensor file"), CLV_ERR_DATA,
+            "%s: no model, but another kind of file; models are what `cleave train' writes", path);
     if (strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0)
         why += length + 2;
     snprintf(reason, sizeof reason, "%s", why);

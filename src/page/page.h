@@ -156,11 +156,12 @@ struct page_box {
     const char *label;
 };
 
-/* CLV_ERR_DATA if there is a file that cannot be added to: without the columns image, label, x, y, w, h. */
-enum clv_status page_boxes_check(const char *path, struct clv_error *err) CLV_CHECK;
+/* CLV_ERR_DATA if there is a file that cannot be added to: without the columns of boxes (boxes_find_columns), in pixels,
+ * or without labels where there are several. */
+enum clv_status page_boxes_check(const char *path, bool needs_labels, struct clv_error *err) CLV_CHECK;
 
-enum clv_status page_boxes_replace(const char *path, const char *image, const struct page_box *boxes, size_t n,
-                                   struct clv_error *err) CLV_CHECK;
+enum clv_status page_boxes_replace(const char *path, bool needs_labels, const char *image, const struct page_box *boxes,
+                                   size_t n, struct clv_error *err) CLV_CHECK;
 
 /* Where there is a file. */
 enum clv_status page_boxes_rename(const char *path, const char *from, const char *to, struct clv_error *err) CLV_CHECK;

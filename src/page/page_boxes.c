@@ -3,98 +3,93 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "data/boxes/boxes.h"
+#include "data/data.h"
 
-#define MAX_BYTES   ((size_t)1 << 30)
-#define MAX_COLUMNS 64
+#define MAX_BYTES ((size_t)1 << 30)
 
-enum column { C_IMAGE, C_LABEL, C_X, C_Y, C_W, C_H, N_COLUMNS };
-static const char *const names[N_COLUMNS] = {"image", "label", "x", "y", "w", "h"};
-
+/* The lines of rows are read with line_next, so that they stay as they are. */
 struct table {
-    char *bytes, *cursor, *end;
-    size_t n_columns;
-    int what[MAX_COLUMNS];  /* which of enum column; N_COLUMNS: another program's */
-    int columns[N_COLUMNS]; /* where they are */
+    struct tsv lines;
+    struct boxes_columns columns;
 };
 
+/* Of a file without labels all boxes are figure. */
+static enum clv_status find_columns(struct table *table, bool needs_labels, struct clv_error *err)
+{
+    int label;
+    MUST(boxes_find_columns(&table->columns, &table->lines, err));
+    FAIL_IF(table->columns.are_shares, CLV_ERR_DATA, "%s: has shares of the images' sides, no pixels",
+            table->lines.path);
+    return needs_labels && table->columns.label < 0 ? tsv_require_column(&label, &table->lines, "label", err) : CLV_OK;
+}
+
 /* The header; without a file that of a new one. */
-static enum clv_status open_table(struct table *table, struct text *header, const char *path, struct clv_error *err)
+static enum clv_status open_table(struct table *table, struct text *header, const char *path, bool needs_labels,
+                                  struct clv_error *err)
 {
     static const char fresh[] = "image\tlabel\tx\ty\tw\th\n";
-    char *fields[MAX_COLUMNS], *line;
-    size_t size = 0;
-    bool found[N_COLUMNS] = {false};
+    struct clv_error why;
+    char *bytes = NULL;
+    size_t size = sizeof fresh - 1;
     *table = (struct table){0};
     enum path_kind kind;
     MUST(path_look(&kind, path, err));
     enum clv_status status = CLV_OK;
-    if (kind != PATH_ABSENT) {
-        status = file_read(&table->bytes, &size, path, MAX_BYTES, err);
-    } else {
-        size = sizeof fresh - 1;
-        table->bytes = array_copy(fresh, sizeof fresh, 1);
-        status = table->bytes ? CLV_OK : fail_memory(err);
-    }
-    if (status != CLV_OK)
-        return status;
-    table->cursor = table->bytes + (size >= 3 && memcmp(table->bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
-    table->end = table->bytes + size;
-    line = line_next(&table->cursor, table->end);
-    if (line)
-        text_printf(header, "%s\n", line);
-    table->n_columns = line ? split_tabs(line, fields, MAX_COLUMNS) : 0;
-    for (size_t k = 0; k < table->n_columns && k < MAX_COLUMNS; k++) {
-        table->what[k] = C_IMAGE;
-        while (table->what[k] < N_COLUMNS && strcmp(names[table->what[k]], fields[k]) != 0)
-            table->what[k]++;
-        if (table->what[k] < N_COLUMNS) {
-            table->columns[table->what[k]] = (int)k;
-            found[table->what[k]] = true;
-        }
-    }
-    for (int c = 0; c < N_COLUMNS; c++)
-        if (!found[c] || table->n_columns > MAX_COLUMNS)
-            return fail(err, CLV_ERR_DATA, "%s: has no column \"%s\"; boxes of this folder cannot be saved there", path,
-                        names[c]);
-    return CLV_OK;
+    if (kind != PATH_ABSENT)
+        status = file_read(&bytes, &size, path, MAX_BYTES, err);
+    else if (!(bytes = array_copy(fresh, sizeof fresh, 1)))
+        status = fail_memory(err);
+    TRY(tsv_parse(&table->lines, path, bytes, size, err));
+    for (size_t k = 0; status == CLV_OK && k < table->lines.n_columns; k++)
+        text_printf(header, "%s%s", k ? "\t" : "", table->lines.columns[k]);
+    text_put(header, "\n");
+    TRY_IF(find_columns(table, needs_labels, &why) != CLV_OK,
+           fail(err, CLV_ERR_DATA,
+                "%s; new boxes of this folder cannot be saved there: call the file otherwise, and show it with --boxes",
+                why.message));
+    return status;
 }
 
-enum clv_status page_boxes_check(const char *path, struct clv_error *err)
+enum clv_status page_boxes_check(const char *path, bool needs_labels, struct clv_error *err)
 {
     struct table table;
     struct text header;
     text_init(&header, MAX_BYTES);
-    enum clv_status status = open_table(&table, &header, path, err);
-    array_free(table.bytes);
+    enum clv_status status = open_table(&table, &header, path, needs_labels, err);
+    tsv_release(&table.lines);
     text_release(&header);
     return status;
 }
 
-/* A row's field in this column where it is `text`, or NULL. */
-static const char *find_field(const struct table *table, const char *line, enum column column, const char *text)
+static char *next_line(struct table *table)
 {
-    for (int k = 0; k < table->columns[column] && line; k++) {
+    return line_next(&table->lines.cursor, table->lines.end);
+}
+
+/* A row's field in this column where it is `text`, or NULL. */
+static const char *find_field(const char *line, int column, const char *text)
+{
+    for (int k = 0; k < column && line; k++) {
         line = strchr(line, '\t');
         line = line ? line + 1 : NULL;
     }
     size_t size = line ? strcspn(line, "\t") : 0;
-    return line && size == strlen(text) && memcmp(line, text, size) == 0 ? line : NULL;
+    return line && column >= 0 && size == strlen(text) && memcmp(line, text, size) == 0 ? line : NULL;
 }
 
 static void put_row(struct text *text, const struct table *table, const char *image, const struct page_box *box)
 {
+    const struct boxes_columns *columns = &table->columns;
     const struct clv_pixel_box *at = &box->place;
-    for (size_t k = 0; k < table->n_columns; k++) {
+    int32_t x = columns->are_corners ? 0 : at->first_x, y = columns->are_corners ? 0 : at->first_y;
+    const int32_t sides[4] = {at->first_x, at->first_y, at->end_x - x, at->end_y - y};
+    for (int k = 0; k < (int)table->lines.n_columns; k++) {
         text_put(text, k ? "\t" : "");
-        switch (table->what[k]) {
-        case C_IMAGE: text_put(text, image); break;
-        case C_LABEL: text_put(text, box->label); break;
-        case C_X: text_printf(text, "%d", at->first_x); break;
-        case C_Y: text_printf(text, "%d", at->first_y); break;
-        case C_W: text_printf(text, "%d", at->end_x - at->first_x); break;
-        case C_H: text_printf(text, "%d", at->end_y - at->first_y); break;
-        default: break;
-        }
+        text_put(text, k == columns->image ? image : k == columns->label ? box->label : "");
+        for (int i = 0; i < 4; i++)
+            if (k == columns->sides[i])
+                text_printf(text, "%d", sides[i]);
     }
     text_put(text, "\n");
 }
@@ -105,20 +100,20 @@ static enum clv_status finish_table(struct table *table, struct text *text, cons
 {
     TRY_IF(text->failed, fail_memory(err));
     TRY(file_write(path, text->bytes, text->size, err));
-    array_free(table->bytes);
+    tsv_release(&table->lines);
     text_release(text);
     return status;
 }
 
-enum clv_status page_boxes_replace(const char *path, const char *image, const struct page_box *boxes, size_t n,
-                                   struct clv_error *err)
+enum clv_status page_boxes_replace(const char *path, bool needs_labels, const char *image, const struct page_box *boxes,
+                                   size_t n, struct clv_error *err)
 {
     struct table table;
     struct text text;
     text_init(&text, MAX_BYTES);
-    enum clv_status status = open_table(&table, &text, path, err);
-    for (char *line; status == CLV_OK && (line = line_next(&table.cursor, table.end));)
-        if (*line && !find_field(&table, line, C_IMAGE, image))
+    enum clv_status status = open_table(&table, &text, path, needs_labels, err);
+    for (char *line; status == CLV_OK && (line = next_line(&table));)
+        if (*line && !find_field(line, table.columns.image, image))
             text_printf(&text, "%s\n", line);
     for (size_t k = 0; status == CLV_OK && k < n; k++)
         put_row(&text, &table, image, &boxes[k]);
@@ -132,9 +127,9 @@ enum clv_status page_boxes_rename(const char *path, const char *from, const char
     if (!path_exists(path))
         return CLV_OK;
     text_init(&text, MAX_BYTES);
-    enum clv_status status = open_table(&table, &text, path, err);
-    for (char *line; status == CLV_OK && (line = line_next(&table.cursor, table.end));) {
-        const char *label = find_field(&table, line, C_LABEL, from);
+    enum clv_status status = open_table(&table, &text, path, false, err);
+    for (char *line; status == CLV_OK && (line = next_line(&table));) {
+        const char *label = find_field(line, table.columns.label, from);
         if (label)
             text_printf(&text, "%.*s%s%s\n", (int)(label - line), line, to, label + strlen(from));
         else

@@ -75,6 +75,7 @@ enum clv_status page_labels_add(struct page_session *session, const char *name, 
         value++;
     TRY_IF(value >= CLV_MAX_LABELS, fail(err, CLV_ERR_USAGE, "there are %d labels already", labels->n_labels));
     TRY(check_masks(session, err));
+    TRY(page_boxes_check(session->boxes_path, true, err));
     if (status != CLV_OK)
         return status;
     text_init(&table, MAX_BYTES);

@@ -176,7 +176,7 @@ static bool has_rows(const char *path)
 static enum clv_status read_boxes(struct page_session *session, struct clv_error *err)
 {
     const char *named = session->options->boxes;
-    enum clv_status status = page_boxes_check(session->boxes_path, err);
+    enum clv_status status = page_boxes_check(session->boxes_path, session->set.labels.n_labels > 2, err);
     if (status == CLV_OK && (named || has_rows(session->boxes_path)))
         status = page_import_read(&session->import, named ? named : session->boxes_path, &session->set, err);
     return status;
@@ -392,8 +392,8 @@ static enum clv_status save_boxes(struct page_session *session, struct clv_error
             boxes[n].label = label < session->set.labels.n_labels ? session->set.labels.names[label] : "";
             n++;
         }
-    enum clv_status status =
-        page_boxes_replace(session->boxes_path, session->set.items[session->open].name, boxes, n, err);
+    enum clv_status status = page_boxes_replace(session->boxes_path, session->set.labels.n_labels > 2,
+                                                session->set.items[session->open].name, boxes, n, err);
     array_free(boxes);
     return status;
 }

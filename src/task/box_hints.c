@@ -73,29 +73,15 @@ static enum clv_status read_own(struct item_boxes *boxes, struct reading *self, 
     return status == CLV_OK && says_where(entry) ? place(boxes, self, entry, item, err) : status;
 }
 
-/* The file's first image that none of the entries is, or NULL. */
-static const char *first_unused(const struct clv_boxes *file, const struct clv_image_boxes *const *entries, size_t n)
-{
-    bool *used = array_zalloc(file->n_images, sizeof *used);
-    const char *image = NULL;
-    for (size_t i = 0; used && i < n; i++)
-        if (entries[i])
-            used[entries[i] - file->images] = true;
-    for (size_t k = 0; used && k < file->n_images && !image; k++)
-        image = used[k] ? NULL : file->images[k].image;
-    array_free(used);
-    return image;
-}
-
 #define MAX_LISTED 5
 
 /* Names what has no boxes next to what the file has. entries[n] are those of the set's items, then of others. */
 static void report_missing(const struct clv_set *set, const struct clv_train_options *options,
                            const struct clv_boxes *file, const struct clv_image_boxes *const *entries, size_t n)
 {
-    const char *unused = first_unused(file, entries, n);
+    size_t n_unused, n_missing = 0;
+    const char *unused = boxes_first_unused(&n_unused, file, entries, n);
     struct text names;
-    size_t n_missing = 0;
     text_init(&names, 1 << 12);
     for (size_t i = 0; i < set->n_items; i++)
         if (!says_where(entries[i]) && n_missing++ < MAX_LISTED)

@@ -192,11 +192,22 @@ static void put_sizes(struct text *text, const struct clv_item *item, const stru
                    "mask.resize(image.size, 0)");
 }
 
+/* A mask of several pages, which no image took; its path is *length long. NULL: there is none. */
+static const char *find_paged(size_t *length, const struct clv_set *set)
+{
+    const char *paged = set->first_lone_mask;
+    uint32_t page;
+    for (size_t i = 0; i < set->n_items && !paged; i++)
+        paged = strstr(set->items[i].name, "_mask.tif") ? set->items[i].name : NULL;
+    return paged && path_page(length, &page, paged) ? paged : NULL;
+}
+
 enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
                               struct clv_error *err)
 {
     struct text text;
-    size_t i = 0;
+    size_t i = 0, length = 0;
+    const char *paged = find_paged(&length, set);
     char *lone = set->first_lone_mask ? set_path(set, set->first_lone_mask) : NULL,
          *folder = lone ? path_folder(lone) : NULL;
     text_init(&text, 1 << 14);
@@ -205,6 +216,8 @@ enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const
         i++;
     if (i < set->n_items) {
         text_printf(&text, "; rename %.6s to masks/, and the folder of the photos to images/", set->items[i].name);
+    } else if (paged) {
+        text_printf(&text, ": %.*s has several pages, and the mask of an image has one", (int)length, paged);
     } else if (folder && strstr(path_name(lone), "_mask.")) {
         text_put(&text, "; this gives the masks their images' names: (cd ");
         text_put_word(&text, folder);

@@ -63,8 +63,10 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
 
 /* For report_count: of one, of several. */
 #define OWN_IMAGES                                                                                                     \
-    "image that is a mask, or in a folder's own strokes/, overlays/, cutouts/ or objects/, was left out",              \
-        "images that are masks, or in a folder's own strokes/, overlays/, cutouts/ or objects/, were left out"
+    "image that is a mask, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the results of a "  \
+    "run, was left out",                                                                                               \
+        "images that are masks, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the results "  \
+        "of a run, were left out"
 #define NO_IMAGES          "file is no image and was skipped", "files are no images and were skipped"
 #define NO_BOXES           "annotation is no box and was skipped", "annotations are no boxes and were skipped"
 #define LONE_MASKS         "mask has no image of its name", "masks have no image of their name"

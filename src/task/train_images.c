@@ -395,7 +395,7 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
     self->n = at;
     if (self->n_scribbles)
         report_message(progress, CLV_NOTE,
-                       "%zu masks leave most of their image unknown, which is pseudo-labelled by what they mark",
+                       "masks that mark less than half of their image: %zu; the rest is guessed from what they mark",
                        self->n_scribbles);
     return CLV_OK;
 }

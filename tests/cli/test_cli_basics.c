@@ -14,7 +14,7 @@ static const char *const names[] = {"label",    "train",   "segment",        "ma
 TEST(what_is_no_model_says_so)
 {
     expect_error(65, "no model, but an image (JPEG)", "cleave segment -m $SET/images/0001.jpg x.jpg -o none");
-    expect_error(65, "no model, which `cleave train' writes: not a tensor file",
+    expect_error(65, "no model, but another kind of file; models are what `cleave train' writes",
                  "cleave segment -m $SET/manifest.tsv x.jpg -o none");
 }
 

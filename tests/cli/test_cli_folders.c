@@ -281,6 +281,15 @@ TEST(what_belongs_to_a_folder_s_images_is_not_segmented)
     ck_assert(path_exists(here("named/000.png")));
 }
 
+TEST(results_of_another_run_are_not_segmented)
+{
+    copy_photos(2);
+    run_here("cleave segment -m $MODEL photos -o photos/more/first --overlay");
+    EXPECT_PARTS(expect_success("cleave segment -m $MODEL photos -o out"), "2 images segmented into out",
+                 "4 images that are masks, or in a folder's own strokes/, overlays/, cutouts/ or objects/ or among the "
+                 "results of a run, were left out, the first is photos/more/first/000.png");
+}
+
 TEST(subfolders_are_kept_and_an_output_folder_inside_is_left_out)
 {
     copy_photos(2);

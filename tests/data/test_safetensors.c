@@ -162,9 +162,10 @@ TEST(files_cut_short_at_any_byte_are_refused)
     must_fail(CLV_ERR_DATA, "0 bytes are too few", clv_tensors_open(&tensors, path, err));
     uint64_t huge = 100000001;
     memcpy(bytes, &huge, 8);
-    must_fail(CLV_ERR_DATA, "100000001 bytes long, the limit", clv_tensors_parse(&tensors, bytes, size, "huge", err));
+    must_fail(CLV_ERR_DATA, "length of a header, at most 100000000",
+              clv_tensors_parse(&tensors, bytes, size, "huge", err));
     memset(bytes, 0xff, 8);
-    must_fail(CLV_ERR_DATA, "the limit is", clv_tensors_parse(&tensors, bytes, size, "huge", err));
+    must_fail(CLV_ERR_DATA, "not a tensor file", clv_tensors_parse(&tensors, bytes, size, "huge", err));
     free(bytes);
     must_fail(CLV_ERR_NO_INPUT, "absent", clv_tensors_open(&tensors, "/nowhere/absent", err));
     must_fail(CLV_ERR_NO_INPUT, "is a folder", clv_tensors_open(&tensors, temporary_folder(), err));

@@ -12,7 +12,7 @@ TEST(a_table_stays_as_it_is_when_memory_runs_out)
     const char *path = here("boxes.tsv");
     spill(path, old, strlen(old));
     char *now = NULL;
-    must_keep_when_requests_fail(page_boxes_replace(path, "b.png", boxes, 1, err), {
+    must_keep_when_requests_fail(page_boxes_replace(path, true, "b.png", boxes, 1, err), {
         now = slurp(path, NULL);
         ck_assert_str_eq(now, old);
         free(now);
@@ -39,10 +39,10 @@ TEST(a_table_has_at_most_64_columns)
     const struct page_box box = {.label = "horse", .place = {5, 6, 12, 15}};
     char row[4096];
     spill(path, head_of(64), strlen(head_of(64)));
-    must(page_boxes_check(path, err));
-    must(page_boxes_replace(path, "b.png", &box, 1, err));
+    must(page_boxes_check(path, true, err));
+    must(page_boxes_replace(path, true, "b.png", &box, 1, err));
     for (int k = 0; k < 2; k++) { /* replaced by itself */
-        must(page_boxes_replace(path, "b.png", &box, 1, err));
+        must(page_boxes_replace(path, true, "b.png", &box, 1, err));
         char *now = slurp(path, NULL);
         memset(row, '\t', 58);
         strcpy(row + 58, "6\t5\t9\t7\thorse\tb.png\n");
@@ -50,8 +50,8 @@ TEST(a_table_has_at_most_64_columns)
         free(now);
     }
     spill(path, head_of(65), strlen(head_of(65)));
-    must_fail(CLV_ERR_DATA, "cannot be saved there", page_boxes_check(path, err));
-    must_fail(CLV_ERR_DATA, "cannot be saved there", page_boxes_replace(path, "b.png", &box, 1, err));
+    must_fail(CLV_ERR_DATA, "65 columns, the limit is 64", page_boxes_check(path, true, err));
+    must_fail(CLV_ERR_DATA, "65 columns, the limit is 64", page_boxes_replace(path, true, "b.png", &box, 1, err));
 }
 
 TEST(every_column_of_a_box_is_needed)
@@ -65,10 +65,30 @@ TEST(every_column_of_a_box_is_needed)
                 strcat(strcat(head, names[k]), "\t");
         strcat(head, "more\n");
         spill(path, head, strlen(head));
-        must_fail(CLV_ERR_DATA, formatted("no column \"%s\"", names[without]), page_boxes_check(path, err));
+        must_fail(CLV_ERR_DATA, formatted("no column \"%s\"", names[without]), page_boxes_check(path, true, err));
     }
     spill(path, "\xef\xbb\xbf", 3); /* a byte order mark alone */
-    must_fail(CLV_ERR_DATA, "no column \"image\"", page_boxes_check(path, err));
+    must_fail(CLV_ERR_DATA, "is empty", page_boxes_check(path, true, err));
     unlink(path);
-    must(page_boxes_check(path, err)); /* a new one */
+    must(page_boxes_check(path, true, err)); /* a new one */
+}
+
+TEST(boxes_are_added_to_a_table_of_corners_without_labels)
+{
+    static const char old[] = "filename\twidth\theight\txmin\tymin\txmax\tymax\na.png\t99\t99\t1\t2\t3\t4\n";
+    const struct page_box box = {.label = "foreground", .place = {5, 12, 6, 15}};
+    const char *path = here("boxes.tsv");
+    spill(path, old, strlen(old));
+    must(page_boxes_check(path, false, err));
+    must(page_boxes_replace(path, false, "b.png", &box, 1, err));
+    must(page_boxes_rename(path, "foreground", "horse", err));
+    char *now = slurp(path, NULL);
+    ck_assert_str_eq(now, formatted("%sb.png\t\t\t%d\t%d\t%d\t%d\n", old, box.place.first_x, box.place.first_y,
+                                    box.place.end_x, box.place.end_y));
+    free(now);
+    must_fail(CLV_ERR_DATA, "no column \"label\" in its header (columns are separated by tabs); new boxes",
+              page_boxes_check(path, true, err));
+    run_here("printf 'ImageID\\tXMin\\tYMin\\tXMax\\tYMax\\n' >boxes.tsv");
+    must_fail(CLV_ERR_DATA, "shares of the images' sides, no pixels; new boxes of this folder cannot be saved there",
+              page_boxes_check(path, false, err));
 }

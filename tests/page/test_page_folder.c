@@ -147,7 +147,7 @@ TEST(folders_that_cannot_be_labelled_are_refused_by_name)
     unlink(in_folder("a.jpg"));
     unlink(in_folder("a.jpg.png"));
     spill(in_folder("boxes.tsv"), "image\tx\n", 8);
-    must_fail(CLV_ERR_DATA, "no column \"label\"", page_session_new(&session, &options, err));
+    must_fail(CLV_ERR_DATA, "no column \"y\"", page_session_new(&session, &options, err));
     unlink(in_folder("boxes.tsv"));
     options.folder = here("absent");
     must_fail(CLV_ERR_NO_INPUT, "absent", page_session_new(&session, &options, err));
@@ -187,6 +187,21 @@ TEST(boxes_of_images_that_are_called_nearly_the_same_stay)
         session = open_session();
         free(boxes);
     }
+    page_session_free(session);
+}
+
+TEST(boxes_of_corners_are_shown_and_added_to)
+{
+    static const char rows[] = "filename\txmin\tymin\txmax\tymax\na.png\t27\t12\t63\t48\n";
+    page_session_free(fresh_session());
+    spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
+    struct page_session *session = open_session();
+    expect_open(session, 200, 0, "\"points\":[27.0,12.0,63.0,48.0]");
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));
+    char *boxes = slurp(in_folder("boxes.tsv"), NULL);
+    ck_assert_str_eq(boxes, "filename\txmin\tymin\txmax\tymax\na.png\t28\t13\t63\t48\n");
+    free(boxes);
+    expect(session, 422, "POST", "/api/label", "{\"name\":\"sky\"}", "no column \\\"label\\\"");
     page_session_free(session);
 }
 

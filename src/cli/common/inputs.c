@@ -101,7 +101,7 @@ static enum clv_status add_folder_file(struct input_list *list, const char *fold
         status = fail_memory(err);
     } else if (is_below(path, skip_below)) {
         /* an earlier run's output */
-    } else if (is_mask || set_is_own(below)) {
+    } else if (is_mask || set_is_own(below) || set_is_of_run(folder, below)) {
         if (path_is_image(path) && !list->n_own++ && !(list->first_own = string_copy(path)))
             status = fail_memory(err);
     } else if (path_is_image(path)) {

@@ -254,6 +254,12 @@ static enum clv_status take_image(struct import_set *self, const struct clv_item
     return status;
 }
 
+/* Whether what is said is of all images: a layer. */
+static bool is_of_all(const struct clv_boxes *boxes, const struct import_options *options)
+{
+    return boxes->form == CLV_BOXES_GEOJSON && !path_is_folder(options->annotations);
+}
+
 static enum clv_status take_images(struct import_set *self, const struct clv_set *images, const struct clv_boxes *boxes,
                                    const struct clv_image_boxes *const *entries, const uint8_t *values,
                                    struct clv_error *err)
@@ -261,12 +267,11 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     enum clv_status status = CLV_OK;
     size_t n_without = 0;
     const char *first_without = NULL;
-    bool is_layer = boxes->form == CLV_BOXES_GEOJSON,
-         is_of_all = is_layer && !path_is_folder(self->options->annotations);
-    TRY_IF(is_of_all && images->n_items > 1, import_check_places(images, err));
+    bool is_layer = boxes->form == CLV_BOXES_GEOJSON, is_one = is_of_all(boxes, self->options);
+    TRY_IF(is_one && images->n_items > 1, import_check_places(images, err));
     for (size_t i = 0; i < images->n_items && status == CLV_OK; i++) {
         const struct clv_item *item = &images->items[i];
-        const struct clv_image_boxes *entry = is_of_all ? boxes->images : entries[i];
+        const struct clv_image_boxes *entry = is_one ? boxes->images : entries[i];
         struct clv_image_boxes laid = {0};
         enum clv_status taken = CLV_OK;
         if (entry && is_layer) {
@@ -289,15 +294,36 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     return status;
 }
 
+/* An entry is of one image: of two photos of its name, which one is meant is unknown. */
+static enum clv_status check_single(const struct clv_boxes *boxes, const struct clv_image_boxes *const *entries,
+                                    const struct clv_set *images, const struct import_options *options,
+                                    struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    const char **names = array_zalloc(boxes->n_images, sizeof *names);
+    MUST_IF(!names, fail_memory(err));
+    for (size_t i = 0; i < images->n_items && status == CLV_OK; i++) {
+        const char **name = entries[i] ? &names[entries[i] - boxes->images] : NULL;
+        TRY_IF(name && *name,
+               fail(err, CLV_ERR_DATA,
+                    "%s: its image %s could be %s or %s in %s; --images FOLDER says where images are",
+                    options->annotations, entries[i]->image, *name, images->items[i].name, options->images));
+        if (name)
+            *name = images->items[i].name;
+    }
+    array_free(names);
+    return status;
+}
+
 /* Nothing is in the set: whether no image is named, or nothing of those that are can be used. */
 static enum clv_status fail_empty(const struct import_set *self, const struct clv_set *images,
                                   const struct clv_boxes *boxes, const struct clv_image_boxes *const *entries,
                                   struct clv_error *err)
 {
     size_t n_named = 0;
-    bool is_of_all = boxes->form == CLV_BOXES_GEOJSON && !path_is_folder(self->options->annotations);
+    bool is_one = is_of_all(boxes, self->options);
     for (size_t i = 0; i < images->n_items; i++)
-        n_named += is_of_all || entries[i] != NULL;
+        n_named += is_one || entries[i] != NULL;
     if (n_named)
         return fail(err, CLV_ERR_DATA, "%s: nothing that it says of %zu of the %zu images in %s can be used",
                     self->options->annotations, n_named, images->n_items, self->options->images);
@@ -330,6 +356,7 @@ static enum clv_status import_outlines(struct import_set *self, int form, struct
     for (size_t i = 0; i < images.n_items && names; i++)
         names[i] = images.items[i].name;
     TRY(boxes_find_all(entries, &boxes, names, images.n_items, err));
+    TRY_IF(!is_of_all(&boxes, self->options), check_single(&boxes, entries, &images, self->options, err));
     TRY(take_images(self, &images, &boxes, entries, values, err));
     TRY_IF(!self->n, fail_empty(self, &images, &boxes, entries, err));
 done:
@@ -362,7 +389,7 @@ static enum clv_status find_export(char **part, char **images, const struct impo
     char *folders[2] = {string_copy(own), path_folder(own)};
     enum clv_status status = folders[0] && folders[1] ? CLV_OK : fail_memory(err);
     for (int k = 0; k < 2 && !*part && status == CLV_OK; k++) {
-        char *note = path_join(folders[k], EXPORT_NOTE);
+        char *note = path_join(folders[k], RUN_NOTE);
         *part = path_join(folders[k], strcmp(options->form, "coco") == 0 ? "coco.json" : options->form);
         TRY_IF(!note || !*part, fail_memory(err));
         if (status == CLV_OK && path_exists(note) && path_exists(*part) &&

@@ -261,8 +261,10 @@ enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_bo
 {
     struct assignment self = {.common = common_mask_folder(boxes)};
     const char *first_without = NULL;
-    size_t n_without = 0;
+    size_t n_without = 0, n_lost;
+    struct text more;
     const struct clv_image_boxes **entries;
+    text_init(&more, 1 << 16);
     bool is_typed_box = strcmp(boxes->images->image, ANY_IMAGE) == 0;
     enum clv_status status = is_typed_box ? find_typed(&entries, inputs, boxes, path, limits, err)
                                           : find_entries(&entries, inputs, boxes, err);
@@ -275,16 +277,20 @@ enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_bo
             first_without = input->name;
         }
     }
+    const char *lost = status == CLV_OK && n_without ? boxes_first_unused(&n_lost, boxes, entries, inputs->n) : NULL;
     array_free(entries);
-    TRY_IF(!self.objects.n,
-           fail(err, CLV_ERR_NO_INPUT, "%s: has a box for none of the %zu images, such as %s; it has %s", path,
-                inputs->n, first_without, boxes->images[0].image));
+    if (lost)
+        text_printf(&more, "; it names images that were not given: %zu, the first is %s", n_lost, lost);
+    TRY_IF(!self.objects.n, fail(err, CLV_ERR_NO_INPUT, "%s: has a box for none of the images: %zu, the first is %s%s",
+                                 path, inputs->n, first_without, more.bytes ? more.bytes : ""));
+    if (status == CLV_OK && n_without)
+        console_note("%s: images without a box were left out: %zu, the first is %s%s", path, n_without, first_without,
+                     more.bytes ? more.bytes : "");
+    text_release(&more);
     if (status != CLV_OK) {
         input_list_release(&self.objects);
         return status;
     }
-    if (n_without)
-        console_note("%s: images without a box were left out: %zu, the first is %s", path, n_without, first_without);
     self.objects.n_skipped = inputs->n_skipped;
     input_list_release(inputs);
     *inputs = self.objects;

@@ -30,7 +30,8 @@ static const struct clv_option own_rows[] = {
      .help =
          "With -m: label slices together. Without: carry masks to other frames\n"
          "Rows of one `sequence', or the images of a folder by their numbers. Without a model figure and ground, each "
-         "frame's from the nearest given one, before or after it; with one of `train --sequence' window by window"},
+         "frame's from the nearest given one, before or after it; with one of `train --sequence' window by window, and "
+         "slices that have a mask, too"},
     {"given", 0, "NAME,..", SECTION_INPUTS, 0, CLV_OPTION_TEXT, AT(given),
      .help = "With --sequence: only masks of these splits are given (default: all there are)"},
     {"masks", 0, "FORM", SECTION_OUTPUTS, CLV_OPTION_BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(mask_form),

@@ -75,7 +75,7 @@ static enum clv_status find_root(char *root, const struct input_list *inputs, st
 /* The note says in a line where the images of an export are, and in the next what the results are of. */
 static enum clv_status write_note(const struct segment *self, const struct input_list *inputs, struct clv_error *err)
 {
-    char digest[DIGEST_SIZE] = "-", root[PATH_MAX] = "", *before = NULL, *path = path_join(self->output, EXPORT_NOTE);
+    char digest[DIGEST_SIZE] = "-", root[PATH_MAX] = "", *before = NULL, *path = path_join(self->output, RUN_NOTE);
     struct text note;
     size_t size;
     enum clv_status status = path ? CLV_OK : fail_memory(err);
@@ -121,7 +121,7 @@ static void remove_empty(const struct segment *self)
 {
     struct path_list files = {0};
     struct clv_error ignored;
-    char *note = path_join(self->output, EXPORT_NOTE), *folder = string_copy(self->output);
+    char *note = path_join(self->output, RUN_NOTE), *folder = string_copy(self->output);
     if (note && folder_walk(&files, self->output, &ignored) == CLV_OK && !files.n)
         unlink(note);
     for (int k = 0; k < self->n_made && folder && rmdir(folder) == 0; k++) { /* which fails if there is something */

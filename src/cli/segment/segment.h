@@ -170,7 +170,7 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
 enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, bool is_one_sequence,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (EXPORT_NOTE): with
+/* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (RUN_NOTE): with
  * --resume CLV_ERR_CREATE if one is there that has the digest of another model. */
 enum clv_status segment_make_folders(struct segment *self, const struct input_list *inputs,
                                      struct clv_error *err) CLV_CHECK;

@@ -115,6 +115,14 @@ enum clv_status slices_open(struct sequence *self, struct input_list *inputs, co
     MUST(outputs_spare_set(&options->common.outputs, &self->set, options->data, err));
     MUST(clv_set_select(&self->set, options->split, err));
     MUST(sequences_sort(&gaps, &self->set, err));
+    size_t n_masks = 0;
+    for (size_t i = 0; i < self->set.n_items; i++)
+        n_masks += self->set.items[i].mask != NULL;
+    if (n_masks && n_masks < self->set.n_items)
+        console_note(
+            "%s: the model labels all %zu slices, those of the %zu masks that are there, too; without -m masks "
+            "are carried to the other slices",
+            options->data, self->set.n_items, n_masks);
     note_gaps(&gaps, options->data);
     return inputs_add_set(inputs, &self->set, common, err);
 }

@@ -93,9 +93,10 @@ enum clv_status slices_run(struct threads *threads, struct clv_error *err)
         status = slices_label(&work.slices, err);
     }
     if (status == CLV_OK && n_longest > size && job->run->model->shape.n_edge_features)
-        console_note("%zu slices are longer than a window of %zu: labelled in overlapping windows, so the result is "
-                     "approximate",
-                     n_longest, size);
+        console_note(
+            "a sequence of %zu slices is longer than the model's window of %zu: a slice is labelled with those "
+            "nearest to it, not with all; `train --window N' makes models of larger ones",
+            n_longest, size);
     job->slices = NULL;
     return status;
 }

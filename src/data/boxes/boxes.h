@@ -82,6 +82,16 @@ const char *boxes_place_word(enum clv_boxes_form form);
 /* Bytes of the "1a2b3c4d-" that Label Studio puts before the names of files; 0: there is none. */
 size_t boxes_upload_prefix(const char *name);
 
+/* Where a table of boxes has what, by the names that are in use; -1: nowhere. CLV_ERR_DATA: neither x, y, w, h nor
+ * corners, or no image. */
+struct tsv;
+struct boxes_columns {
+    int image, label, mask, sides[4]; /* the last: x, y, w, h or the corners */
+    bool are_corners, are_shares;     /* of the image's sides */
+};
+enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct tsv *table,
+                                   struct clv_error *err) CLV_CHECK;
+
 /* The readers of the formats of boxes: boxes_tsv.c, boxes_voc.c, boxes_cvat.c, boxes_yolo.c, and boxes_read.c
  * to choose. */
 
@@ -160,8 +170,13 @@ enum clv_status xml_parse(const struct xml_handler *handler, void *context, cons
 /* The attribute's value, or NULL. */
 const char *xml_attribute(const char *const *attributes, const char *name);
 
-/* entries[n] = those of all images of a set at once: an entry whose path is one image's is no other's by its name. */
+/* entries[n] = those of all images of a set at once: an entry whose path is one image's is no other's by its name,
+ * and one whose file name is some images' is no other's by its stem. */
 enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
                                const char *const *images, size_t n, struct clv_error *err) CLV_CHECK;
+
+/* The first image of a file that none of entries[n] is, and how many there are; NULL: none, or out of memory. */
+const char *boxes_first_unused(size_t *n_unused, const struct clv_boxes *boxes,
+                               const struct clv_image_boxes *const *entries, size_t n);
 
 #endif

@@ -166,11 +166,33 @@ enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const str
             taken[found[i] - boxes->images] = true;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         if (!found[i])
+            status = find_by_name(&found[i], boxes, taken, images[i], last_part(images[i]), false, err);
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if (found[i])
+            taken[found[i] - boxes->images] = true;
+    for (size_t i = 0; i < n && status == CLV_OK; i++)
+        if (!found[i])
             status = find_loosely(&found[i], boxes, taken, images[i], err);
     if (status == CLV_OK && n)
         memcpy(entries, found, n * sizeof *found);
     arrays_free(taken, found);
     return status;
+}
+
+const char *boxes_first_unused(size_t *n_unused, const struct clv_boxes *boxes,
+                               const struct clv_image_boxes *const *entries, size_t n)
+{
+    bool *used = array_zalloc(boxes->n_images, sizeof *used);
+    const char *image = NULL;
+    *n_unused = 0;
+    for (size_t i = 0; used && i < n; i++)
+        if (entries[i])
+            used[entries[i] - boxes->images] = true;
+    for (size_t k = 0; used && k < boxes->n_images; k++)
+        if (!used[k] && !(*n_unused)++)
+            image = boxes->images[k].image;
+    array_free(used);
+    return image;
 }
 
 /* Cuts [*start, *start + *size) to [0, limit]; false if nothing is left of it. */

@@ -23,12 +23,6 @@ static const char *const column_names[N_COLUMNS][MAX_NAMES] = {
     [Y_MAX] = {"ymax", "y_max", "y2", "bottom"},
 };
 
-struct columns {
-    int at[N_COLUMNS], mask; /* -1: absent */
-    enum column sides[4];    /* X ..; or X_MIN .. */
-    bool are_corners, are_shares;
-};
-
 static int find_column(const struct tsv *table, enum column column)
 {
     for (int k = 0; k < MAX_NAMES && column_names[column][k]; k++)
@@ -38,30 +32,29 @@ static int find_column(const struct tsv *table, enum column column)
     return -1;
 }
 
-static enum clv_status find_columns(struct columns *columns, const struct tsv *table, struct clv_error *err)
+enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct tsv *table, struct clv_error *err)
 {
-    for (int c = 0; c < N_COLUMNS; c++)
-        columns->at[c] = find_column(table, (enum column)c);
+    columns->image = find_column(table, IMAGE);
+    columns->label = find_column(table, LABEL);
     columns->mask = tsv_column(table, "mask");
     /* Where there are corners, width and height are the image's. Open Images' are shares of its sides. */
-    columns->are_corners = columns->at[X_MIN] >= 0 && columns->at[X_MAX] >= 0;
+    columns->are_corners = find_column(table, X_MIN) >= 0 && find_column(table, X_MAX) >= 0;
     columns->are_shares = columns->are_corners && tsv_column(table, "ImageID") >= 0;
-    if (columns->at[IMAGE] < 0)
-        return tsv_require_column(&columns->at[IMAGE], table, column_names[IMAGE][0], err);
+    if (columns->image < 0)
+        return tsv_require_column(&columns->image, table, column_names[IMAGE][0], err);
     for (int i = 0; i < 4; i++) {
-        columns->sides[i] = (enum column)((columns->are_corners ? X_MIN : X) + i);
-        int *at = &columns->at[columns->sides[i]];
-        if (*at >= 0)
-            continue;
-        MUST(tsv_require_column(at, table, column_names[columns->sides[i]][0], err));
+        enum column side = (enum column)((columns->are_corners ? X_MIN : X) + i);
+        columns->sides[i] = find_column(table, side);
+        if (columns->sides[i] < 0)
+            return tsv_require_column(&columns->sides[i], table, column_names[side][0], err);
     }
     return CLV_OK;
 }
 
-static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *table, const struct columns *columns,
-                               struct clv_error *err)
+static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *table,
+                               const struct boxes_columns *columns, struct clv_error *err)
 {
-    const char *image = table->fields[columns->at[IMAGE]];
+    const char *image = table->fields[columns->image];
     char *mask = columns->mask < 0 ? NULL : table->fields[columns->mask];
     double sides[4];
     FAIL_IF(!*image, CLV_ERR_DATA, "%s: line %zu: image is empty", table->path, table->line);
@@ -74,9 +67,9 @@ static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *
             return fail(err, status, "%s: line %zu: mask %s: leads outside its folder", table->path, table->line, mask);
     }
     for (int i = 0; i < 4; i++) {
-        const char *field = table->fields[columns->at[columns->sides[i]]];
+        const char *field = table->fields[columns->sides[i]];
         FAIL_IF(!parse_double(field, &sides[i]), CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no number",
-                table->path, table->line, table->columns[columns->at[columns->sides[i]]], field);
+                table->path, table->line, table->columns[columns->sides[i]], field);
     }
     struct clv_box box = {.x = sides[0], .y = sides[1], .width = sides[2], .height = sides[3], .place = table->line};
     if (columns->are_corners) {
@@ -85,19 +78,19 @@ static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *
     }
     MUST(boxes_add_image(builder, image, table->path, err));
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = columns->are_shares;
-    return boxes_add(builder, &box, columns->at[LABEL] < 0 ? "" : table->fields[columns->at[LABEL]], mask, err);
+    return boxes_add(builder, &box, columns->label < 0 ? "" : table->fields[columns->label], mask, err);
 }
 
 enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *source, char *bytes, size_t size,
                                 struct clv_error *err)
 {
     struct tsv table;
-    struct columns columns;
+    struct boxes_columns columns;
     bool more = true;
     bool has_tabs = memchr(bytes, '\t', strcspn(bytes, "\r\n"));
     MUST(tsv_parse(&table, source, bytes, size, err));
     enum clv_status status = has_tabs
-                                 ? find_columns(&columns, &table, err)
+                                 ? boxes_find_columns(&columns, &table, err)
                                  : fail(err, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
     while (status == CLV_OK && more) {
         status = tsv_next(&more, &table, err);

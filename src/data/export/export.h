@@ -12,8 +12,6 @@
 #include "data/shapes/shapes.h"
 #include "image/raster/raster.h"
 
-#define EXPORT_NOTE ".cleave-run"
-
 /* Whether pixels of a label are objects: a label with a name, but for a label 0 called "background". */
 bool export_is_object(const struct clv_labels *labels, int32_t label);
 

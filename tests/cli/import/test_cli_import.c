@@ -67,6 +67,28 @@ TEST(outlines_become_masks_the_smaller_object_in_front)
     run_here("cd %s && grep -q '^images/b.png\tdog\t1\t2\t3\t4$' set/boxes.tsv", folder);
 }
 
+TEST(results_of_earlier_runs_are_no_photos)
+{
+    make_photos("deep/a.png deep/b.png");
+    write_annotations(here("photos"), COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"), ""));
+    run_here("mkdir -p photos/out/overlays && touch photos/out/.cleave-run && cp photos/deep/* photos/out && cp "
+             "photos/deep/* photos/out/overlays");
+    expect_output("set: 2 images, 2 with masks", "cleave import coco photos/coco.json -o set");
+    run_here(
+        "[ \"$(find set/images -type f | sort)\" = \"$(printf 'set/images/deep/a.png\nset/images/deep/b.png')\" ]");
+}
+
+TEST(an_annotation_is_of_one_photo)
+{
+    make_photos("deep/a.png deep/a.jpg b.png copies/b.png");
+    write_annotations(here("photos"), COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"), ""));
+    expect_output("says nothing of 2 of 4 images", "cleave import coco photos/coco.json -o set");
+    run_here("[ \"$(cd set/images && find . -type f | sort)\" = \"$(printf './b.png\n./deep/a.png')\" ]");
+    run_here("mv photos/b.png photos/deep");
+    expect_error(65, "coco.json: its image b.png could be copies/b.png or deep/b.png in photos; --images FOLDER says",
+                 "cleave import coco photos/coco.json -o again");
+}
+
 TEST(splits_are_seeded_and_keep_copies_and_folders_together)
 {
     char names[4096] = "", images[8192] = "", ids[32];

@@ -214,7 +214,16 @@ TEST(bad_boxes_fail_their_image_by_name_and_the_rest_goes_on)
     run_here("%s --overwrite 2>&1 | grep -q '1 of the boxes of images/0003.jpg reaches out of it'", command);
     boxes = HEADER "images/9.jpg\t\to\t5\t5\t30\t30\n";
     spill(here("some.tsv"), boxes, strlen(boxes));
-    expect_error(66, "some.tsv: has a box for none of the 12 images, such as images/0001.jpg", "%s2", command);
+    expect_error(66,
+                 "some.tsv: has a box for none of the images: 12, the first is images/0001.jpg; it names images that "
+                 "were not given: 1, the first is images/9.jpg",
+                 "%s2", command);
+    boxes = HEADER "lost/8.jpg\t\to\t5\t5\t30\t30\nlost/9.jpg\t\to\t5\t5\t30\t30\n0001.jpg\t\to\t5\t5\t30\t30\n";
+    spill(here("some.tsv"), boxes, strlen(boxes));
+    expect_output(
+        "were left out: 11, the first is B/images/0002.jpg; it names images that were not given: 2, the first "
+        "is lost/8.jpg",
+        "cleave segment B/images --boxes some.tsv -o out3");
     spill(here("some.tsv"), "", 0);
     expect_error(65, "some.tsv: is empty", "%s2", command);
     expect_error(66, "absent.tsv", "cleave segment B/images --boxes absent.tsv -o out2");

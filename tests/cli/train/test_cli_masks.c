@@ -196,6 +196,11 @@ TEST(masks_that_are_nearly_where_they_should_be_are_named)
     run_here("mv set/masks set/Masks");
     expect_error(65, "set: none of the 8 images has a mask to learn from; rename Masks/ to masks/, and",
                  "cleave train set -o m");
+    run_here("mkdir -p paged/images paged/masks && cp set/images/0.png paged/images && cp "
+             "$ROOT/tests/fuzz/corpus/image/pages.tif "
+             "paged/masks/0.tif");
+    expect_error(65, "has a mask to learn from: masks/0.tif has several pages, and the mask of an image has one",
+                 "cleave train paged -o m");
     run_here("mv set/Masks set/masks && for k in 0 1 2 3; do mv set/masks/$k.png set/masks/${k}_mask.png; done");
     char *output;
     ck_assert_int_eq(run_command(&output, "cd $HERE && " TRAIN "set -o m"), 65);

@@ -156,7 +156,7 @@ TEST(scribbles_teach)
         clv_mask_release(&mask);
     }
     clv_labels_release(&labels);
-    expect_output("8 masks leave most of their image unknown",
+    expect_output("masks that mark less than half of their image: 8; the rest is guessed from what they mark",
                   "cd %s && cleave train --data set/manifest.tsv --split train -o m.cleave " WEAK_TRAINING "wmpmap",
                   folder);
     run_here("cd %s && cleave segment -m m.cleave --data $SET/manifest.tsv --split test -o out", folder);

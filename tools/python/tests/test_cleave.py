@@ -73,7 +73,7 @@ def test_a_folder_teaches_what_it_teaches_the_command(command, pairs, tmp_path):
     with pytest.warns(UserWarning) as warned:
         without = both()
     assert [str(w.message).split(": ")[1] for w in warned] == [
-        "1 masks are drafts that `cleave label' has not accepted, and were left out, the first is that of images/3.png; --drafts takes them",
+        "1 mask is a draft that `cleave label' has not accepted, and was left out, the first is that of images/3.png; drafts takes them",
         "1 of 6 images have no mask and were left out, the first is images/2.png"]
     with pytest.warns(UserWarning) as warned:
         assert not np.array_equal(both(drafts=True), without)
@@ -81,7 +81,7 @@ def test_a_folder_teaches_what_it_teaches_the_command(command, pairs, tmp_path):
     names = [f"{place}.png" for place in range(6)]
     (tmp_path / "set" / "manifest.tsv").write_text("image\tmask\tsplit\n" + "".join(
         f"images/{name}\t{'' if name == '2.png' else f'masks/{name}'}\t{'test' if name == '5.png' else 'train'}\n" for name in names))
-    with pytest.warns(UserWarning, match=r"taking the split \"train\" \(5 of 6 images\)"):
+    with pytest.warns(UserWarning, match=r"taking the split \"train\" \(5 of 6 images\); split chooses another"):
         assert not np.array_equal(both(), without)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -135,6 +136,17 @@ def options() -> Dict[str, str]:
     return {name: ffi.string(row.help).decode() for name, row in _rows().items() if name not in _OF_THE_COMMAND}
 
 
+def _by_keyword(note: str) -> str:
+    """What the command says, by the keywords of train: --stages 2 is stages=2."""
+    names = {*_rows(), "learner"}
+
+    def keyword(found: "re.Match[str]") -> str:
+        name = found[1].replace("-", "_")
+        return found[0] if name not in names else f"{name}={found[2]}" if found[2] else name
+
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9.]+))?", keyword, note)
+
+
 def _typed(value: Any) -> bytes:
     if isinstance(value, (str, bytes, os.PathLike)):
         return os.fsencode(value)
@@ -265,7 +277,7 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
             work.run(lambda: call(lib.clv_train_set, model, native, path=path))
         finally:
             for note in [*(files.notes if files else []), *work.notes]:
-                warnings.warn(files.plain(note) if files else note, stacklevel=2)
+                warnings.warn(_by_keyword(files.plain(note) if files else note), stacklevel=2)
     if files:
         for key in (b"data", b"data_digest"):
             call(lib.clv_record_set, ffi.addressof(model, "record"), key, b"arrays")
