@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/image.h"
 #include "support/support.h"
 
 #define CORPUS "tests/fuzz/corpus/image/"
@@ -154,6 +155,49 @@ TEST(masks_keep_their_values_in_every_format)
     must_fail(CLV_ERR_DATA, "masks must", clv_indexed_image_read(&none, CORPUS "rgb.ppm", NULL, err));
     must_fail(CLV_ERR_DATA, "masks must", clv_indexed_image_read(&none, CORPUS "rgb24.bmp", NULL, err));
     must_fail(CLV_ERR_DATA, "a WebP, which", clv_indexed_image_read(&none, CORPUS "lossy.webp", NULL, err));
+}
+
+/* Reads a file's numbers, those of a mask in the corpus with these values. */
+static void expect_numbers(const char *path, const int32_t values[3])
+{
+    struct integer_image image = {0};
+    must(integer_image_read(&image, path, NULL, err));
+    ck_assert(image.width == WIDTH && image.height == HEIGHT);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        ck_assert_int_eq(image.values[i], values[label_at(i % WIDTH)]);
+    integer_image_release(&image);
+}
+
+TEST(numbers_of_objects_are_read_as_they_are_stored)
+{
+    static const uint8_t palette[3][3] = {{9, 9, 9}, {200, 0, 0}, {0, 200, 0}};
+    static const int32_t small[3] = {0, 1, 2}, of_16_bits[3] = {0, 65535, 300}, of_32_bits[3] = {0, 70000, 16777215};
+    int32_t values[WIDTH * HEIGHT];
+    uint8_t labels[WIDTH * HEIGHT];
+    struct integer_image image = {.width = WIDTH, .height = HEIGHT, .values = values};
+    const char *png = here("numbers.png"), *tiff = here("numbers.tif");
+    expect_numbers(CORPUS "labels.tif", small);
+    expect_numbers(CORPUS "pages.tif#3", small);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        labels[i] = (uint8_t)label_at(i % WIDTH);
+    for (int is_grey = 0; is_grey < 2; is_grey++) {
+        must(clv_png_write_labels(png, WIDTH, HEIGHT, labels, is_grey ? NULL : palette, is_grey ? 0 : 3, err));
+        expect_numbers(png, small);
+    }
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        values[i] = of_16_bits[labels[i]];
+    must(integer_image_write_png(png, &image, err));
+    expect_numbers(png, of_16_bits);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        values[i] = of_32_bits[labels[i]];
+    must(integer_image_write_tiff(tiff, &image, err));
+    expect_numbers(tiff, of_32_bits);
+
+    struct integer_image none = {.width = -7};
+    must_fail(CLV_ERR_DATA, "labels8.bmp: BMP; objects are numbers",
+              integer_image_read(&none, CORPUS "labels8.bmp", NULL, err));
+    must_fail(CLV_ERR_DATA, "rgb-8.png: ", integer_image_read(&none, CORPUS "rgb-8.png", NULL, err));
+    ck_assert_int_eq(none.width, -7);
 }
 
 TEST(pages_are_counted_and_bounded)

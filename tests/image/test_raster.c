@@ -388,3 +388,28 @@ TEST(masks_lie_where_rasters_do)
     }
     free(labels);
 }
+
+/* Pages of different sizes, and of more tiles than one. */
+TEST(every_page_has_its_own_size_and_tiles)
+{
+    static const int32_t sizes[3][2] = {{300, 517}, {40, 30}, {257, 256}};
+    const char *path = here("pages.tif");
+    struct raster_writer writer = {.tiff = NULL};
+    for (int k = 0; k < 3; k++) {
+        struct clv_image page;
+        must(clv_image_new(&page, sizes[k][0], sizes[k][1], 1, err));
+        for (int i = 0; i < page.width * page.height; i++)
+            page.pixels[i] = (uint8_t)(i / (7 + k) % 250);
+        must(raster_writer_add_page(&writer, path, &page, 3, NULL, 0, err));
+        clv_image_release(&page);
+    }
+    must(raster_writer_commit(&writer, err));
+    for (int k = 0; k < 3; k++) {
+        struct clv_indexed_image back;
+        must(clv_indexed_image_read(&back, formatted("%s#%d", path, k + 1), NULL, err));
+        ck_assert(back.width == sizes[k][0] && back.height == sizes[k][1]);
+        for (int i = 0; i < back.width * back.height; i++)
+            ck_assert_int_eq(back.values[i], i / (7 + k) % 250);
+        clv_indexed_image_release(&back);
+    }
+}

@@ -117,6 +117,29 @@ TEST(without_words_there_is_nothing_to_learn)
     ck_assert_ptr_null(recipe.codebooks[0].centres);
 }
 
+/* Only choices may be absent; what describes patches must be whole once a recipe says what its nodes are. */
+TEST(a_recipe_that_lacks_a_value_is_refused_by_its_name)
+{
+    static const char *const names[] = {"working_pixels", "compactness", "bin_size_px", "patch_px", "patch_step_px"};
+    struct clv_recipe recipe = small_recipe(), read = {.n_words = 77};
+    recipe.nodes = CLV_NODES_PATCHES;
+    recipe.scale = 1; /* a choice that stands behind them all */
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        struct text text = {0};
+        text_init(&text, 4096);
+        recipe_put_json(&text, &recipe);
+        char *at = strstr(text.bytes, formatted("\"%s\":", names[k]));
+        ck_assert_ptr_nonnull(at);
+        const char *next = strstr(at + 1, ",\"");
+        ck_assert_ptr_nonnull(next);
+        memmove(at, next + 1, strlen(next + 1) + 1);
+        must_fail(CLV_ERR_DATA, formatted("x: its recipe has no \"%s\"", names[k]),
+                  recipe_read(&read, text.bytes, NULL, "x", err));
+        ck_assert_int_eq(read.n_words, 77);
+        text_release(&text);
+    }
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(a, b);
