@@ -111,10 +111,6 @@ struct clv_forest;
 CLV_API enum clv_status clv_forest_new(struct clv_forest **forest, struct clv_error *err) CLV_CHECK;
 CLV_API void clv_forest_free(struct clv_forest *forest);
 
-/* *fits = 1 if clv_forest_run will not refuse the field's graph. CLV_ERR_MEMORY only. */
-CLV_API enum clv_status clv_forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,
-                                        const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
-
 /* Outputs, each of which may be NULL:
  *   *value
  *   marginals[n_nodes][n_labels]                 under p(h | y) p(y): the value's derivatives by the unary scores; 1 at

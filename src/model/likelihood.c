@@ -1,6 +1,7 @@
 #include "model/model.h"
 
 #include "base/base.h"
+#include "infer/elimination/elimination.h"
 
 /* Of bucket elimination: a few tenths of a second. */
 #define CELLS_MAX ((size_t)1 << 22)
@@ -18,7 +19,7 @@ static enum clv_status log_sum(double *value, struct likelihood *self, const str
 {
     const struct clv_forest_options options = {.visible_temperature = 1, .hidden_temperature = 1, .label = label};
     bool fits;
-    MUST(clv_forest_fits(self->forest, &fits, field, &options, err));
+    MUST(forest_fits(self->forest, &fits, field, &options, err));
     if (fits)
         return clv_forest_run(self->forest, value, NULL, NULL, NULL, field, &options, err);
     enum clv_status status = bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err);

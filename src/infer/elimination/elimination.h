@@ -151,4 +151,8 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
 void min_entropy_slope(double *score, double *slope, const struct min_entropy *self, const struct clv_field *field,
                        const uint8_t *is_visible, double temperature, const int32_t *y);
 
+/* *fits = 1 if clv_forest_run will not refuse the field's graph. CLV_ERR_MEMORY only. */
+enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,
+                            const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
+
 #endif

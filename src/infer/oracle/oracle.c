@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "infer/chain/chain.h"
+#include "infer/elimination/elimination.h"
 #include "infer/infer.h"
 #include "infer/oracle/oracle.h"
 #include "infer/oracle/oracle_state.h"
@@ -265,7 +266,7 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
     };
     bool fits;
     MUST(self->forest ? CLV_OK : clv_forest_new(&self->forest, err));
-    MUST(clv_forest_fits(self->forest, &fits, field, &options, err));
+    MUST(forest_fits(self->forest, &fits, field, &options, err));
     if (fits)
         return clv_forest_run(self->forest, NULL, NULL, NULL, y, field, &options, err);
     MUST(bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err));

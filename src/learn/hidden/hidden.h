@@ -56,7 +56,7 @@ void full_adagrad_turn(double *gradient, struct full_adagrad *self);
  * under the two terms' distributions (equation 8).
  *
  * How the terms are worked out (inference.c):
- *   exactly          in trees where no connected hidden nodes join three visible ones (clv_forest_fits); the clamped
+ *   exactly          in trees where no connected hidden nodes join three visible ones (forest_fits); the clamped
  * term
  *                    wherever the hidden nodes alone make a forest; on graphs narrow enough for the cells that bucket
  *                    elimination is granted. Elsewhere by approximations:

@@ -98,7 +98,7 @@ static enum clv_status hidden_choose(enum hidden_method *method, struct hidden_w
     struct bucket *bucket = label ? &self->clamped_bucket : &self->free_bucket;
     bool fits;
     *method = HIDDEN_FOREST;
-    enum clv_status status = clv_forest_fits(self->forest, &fits, graph, &options, err);
+    enum clv_status status = forest_fits(self->forest, &fits, graph, &options, err);
     if (status || fits)
         return status;
     status = bucket_fits(bucket, &fits, graph, &options, self->settings->cells, err);
