@@ -9,6 +9,7 @@
 #include "data/data.h"
 #include "feature/recipe/recipe.h"
 #include "image/image.h"
+#include "image/raster/raster.h"
 
 /* What came out for one image. */
 struct finding {
@@ -80,7 +81,8 @@ static enum clv_status look_at_image(void *context, size_t index, int thread, st
     *finding = (struct finding){0};
     enum clv_status status = clv_image_read(&image, set->items[item].image, check->limits, &finding->error);
     TRY_IF(set->items[item].mask, look_at_mask(finding, check, item, &image, &finding->error));
-    finding->is_12_bit = status == CLV_OK && image_is_12_bit(&image, set->items[item].image, check->limits);
+    finding->is_12_bit = status == CLV_OK && image_is_12_bit(&image, set->items[item].image, check->limits) &&
+                         !raster_is_deep(set->items[item].image, check->limits); /* bands learn their range */
     bool is_too_large =
         status == CLV_OK && memory_check_extraction(check->recipe, set, &set->items[item], image.width, image.height,
                                                     check->limits, &finding->error) != CLV_OK;

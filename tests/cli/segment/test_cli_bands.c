@@ -102,6 +102,33 @@ TEST(bands_are_learned_and_masks_lie_where_images_do)
              "-E '^(Upper|Lower|Origin|Pixel|    ID)' >b && test -s a && cmp a b");
 }
 
+/* Trainings on TIFFs of 16 bits learn what is black and white: nothing is said of a range. */
+TEST(twelve_bits_of_a_tiff_are_a_band)
+{
+    make_set(here("set"));
+    run_here("rm set/images/*");
+    for (int i = 0; i < N_IMAGES; i++) {
+        uint16_t values[HEIGHT][WIDTH];
+        TIFF *tiff = TIFFOpen(here("set/images/%d.tif", i), "w");
+        ck_assert_ptr_nonnull(tiff);
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = 0; x < WIDTH; x++)
+                values[y][x] = (uint16_t)((x > 12 + 6 * i + (y - HEIGHT / 2) / 3 ? 900 : 300) + (7 * x + 5 * y) % 60);
+        TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, WIDTH);
+        TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, HEIGHT);
+        TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 16);
+        TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+        TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+        TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, HEIGHT);
+        ck_assert_int_ge(TIFFWriteEncodedStrip(tiff, 0, values, sizeof values), 0);
+        TIFFClose(tiff);
+    }
+    char *said = expect_success("cleave train set -o m.cleave " QUICK " && cleave segment -m m.cleave set -o out --objects");
+    ck_assert_msg(strstr(said, "images of 1 band") && !strstr(said, "--range"), "%s", said);
+    free(said);
+    expect_output("\tmean_1\tdeviation_1\t", "head -n 1 out/objects.tsv");
+}
+
 /* What make_set puts into bands 1 and 4 of an object that is 1 in every pixel of its mask: 1000 and 1450 above 0..255. */
 TEST(objects_are_measured_in_the_values_of_the_file)
 {
