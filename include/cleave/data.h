@@ -114,11 +114,11 @@ CLV_API void clv_set_release(struct clv_set *set);
 CLV_API enum clv_status clv_set_read_manifest(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* Gives the items the maps of a folder under a name; maps of that name that they have are replaced. The map of an image
- * is FOLDER/NAME.npy, .png or .safetensors, NAME the image's path without extension or, where that is not there, what is
- * left of it after the first slash, and so on: maps/images/a/7.npy, then maps/a/7.npy, then maps/7.npy. CLV_ERR_USAGE
- * for a name that is empty or longer than CLV_MAX_MAP_NAME bytes, or one map more than CLV_MAX_MAPS; CLV_ERR_NO_INPUT
- * if an item's map is not there; CLV_ERR_DATA if two of its maps have one name, or two images of the set would share
- * one. */
+ * is FOLDER/NAME.npy, .png or .safetensors, NAME the image's path without extension or, where that is not there, what
+ * is left of it after the first slash, and so on: maps/images/a/7.npy, then maps/a/7.npy, then maps/7.npy.
+ * CLV_ERR_USAGE for a name that is empty or longer than CLV_MAX_MAP_NAME bytes, or one map more than CLV_MAX_MAPS;
+ * CLV_ERR_NO_INPUT if an item's map is not there; CLV_ERR_DATA if two of its maps have one name, or two images of the
+ * set would share one. */
 CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, const char *folder,
                                          struct clv_error *err) CLV_CHECK;
 
@@ -128,11 +128,12 @@ CLV_API enum clv_status clv_set_add_maps(struct clv_set *set, const char *name, 
  * instances/ has the label images of objects by the same stems; without
  * such folders photo_mask.png is the mask of photo.jpg next to it. Images of
  * one stem, a.jpg and a.png, have a.jpg.png and a.png.png, and the mask of the stem only where these are not. Its own
- * strokes/, overlays/, cutouts/, objects/ and instances/ hold no images of a set, nor do folders with results of `cleave segment`
- * (.cleave-run is in them); those that are there are counted. An image is what begins like a PNG or JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to
- * be skipped; where there is none, .npy arrays are. Names that begin with a dot are passed over; links to folders are
- * followed and counted, but no folder is read twice; other files are counted, and so are subfolders that may not be
- * read. labels.tsv in the folder is read. CLV_ERR_NO_INPUT if there is no image. */
+ * strokes/, overlays/, cutouts/, objects/ and instances/ hold no images of a set, nor do folders with results of
+ * `cleave segment` (.cleave-run is in them); those that are there are counted. An image is what begins like a PNG or
+ * JPEG, or is called .png, .jpg or .jpeg: a damaged one is to fail by name, not to be skipped; where there is none,
+ * .npy arrays are. Names that begin with a dot are passed over; links to folders are followed and counted, but no
+ * folder is read twice; other files are counted, and so are subfolders that may not be read. labels.tsv in the folder
+ * is read. CLV_ERR_NO_INPUT if there is no image. */
 CLV_API enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err) CLV_CHECK;
 
 /* A manifest, a folder (one with a manifest.tsv is read by that), or a .tif, whose pages are images without masks. */

@@ -156,8 +156,7 @@ struct clv_recipe {
     float colour_likeness;  /* learned, with a scale: what squared differences of neighbours' colours are multiplied by
                                  in edge features; 0: not learned */
     struct clv_bands bands; /* learned of images of bands: the limits of who reads images point to it */
-    int32_t grey16_low,
-        grey16_high; /* the training images' limits had this range, and who reads others gives it; 0, 0 (default): none */
+    int32_t grey16_low, grey16_high; /* range of grey of the training images' limits; 0, 0 (default): none */
     int32_t window; /* slices of a sequence that are one example, 2..256: regions are coupled where they overlap;
                                0 (default): images are examples of their own. Superpixels only, without maps */
 };

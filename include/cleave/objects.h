@@ -69,8 +69,8 @@ struct clv_object {
 };
 
 /* *rows[map->n_objects], to be freed with clv_free. image (3 channels, of the map's size) and
- * probability[height][width] may be NULL, without the latter map->probability counts. O(pixels + pixels log pixels of a row). CLV_ERR_USAGE: sizes that differ, an
- * object without a pixel. */
+ * probability[height][width] may be NULL, without the latter map->probability counts. O(pixels + pixels log pixels of a
+ * row). CLV_ERR_USAGE: sizes that differ, an object without a pixel. */
 CLV_API enum clv_status clv_objects_measure(struct clv_object **rows, const struct clv_object_map *map,
                                             const struct clv_image *image, const float *probability,
                                             struct clv_error *err) CLV_CHECK;

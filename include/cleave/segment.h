@@ -83,17 +83,17 @@ struct clv_sequence_options {
 CLV_API void clv_sequence_defaults_sized(struct clv_sequence_options *options, size_t size);
 #define clv_sequence_defaults(options) clv_sequence_defaults_sized(options, sizeof *(options))
 
-/* labels[i][height][width] = what a model of `cleave train --sequence` sees in slice i of images[n], of 3 channels each:
- * what `cleave segment --sequence -m` writes, byte for byte. labels[i] NULL: that slice is only looked at. options may be
- * NULL.
+/* labels[i][height][width] = what a model of `cleave train --sequence` sees in slice i of images[n], of 3 channels
+ * each: what `cleave segment --sequence -m` writes, byte for byte. labels[i] NULL: that slice is only looked at.
+ * options may be NULL.
  *
  * Windows of the model's number of slices, each sharing half with the next, are labelled at once: two labels by a cut,
  * which is exact for a sequence that fits a window, more by alpha-expansion. The same bytes at any number of threads.
  * O(pixels) time; memory of one window's features besides the images.
  *
  * Errors: CLV_ERR_USAGE (a model of single images; an image without pixels or of another number of channels),
- * CLV_ERR_DATA (slices of different sizes; scores that are not finite), CLV_ERR_INTERRUPTED, CLV_ERR_MEMORY. Some labels
- * may be written then. */
+ * CLV_ERR_DATA (slices of different sizes; scores that are not finite), CLV_ERR_INTERRUPTED, CLV_ERR_MEMORY. Some
+ * labels may be written then. */
 CLV_API enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_model *model,
                                              const struct clv_image *images, size_t n,
                                              const struct clv_sequence_options *options,

@@ -251,8 +251,8 @@ char *set_path(const struct clv_set *set, const char *relative);
  * objects/ or instances/. */
 bool set_is_own(const char *below);
 
-/* What a run leaves in the folder of its outputs, hidden, and whether root/below is in such a folder below the root: what
- * is there are no photos. */
+/* What a run leaves in the folder of its outputs, hidden, and whether root/below is in such a folder below the root:
+ * what is there are no photos. */
 #define RUN_NOTE ".cleave-run"
 bool set_is_of_run(const char *root, const char *below);
 

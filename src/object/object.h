@@ -148,9 +148,9 @@ enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_e
 void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
 
 /* What small networks look at in each pixel to tell the ground, the rim and the core of objects: responses of filters
- * at several scales to the lightness, which is stretched so that images of the same kind look alike, and to chroma; then
- * the context (Tu & Bai 2010): what a first network says around the pixel, and where the pixel's lightness lies between
- * those of the ground and of the objects near it. */
+ * at several scales to the lightness, which is stretched so that images of the same kind look alike, and to chroma;
+ * then the context (Tu & Bai 2010): what a first network says around the pixel, and where the pixel's lightness lies
+ * between those of the ground and of the objects near it. */
 
 enum {
     PIXEL_BANK_SIZE = 34,
@@ -206,8 +206,8 @@ enum clv_status object_model_divide(struct clv_object_map *map, const struct obj
                                     const struct object_regions *regions, int32_t width, int32_t height,
                                     struct clv_error *err) CLV_CHECK;
 
-/* The objects of an image, numbered by their first pixels, without labels; *map is a new one. One thread; the same bytes
- * anywhere. About 400 bytes a pixel. */
+/* The objects of an image, numbered by their first pixels, without labels; *map is a new one. One thread; the same
+ * bytes anywhere. About 400 bytes a pixel. */
 enum clv_status object_model_find(struct clv_object_map *map, const struct object_model *self,
                                   const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 

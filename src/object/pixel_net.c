@@ -94,7 +94,8 @@ void pixel_net_say(float *probability, const struct pixel_net *self, float *x)
     }
 }
 
-/* gradient += that of the sum of -log P(class); delta[c][PIXELS] = P(c) - [c is the class], 0 of pixels that are none. */
+/* gradient += that of the sum of -log P(class); delta[c][PIXELS] = P(c) - [c is the class], 0 of pixels that are none.
+ * */
 FOR_EVERY_WIDTH static void backward(float *restrict gradient, const float *restrict w, const float *restrict x,
                                      const float *restrict hidden, const float *restrict delta, int32_t n_inputs)
 {
@@ -153,8 +154,8 @@ struct descent {
     const struct pixel_net_examples *examples;
 };
 
-/* d->gradient += that of pixels[n], at most PIXELS, by weights w. Inputs of the next ones are fetched meanwhile, for the
- * order goes all over memory. */
+/* d->gradient += that of pixels[n], at most PIXELS, by weights w. Inputs of the next ones are fetched meanwhile, for
+ * the order goes all over memory. */
 static void add_gradient(const struct pixel_net *self, struct descent *d, const float *w, const int32_t *pixels, int n)
 {
     const struct pixel_net_examples *examples = d->examples;

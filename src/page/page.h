@@ -3,8 +3,8 @@
  * To read the source: page_handle.c checks a request (page_request.c has the rules) and finds who answers it;
  * page_session.c is the folder, page_labels.c its labels, page_import.c what other programs say of it,
  * training_export.c what can be learned from it, page_document.c the image that is open, page_objects.c its objects as
- * a label image, merged and split, page_carry.c its labels in the next image, page_history.c the strokes on it and their
- * file, page_runs.c masks as run lengths, page_ranking.c which image is worth labelling next. What listens to the
+ * a label image, merged and split, page_carry.c its labels in the next image, page_history.c the strokes on it and
+ * their file, page_runs.c masks as run lengths, page_ranking.c which image is worth labelling next. What listens to the
  * network is in src/cli/label. */
 #ifndef PAGE_PAGE_H
 #define PAGE_PAGE_H
@@ -156,8 +156,8 @@ struct page_box {
     const char *label;
 };
 
-/* CLV_ERR_DATA if there is a file that cannot be added to: without the columns of boxes (boxes_find_columns), in pixels,
- * or without labels where there are several. */
+/* CLV_ERR_DATA if there is a file that cannot be added to: without the columns of boxes (boxes_find_columns), in
+ * pixels, or without labels where there are several. */
 enum clv_status page_boxes_check(const char *path, bool needs_labels, struct clv_error *err) CLV_CHECK;
 
 enum clv_status page_boxes_replace(const char *path, bool needs_labels, const char *image, const struct page_box *boxes,
@@ -284,9 +284,9 @@ void page_document_number(int32_t *numbers, const struct page_document *document
 bool page_document_has_objects(const struct page_document *document, const struct clv_object_map *map,
                                int32_t *numbers);
 
-/* PAGE_MERGE: the event's object and another become one, of its label and the greater number. PAGE_SPLIT: a stroke parts
- * the event's object; the smaller side is the other, which is new. Takes the event over. CLV_ERR_USAGE, and nothing
- * changes: an object is not there, there are too many, or the stroke does not part it. O(pixels) */
+/* PAGE_MERGE: the event's object and another become one, of its label and the greater number. PAGE_SPLIT: a stroke
+ * parts the event's object; the smaller side is the other, which is new. Takes the event over. CLV_ERR_USAGE, and
+ * nothing changes: an object is not there, there are too many, or the stroke does not part it. O(pixels) */
 enum clv_status page_document_regroup(struct page_document *document, struct page_event *event, int32_t other,
                                       struct clv_error *err) CLV_CHECK;
 

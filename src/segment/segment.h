@@ -17,8 +17,8 @@
 
 /* How a model refines the pixels of images: learned (refining_learn.c) with maps or two stages, kept in the model. */
 
-/* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map; and, of
- * models that have the network's tensors beside it, the network's weight. */
+/* A model's tensor: f64 [6 + 3 maps]: prior, nearby, overall, balance, coupling, bias, three weights of each map; and,
+ * of models that have the network's tensors beside it, the network's weight. */
 #define REFINING      "refining"
 #define REFINING_FREE (7 + 3 * CLV_MAX_MAPS) /* numbers at most */
 enum { REFINING_COPIES = 3 };                /* of the network */
@@ -304,8 +304,8 @@ bool tile_scores_write(FILE *file, const struct tile_scores *self);
 bool tile_scores_read(struct tile_scores *self, FILE *file, size_t limit, bool regions_alone);
 
 /* A raster of any size under a model of a fixed scale: tile by tile it becomes regions with scores, whose best labels
- * are found by one cut over all of them. In memory are a few tiles, and of all regions scores, edges and couplings; what
- * lies where waits in a file, from which a run that was killed goes on.
+ * are found by one cut over all of them. In memory are a few tiles, and of all regions scores, edges and couplings;
+ * what lies where waits in a file, from which a run that was killed goes on.
  *
  *     raster_cut_open(&cut, &options, err);
  *     raster_cut_read(&cut, err);                      // the tiles
@@ -393,9 +393,9 @@ enum clv_status raster_cut_nodes(int32_t *nodes, struct raster_cut *self, int32_
                                  struct clv_error *err) CLV_CHECK;
 
 /* Squares of a mask are refined as images of their own, with an eighth of their side more on all sides (at the
- * raster's borders as much more on the other one), of which the square is kept: a raster that is no larger is refined as
- * one image. On drawn rasters squares of 512 leave more pixels wrong (.24 +- .09 % of all, four models and two rasters
- * at scales 1 to 4), the whole as one image yet more: couplings of refining grow with an image's side. */
+ * raster's borders as much more on the other one), of which the square is kept: a raster that is no larger is refined
+ * as one image. On drawn rasters squares of 512 leave more pixels wrong (.24 +- .09 % of all, four models and two
+ * rasters at scales 1 to 4), the whole as one image yet more: couplings of refining grow with an image's side. */
 #define REFINED_PX 256
 
 /* labels[n_rows][width], refined by squares, on threads: top is a multiple of refined_px, which n_rows does not exceed.

@@ -192,9 +192,9 @@ struct slice_window {
 enum clv_status window_label(int32_t *y, double *margin, const struct slice_window *window,
                              const struct clv_model *model, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
-/* A sequence labelled window by window (slices.c), in memory of one window besides that of images. What goes through it:
- * `read` gives the image of a slice, `one` does all that is to be done of a slice, with the labels of slices_paint; both
- * are called by several threads. */
+/* A sequence labelled window by window (slices.c), in memory of one window besides that of images. What goes through
+ * it: `read` gives the image of a slice, `one` does all that is to be done of a slice, with the labels of slices_paint;
+ * both are called by several threads. */
 struct slices {
     const struct clv_model *model; /* of sequences */
     enum clv_engine engine;

@@ -81,7 +81,8 @@ static int find_levels(int levels[MAX_LEVELS], const size_t n_pixels[256])
     return 20 * n_off <= n_all ? n : 0;
 }
 
-/* Whether values are those of a few labels with large steps between, or what noise has made of such: others around each. */
+/* Whether values are those of a few labels with large steps between, or what noise has made of such: others around
+ * each. */
 static bool are_levels(const size_t n_pixels[256], const int *levels, int n)
 {
     int n_values = 0, least = 255;

@@ -202,8 +202,8 @@ double label_unmet_share(const struct clv_model *model, const struct clv_problem
 /* Whether an image of that size is refined by a choice. */
 bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height);
 
-/* What a model has learned of objects, as tensors that it carries: objects.shrink f32 [1], of the network of pixels and of
- * that with context objects.standard, objects.standard2 f32 [2][d], objects.network, objects.network2 f32
+/* What a model has learned of objects, as tensors that it carries: objects.shrink f32 [1], of the network of pixels and
+ * of that with context objects.standard, objects.standard2 f32 [2][d], objects.network, objects.network2 f32
  * [copies][weights], and, where objects touched, objects.border f64 [columns of edge_problem.c]. */
 
 enum clv_status learned_objects_attach(struct clv_model *model, const struct object_model *objects,
@@ -489,9 +489,9 @@ struct object_source {
 /* Learns the networks of pixels from 650,000 of all images or 16,000 of each, more of them near borders of objects than
  * there are, the second one's context by the first; then whether the borders of regions cut, by any learner of two
  * labels, from 40 of the images, drawn by seed (from 33 held-out nuclei were as good as from 100). `like` has its
- * parameters, seed, threads and progress. Regions are made of the images that the networks were learned from: with those
- * of others, by folds, held-out nuclei were no better (F1 .811 and .816). Same seed, same bytes. CLV_ERR_INTERRUPTED
- * where progress asks to stop. */
+ * parameters, seed, threads and progress. Regions are made of the images that the networks were learned from: with
+ * those of others, by folds, held-out nuclei were no better (F1 .811 and .816). Same seed, same bytes.
+ * CLV_ERR_INTERRUPTED where progress asks to stop. */
 enum clv_status train_objects(struct object_model *model, const struct object_source *source,
                               const struct clv_learner *learner, const struct clv_training *like,
                               struct clv_error *err) CLV_CHECK;

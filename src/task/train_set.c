@@ -46,12 +46,12 @@ void clv_train_defaults_sized(struct clv_train_options *options, size_t size, co
     known_options_give(options, size, &own, sizeof own);
 }
 
-/* Windows are large and few: unless --batch says otherwise, a pass over them takes four steps or more. Of two windows of
- * four sections in electron microscopy, mssvm's weights after 50 passes missed 6.6 % fewer pixels of the rarer labels in
- * four later sections when each was a step of its own. A point of the curve takes as long as several passes do there:
- * unless --curve says otherwise, or a validation set is looked at, there are few. Hidden slices have the labels of the
- * others, so that nothing needs to tell their states apart: couplings from slice to slice start at 0, by which 2 masks of
- * 12 sections left 39 % fewer pixels wrong in another part of the same sections. */
+/* Windows are large and few: unless --batch says otherwise, a pass over them takes four steps or more. Of two windows
+ * of four sections in electron microscopy, mssvm's weights after 50 passes missed 6.6 % fewer pixels of the rarer
+ * labels in four later sections when each was a step of its own. A point of the curve takes as long as several passes
+ * do there: unless --curve says otherwise, or a validation set is looked at, there are few. Hidden slices have the
+ * labels of the others, so that nothing needs to tell their states apart: couplings from slice to slice start at 0, by
+ * which 2 masks of 12 sections left 39 % fewer pixels wrong in another part of the same sections. */
 static void suit_windows(struct clv_training *training, const struct clv_train_options *options)
 {
     enum { STEPS = 4, PASSES_BETWEEN = 25 };

@@ -94,8 +94,8 @@ void begin_suite(void);
 const char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Runs a shell command, returns its exit code (128 + signal if killed); *output (may be NULL) receives stdout and
- * stderr, free() it. In the command `cleave` is the built binary, "$CLEAVE_FAULTS" the one with failure injection, $HERE
- * the temporary_folder(), $ROOT where the tests were started, $SET and $MODEL those of sample.h. */
+ * stderr, free() it. In the command `cleave` is the built binary, "$CLEAVE_FAULTS" the one with failure injection,
+ * $HERE the temporary_folder(), $ROOT where the tests were started, $SET and $MODEL those of sample.h. */
 int run_command(char **output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Run a command as run_command does, but in the temporary_folder(). It must succeed .. */

@@ -100,8 +100,9 @@ enum clv_status import_objects_add(struct import_objects *self, uint8_t value, b
 enum clv_status import_objects_end(struct import_objects *self, struct import_set *set,
                                    struct clv_error *err) CLV_CHECK;
 
-/* *laid has those polygons of the layer that meet the image, in its pixels; import_unlay it, whatever the status. Its names
- * are the layer's. An image without a place has pixels for coordinates. CLV_ERR_DATA: another coordinate system. */
+/* *laid has those polygons of the layer that meet the image, in its pixels; import_unlay it, whatever the status. Its
+ * names are the layer's. An image without a place has pixels for coordinates. CLV_ERR_DATA: another coordinate system.
+ * */
 enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_boxes *layer, const char *image,
                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 /* Of images that share a layer each must lie somewhere on Earth, or else CLV_ERR_DATA. */

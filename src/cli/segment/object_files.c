@@ -70,8 +70,8 @@ static enum clv_status check_finished(const struct work *work, const struct clv_
     return status;
 }
 
-/* Values as the file has them, where that has more than 8 bits: of a model of bands each band's, of others those of grey
- * in the place of red, green and blue. */
+/* Values as the file has them, where that has more than 8 bits: of a model of bands each band's, of others those of
+ * grey in the place of red, green and blue. */
 static enum clv_status measure_samples(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
     const size_t n = (size_t)work->objects.n_objects;

@@ -301,9 +301,10 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
 /* self->output/<output><ending> (ending NULL: .tif of images with a place, else .png), of pages of one file that, and
  * what is wanted at places[N_OUTPUTS]; standard output if the folder is "-". Inputs whose output's name is too long for
  * a file, or would be another input's output, too, get a problem. Errors, before anything is written: CLV_ERR_USAGE if
- * a mask would be in a folder of the inputs, where it would be an image the next time (but not one that -o names); folder is a file,
- * an output exists (EXISTING_REFUSE), or is one of the inputs or their masks; CLV_ERR_CREATE each. Adds the outputs to
- * those of the run. Of a shard the list has its block only, which others of the inputs are still compared with. */
+ * a mask would be in a folder of the inputs, where it would be an image the next time (but not one that -o names);
+ * folder is a file, an output exists (EXISTING_REFUSE), or is one of the inputs or their masks; CLV_ERR_CREATE each.
+ * Adds the outputs to those of the run. Of a shard the list has its block only, which others of the inputs are still
+ * compared with. */
 static enum clv_status output_plan(struct output_list *list, struct segment *self, const struct input_list *inputs,
                                    const char *ending, const struct output_place *places, struct clv_error *err)
 {

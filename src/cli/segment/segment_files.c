@@ -96,7 +96,8 @@ static int32_t outline_px(const struct clv_image *image)
     return longest < 1280 ? 1 : longest / 640;
 }
 
-/* Each pixel's object's label, 0 of none: what is seen of labels where there are objects. NULL if there is no memory. */
+/* Each pixel's object's label, 0 of none: what is seen of labels where there are objects. NULL if there is no memory.
+ * */
 static uint8_t *labels_of_objects(const struct clv_object_map *map)
 {
     size_t n = (size_t)map->width * (size_t)map->height;

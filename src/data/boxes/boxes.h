@@ -1,7 +1,8 @@
 /* This folder reads boxes in many formats. boxes_read.c finds the format and walks folders; boxes_tsv.c,
  * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c, boxes_labelme.c and boxes_tasks.c (JSON) and
- * boxes_geojson.c, and boxes_yolo.c (boxes_yaml.c) parse one file each and add to a builder, which this header declares;
- * boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then boxes_tsv.c. */
+ * boxes_geojson.c, and boxes_yolo.c (boxes_yaml.c) parse one file each and add to a builder, which this header
+ * declares; boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then
+ * boxes_tsv.c. */
 #ifndef DATA_BOXES_BOXES_H
 #define DATA_BOXES_BOXES_H
 

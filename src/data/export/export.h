@@ -23,7 +23,8 @@ enum clv_status export_order(size_t **order, const struct contours *contours, st
 
 /* COCO is one document of all images: coco_begin, then coco_put_objects for each image, then coco_end with the entries
  * that coco_put_image collected. *n_annotations counts on. Objects come by their numbers; those in pieces are several
- * polygons. With holes, and all with `runs`, they are compressed run lengths. Coordinates are pixels, (0, 0) the image's upper left corner. */
+ * polygons. With holes, and all with `runs`, they are compressed run lengths. Coordinates are pixels, (0, 0) the
+ * image's upper left corner. */
 #define COCO_BEGINNING "{\"info\":{\"description\":\"cleave segment\"},\"licenses\":[],\"annotations\":["
 void coco_begin(struct text *text);
 enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,

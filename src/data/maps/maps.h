@@ -111,8 +111,8 @@ enum clv_status map_grid_init(struct map_grid *grid, int32_t map_width, int32_t 
 /* plane[height][width]: a channel at the centres of the image's pixels. O(pixels). */
 void map_sample(float *plane, const struct map_grid *grid, const float *channel);
 
-/* The map of an image in a folder of maps, as clv_set_add_maps says: *path (clv_free it). CLV_ERR_NO_INPUT, naming image
- * and folder, if there is none; CLV_ERR_DATA if there are two of one name. */
+/* The map of an image in a folder of maps, as clv_set_add_maps says: *path (clv_free it). CLV_ERR_NO_INPUT, naming
+ * image and folder, if there is none; CLV_ERR_DATA if there are two of one name. */
 enum clv_status map_find(char **path, const char *folder, const char *image, struct clv_error *err) CLV_CHECK;
 
 #endif

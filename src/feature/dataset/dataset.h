@@ -368,8 +368,8 @@ const struct clv_labels *dataset_labels(const struct clv_dataset *dataset);
 enum clv_status dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
                                 struct clv_error *err) CLV_CHECK;
 
-/* The pairwise form that the data is meant for: NONE without edges, FULL for patches, windows of slices of more than two
- * labels and feature files that say so, else POTTS. */
+/* The pairwise form that the data is meant for: NONE without edges, FULL for patches, windows of slices of more than
+ * two labels and feature files that say so, else POTTS. */
 enum clv_pairwise dataset_pairwise(const struct clv_dataset *dataset);
 
 #endif

@@ -54,7 +54,8 @@ static float likeness(double distance, double mean)
     return mean > 0 ? portable_expf((float)(-distance / (2 * mean))) : 1;
 }
 
-/* Of the edges from `first` on, all between the last two slices. A difference is measured by the mean over these edges. */
+/* Of the edges from `first` on, all between the last two slices. A difference is measured by the mean over these edges.
+ * */
 static void fill_next(struct stack *self, int32_t first, const struct clv_example *slice)
 {
     struct region_graph *graph = &self->graph;

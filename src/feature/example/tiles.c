@@ -54,8 +54,8 @@ static enum clv_status divide_part(struct clv_superpixels *all, const struct clv
     return status;
 }
 
-/* Regions of the core, then of the halo, whose four sides are divided alone: all that is seen would cost as much again as
- * the core. */
+/* Regions of the core, then of the halo, whose four sides are divided alone: all that is seen would cost as much again
+ * as the core. */
 static enum clv_status divide(struct tile *tile, const struct clv_image *seen, const struct patch *core,
                               const struct clv_recipe *recipe, struct clv_error *err)
 {

@@ -1,5 +1,6 @@
 /* Rasters: images of any number of bands, samples of any depth, and a place on Earth, read by windows. raster_tiff.c
- * reads TIFFs and raster.c all else, values.c whole files of them; raster_write.c writes masks, bands.c makes ordinary images of bands.
+ * reads TIFFs and raster.c all else, values.c whole files of them; raster_write.c writes masks, bands.c makes ordinary
+ * images of bands.
  *
  * A raster is a TIFF or BigTIFF (strips or tiles, planar or interleaved, grey, white to black or red, green and blue
  * with further bands; 1 to 16, or 32 bits of whole numbers, 8, 16 or 32 of signed ones, 16, 32 or 64 of floating
@@ -81,8 +82,8 @@ bool raster_has_place(const struct raster_place *place);
  * of pixels' centres, the corner is half a pixel before them. */
 bool raster_place_at(double at[2], const struct raster_place *place, double x, double y);
 
-/* From such coordinates to corners: x = m[0] at[0] + m[1] at[1] + m[2], y with the next three. False: it has none, or one
- * that cannot be turned round. */
+/* From such coordinates to corners: x = m[0] at[0] + m[1] at[1] + m[2], y with the next three. False: it has none, or
+ * one that cannot be turned round. */
 bool raster_place_inverse(double m[6], const struct raster_place *place);
 
 /* The coordinate system's EPSG code, 0 where the keys name none; *is_geographic: degrees of longitude and latitude. */
@@ -143,8 +144,8 @@ bool raster_may_be(const char *path, const struct clv_image_limits *limits);
 bool raster_is_deep(const char *path, const struct clv_image_limits *limits);
 
 /* Samples as a file has them: samples[height][width][n_bands], NAN without data, array_free them. NULL where they are
- * what clv_image_read shows (colours and grey of up to 8 bits) and of kinds that are not read so: colours of 16 bits in a
- * PNG, TIFFs that are turned. CLV_ERR_DATA: the file is corrupt. */
+ * what clv_image_read shows (colours and grey of up to 8 bits) and of kinds that are not read so: colours of 16 bits in
+ * a PNG, TIFFs that are turned. CLV_ERR_DATA: the file is corrupt. */
 struct raster_values {
     int32_t width, height, n_bands;
     float *samples;

@@ -1,5 +1,5 @@
-/* What GDAL reads beyond TIFF: VRT, JPEG 2000, netCDF .. (builds WITH_GDAL=1; in others nothing is known here). Alone in
- * knowing GDAL. */
+/* What GDAL reads beyond TIFF: VRT, JPEG 2000, netCDF .. (builds WITH_GDAL=1; in others nothing is known here). Alone
+ * in knowing GDAL. */
 #include "image/raster/raster.h"
 
 #if WITH_GDAL

@@ -104,7 +104,7 @@ static enum clv_status plan(struct clv_forest *forest, const struct clv_field *f
 }
 
 enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,
-                                const struct clv_forest_options *options, struct clv_error *err)
+                            const struct clv_forest_options *options, struct clv_error *err)
 {
     enum clv_status status = plan(forest, field, options, err);
     *fits = status == CLV_OK;

@@ -191,7 +191,8 @@ INLINE void eliminate_row(struct grid_cut *cut, int32_t *stack, int32_t y, int n
     }
 }
 
-/* Records by a power of two, see VALUE_BITS, rows from the top, then what is right whatever the flow: a core is left. */
+/* Records by a power of two, see VALUE_BITS, rows from the top, then what is right whatever the flow: a core is left.
+ * */
 INLINE void fill(struct grid_cut *cut, struct rows *rows, int32_t *stack, const uint8_t *fixed,
                  const struct grid_rows *grid, int n_arcs)
 {

@@ -123,13 +123,15 @@ TEST(twelve_bits_of_a_tiff_are_a_band)
         ck_assert_int_ge(TIFFWriteEncodedStrip(tiff, 0, values, sizeof values), 0);
         TIFFClose(tiff);
     }
-    char *said = expect_success("cleave train set -o m.cleave " QUICK " && cleave segment -m m.cleave set -o out --objects");
+    char *said =
+        expect_success("cleave train set -o m.cleave " QUICK " && cleave segment -m m.cleave set -o out --objects");
     ck_assert_msg(strstr(said, "images of 1 band") && !strstr(said, "--range"), "%s", said);
     free(said);
     expect_output("\tmean_1\tdeviation_1\t", "head -n 1 out/objects.tsv");
 }
 
-/* What make_set puts into bands 1 and 4 of an object that is 1 in every pixel of its mask: 1000 and 1450 above 0..255. */
+/* What make_set puts into bands 1 and 4 of an object that is 1 in every pixel of its mask: 1000 and 1450 above 0..255.
+ * */
 TEST(objects_are_measured_in_the_values_of_the_file)
 {
     size_t size;
