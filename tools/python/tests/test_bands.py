@@ -66,6 +66,8 @@ def test_what_is_no_image_of_bands_is_refused(scenes, model, tmp_path):
         cleave.train(scenes, **FEW)
     with pytest.raises(cleave.DataError, match="^image: 4 bands, the images learned from have 5"):
         model.segment(image[:, :, :4])
+    with pytest.raises(cleave.DataError, match="3 bands, the images learned from have 5; cleave.read_image gives what a file looks like"):
+        model.segment(image[:, :, :3].astype(np.uint8))
     with pytest.raises(cleave.UsageError, match="image is an array of bool, numbers are needed"):
         model.segment(image > 3)
     with pytest.raises(cleave.UsageError, match="shape"):

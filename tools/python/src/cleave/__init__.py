@@ -18,7 +18,7 @@ Images are uint8 arrays [height, width, 3] in RGB order, [height, width, 4] with
 or [height, width, 1] in grey; labels and masks are uint8 arrays [height, width] with values 0 .. n_labels - 1, and 255 (VOID) where
 nothing is known; masks to learn from may be bool or integers of any width. Maps have channels last (channel_axis). Calls work on
 copies, trainings on the arrays themselves if they are contiguous. Results are new arrays. The same input and seed give the same
-bytes on any machine, and those of the command `cleave`.
+labels and weights on any machine, and those of the command `cleave`.
 
 Errors are exceptions with the library's message, all of them a cleave.Error: UsageError and DataError are also ValueErrors,
 InputError and OutputError OSErrors, MissingFileError a FileNotFoundError, OutOfMemory a MemoryError. The interpreter's lock is

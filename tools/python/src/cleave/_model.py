@@ -149,7 +149,9 @@ def _read_bands(model: Model, image: Any) -> Tuple[Any, Any]:
             call(lib.clv_image_read, shown, os.fsencode(path), limits)
             call(lib.clv_map_read, planes, os.fsencode(path), lib.CLV_MAP_LAYOUT_BANDS, limits)
         except Error as error:
-            error.args = (str(error).replace(str(path), "image"),)
+            shown_only = array.dtype == np.uint8 and array.ndim == 3 and array.shape[2] == 3 != model._native.recipe.bands.n_bands
+            hint = "; cleave.read_image gives what a file looks like, the model takes its own numbers" if shown_only else ""
+            error.args = (str(error).replace(str(path), "image") + hint,)
             raise
     return shown, planes
 
