@@ -174,7 +174,9 @@ enum clv_status input_read_image(struct clv_image *image, const struct input *it
         enum clv_status status = clv_image_read(image, item->image, limits, err);
         if (status == CLV_OK && image_is_12_bit(image, item->image, limits) &&
             !__atomic_exchange_n(&is_noted, true, __ATOMIC_RELAXED))
-            console_note("%s: this " TWELVE_BITS_OF_ONE, item->image);
+            console_note("%s: this 16-bit image has no value above 4095; a model trained with --range 0,4095 sees what "
+                         "is in it",
+                         item->image);
         return status;
     }
     enum clv_status status = clv_image_decode(image, item->bytes, item->size, limits, err);

@@ -291,6 +291,11 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
     if (status == CLV_OK && n_without)
         console_note("%s: says nothing of %zu of %zu images, which were left out; the first is %s",
                      self->options->annotations, n_without, images->n_items, first_without);
+    size_t n_lost;
+    const char *lost = is_one ? NULL : boxes_first_unused(&n_lost, boxes, entries, images->n_items);
+    if (status == CLV_OK && lost)
+        console_note("%s: warning: %zu image%s that it names %s not in %s; the first is %s", self->options->annotations,
+                     n_lost, n_lost == 1 ? "" : "s", n_lost == 1 ? "is" : "are", self->options->images, lost);
     return status;
 }
 

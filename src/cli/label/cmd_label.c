@@ -201,6 +201,8 @@ static void report_state(const struct label *self, const struct page_session *se
     text_put(&text, "  cleave train");
     put_quoted(&text, "--data ", folder);
     put_quoted(&text, "-o ", model);
+    if (self->common.limits.grey16_high > 0)
+        text_printf(&text, " --range %d,%d", self->common.limits.grey16_low, self->common.limits.grey16_high);
     text_printf(&text, "%s\n  cleave segment", path_exists(model) ? " --overwrite" : "");
     put_quoted(&text, "-m ", model);
     put_quoted(&text, "", folder);

@@ -131,6 +131,14 @@ static void drop_further_bands(struct input_list *inputs, const char *names)
             inputs->items[inputs->n++] = inputs->items[i];
 }
 
+static void note_range(const struct clv_recipe *recipe, const struct clv_image_limits *limits)
+{
+    if (recipe->grey16_high && limits->grey16_high > 0 &&
+        (recipe->grey16_low != limits->grey16_low || recipe->grey16_high != limits->grey16_high))
+        console_note("warning: --range %d,%d: the model was trained with %d,%d, and sees other images than it knows",
+                     limits->grey16_low, limits->grey16_high, recipe->grey16_low, recipe->grey16_high);
+}
+
 /* The first image of bands, which a model of photographs takes for one. */
 static void note_bands(const struct input_list *inputs, const struct clv_image_limits *limits)
 {
@@ -368,6 +376,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
                       : open_model(&model, &work.label, self, err));
     work.box_values = values;
     TRY_IF(self->is_sequence && self->model_path, slices_open(&sequence, &inputs, &model, self, err));
+    note_range(&model.recipe, &self->common.limits);
     recipe_limits(&self->common.limits, &model.recipe);
     if (model.recipe.bands.files[0] && !self->common.limits.band_files)
         self->common.limits.band_files = model.recipe.bands.files;

@@ -293,6 +293,8 @@ static enum clv_status check_existing(struct output_list *list, enum existing ex
                 status = check_tiff(&there, path, err);
         }
         output->finished = there;
+        if (existing == EXISTING_RESUME && !there && !output->problem && status == CLV_OK)
+            status = check_there(&output->has_mask, output->mask, err);
         list->n_finished += output->finished;
     }
     return status;

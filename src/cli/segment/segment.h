@@ -69,6 +69,7 @@ struct output_place {
 struct output {
     char *mask, *beside[N_OUTPUTS]; /* paths; NULL where none is wanted */
     bool finished;
+    bool has_mask; /* that an earlier run finished, or somebody has changed since, and stays: the others are missing */
     char *problem; /* why there can be no output: it fails, the rest goes on; NULL: there is none */
 };
 

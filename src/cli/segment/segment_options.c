@@ -41,7 +41,7 @@ const struct clv_option segment_running_rows[] = {
     {"overwrite", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = EXISTING_OVERWRITE,
      .help = OVERWRITE_HELP},
     {"resume", 0, NULL, SECTION_RUN, BASIC, CLV_OPTION_SET, AT(existing), .minimum = EXISTING_RESUME,
-     .help = "Leave out images whose outputs exist; go on with the rest"},
+     .help = "Leave out images whose outputs exist; masks that exist stay"},
     {"fail-fast", 0, NULL, SECTION_RUN, 0, CLV_OPTION_FLAG, AT(fail_fast),
      .help = "Stop at the first image that fails (default: go on with the rest)"},
     {"shard", 0, "I/N", SECTION_RUN, 0, CLV_OPTION_OTHER, AT(shard), .take = option_take_shard, .help = SHARD_HELP},

@@ -225,13 +225,15 @@ static enum clv_status write_mask(const struct work *work, const struct job *job
                            (enum mask_form)job->run->options->mask_form, &job->run->model->labels, err);
 }
 
-/* An output that an earlier run finished is read back for the report and for what is exported. */
+/* A mask that is there is read back for the report, and for what is made of it. */
 static enum clv_status read_finished(struct work *work, const struct job *job, struct clv_error *err)
 {
     const struct clv_image_limits *limits = &job->run->options->common.limits;
     struct clv_indexed_image mask = {0};
     enum clv_status status = CLV_OK;
-    bool wants_image = job->run->options->report || job->run->options->objects;
+    const char *const *beside = (const char *const *)work->output->beside;
+    bool wants_image =
+        job->run->options->report || job->run->options->objects || beside[OUTPUT_OVERLAY] || beside[OUTPUT_CUTOUT];
     if (wants_image)
         status = input_read_image(&work->image, work->input, limits, err);
     TRY(clv_indexed_image_read(&mask, work->output->mask, limits, err));
@@ -251,7 +253,14 @@ static enum clv_status read_finished(struct work *work, const struct job *job, s
     return status;
 }
 
-/* Of one image. The mask comes last: where it exists, the input is finished. */
+/* Whether the mask that is there stays, and what is missing is made of it. */
+static bool keeps_mask(const struct work *work, const struct job *job)
+{
+    return work->output->has_mask && !job->run->options->marginals && !job->run->stack && !job->slices &&
+           !work->input->is_tiled;
+}
+
+/* Of one image. The mask comes last: where it exists, the input was finished. */
 static enum clv_status write_outputs(struct work *work, const struct job *job, struct clv_error *err)
 {
     const struct segment_run *run = job->run;
@@ -266,7 +275,8 @@ static enum clv_status write_outputs(struct work *work, const struct job *job, s
            cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err));
     TRY_IF(run->options->export.forms,
            exporting_write(run, work->input, work->output, &work->contours, work->labels, err));
-    TRY_IF(!(run->options->cutout && segment_is_piped(run->options)), write_mask(work, job, err));
+    TRY_IF(!keeps_mask(work, job) && !(run->options->cutout && segment_is_piped(run->options)),
+           write_mask(work, job, err));
     return status;
 }
 
@@ -274,17 +284,17 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
                                struct clv_error *err)
 {
     const struct segment_run *run = job->run;
-    bool is_finished = work->output->finished;
+    const bool is_finished = work->output->finished, is_there = is_finished || keeps_mask(work, job);
     enum clv_status status = CLV_OK;
     FAIL_IF(stop_requested(run->progress), CLV_ERR_INTERRUPTED, "interrupted");
     FAIL_IF(work->output->problem, CLV_ERR_CREATE, "%s", work->output->problem);
-    if (is_finished && (run->options->report || run->options->export.forms || run->options->objects))
+    if (is_there && (!is_finished || run->options->report || run->options->export.forms || run->options->objects))
         status = read_finished(work, job, err);
-    else if (!is_finished)
+    else if (!is_there)
         status = compute(work, job, index, thread, err);
     const bool is_learned = run->options->objects && run->model && learned_objects_are_there(run->model);
     TRY_IF(is_learned, object_files_find(work, run, err));
-    TRY_IF(!is_finished && run->options->min_area && work->labels,
+    TRY_IF(!is_there && run->options->min_area && work->labels,
            contours_merge_specks(work->labels, work->width, work->height, run->options->min_area, err));
     TRY_IF(run->options->objects && !is_learned, object_files_find(work, run, err));
     TRY_IF(run->options->export.forms && run->options->objects, object_files_trace(work, run, err));

@@ -43,12 +43,13 @@ TEST(outlines_become_masks_the_smaller_object_in_front)
 {
     const char *folder = make_photos("a.png b.png c.png d.png");
     write_annotations(
-        folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png") "," IMAGE("3", "c.png"),
+        folder, COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png") "," IMAGE("3", "c.png") "," IMAGE("4", "gone.png"),
                      OBJECT("1", "2", "[[2,2,4,2,4,4,2,4]]") "," OBJECT(
                          "1", "1", "[[1,1,6,1,6,5,1,5]]") ","
                                                           "{\"image_id\":2,\"category_id\":2,\"bbox\":[1,2,3,4]}"));
     EXPECT_PARTS(expect_success("cd %s && cleave import coco coco.json --images photos -o set", folder),
                  "set: 3 images, 2 with masks, 1 with boxes",
+                 "warning: 1 image that it names is not in photos; the first is gone.png",
                  "says nothing of 1 of 4 images, which were left out; the first is d.png");
     static const uint8_t wanted[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 1, 2, 2, 1, 1, 0, 0,
                                      0, 1, 2, 2, 1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};

@@ -12,6 +12,26 @@
 #include "support/sample.h"
 #include "support/support.h"
 
+/* What somebody has painted since is what is made more of. */
+TEST(a_mask_that_is_there_stays_when_more_is_made_of_it)
+{
+    uint8_t *changed;
+    struct clv_indexed_image mask = {0};
+    run_here("cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o out");
+    must(clv_indexed_image_read(&mask, here("out/0009.png"), NULL, err));
+    size_t n = (size_t)mask.width * (size_t)mask.height;
+    changed = mask.values;
+    memset(changed, 1, n / 2);
+    must(clv_png_write_labels(here("out/0009.png"), mask.width, mask.height, changed, NULL, 0, err));
+    clv_indexed_image_release(&mask);
+    run_here("cp out/0009.png before.png && cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o out "
+             "--overlay --cutout --refine --min-area 50 --resume && cmp out/0009.png before.png && test -e "
+             "out/overlays/0009.jpg && test -e out/cutouts/0009.png");
+    run_here(
+        "rm out/0009.png && cleave segment -m $MODEL --data $SET/manifest.tsv --split test -o out --overlay --cutout "
+        "--refine --min-area 50 --resume && ! cmp -s out/0009.png before.png");
+}
+
 TEST(one_image_goes_into_the_file_that_is_named)
 {
     const char *folder = temporary_folder();
