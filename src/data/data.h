@@ -170,8 +170,9 @@ enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, con
 
 /* How a mask without labels.tsv was read. */
 struct figure {
-    uint8_t value; /* that was read as label 1; 0: none was, or several, or white */
-    bool is_white; /* 255 was read as label 1 */
+    uint8_t value;   /* that was read as label 1; 0: none was, or several, or white */
+    uint32_t colour; /* 1 << 24 | RGB that was; 0: none */
+    bool is_white;   /* 255 was read as label 1 */
     bool has_ground, has_void;
 };
 
@@ -180,21 +181,22 @@ struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item 
                              const struct clv_image_limits *limits);
 
 /* What masks of a set, or of arrays, have in common so far: names are those of the first mask with a figure of `value`,
- * with a 1, with 255 besides, of black and white, and of white alone. */
+ * of `colour`, with a 1, with 255 besides, of black and white, and of white alone. */
 struct figures {
     const char *remedy; /* of a 255 that is ambiguous; NULL: that of files */
     uint8_t value;
-    const char *first, *first_one, *first_strokes, *first_white, *first_blank;
+    uint32_t colour;
+    const char *first, *first_colour, *first_one, *first_strokes, *first_white, *first_blank;
 };
 
-/* Takes in one more mask, whose name is to outlive `all`. CLV_ERR_DATA, with CLV_FAULT_MASK_VALUES, for figures of two
- * values, which are two labels, and for a 255 that nobody can tell: it is figure in masks of black and white, and left
+/* Takes in one more mask, whose name is to outlive `all`. CLV_ERR_DATA for figures of two values or colours, which are
+ * two labels, with CLV_FAULT_MASK_VALUES or CLV_FAULT_MASK_COLOURS, and with the former for a 255 that nobody can tell: it is figure in masks of black and white, and left
  * out in those with a 1; a set may have both, as strokes on the ground alone beside other strokes. */
 enum clv_status figures_agree(struct figures *all, const struct figure *figure, const char *name,
                               struct clv_error *err) CLV_CHECK;
 
-/* The notes of a mask of 0 and one other value, which was read as 1, and of one of 0 and 255. */
-extern const char mask_other_value_note[], mask_white_note[];
+/* The notes of a mask of 0 and one other value, which was read as 1, of one of 0 and 255, and of black and a colour. */
+extern const char mask_other_value_note[], mask_white_note[], mask_colour_note[];
 
 /* What the reader and the writer of tensor files share, and writing arrays that do not fit in memory: the header
  * first, then the caller streams every array. */

@@ -4,19 +4,22 @@
 #include "base/base.h"
 #include "data/data.h"
 
-/* How a mask was read; raw[height][width] are its values, NULL if they are not known. */
-static struct figure figure_of(const struct clv_mask *mask, const uint8_t *raw)
+/* How a mask was read; raw[height][width][channels] are its values or colours, NULL if they are not known. */
+static struct figure figure_of(const struct clv_mask *mask, const uint8_t *raw, int32_t channels)
 {
     size_t n = (size_t)mask->width * (size_t)mask->height;
-    bool has_figure = memchr(mask->labels, 1, n);
+    const uint8_t *first = memchr(mask->labels, 1, n);
     struct figure self = {
-        .value = has_figure && !mask->note,
+        .value = first && !mask->note,
         .is_white = mask->note == mask_white_note,
         .has_ground = memchr(mask->labels, 0, n),
         .has_void = memchr(mask->labels, CLV_VOID, n),
     };
-    for (size_t p = 0; raw && p < n && !self.value && mask->note == mask_other_value_note; p++)
-        self.value = raw[p];
+    const uint8_t *pixel = raw && first ? raw + (first - mask->labels) * channels : NULL;
+    if (pixel && mask->note == mask_other_value_note)
+        self.value = *pixel;
+    if (pixel && mask->note == mask_colour_note && channels == 3)
+        self.colour = (uint32_t)(1 << 24 | pixel[0] << 16 | pixel[1] << 8 | pixel[2]);
     return self;
 }
 
@@ -24,12 +27,17 @@ struct figure figure_of_item(const struct clv_mask *mask, const struct clv_item 
                              const struct clv_image_limits *limits)
 {
     struct clv_indexed_image raw = {0};
+    struct clv_image shown = {0};
     struct clv_error ignored;
-    if (item->is_derived ||
-        (mask->note == mask_other_value_note && clv_indexed_image_read(&raw, item->mask, limits, &ignored) != CLV_OK))
+    bool is_value = mask->note == mask_other_value_note, is_colour = mask->note == mask_colour_note;
+    if (item->is_derived)
         return (struct figure){0};
-    struct figure self = figure_of(mask, raw.values);
+    bool is_indexed = is_value && clv_indexed_image_read(&raw, item->mask, limits, &ignored) == CLV_OK;
+    if ((is_value || is_colour) && !is_indexed && clv_image_read(&shown, item->mask, limits, &ignored) != CLV_OK)
+        return (struct figure){0};
+    struct figure self = figure_of(mask, is_indexed ? raw.values : shown.pixels, is_indexed ? 1 : shown.channels);
     clv_indexed_image_release(&raw);
+    clv_image_release(&shown);
     return self;
 }
 
@@ -39,6 +47,29 @@ static bool differs(const struct figures *all, const struct figure *figure)
     return figure->value && all->value && figure->value != all->value;
 }
 
+/* White beside another value, or figures of two colours, or of white and one, are two labels. */
+static enum clv_status colours_agree(struct figures *all, const struct figure *figure, const char *name,
+                                     struct clv_error *err)
+{
+    const char *remedy = all->remedy ? all->remedy : "a labels.tsv must name what they are";
+    const uint32_t white = 0x1ffffff, colour = figure->is_white && figure->has_ground ? white : figure->colour;
+    if (colour == white && all->value > 1)
+        return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and 255, but %s 0 and %d: %s", name, all->first,
+                          all->value, remedy);
+    if (figure->value > 1 && all->colour == white)
+        return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and %d, but %s 0 and 255: %s", name, figure->value,
+                          all->first_colour, remedy);
+    if (colour && all->colour && colour != all->colour)
+        return fail_fault(err, CLV_FAULT_MASK_COLOURS, "%s: holds black and %u,%u,%u, but %s black and %u,%u,%u: %s",
+                          name, colour >> 16 & 255, colour >> 8 & 255, colour & 255, all->first_colour,
+                          all->colour >> 16 & 255, all->colour >> 8 & 255, all->colour & 255, remedy);
+    if (colour && !all->colour) {
+        all->colour = colour;
+        all->first_colour = name;
+    }
+    return CLV_OK;
+}
+
 enum clv_status figures_agree(struct figures *all, const struct figure *figure, const char *name, struct clv_error *err)
 {
     const char *other = NULL, **first[2] = {NULL, NULL};
@@ -46,6 +77,7 @@ enum clv_status figures_agree(struct figures *all, const struct figure *figure, 
         return fail_fault(err, CLV_FAULT_MASK_VALUES,
                           "%s: holds 0 and %d, but %s 0 and %d: a labels.tsv must name what they are", name,
                           figure->value, all->first, all->value);
+    MUST(colours_agree(all, figure, name, err));
     if (figure->value && !all->value) {
         all->value = figure->value;
         all->first = name;
@@ -85,7 +117,7 @@ static enum clv_status read_all(struct clv_mask *made, struct figure *found, boo
             status = CLV_OK;
         if (!*are_figures)
             continue;
-        found[i] = figure_of(&made[i], values[i].labels);
+        found[i] = figure_of(&made[i], values[i].labels, 1);
         *are_figures = !differs(&all, &found[i]);
         all.value = found[i].value ? found[i].value : all.value;
     }

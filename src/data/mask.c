@@ -9,6 +9,7 @@
 
 const char mask_white_note[] = "black and white were read as 0 background and 1 foreground";
 const char mask_other_value_note[] = "0 and one other value were read as 0 background and 1 foreground";
+const char mask_colour_note[] = "black was read as 0 background, the other colour as 1 foreground";
 
 void clv_mask_release(struct clv_mask *mask)
 {

@@ -103,7 +103,7 @@ static enum clv_status read_colours(struct clv_indexed_image *image, const char 
     }
     image->palette_size = 256; /* these are values, not levels */
     if (match_one_colour(image->values, wide->rgba, n)) {
-        *note = "black was read as 0 background, the other colour as 1 foreground";
+        *note = mask_colour_note;
         return CLV_OK;
     }
     if (!was_transparent)

@@ -32,7 +32,7 @@ TEST(figures_of_one_value_are_label_1_and_values_are_labels_else)
 {
     static const uint8_t figures[3][4] = {{0, 1, 1, 0}, {0, 1, 0, 0}, {0, 0, 0, 1}};
     expect_figures(true, (uint8_t[3][4]){{0, 255, 255, 0}, {0, 255, 0, 0}, {0, 0, 0, 255}}, figures);
-    expect_figures(true, (uint8_t[3][4]){{0, 7, 7, 0}, {0, 7, 0, 0}, {0, 0, 0, 255}}, figures);
+    expect_figures(true, (uint8_t[3][4]){{0, 7, 7, 0}, {0, 7, 0, 0}, {0, 0, 0, 7}}, figures);
     expect_figures(true, (uint8_t[3][4]){{0, 1, 255, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}},
                    (uint8_t[3][4]){{0, 1, 255, 0}, {0, 1, 0, 0}, {0, 0, 0, 0}});
     expect_figures(false, (uint8_t[3][4]){{0, 7, 7, 0}, {0, 8, 0, 0}, {0, 0, 0, 0}}, NULL);
@@ -56,4 +56,33 @@ TEST(a_255_that_nobody_can_tell_is_refused)
             ck_assert_ptr_null(made[k].labels);
         ck_assert(are_figures);
     }
+}
+
+TEST(white_beside_another_value_is_a_second_label)
+{
+    static const uint8_t both[2][3][4] = {{{0, 7, 7, 0}, {0, 0, 0, 0}, {0, 255, 255, 0}},
+                                          {{0, 255, 255, 0}, {0, 0, 0, 0}, {0, 7, 7, 0}}};
+    static const char *const why[2] = {"c: holds 0 and 255, but a 0 and 7: help",
+                                       "c: holds 0 and 7, but a 0 and 255: help"};
+    for (int i = 0; i < 2; i++) {
+        struct clv_mask made[3] = {{0}};
+        bool are_figures = true;
+        must_fail(CLV_ERR_DATA, why[i], read_three(made, &are_figures, both[i], err));
+        ck_assert_ptr_null(made[0].labels);
+    }
+}
+
+TEST(figures_of_two_colours_are_two_labels)
+{
+    struct figures all = {0};
+    const struct figure red = {.colour = 0x1ff0000, .has_ground = true},
+                        green = {.colour = 0x100ff00, .has_ground = true};
+    const struct figure white = {.is_white = true, .has_ground = true}, none = {.has_ground = true};
+    must(figures_agree(&all, &none, "a", err));
+    must(figures_agree(&all, &red, "b", err));
+    must(figures_agree(&all, &red, "c", err));
+    must_fail(CLV_ERR_DATA, "d: holds black and 0,255,0, but b black and 255,0,0: a labels.tsv",
+              figures_agree(&all, &green, "d", err));
+    must_fail(CLV_ERR_DATA, "e: holds black and 255,255,255, but b black and 255,0,0: a labels.tsv",
+              figures_agree(&all, &white, "e", err));
 }
