@@ -219,7 +219,8 @@ struct clv_train_options {
     enum clv_status (*check)(void *context, const struct clv_set *set, const char *path, struct clv_error *err);
     void *check_context;
 
-    bool sequence; /* images are slices: recipe.window, or CLV_DEFAULT_WINDOW, of them are an example */
+    bool sequence;  /* images are slices: recipe.window, or CLV_DEFAULT_WINDOW, of them are an example */
+    bool pixel_net; /* a network of pixels is learned, by which refining decides */
 };
 CLV_API void clv_train_defaults_sized(struct clv_train_options *options, size_t size,
                                       const struct clv_learner *learner);

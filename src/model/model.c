@@ -62,8 +62,7 @@ static enum clv_status propagated_marginals(double *marginals, double *bound, co
     return status;
 }
 
-/* Learners that maximise a likelihood determine the scale of the scores; a margin does not. */
-static bool has_scale(const struct clv_model *model)
+bool model_has_scale(const struct clv_model *model)
 {
     static const char *const likelihood[] = {"pmap", "mpmap", "wmpmap", "crf", "hcrf"};
     const char *learner = clv_record_get(&model->record, "learner");
@@ -80,7 +79,7 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
     struct clv_field field;
     enum clv_status status = model_field_init(&field, model, problem, err);
     bool is_cut = model->decoding.rule == CLV_DECODE_ORACLE;
-    if (status == CLV_OK && !has_scale(model))
+    if (status == CLV_OK && !model_has_scale(model))
         model_scale_scores(&field, 0);
     if (status == CLV_OK && !is_cut && standard_error)
         *standard_error = 0;

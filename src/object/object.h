@@ -115,19 +115,24 @@ enum clv_status objects_measure_samples(double *mean, double *deviation, const s
  * differ, as far as 255 can. O(pixels) mostly, 32 times as much at worst. */
 enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map *map, struct clv_error *err) CLV_CHECK;
 
-/* The ground, the rim and the core of objects, told apart pixel by pixel by small networks of one hidden layer, whose
- * probabilities are averaged. One alone is nearly as good where training and images are alike, and worse where they
- * are not. */
+/* Classes of pixels, such as the ground, the rim and the core of objects, told apart by small networks of one hidden
+ * layer, whose probabilities are averaged. One alone is nearly as good where training and images are alike, and worse
+ * where they are not. */
 
 enum { OBJECT_GROUND, OBJECT_RIM, OBJECT_CORE, OBJECT_CLASSES };
-enum { PIXEL_NET_HIDDEN = 32, PIXEL_NET_INPUTS = 96, PIXEL_NET_AT_ONCE = 32 /* pixels */ };
+enum {
+    PIXEL_NET_HIDDEN = 32,
+    PIXEL_NET_INPUTS = 98, /* PIXEL_BANK_SIZE and two of each class */
+    PIXEL_NET_CLASSES = 32,
+    PIXEL_NET_AT_ONCE = 32 /* pixels */
+};
 
 struct pixel_net {
-    int32_t n_inputs, n_copies;
+    int32_t n_inputs, n_classes, n_copies;
     float *standard; /* [2][n_inputs]: mean, 1 / standard deviation */
     float *weights;  /* [n_copies][pixel_net_size] */
 };
-size_t pixel_net_size(int32_t n_inputs); /* weights of a copy */
+size_t pixel_net_size(int32_t n_inputs, int32_t n_classes); /* weights of a copy */
 void pixel_net_release(struct pixel_net *self);
 
 struct pixel_net_examples {
@@ -135,7 +140,7 @@ struct pixel_net_examples {
     const uint8_t *classes; /* [n] */
     const float *weights;   /* [n] about 1 on average, or NULL: all 1 */
     size_t n;
-    int32_t n_inputs;
+    int32_t n_inputs, n_classes;
 };
 
 /* Learns n_copies: the weighted mean of -log P and a little decay, by Adam (Kingma & Ba 2015) in 8 passes of batches
@@ -143,7 +148,7 @@ struct pixel_net_examples {
 enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_examples *examples, int32_t n_copies,
                                 uint64_t seed, const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
 
-/* probability[OBJECT_CLASSES][PIXEL_NET_AT_ONCE] of inputs x[n_inputs][PIXEL_NET_AT_ONCE], which are standardised in
+/* probability[n_classes][PIXEL_NET_AT_ONCE] of inputs x[n_inputs][PIXEL_NET_AT_ONCE], which are standardised in
  * their place. */
 void pixel_net_say(float *probability, const struct pixel_net *self, float *x);
 

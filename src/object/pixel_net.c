@@ -9,7 +9,7 @@
 
 #define HIDDEN     PIXEL_NET_HIDDEN
 #define PIXELS     PIXEL_NET_AT_ONCE
-#define OUT        4 /* OBJECT_CLASSES and one that is not used, for the width of registers */
+#define MOST       PIXEL_NET_CLASSES
 #define MAX_INPUTS PIXEL_NET_INPUTS
 #define BATCH      256
 #define PASSES     8
@@ -17,10 +17,16 @@
 #define DECAY      4e-5F
 #define CLIP       5 /* standard deviations */
 
-/* A copy's weights: [n_inputs + 1][HIDDEN], the last row the biases, then [HIDDEN + 1][OUT] alike. */
-size_t pixel_net_size(int32_t n_inputs)
+/* Columns of the second layer: the classes and up to three that are not used, for the width of registers. */
+static int32_t columns_of(int32_t n_classes)
 {
-    return ((size_t)n_inputs + 1) * HIDDEN + (HIDDEN + 1) * OUT;
+    return (n_classes + 3) / 4 * 4;
+}
+
+/* A copy's weights: [n_inputs + 1][HIDDEN], the last row the biases, then [HIDDEN + 1][columns] alike. */
+size_t pixel_net_size(int32_t n_inputs, int32_t n_classes)
+{
+    return ((size_t)n_inputs + 1) * HIDDEN + (HIDDEN + 1) * (size_t)columns_of(n_classes);
 }
 
 void pixel_net_release(struct pixel_net *self)
@@ -41,14 +47,15 @@ FOR_EVERY_WIDTH static void standardise(float *restrict x, const float *restrict
         }
 }
 
-/* hidden[HIDDEN][PIXELS] = max(0, W x + b), out[OBJECT_CLASSES][PIXELS] = V hidden + c of x[n_inputs][PIXELS]. */
+/* hidden[HIDDEN][PIXELS] = max(0, W x + b), out[n_classes][PIXELS] = V hidden + c of x[n_inputs][PIXELS]. */
 FOR_EVERY_WIDTH static void forward(float *restrict hidden, float *restrict out, const float *restrict w,
-                                    const float *restrict x, int32_t n_inputs)
+                                    const float *restrict x, int32_t n_inputs, int32_t n_classes)
 {
     const float *v = w + ((size_t)n_inputs + 1) * HIDDEN;
-    for (int c = 0; c < OBJECT_CLASSES; c++)
+    int32_t n_columns = columns_of(n_classes);
+    for (int32_t c = 0; c < n_classes; c++)
         for (int i = 0; i < PIXELS; i++)
-            out[c * PIXELS + i] = v[HIDDEN * OUT + c];
+            out[c * PIXELS + i] = v[HIDDEN * n_columns + c];
     for (int u = 0; u < HIDDEN; u++) {
         float sum[PIXELS];
         for (int i = 0; i < PIXELS; i++)
@@ -58,38 +65,44 @@ FOR_EVERY_WIDTH static void forward(float *restrict hidden, float *restrict out,
                 sum[i] += w[k * HIDDEN + u] * x[k * PIXELS + i];
         for (int i = 0; i < PIXELS; i++)
             hidden[u * PIXELS + i] = sum[i] = sum[i] > 0 ? sum[i] : 0;
-        for (int c = 0; c < OBJECT_CLASSES; c++)
+        for (int32_t c = 0; c < n_classes; c++)
             for (int i = 0; i < PIXELS; i++)
-                out[c * PIXELS + i] += v[u * OUT + c] * sum[i];
+                out[c * PIXELS + i] += v[u * n_columns + c] * sum[i];
     }
 }
 
-/* probability[OBJECT_CLASSES][PIXELS] of out alike. */
-static void softmax(float *probability, const float *out)
+/* probability[n_classes][PIXELS] of out alike. */
+static void softmax(float *probability, const float *out, int32_t n_classes)
 {
-    double e[OBJECT_CLASSES * PIXELS];
+    double e[MOST * PIXELS], sum[PIXELS];
     for (int i = 0; i < PIXELS; i++) {
-        double most = fmax(out[i], fmax(out[PIXELS + i], out[2 * PIXELS + i]));
-        for (int c = 0; c < OBJECT_CLASSES; c++)
+        double most = out[i];
+        for (int32_t c = 1; c < n_classes; c++)
+            most = fmax(most, out[c * PIXELS + i]);
+        for (int32_t c = 0; c < n_classes; c++)
             e[c * PIXELS + i] = out[c * PIXELS + i] - most;
     }
-    exponentials(e, e, 0, OBJECT_CLASSES * PIXELS);
-    for (int i = 0; i < PIXELS; i++) {
-        double sum = e[i] + e[PIXELS + i] + e[2 * PIXELS + i];
-        for (int c = 0; c < OBJECT_CLASSES; c++)
-            probability[c * PIXELS + i] = (float)(e[c * PIXELS + i] / sum);
-    }
+    exponentials(e, e, 0, (size_t)n_classes * PIXELS);
+    memcpy(sum, e, sizeof sum);
+    for (int32_t c = 1; c < n_classes; c++)
+        for (int i = 0; i < PIXELS; i++)
+            sum[i] += e[c * PIXELS + i];
+    for (int32_t c = 0; c < n_classes; c++)
+        for (int i = 0; i < PIXELS; i++)
+            probability[c * PIXELS + i] = (float)(e[c * PIXELS + i] / sum[i]);
 }
 
 void pixel_net_say(float *probability, const struct pixel_net *self, float *x)
 {
-    float hidden[HIDDEN * PIXELS], out[OBJECT_CLASSES * PIXELS], one[OBJECT_CLASSES * PIXELS];
+    float hidden[HIDDEN * PIXELS], out[MOST * PIXELS], one[MOST * PIXELS];
+    int32_t n = self->n_classes * PIXELS;
     standardise(x, self->standard, self->n_inputs);
-    memset(probability, 0, sizeof one);
+    memset(probability, 0, (size_t)n * sizeof *probability);
     for (size_t copy = 0; copy < (size_t)self->n_copies; copy++) {
-        forward(hidden, out, self->weights + copy * pixel_net_size(self->n_inputs), x, self->n_inputs);
-        softmax(one, out);
-        for (int i = 0; i < OBJECT_CLASSES * PIXELS; i++)
+        const float *w = self->weights + copy * pixel_net_size(self->n_inputs, self->n_classes);
+        forward(hidden, out, w, x, self->n_inputs, self->n_classes);
+        softmax(one, out, self->n_classes);
+        for (int32_t i = 0; i < n; i++)
             probability[i] += one[i] / (float)self->n_copies;
     }
 }
@@ -97,32 +110,37 @@ void pixel_net_say(float *probability, const struct pixel_net *self, float *x)
 /* gradient += that of the sum of -log P(class); delta[c][PIXELS] = P(c) - [c is the class], 0 of pixels that are none.
  * */
 FOR_EVERY_WIDTH static void backward(float *restrict gradient, const float *restrict w, const float *restrict x,
-                                     const float *restrict hidden, const float *restrict delta, int32_t n_inputs)
+                                     const float *restrict hidden, const float *restrict delta, int32_t n_inputs,
+                                     int32_t n_classes)
 {
     size_t second = ((size_t)n_inputs + 1) * HIDDEN;
-    float v[OUT][HIDDEN], turned[PIXELS][HIDDEN]; /* by units: weights; what is hidden, then the slope by it */
+    int32_t n_columns = columns_of(n_classes);
+    float v[MOST][HIDDEN], turned[PIXELS][HIDDEN]; /* by units: weights; what is hidden, then the slope by it */
     for (int u = 0; u < HIDDEN; u++)
-        for (int c = 0; c < OUT; c++)
-            v[c][u] = w[second + (size_t)(u * OUT + c)];
+        for (int32_t c = 0; c < n_classes; c++)
+            v[c][u] = w[second + (size_t)(u * n_columns + c)];
     for (int u = 0; u < HIDDEN; u++)
         for (int i = 0; i < PIXELS; i++)
             turned[i][u] = hidden[u * PIXELS + i];
-    for (int c = 0; c < OBJECT_CLASSES; c++) {
+    for (int32_t c = 0; c < n_classes; c++) {
         const float *d = delta + c * PIXELS;
         float sum[HIDDEN] = {0};
         for (int i = 0; i < PIXELS; i++)
             for (int u = 0; u < HIDDEN; u++)
                 sum[u] += d[i] * turned[i][u];
         for (int u = 0; u < HIDDEN; u++)
-            gradient[second + (size_t)(u * OUT + c)] += sum[u];
+            gradient[second + (size_t)(u * n_columns + c)] += sum[u];
         for (int i = 0; i < PIXELS; i++)
-            gradient[second + (size_t)(HIDDEN * OUT + c)] += d[i];
+            gradient[second + (size_t)(HIDDEN * n_columns + c)] += d[i];
     }
-    for (int i = 0; i < PIXELS; i++)
-        for (int u = 0; u < HIDDEN; u++) {
-            float slope = v[0][u] * delta[i] + v[1][u] * delta[PIXELS + i] + v[2][u] * delta[2 * PIXELS + i];
-            turned[i][u] = turned[i][u] > 0 ? slope : 0;
-        }
+    for (int i = 0; i < PIXELS; i++) {
+        float slope[HIDDEN] = {0};
+        for (int32_t c = 0; c < n_classes; c++)
+            for (int u = 0; u < HIDDEN; u++)
+                slope[u] += v[c][u] * delta[c * PIXELS + i];
+        for (int u = 0; u < HIDDEN; u++)
+            turned[i][u] = turned[i][u] > 0 ? slope[u] : 0;
+    }
     for (int32_t k = 0; k <= n_inputs; k++) {
         float sum[HIDDEN] = {0};
         for (int i = 0; i < PIXELS; i++)
@@ -159,7 +177,7 @@ struct descent {
 static void add_gradient(const struct pixel_net *self, struct descent *d, const float *w, const int32_t *pixels, int n)
 {
     const struct pixel_net_examples *examples = d->examples;
-    float x[(MAX_INPUTS + 1) * PIXELS], hidden[HIDDEN * PIXELS], delta[OBJECT_CLASSES * PIXELS];
+    float x[(MAX_INPUTS + 1) * PIXELS], hidden[HIDDEN * PIXELS], delta[MOST * PIXELS];
     for (const int32_t *next = pixels + n; next < pixels + n + PIXELS && next < d->order + examples->n; next++)
         for (int32_t k = 0; k < self->n_inputs; k += 16)
             __builtin_prefetch(examples->inputs + (size_t)*next * (size_t)self->n_inputs + k);
@@ -170,14 +188,14 @@ static void add_gradient(const struct pixel_net *self, struct descent *d, const 
         x[self->n_inputs * PIXELS + i] = 1; /* the biases' input */
     }
     standardise(x, self->standard, self->n_inputs);
-    forward(hidden, delta, w, x, self->n_inputs);
-    softmax(delta, delta);
+    forward(hidden, delta, w, x, self->n_inputs, self->n_classes);
+    softmax(delta, delta, self->n_classes);
     for (int i = 0; i < PIXELS; i++) {
         float weight = i >= n ? 0 : examples->weights ? examples->weights[pixels[i]] : 1;
-        for (int c = 0; c < OBJECT_CLASSES; c++)
+        for (int32_t c = 0; c < self->n_classes; c++)
             delta[c * PIXELS + i] = weight * (delta[c * PIXELS + i] - (i < n && examples->classes[pixels[i]] == c));
     }
-    backward(d->gradient, w, x, hidden, delta, self->n_inputs);
+    backward(d->gradient, w, x, hidden, delta, self->n_inputs, self->n_classes);
 }
 
 static enum clv_status train_copy(struct pixel_net *self, struct descent *d, size_t copy, uint64_t seed,
@@ -189,7 +207,7 @@ static enum clv_status train_copy(struct pixel_net *self, struct descent *d, siz
     uint64_t stream = RNG_STREAM(RNG_INIT, copy);
     for (size_t i = 0; i < d->size; i++) {
         size_t row = i / HIDDEN;
-        double bound = sqrt(6. / (row <= (size_t)m ? m + HIDDEN : HIDDEN + OBJECT_CLASSES));
+        double bound = sqrt(6. / (row <= (size_t)m ? m + HIDDEN : HIDDEN + self->n_classes));
         w[i] = (float)((2 * rng_uniform(seed, stream, i) - 1) * bound);
     }
     memset(d->first, 0, 2 * d->size * sizeof *d->first);
@@ -231,16 +249,18 @@ enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_e
 {
     int32_t n_inputs = examples->n_inputs;
     size_t n = examples->n;
-    struct descent d = {.size = pixel_net_size(n_inputs), .examples = examples};
+    struct descent d = {.size = pixel_net_size(n_inputs, examples->n_classes), .examples = examples};
     struct pixel_net made = {.n_inputs = n_inputs,
+                             .n_classes = examples->n_classes,
                              .n_copies = n_copies,
                              .standard = array_alloc((size_t)n_inputs, 2 * sizeof *made.standard),
                              .weights = array_alloc(d.size, (size_t)n_copies * sizeof *made.weights)};
     d.first = array_alloc(d.size, 3 * sizeof *d.first);
     d.order = array_alloc(n, sizeof *d.order);
     enum clv_status status = CLV_OK;
-    if (n_inputs > MAX_INPUTS || n == 0)
-        status = fail(err, CLV_ERR_USAGE, "a network needs pixels of 1 to %d inputs", MAX_INPUTS);
+    if (n_inputs > MAX_INPUTS || n == 0 || examples->n_classes > MOST)
+        status =
+            fail(err, CLV_ERR_USAGE, "a network needs pixels of 1 to %d inputs and up to %d classes", MAX_INPUTS, MOST);
     else if (!made.standard || !made.weights || !d.first || !d.order)
         status = fail_memory(err);
     else {

@@ -151,6 +151,17 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
     return status;
 }
 
+/* labels[n] of planes[n_labels][n]; of equal ones the first. */
+static void take_likeliest(uint8_t *labels, const float *planes, size_t n_labels, size_t n)
+{
+    for (size_t p = 0; p < n; p++) {
+        size_t best = 0;
+        for (size_t a = 1; a < n_labels; a++)
+            best = planes[a * n + p] > planes[best * n + p] ? a : best;
+        labels[p] = (uint8_t)best;
+    }
+}
+
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,
                               const int32_t *y, const struct map_reader *maps, const struct clv_model *model,
                               struct clv_error *err)
@@ -166,6 +177,24 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
         made.is_open[y[i]] = 1;
     TRY(clv_example_vote(labels, made.nodes, example, y, made.n_labels, err));
     TRY(read_maps(&made, example, maps, model, err));
+    DELIVER(self, made, evidence_release(&made));
+    return status;
+}
+
+enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
+                                struct clv_error *err)
+{
+    struct evidence made = {.n_labels = segmented->net->n_classes,
+                            .n = (size_t)segmented->image->width * (size_t)segmented->image->height};
+    made.plane = made.n * (size_t)made.n_labels;
+    made.nodes = array_alloc(made.plane, sizeof *made.nodes);
+    made.is_open = array_alloc((size_t)made.n_labels, 1);
+    enum clv_status status = made.nodes && made.is_open ? CLV_OK : fail_memory(err);
+    TRY(pixel_look_vote(made.nodes, segmented, err));
+    if (status == CLV_OK) {
+        memset(made.is_open, 1, (size_t)made.n_labels);
+        take_likeliest(labels, made.nodes, (size_t)made.n_labels, made.n);
+    }
     DELIVER(self, made, evidence_release(&made));
     return status;
 }
@@ -192,9 +221,15 @@ static float *weigh(const struct evidence *self, const uint8_t *labels, const st
 enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
                                 const struct refining *refining, struct clv_error *err)
 {
+    const struct clv_refine_options *options = &refining->options;
     float *sum = weigh(self, labels, refining);
-    enum clv_status status =
-        sum ? clv_refine_labels(labels, image, sum, self->n_labels, &refining->options, err) : fail_memory(err);
+    if (!sum)
+        return fail_memory(err);
+    enum clv_status status = CLV_OK;
+    if (options->prior > 0 && options->coupling <= 0 && options->nearby <= 0 && options->overall <= 0)
+        take_likeliest(labels, sum, (size_t)self->n_labels, self->n); /* as a cut would, sooner */
+    else
+        status = clv_refine_labels(labels, image, sum, self->n_labels, options, err);
     array_free(sum);
     return status;
 }

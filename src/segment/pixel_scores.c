@@ -59,7 +59,9 @@ static enum clv_status by_votes(uint8_t *labels, const struct segmented *self, c
                                 struct clv_error *err)
 {
     struct evidence evidence = {0};
-    enum clv_status status = evidence_init(&evidence, labels, self->example, self->y, self->maps, self->model, err);
+    enum clv_status status =
+        self->net ? evidence_of_net(&evidence, labels, self, err)
+                  : evidence_init(&evidence, labels, self->example, self->y, self->maps, self->model, err);
     TRY(evidence_refine(labels, &evidence, self->image, refining, err));
     evidence_release(&evidence);
     return status;
@@ -89,6 +91,8 @@ enum clv_status segmented_refine(uint8_t *labels, const struct segmented *self,
     MUST(refining_of_model(&refining, model, &own, err));
     bool has_learned = refining.is_learned && (self->maps || !model->recipe.n_maps);
     segmented.net = refining.net.weights ? &refining.net : NULL;
+    if (segmented.net && !refining_is_cut(model)) /* a raster's tiles have neither marginals nor features */
+        has_learned &= self->marginals || self->example->problem.row;
     if (refining_is_cut(model))
         return has_learned ? by_scores(labels, &segmented, &refining, err) : by_margins(labels, &segmented, &own, err);
     return has_learned ? by_votes(labels, &segmented, &refining, err)

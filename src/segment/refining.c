@@ -33,7 +33,7 @@ static void describe(struct clv_tensor tensors[2], const struct pixel_net *net)
     tensors[1] = (struct clv_tensor){.name = NETWORK,
                                      .dtype = CLV_F32,
                                      .n_dimensions = 2,
-                                     .shape = {net->n_copies, (int64_t)pixel_net_size(net->n_inputs)},
+                                     .shape = {net->n_copies, (int64_t)pixel_net_size(net->n_inputs, net->n_classes)},
                                      .data = net->weights};
 }
 
@@ -41,7 +41,8 @@ static enum clv_status view_net(struct pixel_net *net, const struct clv_model *m
 {
     struct clv_tensor wanted[2];
     const float *data[2];
-    *net = (struct pixel_net){.n_inputs = pixel_look_inputs(model->recipe.n_maps), .n_copies = REFINING_COPIES};
+    *net = (struct pixel_net){
+        .n_inputs = pixel_look_inputs(model), .n_classes = pixel_look_classes(model), .n_copies = REFINING_COPIES};
     describe(wanted, net);
     for (int k = 0; k < 2; k++) {
         const struct clv_tensor *found = clv_model_attached(model, wanted[k].name);
@@ -59,9 +60,14 @@ static enum clv_status view_net(struct pixel_net *net, const struct clv_model *m
     return CLV_OK;
 }
 
-bool refining_is_learned(const struct clv_model *model)
+bool refining_has_net(const struct clv_model *model)
 {
-    return model->recipe.n_maps || (model->first && refining_is_cut(model));
+    return clv_model_attached(model, NETWORK) != NULL;
+}
+
+bool refining_is_learned(const struct clv_model *model, bool wants_net)
+{
+    return model->recipe.n_maps || wants_net || (model->first && refining_is_cut(model));
 }
 
 enum clv_status refining_of_model(struct refining *refining, const struct clv_model *model,

@@ -4,7 +4,7 @@
 enum clv_status refining_learn(struct clv_model *model, const struct refining_source *source, struct clv_error *err)
 {
     struct refining learned = {.is_learned = true};
-    if (!refining_is_learned(model) || !source->n_examples)
+    if (!refining_is_learned(model, source->wants_net) || !source->n_examples)
         return CLV_OK;
     clv_refine_defaults(&learned.options);
     enum clv_status status = refining_is_cut(model) ? refining_learn_scores(&learned, model, source, err)

@@ -270,7 +270,8 @@ enum clv_status refining_learn_scores(struct refining *refining, const struct cl
     self.rows = array_zalloc(self.n_rows, sizeof *self.rows);
     self.samples = array_zalloc(self.n_samples, sizeof *self.samples);
     enum clv_status status = self.rows && self.samples ? CLV_OK : fail_memory(err);
-    TRY_IF(model->first, refining_nets_learn(&self.nets, model, source, self.n_rows, self.row_stride, err));
+    TRY_IF(model->first || source->wants_net,
+           refining_nets_learn(&self.nets, model, source, self.n_rows, self.row_stride, err));
     TRY(fit_all(&self, err));
     TRY(parallel_for(self.n_samples, source->n_threads, prepare, &self, err));
     TRY(search_coupling(&self, err));

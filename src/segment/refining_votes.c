@@ -7,6 +7,8 @@
 #include "segment/segment.h"
 
 #define MOST_IMAGES 16
+#define NET_IMAGES  200
+#define NET_PRIOR   4 /* of what a network says; couplings and colours are searched for against that */
 
 /* One image, ready to be refined again and again. */
 struct sample {
@@ -23,6 +25,7 @@ struct search {
     struct sample *samples;
     size_t n;
     struct refining tried;
+    struct refining_nets nets;
 };
 
 static void sample_release(struct sample *sample)
@@ -40,8 +43,11 @@ static enum clv_status prepare(void *context, size_t index, int thread, struct c
     struct labelled_image *labelled = &sample->labelled;
     enum clv_status status =
         labelled_image_init(labelled, self->model, self->source, &self->source->examples[index * self->stride], err);
-    TRY(evidence_init(&sample->evidence, labelled->painted, &labelled->nodes, labelled->y, labelled->maps,
-                      &labelled->model, err));
+    struct segmented view = labelled_image_view(labelled);
+    view.net = refining_nets_other(&self->nets, index * self->stride);
+    TRY_IF(view.net, evidence_of_net(&sample->evidence, labelled->painted, &view, err));
+    TRY_IF(!view.net, evidence_init(&sample->evidence, labelled->painted, &labelled->nodes, labelled->y, labelled->maps,
+                                    &labelled->model, err));
     TRY_IF(!(sample->refined = array_alloc(labelled->n, 1)), fail_memory(err));
     return status;
 }
@@ -92,24 +98,17 @@ static enum clv_status search_one(double *least, struct search *self, double *nu
 
 #define VALUES(...) (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double)
 
-static enum clv_status search_all(struct search *self, struct clv_error *err)
+struct search_step {
+    double *number; /* NULL: the weight of each map */
+    const double *values;
+    size_t n;
+};
+
+static enum clv_status search_steps(struct search *self, const struct search_step *steps, size_t n_steps,
+                                    struct clv_error *err)
 {
     double least = INFINITY;
-    struct clv_refine_options *options = &self->tried.options;
     int32_t n_maps = self->model->recipe.n_maps;
-    const struct {
-        double *number; /* NULL: the weight of each map */
-        const double *values;
-        size_t n;
-    } steps[] = {
-        {NULL, VALUES(0.25, 0.5, 1, 2)},
-        {&options->coupling, VALUES(1, 4, 8)},
-        {&options->prior, VALUES(0.5, 1, 1.5, 3)},
-        {&options->nearby, VALUES(0, 0.5, 0.75, 1.5)},
-        {NULL, VALUES(0, 0.25, 0.5, 0.75, 1, 1.5, 2)},
-        {&options->coupling, VALUES(1, 1.5, 2, 3, 4, 6, 8)},
-    };
-    size_t n_steps = sizeof steps / sizeof *steps;
     enum clv_status status = try_all(&least, self, err);
     for (size_t k = 0; k < n_steps && status == CLV_OK; k++) {
         report_progress(self->source->progress, "learning to refine", k, n_steps, NULL);
@@ -118,6 +117,32 @@ static enum clv_status search_all(struct search *self, struct clv_error *err)
                                 steps[k].values, steps[k].n, err);
     }
     return status;
+}
+
+static enum clv_status search_of_net(struct search *self, struct clv_error *err)
+{
+    struct clv_refine_options *options = &self->tried.options;
+    options->prior = NET_PRIOR;
+    options->coupling = options->nearby = options->overall = options->balance = 0;
+    const struct search_step steps[] = {
+        {&options->coupling, VALUES(0.25, 0.5, 1, 2)},
+        {&options->nearby, VALUES(0.25, 0.5)},
+    };
+    return search_steps(self, steps, sizeof steps / sizeof *steps, err);
+}
+
+static enum clv_status search_all(struct search *self, struct clv_error *err)
+{
+    struct clv_refine_options *options = &self->tried.options;
+    const struct search_step steps[] = {
+        {NULL, VALUES(0.25, 0.5, 1, 2)},
+        {&options->coupling, VALUES(1, 4, 8)},
+        {&options->prior, VALUES(0.5, 1, 1.5, 3)},
+        {&options->nearby, VALUES(0, 0.5, 0.75, 1.5)},
+        {NULL, VALUES(0, 0.25, 0.5, 0.75, 1, 1.5, 2)},
+        {&options->coupling, VALUES(1, 1.5, 2, 3, 4, 6, 8)},
+    };
+    return search_steps(self, steps, sizeof steps / sizeof *steps, err);
 }
 
 /* Examples evenly from the first on. */
@@ -134,11 +159,21 @@ enum clv_status refining_learn_votes(struct refining *refining, const struct clv
                                      const struct refining_source *source, struct clv_error *err)
 {
     struct search search = {.model = model, .source = source, .tried = *refining};
+    size_t n_rows = source->n_examples < NET_IMAGES ? source->n_examples : NET_IMAGES;
     enum clv_status status = choose_samples(&search, err);
+    TRY_IF(source->wants_net,
+           refining_nets_learn(&search.nets, model, source, n_rows, source->n_examples / n_rows, err));
+    bool has_net = status == CLV_OK && refining_nets_other(&search.nets, 0);
     TRY(parallel_for(search.n, source->n_threads, prepare, &search, err));
-    TRY(search_all(&search, err));
+    TRY(has_net ? search_of_net(&search, err) : search_all(&search, err));
     if (status == CLV_OK)
         *refining = search.tried;
+    if (status == CLV_OK && has_net) {
+        refining->net = search.nets.nets[NET_ALL];
+        refining->net_weight = 1;
+        search.nets.nets[NET_ALL] = (struct pixel_net){0};
+    }
+    refining_nets_release(&search.nets);
     for (size_t i = 0; search.samples && i < search.n; i++)
         sample_release(&search.samples[i]);
     array_free(search.samples);

@@ -38,8 +38,11 @@ struct refining {
 /* Two labels that a cut finds: pixels have scores. Others vote. */
 bool refining_is_cut(const struct clv_model *model);
 
-/* Models with maps learn how to refine, and those of two stages whose pixels have scores, with a network. */
-bool refining_is_learned(const struct clv_model *model);
+bool refining_has_net(const struct clv_model *model);
+
+/* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where a
+ * network of pixels is wanted. */
+bool refining_is_learned(const struct clv_model *model, bool wants_net);
 
 /* The model's own, if it has learned it; of `options`, what differs from clv_refine_defaults is taken over.
  * CLV_ERR_DATA if the model's tensor is not as above. */
@@ -51,6 +54,7 @@ enum clv_status refining_attach(struct clv_model *model, const struct refining *
 /* What is known of the pixels of an image whose labels vote before they are labelled anew: what the nodes under them
  * say, and what the image's maps say of a pixel beyond what they say of its node on average. */
 
+struct segmented;
 struct evidence {
     int32_t n_labels, n_maps;
     size_t n, plane;  /* pixels, and n_labels times as many */
@@ -66,6 +70,10 @@ enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const stru
                               struct clv_error *err) CLV_CHECK;
 
 /* labels[height][width], as painted, are refined. */
+/* The same of models with a network, by what it says of pixels; labels[height][width] become the likeliest ones. */
+enum clv_status evidence_of_net(struct evidence *self, uint8_t *labels, const struct segmented *segmented,
+                                struct clv_error *err) CLV_CHECK;
+
 enum clv_status evidence_refine(uint8_t *labels, const struct evidence *self, const struct clv_image *image,
                                 const struct refining *refining, struct clv_error *err) CLV_CHECK;
 
@@ -82,6 +90,7 @@ struct segmented {
     const struct clv_model *model;
     struct clv_oracle *oracle;
     const double *margin;        /* of the nodes as clv_oracle_margins has them; NULL: the oracle is asked */
+    const double *marginals;     /* [nodes][n_labels] for the network of labels that vote; NULL: asked of the problem */
     const struct pixel_net *net; /* or NULL */
 };
 
@@ -102,23 +111,28 @@ typedef void pixel_term_use(void *context, int32_t term, const float *plane);
 enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_term_use *use, void *context,
                             struct clv_error *err) CLV_CHECK;
 
-/* What a small network looks at in each pixel of a segmented image at its working size, to say how likely it is figure:
- * filters of the image, what the model says around the pixel (pixel_bank.c), and the pixel's other terms. */
+/* What a small network looks at in each pixel of a segmented image at its working size, to say which class it is of:
+ * filters of the image (pixel_bank.c); of labels that a cut finds, what the model says around the pixel, and the pixel's
+ * other terms; of others the marginals of its node, and these around it. */
 struct pixel_look {
     struct pixel_bank bank;
-    size_t n; /* pixels of the working size */
-    int32_t n_maps;
-    float *terms; /* [3 + 3 maps][n] */
+    size_t n;      /* pixels of the working size */
+    int32_t n_own; /* planes besides the bank's */
+    float *own;    /* [n_own][n]: the terms, 3 + 3 maps; or [2 scales][n_labels] */
 };
-int32_t pixel_look_inputs(int32_t n_maps);
+int32_t pixel_look_inputs(const struct clv_model *model);
+int32_t pixel_look_classes(const struct clv_model *model); /* OBJECT_CLASSES; of labels that vote, these */
 void pixel_look_release(struct pixel_look *self);
 
-/* O(pixels), about 230 bytes a working pixel. */
+/* O(pixels), about 230 bytes a working pixel, and 8 a label that votes. */
 enum clv_status pixel_look_init(struct pixel_look *self, const struct segmented *segmented,
                                 struct clv_error *err) CLV_CHECK;
 
 /* x[pixel_look_inputs][stride] of n <= stride pixels from `pixel` on. */
 void pixel_look_at(float *x, size_t stride, const struct pixel_look *self, size_t pixel, size_t n);
+
+/* votes[n_labels][height][width] = the probabilities by segmented->net of labels that vote. */
+enum clv_status pixel_look_vote(float *votes, const struct segmented *segmented, struct clv_error *err) CLV_CHECK;
 
 /* pixel_terms, and the network's if there is one: its log-odds, of an image larger than the working size between pixels
  * of that. */
@@ -135,20 +149,31 @@ enum clv_status all_pixel_terms(const struct segmented *segmented, bool is_nearb
 
 /* A training image, and the weights of a model that has not seen it. */
 struct refining_example {
-    size_t item; /* of the set */
+    size_t item; /* of the images */
     const struct clv_problem *problem;
     const double *w;
+    int32_t first_node; /* of the image in the problem, which slices share */
+    bool is_slice;
+};
+
+/* Where images and masks are: those of a set, or in memory. */
+struct refining_images {
+    const struct clv_set *set;
+    const struct clv_image *images; /* [n] in memory; NULL: of the set */
+    const struct clv_mask *masks;   /* [n] */
+    size_t n;
+    const struct clv_image_limits *limits;
 };
 
 /* What is learned from. */
 struct refining_source {
-    const struct clv_set *set;
+    struct refining_images from;
     const struct refining_example *examples;
     size_t n_examples;
     uint64_t seed;
     int n_threads;
     double iou_weight;
-    const struct clv_image_limits *limits;
+    bool wants_net; /* not of labels that vote with maps, nor of more than PIXEL_NET_CLASSES */
     const struct clv_progress *progress;
 };
 
@@ -190,8 +215,10 @@ struct labelled_image {
     struct map_reader *maps;
     struct clv_oracle *oracle;
     int32_t *y;
-    uint8_t *painted; /* [n] */
-    size_t n;         /* pixels */
+    double *margin;    /* of a slice's nodes, by a cut */
+    double *marginals; /* where the source wants a network of labels that vote */
+    uint8_t *painted;  /* [n] */
+    size_t n;          /* pixels */
 };
 void labelled_image_release(struct labelled_image *self);
 

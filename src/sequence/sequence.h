@@ -187,9 +187,10 @@ struct slice_window {
 };
 
 /* y[nodes of all slices], one slice after the other: the labels of all at once; of two labels by a cut, which is exact,
- * of more by alpha-expansion. margin likewise as of clv_oracle_margins, where a cut gave them; NULL: not wanted.
+ * of more by alpha-expansion. margin likewise as of clv_oracle_margins, where a cut gave them; NULL: not wanted, as are
+ * marginals[nodes][n_labels], which are model_marginals.
  * CLV_ERR_DATA for slices of different sizes. Memory of the slices' features again. */
-enum clv_status window_label(int32_t *y, double *margin, const struct slice_window *window,
+enum clv_status window_label(int32_t *y, double *margin, double *marginals, const struct slice_window *window,
                              const struct clv_model *model, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
 /* A sequence labelled window by window (slices.c), in memory of one window besides that of images. What goes through
@@ -213,7 +214,8 @@ struct slices {
     size_t offset;         /* where the loop at hand begins */
     int32_t *y;            /* of the window's nodes */
     double *margin;        /* likewise; NULL: no cut gives them */
-    size_t node_capacity, margin_capacity;
+    double *marginals;     /* [nodes][n_labels] for a network of pixels; NULL: the model has none */
+    size_t node_capacity, margin_capacity, marginal_capacity;
 };
 
 /* All of them, in order, those of a window at once. A slice that cannot be read is missing in windows, and slices_paint

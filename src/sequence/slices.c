@@ -6,7 +6,6 @@
 
 #include "base/base.h"
 #include "model/model.h"
-#include "refine/refine.h"
 #include "segment/segment.h"
 
 /* A slice of the window at hand; without nodes where it could not be read, or is not read yet. */
@@ -41,7 +40,8 @@ static enum clv_status label(struct slices *self, size_t first, size_t n, struct
 {
     struct slice **slices = array_alloc(n, sizeof *slices);
     bool *is_apart = array_zalloc(n, sizeof *is_apart), is_cut = refining_is_cut(self->model);
-    size_t n_nodes = 0;
+    bool has_net = !is_cut && refining_has_net(self->model);
+    size_t n_nodes = 0, n_labels = (size_t)self->model->shape.n_labels;
     enum clv_status status = slices && is_apart ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         struct loaded *loaded = &self->loaded[first + i];
@@ -52,10 +52,13 @@ static enum clv_status label(struct slices *self, size_t first, size_t n, struct
     }
     TRY_IF(array_reserve((void **)&self->y, &self->node_capacity, n_nodes + 1, sizeof *self->y) ||
                (is_cut &&
-                array_reserve((void **)&self->margin, &self->margin_capacity, n_nodes + 1, sizeof *self->margin)),
+                array_reserve((void **)&self->margin, &self->margin_capacity, n_nodes + 1, sizeof *self->margin)) ||
+               (has_net && array_reserve((void **)&self->marginals, &self->marginal_capacity, n_nodes + 1,
+                                         n_labels * sizeof *self->marginals)),
            fail_memory(err));
     const struct slice_window window = {slices, is_apart, n};
-    TRY_IF(n_nodes, window_label(self->y, is_cut ? self->margin : NULL, &window, self->model, self->oracle, err));
+    TRY_IF(n_nodes, window_label(self->y, is_cut ? self->margin : NULL, has_net ? self->marginals : NULL, &window,
+                                 self->model, self->oracle, err));
     arrays_free(slices, is_apart);
     return status;
 }
@@ -66,17 +69,23 @@ enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t 
     const struct loaded *loaded = &self->loaded[index];
     const struct clv_example *slice = &loaded->slice.example;
     const int32_t *y = self->y + loaded->first_node;
-    struct clv_refine_options options;
     if (loaded->status != CLV_OK) {
         *err = loaded->error;
         return loaded->status;
     }
-    clv_refine_defaults(&options);
     MUST(labelled_image_paint(labels, slice, y, self->model->shape.n_labels, err));
     if (!refines)
         return CLV_OK;
-    return self->margin ? refine_by_margins(labels, image, slice, self->margin + loaded->first_node, &options, err)
-                        : refine_by_votes(labels, image, slice, y, self->model->shape.n_labels, &options, err);
+    const struct segmented segmented = {
+        .image = image,
+        .example = slice,
+        .y = y,
+        .painted = labels,
+        .model = self->model,
+        .margin = self->margin ? self->margin + loaded->first_node : NULL,
+        .marginals =
+            self->marginals ? self->marginals + loaded->first_node * (size_t)self->model->shape.n_labels : NULL};
+    return segmented_refine(labels, &segmented, NULL, err);
 }
 
 const struct clv_problem *slices_problem(const struct slices *self, size_t index)
@@ -121,6 +130,6 @@ enum clv_status slices_label(struct slices *self, struct clv_error *err)
     for (size_t i = 0; self->loaded && i < self->n; i++)
         slice_release(&self->loaded[i].slice);
     clv_oracle_free(self->oracle);
-    arrays_free(self->loaded, self->y, self->margin);
+    arrays_free(self->loaded, self->y, self->margin, self->marginals);
     return status;
 }

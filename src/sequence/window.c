@@ -31,7 +31,7 @@ static enum clv_status expand(int32_t *y, const struct clv_model *model, const s
     return status;
 }
 
-enum clv_status window_label(int32_t *y, double *margin, const struct slice_window *window,
+enum clv_status window_label(int32_t *y, double *margin, double *marginals, const struct slice_window *window,
                              const struct clv_model *model, struct clv_oracle *oracle, struct clv_error *err)
 {
     struct clv_example all = {0};
@@ -39,6 +39,7 @@ enum clv_status window_label(int32_t *y, double *margin, const struct slice_wind
     bool expands = model->shape.n_labels > 2 && model->shape.pairwise == CLV_PAIRWISE_POTTS;
     TRY(expands ? expand(y, model, &all.problem, oracle, err) : clv_model_predict(y, model, &all.problem, oracle, err));
     TRY_IF(margin, clv_oracle_margins(oracle, margin, y, err));
+    TRY_IF(marginals, model_marginals(marginals, model, &all.problem, err));
     clv_example_release(&all);
     return status;
 }

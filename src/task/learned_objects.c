@@ -20,9 +20,9 @@ static void describe(struct clv_tensor tensors[N_TENSORS], const struct object_m
                                 nets[1].standard, nets[1].weights,  objects->weights};
     const int64_t shapes[][2] = {{1},
                                  {2, PIXEL_BANK_SIZE},
-                                 {object_net_copies[0], (int64_t)pixel_net_size(PIXEL_BANK_SIZE)},
+                                 {object_net_copies[0], (int64_t)pixel_net_size(PIXEL_BANK_SIZE, OBJECT_CLASSES)},
                                  {2, PIXEL_CONTEXT_SIZE},
-                                 {object_net_copies[1], (int64_t)pixel_net_size(PIXEL_CONTEXT_SIZE)},
+                                 {object_net_copies[1], (int64_t)pixel_net_size(PIXEL_CONTEXT_SIZE, OBJECT_CLASSES)},
                                  {EDGE_PROBLEM_OWN + BORDER_FEATURES}};
     for (int k = 0; k < N_TENSORS; k++)
         tensors[k] = (struct clv_tensor){.name = names[k],
@@ -80,7 +80,7 @@ static enum clv_status view(struct object_model *objects, const struct clv_model
     objects->shrink = *(const float *)found[SHRINK]->data;
     for (int k = 0; k < 2; k++)
         objects->nets[k] =
-            (struct pixel_net){k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE, object_net_copies[k],
+            (struct pixel_net){k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE, OBJECT_CLASSES, object_net_copies[k],
                                (float *)found[STANDARD + 2 * k]->data, (float *)found[NETWORK + 2 * k]->data};
     objects->n_weights = (int32_t)wanted[BORDER].shape[0];
     objects->weights = found[BORDER] ? (double *)found[BORDER]->data : NULL;

@@ -334,7 +334,8 @@ struct train_data {
     bool counts_pixels;   /* errors weigh their pixels */
     double label_weights; /* the exponent, given or chosen */
     struct clv_labels labels;
-    struct clv_set set; /* the dataset's images, in its order; kept where there are maps or objects */
+    struct clv_set set;     /* the dataset's images, in its order; kept where there are maps or objects */
+    struct clv_mask *masks; /* [n_masks] of images in memory, as they were read */
     size_t n_masks, n_boxed, n_unlabelled, n_mirrored; /* the dataset's images in this order */
     char digest[DIGEST_SIZE];
 };

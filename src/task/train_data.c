@@ -27,6 +27,9 @@ void train_data_release(struct train_data *data)
     clv_recipe_release(&data->recipe);
     clv_labels_release(&data->labels);
     clv_set_release(&data->set);
+    for (size_t i = 0; data->masks && i < data->n_masks; i++)
+        clv_mask_release(&data->masks[i]);
+    array_free(data->masks);
     *data = (struct train_data){0};
 }
 
@@ -263,7 +266,7 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     bool has_objects = false;
     for (size_t i = 0; i < set->n_items && !has_windows; i++)
         has_objects |= set->items[i].instances != NULL;
-    if (status == CLV_OK && (data->recipe.n_maps || options->stages > 1 || has_objects)) {
+    if (status == CLV_OK && (data->recipe.n_maps || options->stages > 1 || options->pixel_net || has_objects)) {
         data->set = *set;
         *set = (struct clv_set){0};
     }

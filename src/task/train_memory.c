@@ -128,9 +128,13 @@ enum clv_status train_data_in_memory(struct train_data *data, const struct clv_t
                                 err));
         TRY(make_dataset(data, options, masks, err));
     }
+    for (size_t i = 0; i < n && status == CLV_OK && !are_figures; i++) {
+        made[i] = options->masks[i];
+        made[i].labels = array_copy(made[i].labels, (size_t)made[i].width * (size_t)made[i].height, 1);
+        if (!made[i].labels)
+            status = fail_memory(err);
+    }
     data->n_masks = n;
-    for (size_t i = 0; i < n && made; i++)
-        clv_mask_release(&made[i]);
-    array_free(made);
+    data->masks = made;
     return status;
 }

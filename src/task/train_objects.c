@@ -358,7 +358,8 @@ enum clv_status train_objects(struct object_model *model, const struct object_so
         const struct pixel_net_examples examples = {.inputs = self.inputs,
                                                     .classes = self.classes,
                                                     .n = n * self.n_samples,
-                                                    .n_inputs = k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE};
+                                                    .n_inputs = k ? PIXEL_CONTEXT_SIZE : PIXEL_BANK_SIZE,
+                                                    .n_classes = OBJECT_CLASSES};
         TRY(pixel_net_train(&made.nets[k], &examples, object_net_copies[k], like->seed + (uint64_t)k, like->progress,
                             err));
     }

@@ -198,6 +198,11 @@ const struct clv_option train_option_rows[] = {
          "2: a second model sees what a first one says nearby\n"
          "More accurate, but takes 6 trainings more; of two labels 8, and a network of pixels for --refine. The first "
          "one is learned without the image in question"},
+    {"pixel-net", 0, NULL, SECTION_LEARNED, 0, CLV_OPTION_FLAG, AT(pixel_net),
+     .help =
+         "A small network says what pixels are, by what the model says and filters; for segment --refine\n"
+         "Finds what is finer than regions, such as membranes. Takes two trainings more, each without a half of the "
+         "images, which the network then learns from"},
     {"label-costs", 0, "X", SECTION_LEARNED, 0, CLV_OPTION_NUMBER, AT(label_costs), .minimum = 0,
      .maximum = CLV_MAX_LABEL_COSTS,
      .help = "With --stages 2 and three labels or more: a price for each label that an image has\n"

@@ -8,6 +8,7 @@
 #include "feature/recipe/recipe.h"
 #include "learn/learners.h"
 #include "model/model.h"
+#include "segment/segment.h"
 #include "task/task.h"
 
 /* All that one run has, stage by stage. */
@@ -67,6 +68,26 @@ static void suit_windows(struct clv_training *training, const struct clv_train_o
     }
 }
 
+/* What a network of pixels needs. */
+static enum clv_status check_pixel_net(const struct run *self, struct clv_error *err)
+{
+    const struct clv_train_options *options = self->options;
+    const struct train_data *data = &self->data;
+    int32_t n_labels = self->training.shape.n_labels;
+    size_t least = data->recipe.window ? 2 : 4;
+    const char *what = data->recipe.window ? "windows of slices" : "images";
+    FAIL_IF(!data->set.n_items && !options->n_images, CLV_ERR_USAGE,
+            "--pixel-net: looks at images, which %s does not have", options->data);
+    FAIL_IF(options->mirror, CLV_ERR_USAGE, "--pixel-net: goes without --mirror");
+    FAIL_IF(data->recipe.n_maps && n_labels > 2, CLV_ERR_USAGE, "--pixel-net: of %d labels it goes without maps",
+            n_labels);
+    FAIL_IF(n_labels > PIXEL_NET_CLASSES, CLV_ERR_USAGE, "--pixel-net: %d labels, at most %d", n_labels,
+            PIXEL_NET_CLASSES);
+    FAIL_IF(data->n_masks < least, CLV_ERR_USAGE, "--pixel-net: needs %zu %s with masks, there are %zu", least, what,
+            data->n_masks);
+    return CLV_OK;
+}
+
 /* Reads all that is learned from, and describes the training. */
 static enum clv_status gather(struct run *self, struct clv_error *err)
 {
@@ -99,6 +120,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     if (self->data.recipe.window)
         suit_windows(training, options);
     TRY(train_shape_choose(&training->shape, options, self->data.dataset, err));
+    TRY_IF(options->pixel_net, check_pixel_net(self, err));
     TRY_IF(options->init, train_init_use(training, &self->start, options, &self->data, err));
     TRY(train_weak_list(&self->weak, &self->data, options->learner, &training->shape, progress, err));
     training->weak = self->weak.examples;
@@ -179,7 +201,13 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
         status = stages_price(model, self->stages.presence, options->label_costs, &self->training, model->w, err);
     if (status == CLV_OK && !result->interrupted) {
         const struct clv_training training = train_weak_held_out(&self->training, &self->weak);
-        status = train_refining(model, options->learner, &training, &self->data.set, &options->limits, err);
+        status = train_refining(model, options->learner, &training,
+                                &(struct refining_images){.set = &self->data.set,
+                                                          .images = options->n_images ? options->images : NULL,
+                                                          .masks = self->data.masks,
+                                                          .n = options->n_images,
+                                                          .limits = &options->limits},
+                                options->pixel_net, err);
     }
     if (status == CLV_OK && !result->interrupted && self->data.set.n_items)
         status = learned_objects_train(model, &self->data.set, self->data.n_masks, options, err);

@@ -182,7 +182,7 @@ TEST(any_number_of_threads_learns_the_same_bytes)
     ck_assert_int_eq(one.n_weights, three.n_weights);
     ck_assert_mem_eq(one.weights, three.weights, (size_t)one.n_weights * sizeof *one.weights);
     ck_assert_mem_eq(one.nets[0].weights, three.nets[0].weights,
-                     pixel_net_size(one.nets[0].n_inputs) * sizeof *one.nets[0].weights);
+                     pixel_net_size(one.nets[0].n_inputs, OBJECT_CLASSES) * sizeof *one.nets[0].weights);
     object_model_release(&one);
     object_model_release(&three);
 }

@@ -33,7 +33,8 @@ static struct pixel_net train(const struct pixels *pixels, size_t n, bool is_wei
                                                 .classes = pixels->classes,
                                                 .weights = is_weighted ? pixels->weights : NULL,
                                                 .n = n,
-                                                .n_inputs = N_INPUTS};
+                                                .n_inputs = N_INPUTS,
+                                                .n_classes = OBJECT_CLASSES};
     must(pixel_net_train(&net, &examples, N_COPIES, 3, NULL, err));
     return net;
 }
@@ -67,7 +68,7 @@ TEST(probabilities_are_shares_of_the_weights)
 
 static void expect_same(const struct pixel_net *a, const struct pixel_net *b)
 {
-    ck_assert_mem_eq(a->weights, b->weights, N_COPIES * pixel_net_size(N_INPUTS) * sizeof *a->weights);
+    ck_assert_mem_eq(a->weights, b->weights, N_COPIES * pixel_net_size(N_INPUTS, OBJECT_CLASSES) * sizeof *a->weights);
     ck_assert_mem_eq(a->standard, b->standard, 2 * N_INPUTS * sizeof *a->standard);
 }
 
@@ -81,7 +82,8 @@ TEST(no_weights_are_all_1_and_the_class_of_a_pixel_of_weight_0_teaches_nothing)
     for (int i = 0; i < FEW; i += 3)
         pixels->weights[i] = 0;
     struct pixel_net fewer = train(pixels, FEW, true);
-    ck_assert_mem_ne(plain.weights, fewer.weights, N_COPIES * pixel_net_size(N_INPUTS) * sizeof *plain.weights);
+    ck_assert_mem_ne(plain.weights, fewer.weights,
+                     N_COPIES * pixel_net_size(N_INPUTS, OBJECT_CLASSES) * sizeof *plain.weights);
     for (int i = 0; i < FEW; i += 3)
         pixels->classes[i] = OBJECT_RIM;
     struct pixel_net others = train(pixels, FEW, true);
@@ -96,10 +98,10 @@ TEST(no_weights_are_all_1_and_the_class_of_a_pixel_of_weight_0_teaches_nothing)
 TEST(nothing_is_learned_from_no_pixels_or_too_many_inputs)
 {
     struct pixel_net net = {.n_copies = 77};
-    struct pixel_net_examples examples = {.n_inputs = N_INPUTS};
-    must_fail(CLV_ERR_USAGE, "pixels of 1 to 96 inputs", pixel_net_train(&net, &examples, 1, 1, NULL, err));
+    struct pixel_net_examples examples = {.n_inputs = N_INPUTS, .n_classes = OBJECT_CLASSES};
+    must_fail(CLV_ERR_USAGE, "pixels of 1 to 98 inputs", pixel_net_train(&net, &examples, 1, 1, NULL, err));
     examples.n = 1;
     examples.n_inputs = PIXEL_NET_INPUTS + 1;
-    must_fail(CLV_ERR_USAGE, "pixels of 1 to 96 inputs", pixel_net_train(&net, &examples, 1, 1, NULL, err));
+    must_fail(CLV_ERR_USAGE, "pixels of 1 to 98 inputs", pixel_net_train(&net, &examples, 1, 1, NULL, err));
     ck_assert_int_eq(net.n_copies, 77);
 }

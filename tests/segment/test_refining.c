@@ -80,9 +80,12 @@ static void begin(void)
         self->wrong[k] = -self->w[k];
     clv_training_result_release(&result);
     for (size_t i = 0; i < N_IMAGES; i++)
-        self->examples[i] = (struct refining_example){i, &self->problems[i], self->w};
-    self->source = (struct refining_source){
-        .set = &self->set, .examples = self->examples, .n_examples = N_IMAGES, .n_threads = 1, .iou_weight = 0.25};
+        self->examples[i] = (struct refining_example){.item = i, .problem = &self->problems[i], .w = self->w};
+    self->source = (struct refining_source){.from = {.set = &self->set},
+                                            .examples = self->examples,
+                                            .n_examples = N_IMAGES,
+                                            .n_threads = 1,
+                                            .iou_weight = 0.25};
 }
 
 static void end(void)
@@ -312,7 +315,7 @@ TEST(refining_learns_from_what_models_say_of_images_they_have_not_seen)
     training.seed = 1;
     training.n_threads = 1;
     fixture.model.shape = training.shape;
-    must(train_refining(&fixture.model, learner, &training, &fixture.set, NULL, err));
+    must(train_refining(&fixture.model, learner, &training, &fixture.source.from, false, err));
     const struct clv_tensor *tensor = clv_model_attached(&fixture.model, "refining");
     ck_assert_ptr_nonnull(tensor);
     ck_assert_double_eq(((const double *)tensor->data)[0], 0);
@@ -526,12 +529,13 @@ TEST(a_damaged_network_is_refused_by_its_tensors_name)
     struct refining refining = learned_with_net(&fixture);
     struct clv_refine_options options;
     clv_refine_defaults(&options);
-    float *weights = calloc(REFINING_COPIES, pixel_net_size(refining.net.n_inputs) * sizeof *weights);
-    struct clv_tensor tensor = {.name = "refining.network",
-                                .dtype = CLV_F32,
-                                .n_dimensions = 2,
-                                .shape = {REFINING_COPIES, (int64_t)pixel_net_size(refining.net.n_inputs)},
-                                .data = weights};
+    float *weights = calloc(REFINING_COPIES, pixel_net_size(refining.net.n_inputs, OBJECT_CLASSES) * sizeof *weights);
+    struct clv_tensor tensor = {
+        .name = "refining.network",
+        .dtype = CLV_F32,
+        .n_dimensions = 2,
+        .shape = {REFINING_COPIES, (int64_t)pixel_net_size(refining.net.n_inputs, OBJECT_CLASSES)},
+        .data = weights};
     weights[7] = NAN;
     must(clv_model_attach(&fixture.model, &tensor, err));
     must_fail(CLV_ERR_DATA, "refining.network", refining_of_model(&refining, &fixture.model, &options, err));

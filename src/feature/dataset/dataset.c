@@ -9,7 +9,7 @@
 void dataset_item_release(struct dataset_item *item)
 {
     arrays_free(item->name, item->row, item->index, item->value, item->edges, item->edge_features, item->volume,
-                item->place, item->label, item->theta, item->counts);
+                item->place, item->label, item->theta, item->counts, item->first_node);
     *item = (struct dataset_item){0};
 }
 

@@ -29,8 +29,10 @@ struct dataset_item {
     float *place;
     int32_t *label;
     float *theta;
-    float *counts;     /* that theta was made of, or NULL */
-    uint64_t sequence; /* one number for each clv_item.sequence; 0: of none, or of a feature file */
+    float *counts;       /* that theta was made of, or NULL */
+    uint64_t sequence;   /* one number for each clv_item.sequence; 0: of none, or of a feature file */
+    int32_t *first_node; /* [n_slices + 1] of a window's slices, set->items from first_slice on; or NULL */
+    size_t first_slice, n_slices;
 };
 void dataset_item_release(struct dataset_item *item);
 

@@ -197,8 +197,9 @@ struct keeping {
     struct clv_dataset *dataset, *frames; /* frames NULL: not wanted */
     const struct item_boxes *boxes;       /* of the next item */
     struct stack stack;                   /* of slices that are to be one example .. */
-    const struct clv_item *first;         /* .. from this one on; NULL: of none */
-    const uint8_t *begins;                /* [slices] whether a window does, of the next item on */
+    const struct clv_item *first;         /* .. from this one on; NULL: of none .. */
+    size_t first_slice;                   /* .. which is that of the set */
+    const size_t *begins;                 /* [slices] 1 + the item a window begins with, 0: none does; next item on */
     struct slice before;                  /* superpixels and pixels of the slice added last */
     const struct clv_image_limits *limits;
 };
@@ -217,14 +218,27 @@ static enum clv_status take(struct keeping *self, struct clv_example *example, c
 static enum clv_status end_window(struct keeping *self, struct clv_error *err)
 {
     struct clv_example window = {0};
+    const struct region_graph *graph = &self->stack.graph;
     if (!self->first)
         return CLV_OK;
-    MUST(stack_take(&window, &self->stack, err));
-    drop_void_truth(&window, self->dataset->n_labels);
-    enum clv_status status = take(self, &window, self->first, err);
+    size_t n_slices = (size_t)graph->n_patches;
+    int32_t *first_node = array_copy(graph->first_node, n_slices + 1, sizeof *first_node);
+    MUST_IF(!first_node, fail_memory(err));
+    enum clv_status status = stack_take(&window, &self->stack, err);
+    if (status == CLV_OK)
+        drop_void_truth(&window, self->dataset->n_labels);
+    TRY(take(self, &window, self->first, err));
     clv_example_release(&window);
     self->first = NULL;
-    return status;
+    if (status != CLV_OK) {
+        array_free(first_node);
+        return status;
+    }
+    struct dataset_item *item = &self->dataset->items[self->dataset->n - 1];
+    item->first_node = first_node;
+    item->first_slice = self->first_slice;
+    item->n_slices = n_slices;
+    return CLV_OK;
 }
 
 /* Windows of one sequence are held out one by one, those of several sequence by sequence. */
@@ -246,7 +260,7 @@ static bool is_followed(const struct clv_item *items, size_t i)
 
 /* Lays windows of up to `size` slices over items[at, end), which follow each other: one begins at the first mask that
  * none has, or sooner, so that the masks in it are in its middle. Its slices go to kept[*n..]. */
-static void lay_windows(struct clv_item *kept, uint8_t *begins, size_t *n, const struct clv_item *items, size_t at,
+static void lay_windows(struct clv_item *kept, size_t *begins, size_t *n, const struct clv_item *items, size_t at,
                         size_t end, size_t size)
 {
     for (size_t m = at; m < end;) {
@@ -261,7 +275,7 @@ static void lay_windows(struct clv_item *kept, uint8_t *begins, size_t *n, const
         shift = shift > beyond ? shift : beyond;
         size_t first = m - (shift < before ? shift : before);
         for (at = first; at < end && at < first + size; at++) {
-            begins[*n] = at == first;
+            begins[*n] = at == first ? at + 1 : 0;
             kept[(*n)++] = items[at];
         }
         m = at;
@@ -269,13 +283,13 @@ static void lay_windows(struct clv_item *kept, uint8_t *begins, size_t *n, const
 }
 
 /* The slices that are learned from, by views, and which of them begin a window. */
-static enum clv_status choose_slices(struct clv_set *slices, uint8_t **begins, const struct clv_set *set, size_t size,
+static enum clv_status choose_slices(struct clv_set *slices, size_t **begins, const struct clv_set *set, size_t size,
                                      const struct clv_progress *progress, struct clv_error *err)
 {
     *slices = *set;
     slices->n_items = 0;
     slices->items = array_alloc(set->n_items, sizeof *slices->items);
-    *begins = array_alloc(set->n_items, 1);
+    *begins = array_alloc(set->n_items, sizeof **begins);
     MUST_IF(!slices->items || !*begins, fail_memory(err));
     for (size_t at = 0, end; at < set->n_items; at = end) {
         for (end = at + 1; end < set->n_items && is_followed(set->items, end - 1);)
@@ -292,8 +306,11 @@ static enum clv_status choose_slices(struct clv_set *slices, uint8_t **begins, c
 static enum clv_status keep_slice(struct keeping *self, struct clv_example *slice, const struct clv_item *item,
                                   struct clv_error *err)
 {
-    if (*self->begins++)
+    size_t begins = *self->begins++;
+    if (begins) {
         MUST(end_window(self, err));
+        self->first_slice = begins - 1;
+    }
     struct clv_image image = {0};
     struct slice now = {.example = *slice};
     enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
@@ -354,7 +371,7 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     struct keeping keeping = {.boxes = boxes};
     struct box_source boxed = {boxes, frames ? estimate : NULL};
     struct clv_set slices = {.n_items = 0};
-    uint8_t *begins = NULL;
+    size_t *begins = NULL;
     if (boxes && set->labels.n_labels != 2)
         return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
     *dataset = NULL;

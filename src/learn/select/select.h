@@ -7,6 +7,8 @@
 #include "cleave/model.h"
 #include "cleave/problem.h"
 
+struct refining_images;
+
 /* Trainings that hold out a part of their examples, to see how well they do there.
  *
  * cross_validate.c chooses a parameter by them (clv_cross_validate). It stands above all learners and calls clv_train.
@@ -117,15 +119,15 @@ enum clv_status stages_price(struct clv_model *model, const double *presence, do
 enum clv_status stages_extend(struct clv_dataset *dataset, const struct clv_stage *first, const struct clv_shape *next,
                               int n_threads, struct clv_error *err) CLV_CHECK;
 
-/* What `cleave train` does last with maps of networks: learns how refining weighs what a map, the region and the
- * colour say of a pixel, and how strong couplings are, and keeps it in the model. The model has all else, learned by
- * the training, whose dataset is of the set's images. For this the training is done twice more, without either half of
- * its examples, since a model is surer of images that it has seen. Nothing happens without maps, with fewer than 4
- * examples, or when asked to stop: such a model refines as others do. Same bytes at any thread count. Errors: those of
- * clv_train and of reading images, masks and maps; CLV_ERR_USAGE if set and dataset differ in size. limits may be
- * NULL. */
+/* What `cleave train` does last where refining_is_learned: learns how refining weighs what maps, a network of pixels,
+ * the region and the colour say of a pixel, and how strong couplings are, and keeps it in the model. The model has all
+ * else, learned by the training, whose dataset is of these images, or of windows of them. For this the training is done
+ * twice more, without either half of its examples, since a model is surer of images that it has seen. Nothing happens
+ * with fewer than 4 images or 2 windows, with mirror images, or when asked to stop: such a model refines as others do.
+ * Same bytes at any thread count. Errors: those of clv_train and of reading images, masks and maps; CLV_ERR_USAGE if
+ * images and dataset differ in number. */
 enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
-                               const struct clv_training *training, const struct clv_set *set,
-                               const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+                               const struct clv_training *training, const struct refining_images *from, bool wants_net,
+                               struct clv_error *err) CLV_CHECK;
 
 #endif

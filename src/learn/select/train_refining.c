@@ -1,5 +1,6 @@
 #include "base/base.h"
 #include "cleave/segment.h"
+#include "feature/dataset/dataset.h"
 #include "learn/learners.h"
 #include "learn/select/select.h"
 #include "segment/segment.h"
@@ -31,39 +32,72 @@ static enum clv_status learn_without(double **w, size_t half, const struct clv_l
     return status;
 }
 
-enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
-                               const struct clv_training *training, const struct clv_set *set,
-                               const struct clv_image_limits *limits, struct clv_error *err)
+static size_t count_images(const struct refining_images *from)
 {
-    bool has_maps = model->recipe.n_maps, is_of_images = set->n_items == clv_dataset_size(training->dataset);
-    if (!model->has_recipe || !refining_is_learned(model) || training->n_examples < 2 * N_HALVES)
+    return from->images ? from->n : from->set->n_items;
+}
+
+/* An example for each image with a mask that the training learns from, by the weights of the half that it is not in:
+ * *examples, *problems [training->n_examples], array_free both. */
+static enum clv_status list_examples(struct refining_example **examples, size_t *n, struct clv_problem **problems,
+                                     const struct clv_training *training, const struct refining_images *from,
+                                     double *const w[N_HALVES], struct clv_error *err)
+{
+    *problems = array_alloc(training->n_examples, sizeof **problems);
+    size_t n_images = count_images(from);
+    *examples = array_alloc(n_images > training->n_examples ? n_images : training->n_examples, sizeof **examples);
+    MUST_IF(!*problems || !*examples, fail_memory(err));
+    *n = 0;
+    for (size_t i = 0; i < training->n_examples; i++) {
+        size_t example = (size_t)training->examples[i];
+        const struct dataset_item *item = training->dataset->n_parts ? NULL : &training->dataset->items[example];
+        const int32_t *first_node = item ? item->first_node : NULL;
+        (*problems)[i] = clv_dataset_problem(training->dataset, example);
+        for (size_t k = 0; k < (first_node ? item->n_slices : 1); k++) {
+            size_t of_set = first_node ? item->first_slice + k : example;
+            if (!first_node || from->set->items[of_set].mask)
+                (*examples)[(*n)++] = (struct refining_example){.item = of_set,
+                                                                .problem = &(*problems)[i],
+                                                                .w = w[i % N_HALVES],
+                                                                .first_node = first_node ? first_node[k] : 0,
+                                                                .is_slice = first_node != NULL};
+        }
+    }
+    return CLV_OK;
+}
+
+enum clv_status train_refining(struct clv_model *model, const struct clv_learner *learner,
+                               const struct clv_training *training, const struct refining_images *from, bool wants_net,
+                               struct clv_error *err)
+{
+    size_t n_images = count_images(from), n = 0;
+    bool has_maps = model->recipe.n_maps, has_windows = training->dataset->has_windows && n_images;
+    bool is_of_images = has_windows || n_images == clv_dataset_size(training->dataset);
+    if (!model->has_recipe || !refining_is_learned(model, wants_net) ||
+        training->n_examples < (has_windows ? N_HALVES : 2 * N_HALVES))
         return CLV_OK;
-    if (!has_maps && (!is_of_images || model->recipe.window)) /* mirror images, windows, features alone */
+    if (!has_maps && (!is_of_images || (has_windows && !wants_net))) /* mirror images, windows, features alone */
         return CLV_OK;
-    FAIL_IF(!is_of_images, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", set->n_items,
+    FAIL_IF(!is_of_images, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", n_images,
             clv_dataset_size(training->dataset));
-    size_t n = training->n_examples;
     double *w[N_HALVES] = {NULL, NULL};
-    struct clv_problem *problems = array_alloc(n, sizeof *problems);
-    struct refining_example *examples = array_alloc(n, sizeof *examples);
-    enum clv_status status = problems && examples ? CLV_OK : fail_memory(err);
+    struct clv_problem *problems = NULL;
+    struct refining_example *examples = NULL;
+    enum clv_status status = CLV_OK;
     for (size_t half = 0; half < N_HALVES && status == CLV_OK; half++)
         status = learn_without(&w[half], half, learner, training, err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        problems[i] = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        examples[i] = (struct refining_example){(size_t)training->examples[i], &problems[i], w[i % N_HALVES]};
-    }
+    TRY(list_examples(&examples, &n, &problems, training, from, w, err));
     bool is_complete = w[0] && w[1];
     if (status == CLV_OK && is_complete)
         status = refining_learn(
             model,
-            &(struct refining_source){.set = set,
+            &(struct refining_source){.from = *from,
                                       .examples = examples,
                                       .n_examples = n,
                                       .seed = training->seed,
                                       .n_threads = training->n_threads,
+                                      .wants_net = wants_net,
                                       .iou_weight = has_maps ? REFINING_IOU_WEIGHT : REFINING_IOU_WEIGHT_STAGES,
-                                      .limits = limits,
                                       .progress = training->progress},
             err);
     for (size_t half = 0; half < N_HALVES; half++)
