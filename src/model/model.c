@@ -62,7 +62,8 @@ static enum clv_status propagated_marginals(double *marginals, double *bound, co
     return status;
 }
 
-bool model_has_scale(const struct clv_model *model)
+/* Learners that maximise a likelihood determine the scale of the scores; a margin does not. */
+static bool has_scale(const struct clv_model *model)
 {
     static const char *const likelihood[] = {"pmap", "mpmap", "wmpmap", "crf", "hcrf"};
     const char *learner = clv_record_get(&model->record, "learner");
@@ -79,7 +80,7 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
     struct clv_field field;
     enum clv_status status = model_field_init(&field, model, problem, err);
     bool is_cut = model->decoding.rule == CLV_DECODE_ORACLE;
-    if (status == CLV_OK && !model_has_scale(model))
+    if (status == CLV_OK && !has_scale(model))
         model_scale_scores(&field, 0);
     if (status == CLV_OK && !is_cut && standard_error)
         *standard_error = 0;
@@ -87,6 +88,18 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
         status = propagated_marginals(marginals, bound, &field, err);
     else if (status == CLV_OK)
         status = clv_perturbed_marginals(oracle, marginals, bound, standard_error, &field, seed, n_draws, err);
+    scored_field_release(&field);
+    return status;
+}
+
+enum clv_status model_marginals(double *marginals, const struct clv_model *model, const struct clv_problem *problem,
+                                struct clv_error *err)
+{
+    struct clv_field field;
+    enum clv_status status = model_field_init(&field, model, problem, err);
+    if (status == CLV_OK && !has_scale(model))
+        model_scale_scores(&field, 0);
+    TRY(stage_propagate(marginals, &field, 1, err));
     scored_field_release(&field);
     return status;
 }

@@ -129,14 +129,15 @@ enum clv_status metadata_count(int32_t *count, const struct json_value *object, 
 
 void stage_free(struct clv_stage *stage); /* NULL is fine */
 
-/* Learners that maximise a likelihood determine the scale of the scores; a margin does not. */
-bool model_has_scale(const struct clv_model *model);
-
 /* Multiplies scores and couplings, as draws need them. scale 0: so that the unary scores have a usual mean size. */
 void model_scale_scores(struct clv_field *field, double scale);
 
-/* marginals[n_nodes][n_labels] under a stage: sum-product belief propagation for a few iterations, whether or not it
- * converges by then; exact without edges. The problem is checked against the stage's shape. */
+/* marginals[n_nodes][n_labels] of a field: sum-product belief propagation for a few iterations, whether or not it
+ * converges by then; exact without edges. */
+enum clv_status stage_propagate(double *marginals, const struct clv_field *field, double temperature,
+                                struct clv_error *err) CLV_CHECK;
+
+/* The same under a stage. The problem is checked against the stage's shape. */
 enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage, const struct clv_problem *problem,
                                 struct clv_error *err) CLV_CHECK;
 

@@ -14,8 +14,8 @@ void stage_free(struct clv_stage *stage)
     array_free(stage);
 }
 
-static enum clv_status look_at_marginals(double *marginals, const struct clv_field *field, double temperature,
-                                         struct clv_error *err)
+enum clv_status stage_propagate(double *marginals, const struct clv_field *field, double temperature,
+                                struct clv_error *err)
 {
     struct clv_bp_options options;
     struct clv_bp *bp = NULL;
@@ -35,19 +35,7 @@ enum clv_status stage_marginals(double *marginals, const struct clv_stage *stage
 {
     struct clv_field field;
     enum clv_status status = scored_field_init(&field, &stage->shape, stage->w, problem, err);
-    TRY(look_at_marginals(marginals, &field, stage->temperature, err));
-    scored_field_release(&field);
-    return status;
-}
-
-enum clv_status model_marginals(double *marginals, const struct clv_model *model, const struct clv_problem *problem,
-                                struct clv_error *err)
-{
-    struct clv_field field;
-    enum clv_status status = model_field_init(&field, model, problem, err);
-    if (status == CLV_OK && !model_has_scale(model))
-        model_scale_scores(&field, 0);
-    TRY(look_at_marginals(marginals, &field, 1, err));
+    TRY(stage_propagate(marginals, &field, stage->temperature, err));
     scored_field_release(&field);
     return status;
 }

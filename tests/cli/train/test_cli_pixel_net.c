@@ -36,7 +36,8 @@ static const char *write_set(const char *name, int n, int n_labels)
     run_here("mkdir -p %s/images %s/masks", folder, folder);
     for (int t = 0; t < n; t++)
         write_image(folder, t, n_labels);
-    const char *labels = n_labels > 2 ? "value\tname\n0\tground\n1\tline\n2\tsquare\n" : "value\tname\n0\tground\n1\tline\n";
+    const char *labels =
+        n_labels > 2 ? "value\tname\n0\tground\n1\tline\n2\tsquare\n" : "value\tname\n0\tground\n1\tline\n";
     spill(formatted("%s/labels.tsv", folder), labels, strlen(labels));
     return folder;
 }
@@ -69,7 +70,8 @@ TEST(slices_that_are_learned_together_have_one_too)
     for (int n_labels = 2; n_labels <= 3; n_labels++) {
         const char *set = write_set(n_labels > 2 ? "slices3" : "slices2", N, n_labels);
         const char *learner = n_labels > 2 ? "--learner mssvm" : "";
-        double error = error_of(set, formatted("--passes 10 --pixel-net --sequence --window 3 %s", learner), "--sequence");
+        double error =
+            error_of(set, formatted("--passes 10 --pixel-net --sequence --window 3 %s", learner), "--sequence");
         ck_assert_double_lt(error, 0.03);
     }
 }
