@@ -20,11 +20,6 @@ static void list_options(double *list[N_OPTIONS], struct clv_refine_options *opt
         list[k] = each[k];
 }
 
-bool refining_is_cut(const struct clv_model *model)
-{
-    return model->shape.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE;
-}
-
 /* The tensors of a network, as they are or must be. */
 static void describe(struct clv_tensor tensors[2], const struct pixel_net *net)
 {

@@ -36,7 +36,10 @@ struct refining {
 };
 
 /* Two labels that a cut finds: pixels have scores. Others vote. */
-bool refining_is_cut(const struct clv_model *model);
+static inline bool refining_is_cut(const struct clv_model *model)
+{
+    return model->shape.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE;
+}
 
 bool refining_has_net(const struct clv_model *model);
 
