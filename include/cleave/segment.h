@@ -41,7 +41,8 @@ extern "C" {
 #endif
 
 /* Which images have borders refined at the pixels: those larger than model->recipe.working_pixels, whose labels were
- * found on a smaller copy and would have its steps; all; none. */
+ * found on a smaller copy and would have its steps, and all by models with a network of pixels that training was asked
+ * for (pixel_net); all; none. */
 enum clv_refine_choice { CLV_REFINE_LARGE, CLV_REFINE_ALL, CLV_REFINE_NONE };
 
 struct clv_segment_options {

@@ -40,8 +40,9 @@ static enum clv_status label_nodes(int32_t *y, const struct clv_model *model, co
 
 bool label_refines(enum clv_refine_choice choice, const struct clv_model *model, int32_t width, int32_t height)
 {
-    return choice == CLV_REFINE_ALL || (choice == CLV_REFINE_LARGE &&
-                                        working_count(&model->recipe, (double)width * height) < (double)width * height);
+    bool is_large = working_count(&model->recipe, (double)width * height) < (double)width * height;
+    bool is_by_net = refining_has_net(model) && !(model->first && refining_is_cut(model)); /* pixel_net asked for it */
+    return choice == CLV_REFINE_ALL || (choice == CLV_REFINE_LARGE && (is_large || is_by_net));
 }
 
 enum clv_status label_example(uint8_t *labels, const struct clv_model *model, const struct clv_image *image,

@@ -200,7 +200,7 @@ const struct clv_option train_option_rows[] = {
          "one is learned without the image in question"},
     {"pixel-net", 0, NULL, SECTION_LEARNED, 0, CLV_OPTION_FLAG, AT(pixel_net),
      .help =
-         "A small network says what pixels are, by what the model says and filters; for segment --refine\n"
+         "A small network says what pixels are, by what the model says and filters\n"
          "Finds what is finer than regions, such as membranes. Takes two trainings more, each without a half of the "
          "images, which the network then learns from"},
     {"label-costs", 0, "X", SECTION_LEARNED, 0, CLV_OPTION_NUMBER, AT(label_costs), .minimum = 0,

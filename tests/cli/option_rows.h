@@ -139,6 +139,7 @@ static const struct option_row train_rows[] = {
     {"--no-edges", "--no-edges", NULL, 0},
     {"--only", "--only only", NULL, 0},
     {"--pairwise", "--pairwise none", NULL, 0},
+    {"--pixel-net", "--pixel-net", NULL, IN_THIRD},
     {"--progress", NULL, "what is said, not what is made", 0},
     {"--requeue", NULL, "goes on with a training that was stopped", 0},
     {"--resume", NULL, "goes on with a training that was stopped", 0},

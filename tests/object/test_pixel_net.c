@@ -95,6 +95,35 @@ TEST(no_weights_are_all_1_and_the_class_of_a_pixel_of_weight_0_teaches_nothing)
     free(pixels);
 }
 
+/* Bands of the first input, each half of the next class: its probabilities are one half of two classes everywhere. */
+TEST(any_number_of_classes_share_what_is_seen)
+{
+    enum { N_CLASSES = 7 };
+    struct pixels *pixels = pixels_new();
+    struct pixel_net net = {0};
+    const struct pixel_net_examples examples = {
+        .inputs = pixels->inputs, .classes = pixels->classes, .n = N, .n_inputs = N_INPUTS, .n_classes = N_CLASSES};
+    for (int i = 0; i < N; i++) {
+        int band = (int)((pixels->inputs[i * N_INPUTS] + 1) / 2 * N_CLASSES);
+        pixels->classes[i] = (uint8_t)((band + (pixels->classes[i] == OBJECT_CORE)) % N_CLASSES);
+    }
+    must(pixel_net_train(&net, &examples, N_COPIES, 3, NULL, err));
+    for (int band = 0; band < N_CLASSES; band++) {
+        float inputs[N_INPUTS * PIXEL_NET_AT_ONCE] = {0}, said[N_CLASSES * PIXEL_NET_AT_ONCE];
+        double sum = 0;
+        inputs[0] = ((float)band + 0.5F) / N_CLASSES * 2 - 1;
+        pixel_net_say(said, &net, inputs);
+        for (int c = 0; c < N_CLASSES; c++) {
+            double expected = c == band || c == (band + 1) % N_CLASSES ? 0.5 : 0;
+            ck_assert_double_eq_tol((double)said[c * PIXEL_NET_AT_ONCE], expected, 0.12);
+            sum += (double)said[c * PIXEL_NET_AT_ONCE];
+        }
+        ck_assert_double_eq_tol(sum, 1, 1e-5);
+    }
+    pixel_net_release(&net);
+    free(pixels);
+}
+
 TEST(nothing_is_learned_from_no_pixels_or_too_many_inputs)
 {
     struct pixel_net net = {.n_copies = 77};

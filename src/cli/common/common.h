@@ -205,7 +205,7 @@ struct memory_work {
     const struct clv_recipe *recipe; /* NULL: boxes are cut */
     int32_t n_labels;
     double map_bytes; /* that the image's maps take */
-    bool is_refined, has_overlay, has_report, has_cutout, has_export;
+    bool is_refined, has_net, has_overlay, has_report, has_cutout, has_export;
 };
 
 /* An upper bound of the bytes that an image of that size takes, from a file of file_size bytes. */

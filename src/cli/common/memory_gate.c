@@ -29,6 +29,8 @@
 #define EXPORT       12 /* numbers of objects, their contours */
 #define BOX_CUT      64
 #define WORKING      500 /* at working size: superpixels, words, features */
+#define NET          240 /* at working size, what a network of pixels looks at .. */
+#define NET_LABEL    12  /* .. and of each label */
 #define COLOUR_CELLS 1e6 /* in any picture, at most */
 
 void memory_gate_init(struct memory_gate *self, double limit)
@@ -84,8 +86,10 @@ static double memory_of_refining(const struct memory_work *work, int32_t width, 
     double n = (double)width * height;
     double bytes = REFINING * n + WINDOW * (double)pixel_cut_window(width, height, PIXEL_CUT_WHOLE) +
                    4 * COLOUR_CELLS * (3 + (work->n_labels > 2 ? work->n_labels : 0));
-    if (work->recipe->n_maps)
+    if (work->recipe->n_maps || work->has_net)
         bytes += sizeof(float) * n * work->n_labels * (EVIDENCE + work->recipe->n_maps);
+    if (work->has_net)
+        bytes += (NET + NET_LABEL * work->n_labels) * (double)working_count(work->recipe, n);
     return bytes;
 }
 

@@ -51,7 +51,7 @@ static const struct clv_option own_rows[] = {
     {"seed", 's', "N", SECTION_DECIDING, 0, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the draws"},
     {"refine", 0, NULL, "Refining", CLV_OPTION_BASIC, CLV_OPTION_SET, AT(refine), .minimum = CLV_REFINE_ALL,
      .help = "Refine the borders of labels by a cut of all pixels\n"
-             "(default: of images that are larger than the model's working size)"},
+             "(default: of images that are larger than the model's working size, and by models of train --pixel-net)"},
     {"no-refine", 0, NULL, "Refining", 0, CLV_OPTION_SET, AT(refine), .minimum = CLV_REFINE_NONE,
      .help = "Refine no borders; those of large images then have the steps of the working size"},
     {0},
@@ -194,9 +194,9 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     char refined[96] = "no";
     struct clv_refine_options usual;
     clv_refine_defaults(&usual);
-    if (self->refine == CLV_REFINE_ALL)
+    if (self->refine == CLV_REFINE_ALL || label_refines(self->refine, run->model, 1, 1))
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", usual.coupling);
-    if (self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes)
+    else if (self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes)
         snprintf(refined, sizeof refined, "at the pixels, images of more than %d pixels, coupling %g",
                  run->model->recipe.working_pixels, usual.coupling);
     char draws[32];

@@ -15,6 +15,7 @@
 #include "feature/example/example.h"
 #include "feature/recipe/recipe.h"
 #include "report/report.h"
+#include "segment/segment.h"
 #include "task/task.h"
 
 /* The maps of an input: those of --maps, else those of the set's columns. */
@@ -424,6 +425,7 @@ static double memory_needed(const struct job *job, size_t index)
     const struct output *output = &run->outputs->items[index];
     struct memory_work work = {.recipe = run->boxes ? NULL : &run->model->recipe,
                                .n_labels = run->model->shape.n_labels,
+                               .has_net = !run->boxes && refining_has_net(run->model),
                                .has_overlay = output->beside[OUTPUT_OVERLAY] != NULL,
                                .has_report = run->options->report != NULL,
                                .has_cutout = run->options->cutout,
