@@ -12,12 +12,17 @@
 #define MAX_LEVELS  8
 #define NOISE       16 /* of a JPEG, by which greys are off their level */
 
+struct colour {
+    uint8_t rgb[3];
+    size_t n_pixels;
+};
+
 /* What all masks of a set hold. */
 struct contents {
     size_t n_colours, n_values;
-    uint8_t colours[MAX_COLOURS + 1][3]; /* black first */
-    size_t n_pixels[2][256];             /* by value, and by grey of the masks that have no values */
-    bool has_fine_steps;                 /* a mask has several greys, all within NOISE, such as 0 and 1 */
+    struct colour colours[MAX_COLOURS + 1]; /* black first */
+    size_t n_pixels[2][256];                /* by value, and by grey of the masks that have no values */
+    bool has_fine_steps;                    /* a mask has several greys, all within NOISE, such as 0 and 1 */
 };
 
 static void look_at(struct contents *self, const char *mask, const struct clv_image_limits *limits)
@@ -41,10 +46,11 @@ static void look_at(struct contents *self, const char *mask, const struct clv_im
     self->has_fine_steps |= low < high && high - low <= NOISE;
     for (size_t p = 0; image.channels == 3 && p < n && self->n_colours <= MAX_COLOURS; p++) {
         size_t k = 0;
-        while (k < self->n_colours && memcmp(self->colours[k], image.pixels + 3 * p, 3) != 0)
+        while (k < self->n_colours && memcmp(self->colours[k].rgb, image.pixels + 3 * p, 3) != 0)
             k++;
         if (k == self->n_colours)
-            memcpy(self->colours[self->n_colours++], image.pixels + 3 * p, 3);
+            memcpy(self->colours[self->n_colours++].rgb, image.pixels + 3 * p, 3);
+        self->colours[k].n_pixels++;
     }
     clv_indexed_image_release(&indexed);
     clv_image_release(&image);
@@ -52,7 +58,22 @@ static void look_at(struct contents *self, const char *mask, const struct clv_im
 
 static int compare_colours(const void *a, const void *b)
 {
-    return memcmp(a, b, 3);
+    return memcmp(((const struct colour *)a)->rgb, ((const struct colour *)b)->rgb, 3);
+}
+
+/* Black is the ground; where no mask has it, the commonest colour, which goes first. */
+static void sort_colours(struct contents *self)
+{
+    struct colour *colours = self->colours;
+    size_t most = 0;
+    qsort(colours, self->n_colours, sizeof *colours, compare_colours);
+    for (size_t c = 1; c < self->n_colours && !colours->n_pixels; c++)
+        most = !most || colours[c].n_pixels > colours[most].n_pixels ? c : most;
+    if (most) {
+        colours[0] = colours[most];
+        self->n_colours--;
+        memmove(colours + most, colours + most + 1, (self->n_colours - most) * sizeof *colours);
+    }
 }
 
 /* The greys, in ascending order, that many pixels have and nearly all are near; returns how many, 0: there are none. */
@@ -126,6 +147,49 @@ static void put_png_command(struct text *text, const char *masks, const struct c
         stem, extension ? extension : "", stem, extension ? extension : "");
 }
 
+/* `point` makes 0 or 1 of a value v; of the masks whose values are all among `only`, NULL: of all. */
+static void put_binary_command(struct text *text, const char *masks, const struct clv_item *item, const char *point,
+                               const char *only)
+{
+    const char *extension = strrchr(item->mask, '.');
+    const char *stem = strncmp(item->image, item->mask, strlen(masks)) != 0 ? "*" : "*_mask";
+    text_put(text, " (cd ");
+    text_put_word(text, masks);
+    text_printf(text,
+                " && mkdir -p .new .old && python3 -c 'import glob;from PIL import Image;[m.point(lambda v:%s)."
+                "save(\".new/\"+f) for f in glob.glob(\"%s%s\") for m in [Image.open(f)] if m.mode in(\"L\",\"P\")",
+                point, stem, extension ? extension : "");
+    if (only)
+        text_printf(text, " and set(m.getdata())<=%s", only);
+    text_put(text, "]' && for f in .new/*; do mv \"${f#.new/}\" .old; done && mv .new/* .)");
+}
+
+/* White masks beside those with a 1, or two values of which none is 0: *is_done. */
+static void put_binary(struct text *text, bool *is_done, const char *masks, const struct clv_set *set,
+                       const struct contents *found, const struct clv_item *item)
+{
+    const size_t *n_pixels = found->n_pixels[0];
+    int values[3] = {0}, n = 0;
+    char point[32];
+    for (int v = 0; v < 256; v++) {
+        if (n_pixels[v] && n < 3)
+            values[n] = v;
+        n += n_pixels[v] > 0;
+    }
+    *is_done = true;
+    if (n == 3 && values[1] == 1 && values[2] == CLV_VOID && !set->labels.from_file) {
+        text_put(text, "; if masks with nothing but 0 and 255 mean figure by 255, this makes it 1:");
+        put_binary_command(text, masks, item, "v//255", "{0,255}");
+    } else if (n == 2 && values[0] && values[1] != CLV_VOID) {
+        int figure = n_pixels[values[0]] < n_pixels[values[1]] ? values[0] : values[1];
+        snprintf(point, sizeof point, "int(v==%d)", figure);
+        text_printf(text, "; if %d is the figure, this makes it 1, and the ground 0:", figure);
+        put_binary_command(text, masks, item, point, NULL);
+    } else {
+        *is_done = false;
+    }
+}
+
 /* labels.tsv of what the masks hold. */
 static void put_labels(struct text *text, bool of_colours, const struct clv_set *set, struct contents *found)
 {
@@ -136,12 +200,12 @@ static void put_labels(struct text *text, bool of_colours, const struct clv_set 
                     of_colours ? "colours" : "values");
         return;
     }
-    qsort(found->colours, found->n_colours, 3, compare_colours);
+    sort_colours(found);
     text_printf(text, "; this names them (c1, c2 .. are to be renamed): printf '%s",
                 of_colours ? "name\\tred\\tgreen\\tblue\\n" : "value\\tname\\n");
     for (size_t c = 0; of_colours && c < found->n_colours; c++)
-        text_printf(text, "%s%.0zu\\t%d\\t%d\\t%d\\n", c ? "c" : "background", c, found->colours[c][0],
-                    found->colours[c][1], found->colours[c][2]);
+        text_printf(text, "%s%.0zu\\t%d\\t%d\\t%d\\n", c ? "c" : "background", c, found->colours[c].rgb[0],
+                    found->colours[c].rgb[1], found->colours[c].rgb[2]);
     for (int v = 0; !of_colours && v < CLV_VOID; v++)
         if (found->n_pixels[0][v])
             text_printf(text, "%d\\t%s%.0d\\n", v, v ? "c" : "background", v);
@@ -162,6 +226,11 @@ static void put_contents(struct text *text, const char *masks, enum clv_fault fa
         if (set->items[i].mask)
             look_at(&found, set->items[i].mask, limits);
     const bool of_values = fault == CLV_FAULT_MASK_VALUES;
+    bool is_done = false;
+    if (of_values)
+        put_binary(text, &is_done, masks, set, &found, item);
+    if (is_done)
+        return;
     const size_t *n_pixels = found.n_pixels[!of_values];
     int n = fault == CLV_FAULT_MASK_COLOURS || found.has_fine_steps ? 0 : find_levels(levels, n_pixels);
     if (n > 1 && (!of_values || are_levels(n_pixels, levels, n)))
