@@ -164,9 +164,9 @@ static void put_binary_command(struct text *text, const char *masks, const struc
     text_put(text, "]' && for f in .new/*; do mv \"${f#.new/}\" .old; done && mv .new/* .)");
 }
 
-/* White masks beside those with a 1, or two values of which none is 0: *is_done. */
-static void put_binary(struct text *text, bool *is_done, const char *masks, const struct clv_set *set,
-                       const struct contents *found, const struct clv_item *item)
+/* White masks beside those with a 1, or two values of which none is 0; false: it is neither. */
+static bool put_binary(struct text *text, const char *masks, const struct clv_set *set, const struct contents *found,
+                       const struct clv_item *item)
 {
     const size_t *n_pixels = found->n_pixels[0];
     int values[3] = {0}, n = 0;
@@ -176,7 +176,6 @@ static void put_binary(struct text *text, bool *is_done, const char *masks, cons
             values[n] = v;
         n += n_pixels[v] > 0;
     }
-    *is_done = true;
     if (n == 3 && values[1] == 1 && values[2] == CLV_VOID && !set->labels.from_file) {
         text_put(text, "; if masks with nothing but 0 and 255 mean figure by 255, this makes it 1:");
         put_binary_command(text, masks, item, "v//255", "{0,255}");
@@ -186,8 +185,9 @@ static void put_binary(struct text *text, bool *is_done, const char *masks, cons
         text_printf(text, "; if %d is the figure, this makes it 1, and the ground 0:", figure);
         put_binary_command(text, masks, item, point, NULL);
     } else {
-        *is_done = false;
+        return false;
     }
+    return true;
 }
 
 /* labels.tsv of what the masks hold. */
@@ -226,15 +226,12 @@ static void put_contents(struct text *text, const char *masks, enum clv_fault fa
         if (set->items[i].mask)
             look_at(&found, set->items[i].mask, limits);
     const bool of_values = fault == CLV_FAULT_MASK_VALUES;
-    bool is_done = false;
-    if (of_values)
-        put_binary(text, &is_done, masks, set, &found, item);
-    if (is_done)
-        return;
     const size_t *n_pixels = found.n_pixels[!of_values];
     int n = fault == CLV_FAULT_MASK_COLOURS || found.has_fine_steps ? 0 : find_levels(levels, n_pixels);
     if (n > 1 && (!of_values || are_levels(n_pixels, levels, n)))
         put_png_command(text, masks, item, levels, n, of_values, set->labels.from_file);
+    else if (of_values && put_binary(text, masks, set, &found, item))
+        return;
     else if (fault == CLV_FAULT_MASK_FORMAT)
         text_put(text, "; it has mixed these labels: save them as PNG where they were drawn");
     else

@@ -98,6 +98,35 @@ static uint8_t *values(size_t *size, int width, int height, int i)
     return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
 }
 
+/* 3 and, in a third, 7. */
+static uint8_t *two_values(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[WIDTH * HEIGHT];
+    (void)i;
+    for (int p = 0; p < width * height; p++)
+        samples[p] = p % width < width / 3 ? 7 : 3;
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
+}
+
+/* 0 and 255, but in the last two masks 0, 1 and 255. */
+static uint8_t *white_and_one(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[WIDTH * HEIGHT];
+    for (int p = 0; p < width * height; p++)
+        samples[p] = p % width < width / 2 ? 0 : i + 2 >= N && p < width * height / 2 ? 1 : 255;
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
+}
+
+/* Blue and, in a third, red. */
+static uint8_t *blue_and_red(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[3 * WIDTH * HEIGHT] = {0};
+    (void)i;
+    for (int p = 0; p < width * height; p++)
+        samples[3 * p + (p % width < width / 3 ? 0 : 2)] = 255;
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_RGB, .samples = samples});
+}
+
 /* Black and red, which goes as it is; in all but the first mask green as well. */
 static uint8_t *colours(size_t *size, int width, int height, int i)
 {
@@ -171,6 +200,18 @@ TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
     make_set(1, "png", values);
     expect_remedy("(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
                   "'value\\tname\\n0\\tbackground\\n3\\tc3\\n7\\tc7\\n' >set/labels.tsv",
+                  "printf ");
+    make_set(1, "png", two_values);
+    expect_remedy("(and 3 more); if 7 is the figure, this makes it 1, and the ground 0: ", "(cd ");
+    make_set(1, "png", white_and_one);
+    expect_remedy("255 may be figure or left out: a labels.tsv must name what values are (and 1 more); if masks with "
+                  "nothing but 0 and "
+                  "255 mean figure by 255, this makes it 1: ",
+                  "(cd ");
+    make_set(1, "png", blue_and_red);
+    expect_remedy("(and 3 more); this names them (c1, c2 .. are to be renamed): printf "
+                  "'name\\tred\\tgreen\\tblue\\nbackground\\t0\\t0\\t255\\nc1\\t255\\t0\\t0\\n' "
+                  ">set/labels.tsv",
                   "printf ");
 }
 
