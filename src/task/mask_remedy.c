@@ -164,9 +164,8 @@ static void put_binary_command(struct text *text, const char *masks, const struc
     text_put(text, "]' && for f in .new/*; do mv \"${f#.new/}\" .old; done && mv .new/* .)");
 }
 
-/* White masks beside those with a 1, or two values of which none is 0; false: it is neither. */
-static bool put_binary(struct text *text, const char *masks, const struct clv_set *set, const struct contents *found,
-                       const struct clv_item *item)
+/* Two values of which none is 0; false: there are others. */
+static bool put_binary(struct text *text, const char *masks, const struct contents *found, const struct clv_item *item)
 {
     const size_t *n_pixels = found->n_pixels[0];
     int values[3] = {0}, n = 0;
@@ -176,18 +175,27 @@ static bool put_binary(struct text *text, const char *masks, const struct clv_se
             values[n] = v;
         n += n_pixels[v] > 0;
     }
-    if (n == 3 && values[1] == 1 && values[2] == CLV_VOID && !set->labels.from_file) {
-        text_put(text, "; if masks with nothing but 0 and 255 mean figure by 255, this makes it 1:");
-        put_binary_command(text, masks, item, "v//255", "{0,255}");
-    } else if (n == 2 && values[0] && values[1] != CLV_VOID) {
-        int figure = n_pixels[values[0]] < n_pixels[values[1]] ? values[0] : values[1];
-        snprintf(point, sizeof point, "int(v==%d)", figure);
-        text_printf(text, "; if %d is the figure, this makes it 1, and the ground 0:", figure);
-        put_binary_command(text, masks, item, point, NULL);
-    } else {
+    if (n != 2 || !values[0] || values[1] == CLV_VOID)
         return false;
-    }
+    int figure = n_pixels[values[0]] < n_pixels[values[1]] ? values[0] : values[1];
+    snprintf(point, sizeof point, "int(v==%d)", figure);
+    text_printf(text, "; if %d is the figure, this makes it 1, and the ground 0:", figure);
+    put_binary_command(text, masks, item, point, NULL);
     return true;
+}
+
+/* Of 0, 1 and 255 alone, 255 may be figure. */
+static void put_white(struct text *text, const char *masks, const struct clv_set *set, const struct contents *found,
+                      const struct clv_item *item)
+{
+    const size_t *n_pixels = found->n_pixels[0];
+    for (int v = 2; v < CLV_VOID; v++)
+        if (n_pixels[v])
+            return;
+    if (!n_pixels[1] || !n_pixels[CLV_VOID] || set->labels.from_file)
+        return;
+    text_put(text, "; if masks with nothing but 0 and 255 mean figure by 255, do this instead:");
+    put_binary_command(text, masks, item, "v//255", "{0,255}");
 }
 
 /* labels.tsv of what the masks hold. */
@@ -230,12 +238,15 @@ static void put_contents(struct text *text, const char *masks, enum clv_fault fa
     int n = fault == CLV_FAULT_MASK_COLOURS || found.has_fine_steps ? 0 : find_levels(levels, n_pixels);
     if (n > 1 && (!of_values || are_levels(n_pixels, levels, n)))
         put_png_command(text, masks, item, levels, n, of_values, set->labels.from_file);
-    else if (of_values && put_binary(text, masks, set, &found, item))
+    else if (of_values && put_binary(text, masks, &found, item))
         return;
     else if (fault == CLV_FAULT_MASK_FORMAT)
         text_put(text, "; it has mixed these labels: save them as PNG where they were drawn");
-    else
+    else {
         put_labels(text, fault == CLV_FAULT_MASK_COLOURS, set, &found);
+        if (of_values)
+            put_white(text, masks, set, &found, item);
+    }
 }
 
 /* How many times as large the larger one is, but for rounding; 0: no whole number. */

@@ -204,9 +204,7 @@ TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
     make_set(1, "png", two_values);
     expect_remedy("(and 3 more); if 7 is the figure, this makes it 1, and the ground 0: ", "(cd ");
     make_set(1, "png", white_and_one);
-    expect_remedy("255 may be figure or left out: a labels.tsv must name what values are (and 1 more); if masks with "
-                  "nothing but 0 and "
-                  "255 mean figure by 255, this makes it 1: ",
+    expect_remedy("' >set/labels.tsv; if masks with nothing but 0 and 255 mean figure by 255, do this instead: ",
                   "(cd ");
     make_set(1, "png", blue_and_red);
     expect_remedy("(and 3 more); this names them (c1, c2 .. are to be renamed): printf "
