@@ -248,6 +248,8 @@ static enum clv_status inspect_text(const struct clv_model *model, int32_t n_top
         print_recipe(&model->recipe);
     else
         printf("recipe        %s\n", "none: features from elsewhere");
+    if (clv_model_attached(model, "refining.network"))
+        printf("refined       by a network of pixels, and what a region says\n");
     inspect_sparsity_print(model, threshold);
 
     for (size_t row = 0; row < clv_shape_rows(shape) && n_top; row++) {

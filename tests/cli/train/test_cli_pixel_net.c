@@ -62,6 +62,7 @@ TEST(lines_thinner_than_regions_are_found_of_two_labels_and_of_three)
         double plain = error_of(set, "--passes 10", "--refine"), pixels = error_of(set, "--passes 10 --pixel-net", "");
         ck_assert_double_gt(plain, 0.08);
         ck_assert_double_lt(pixels, 0.03);
+        free(expect_success("\"$CLEAVE\" inspect %s/m.cleave | grep '^refined       by a network of pixels'", set));
     }
 }
 
