@@ -42,7 +42,9 @@ static enum clv_status draw(struct import_objects *objects, const struct clv_ima
             all.end_y = own.end_y > all.end_y ? own.end_y : all.end_y;
             status = outline_fill(objects->layer, width, height, entry->boxes[k].outline, entry->is_relative, 1, err);
         }
-        TRY_IF(first == i, import_objects_add(objects, values[box->label], box->outline->is_crowd, &all, err));
+        uint8_t value = box->outline->is_void ? CLV_VOID : values[box->label];
+        bool is_crowd = box->outline->is_crowd || box->outline->is_void;
+        TRY_IF(first == i, import_objects_add(objects, value, is_crowd, &all, err));
     }
     return status == CLV_OK ? status : fail_within(err, status, entry->image);
 }

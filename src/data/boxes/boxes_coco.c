@@ -1,4 +1,5 @@
 /* Objects in COCO's JSON, one file for a set. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,6 +154,28 @@ static enum clv_status add_coco_image(struct boxes_builder *builder, const struc
     return json_take_side(&entry->height, image, "height", source, "image", number, err);
 }
 
+/* What is in a bbox whose outline cannot be used is not known. */
+static enum clv_status void_box(struct clv_outline **outline, const struct clv_box *box, struct clv_error *err)
+{
+    const double right = box->x + box->width, bottom = box->y + box->height;
+    const double corners[4][2] = {{box->x, box->y}, {right, box->y}, {right, bottom}, {box->x, bottom}};
+    enum clv_status status = (*outline = outline_new()) ? CLV_OK : fail_memory(err);
+    for (int k = 0; k < 4 && status == CLV_OK; k++)
+        status = outline_add_point(*outline, corners[k][0], corners[k][1], err);
+    TRY(outline_end_polygon(*outline, err));
+    if (status == CLV_OK)
+        (*outline)->is_void = true;
+    return status;
+}
+
+/* Says why an annotation is not used as it is, and whether what it marks is left out. */
+static enum clv_status say_unused(struct boxes_builder *builder, const char *source, size_t number, const char *why,
+                                  bool is_void, struct clv_error *err)
+{
+    return boxes_skip(builder, err, "%s: annotation %zu: %s%s", source, number, why,
+                      is_void ? ", so that what it marks is left out" : "");
+}
+
 static enum clv_status add_annotation(struct boxes_builder *builder, const struct json_value *annotation, size_t number,
                                       const struct coco_table *images, const struct coco_table *categories,
                                       const char *source, struct clv_error *err)
@@ -171,17 +194,29 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
         return boxes_skip(builder, err, "%s: annotation %zu: \"category_id\" is missing, or is no whole number", source,
                           number);
     const struct json_value *category = look_up(categories, category_id);
+    bool is_void = !category && builder->keeps_outlines && categories->n;
+    char why[64];
+    snprintf(why, sizeof why, "there is no category %lld", (long long)category_id);
     if (!category)
-        return boxes_skip(builder, err, "%s: annotation %zu: there is no category %lld", source, number,
-                          (long long)category_id);
+        MUST(say_unused(builder, source, number, why, is_void, err));
+    if (!category && !is_void)
+        return CLV_OK;
+    category = category ? category : categories->names[0].value; /* any label, which nothing gets */
     const char *label;
     MUST(json_take_text(&label, category, "name", source, "the category of annotation", number, err));
     if (json_get_int64(json_member(annotation, "iscrowd"), &is_crowd) && is_crowd && !builder->keeps_outlines)
         return boxes_skip(builder, err, "%s: annotation %zu is a crowd", source, number);
     bool has_box = get_bbox(&box, json_member(annotation, "bbox"));
     struct clv_outline *outline = NULL;
+    const struct json_value *segmentation = json_member(annotation, "segmentation");
+    size_t n_parts = 0;
+    bool is_said = json_get_array(segmentation, &n_parts) ? n_parts : json_get_object(segmentation, &n_parts);
     if (!has_box || builder->keeps_outlines)
-        status = read_segmentation(&outline, json_member(annotation, "segmentation"), err);
+        status = read_segmentation(&outline, segmentation, err);
+    if (status == CLV_OK && builder->keeps_outlines && has_box && !outline && (is_said || is_void)) {
+        TRY_IF(!is_void, say_unused(builder, source, number, "its outline is no polygons, nor runs", true, err));
+        TRY(void_box(&outline, &box, err));
+    }
     const struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
     if (status == CLV_OK && outline && !outline_suits(outline, entry->width, entry->height)) {
         status = boxes_skip(builder, err, "%s: annotation %zu: runs of a mask of %dx%d pixels, its image is %dx%d",
@@ -191,13 +226,18 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
     }
     if (status == CLV_OK && outline) {
         outline->is_crowd = is_crowd;
+        outline->is_void |= is_void;
         box.width = has_box && box.height > 0 && !builder->keeps_outlines ? box.width : 0;
         return boxes_add_outline(builder, outline, &box, label, err);
     }
-    if (status == CLV_OK && !has_box)
+    if (status != CLV_OK) {
+        outline_free(outline);
+        return status;
+    }
+    if (!has_box)
         return boxes_skip(builder, err, "%s: annotation %zu: \"bbox\" is missing, or is not four numbers", source,
                           number);
-    return status == CLV_OK ? boxes_add(builder, &box, label, NULL, err) : status;
+    return boxes_add(builder, &box, label, NULL, err);
 }
 
 enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct json_value *root, const char *source,

@@ -120,6 +120,7 @@ struct clv_outline {
     enum rle_order order;
     int64_t group;  /* outlines of one label and group are one object; 0: of none */
     bool is_crowd;  /* of objects that are not told apart */
+    bool is_void;   /* what is in it is not known */
     bool has_rings; /* the polygons are filled as one: what is within an odd number of them */
     int32_t epsg;   /* of coordinates on Earth, EPSG's number; 0: not known */
 };

@@ -196,6 +196,38 @@ TEST(what_an_image_lacks_costs_that_image)
                  "cd %s && cleave import coco photos/coco.json --images others -o other", folder);
 }
 
+/* A polygon of no pairs, and one of a category that is not there: their objects are not known to be ground. */
+TEST(what_cannot_be_used_is_left_out_of_its_image_and_the_rest_stays)
+{
+    const char *folder = make_photos("a.png b.png");
+    write_annotations(
+        folder,
+        COCO(IMAGE("1", "a.png") "," IMAGE("2", "b.png"),
+             OBJECT("1", "1",
+                    "[[1,1,3,1,3,3,1,3]]") ","
+                                           "{\"image_id\":1,\"category_id\":1,\"segmentation\":[[5,2,6]],\"bbox\":[5,2,"
+                                           "2,3]}," OBJECT("2", "1", "[[1,1,3,1,3,3,1,3]]") "," OBJECT(
+                                               "2", "9", "[[5,2,7,2,7,5,5,5]]")));
+    EXPECT_PARTS(expect_success("cd %s && cleave import coco coco.json --images photos -o set 2>&1", folder),
+                 "2 objects cannot be used and were skipped, the first is coco.json: annotation 2: its outline is no "
+                 "polygons, nor runs, so that what it marks is left out",
+                 "set: 2 images, 2 with masks, 0 with boxes");
+    struct clv_set set = {0};
+    must(clv_set_read(&set, formatted("%s/set/manifest.tsv", folder), err));
+    for (size_t i = 0; i < 2; i++) {
+        struct clv_mask mask = {0};
+        must(clv_mask_read(&mask, set.items[i].mask, &set.labels, 8, 6, NULL, err));
+        for (int p = 0; p < 8 * 6; p++) {
+            int x = p % 8, y = p / 8, object = x >= 1 && x < 3 && y >= 1 && y < 3;
+            bool is_void = x >= 5 && x < 7 && y >= 2 && y < 5;
+            ck_assert_int_eq(mask.labels[p] == CLV_VOID, is_void);
+            ck_assert_int_eq(!is_void && mask.labels[p] != 0, object);
+        }
+        clv_mask_release(&mask);
+    }
+    clv_set_release(&set);
+}
+
 #define SIZED(id, name) "{\"id\":" id ",\"file_name\":\"" name "\",\"width\":8,\"height\":6}"
 
 TEST(runs_of_another_size_than_the_image_are_skipped_by_name)
