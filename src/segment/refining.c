@@ -38,6 +38,9 @@ static enum clv_status view_net(struct pixel_net *net, const struct clv_model *m
     const float *data[2];
     *net = (struct pixel_net){
         .n_inputs = pixel_look_inputs(model), .n_classes = pixel_look_classes(model), .n_copies = REFINING_COPIES};
+    FAIL_IF(net->n_classes > PIXEL_NET_CLASSES, CLV_ERR_DATA,
+            "the model has a tensor \"" NETWORK "\" and %d labels, must have %d at most", net->n_classes,
+            PIXEL_NET_CLASSES);
     describe(wanted, net);
     for (int k = 0; k < 2; k++) {
         const struct clv_tensor *found = clv_model_attached(model, wanted[k].name);

@@ -546,4 +546,16 @@ TEST(a_damaged_network_is_refused_by_its_tensors_name)
     free(weights);
 }
 
+TEST(a_network_of_more_labels_than_there_may_be_is_refused)
+{
+    struct refining refining = learned_with_net(&fixture);
+    struct clv_refine_options options;
+    clv_refine_defaults(&options);
+    int32_t n_labels = fixture.model.shape.n_labels;
+    fixture.model.shape.n_labels = PIXEL_NET_CLASSES + 1;
+    must_fail(CLV_ERR_DATA, "\"refining.network\" and 33 labels, must have 32 at most",
+              refining_of_model(&refining, &fixture.model, &options, err));
+    fixture.model.shape.n_labels = n_labels;
+}
+
 SETUP_ONCE(begin, end)
