@@ -78,7 +78,6 @@ static enum clv_status check_pixel_net(const struct run *self, struct clv_error 
     const char *what = data->recipe.window ? "windows of slices" : "images";
     FAIL_IF(!data->set.n_items && !options->n_images, CLV_ERR_USAGE,
             "--pixel-net: looks at images, which %s does not have", options->data);
-    FAIL_IF(options->mirror, CLV_ERR_USAGE, "--pixel-net: goes without --mirror");
     FAIL_IF(data->recipe.n_maps && n_labels > 2, CLV_ERR_USAGE, "--pixel-net: of %d labels it goes without maps",
             n_labels);
     FAIL_IF(n_labels > PIXEL_NET_CLASSES, CLV_ERR_USAGE, "--pixel-net: %d labels, at most %d", n_labels,
@@ -104,6 +103,7 @@ static enum clv_status gather(struct run *self, struct clv_error *err)
     bool may_be_idle = options->cv;
     for (int i = 0; i < CLV_MAX_PARAMETERS; i++)
         may_be_idle |= options->is_given[i];
+    FAIL_IF(options->pixel_net && options->mirror, CLV_ERR_USAGE, "--pixel-net: goes without --mirror");
     enum clv_status status = train_check_memory(options, err);
     TRY_IF(may_be_idle, train_check_effect(options, training, err));
     TRY_IF(options->init, train_init_read(&self->start, options, err));

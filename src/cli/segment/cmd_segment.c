@@ -194,9 +194,10 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     char refined[96] = "no";
     struct clv_refine_options usual;
     clv_refine_defaults(&usual);
-    if (self->refine == CLV_REFINE_ALL || label_refines(self->refine, run->model, 1, 1))
+    bool is_usual = self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes;
+    if (self->refine == CLV_REFINE_ALL || (is_usual && label_refines(self->refine, run->model, 1, 1)))
         snprintf(refined, sizeof refined, "at the pixels, coupling %g", usual.coupling);
-    else if (self->refine == CLV_REFINE_LARGE && self->decoding != DECODING_LEAST_LOSS && !self->boxes)
+    else if (is_usual)
         snprintf(refined, sizeof refined, "at the pixels, images of more than %d pixels, coupling %g",
                  run->model->recipe.working_pixels, usual.coupling);
     char draws[32];
