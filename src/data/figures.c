@@ -47,22 +47,31 @@ static bool differs(const struct figures *all, const struct figure *figure)
     return figure->value && all->value && figure->value != all->value;
 }
 
+static const char *remedy_of(const struct figures *all)
+{
+    return all->remedy ? all->remedy : "a labels.tsv must name what they are";
+}
+
+static enum clv_status fail_values(const struct figures *all, const char *name, int own, const char *other, int value,
+                                   struct clv_error *err)
+{
+    return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and %d, but %s 0 and %d: %s", name, own, other, value,
+                      remedy_of(all));
+}
+
 /* White beside another value, or figures of two colours, or of white and one, are two labels. */
 static enum clv_status colours_agree(struct figures *all, const struct figure *figure, const char *name,
                                      struct clv_error *err)
 {
-    const char *remedy = all->remedy ? all->remedy : "a labels.tsv must name what they are";
     const uint32_t white = 0x1ffffff, colour = figure->is_white && figure->has_ground ? white : figure->colour;
     if (colour == white && all->value > 1)
-        return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and 255, but %s 0 and %d: %s", name, all->first,
-                          all->value, remedy);
+        return fail_values(all, name, 255, all->first, all->value, err);
     if (figure->value > 1 && all->colour == white)
-        return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: holds 0 and %d, but %s 0 and 255: %s", name, figure->value,
-                          all->first_colour, remedy);
+        return fail_values(all, name, figure->value, all->first_colour, 255, err);
     if (colour && all->colour && colour != all->colour)
         return fail_fault(err, CLV_FAULT_MASK_COLOURS, "%s: holds black and %u,%u,%u, but %s black and %u,%u,%u: %s",
                           name, colour >> 16 & 255, colour >> 8 & 255, colour & 255, all->first_colour,
-                          all->colour >> 16 & 255, all->colour >> 8 & 255, all->colour & 255, remedy);
+                          all->colour >> 16 & 255, all->colour >> 8 & 255, all->colour & 255, remedy_of(all));
     if (colour && !all->colour) {
         all->colour = colour;
         all->first_colour = name;
@@ -74,9 +83,7 @@ enum clv_status figures_agree(struct figures *all, const struct figure *figure, 
 {
     const char *other = NULL, **first[2] = {NULL, NULL};
     if (differs(all, figure))
-        return fail_fault(err, CLV_FAULT_MASK_VALUES,
-                          "%s: holds 0 and %d, but %s 0 and %d: a labels.tsv must name what they are", name,
-                          figure->value, all->first, all->value);
+        return fail_values(all, name, figure->value, all->first, all->value, err);
     MUST(colours_agree(all, figure, name, err));
     if (figure->value && !all->value) {
         all->value = figure->value;

@@ -118,13 +118,20 @@ static enum clv_status read_map(float *plane, const struct evidence *self, const
     return status;
 }
 
+/* The label of most of pixel p in planes[n_labels][n]; of equal ones the first. */
+static size_t likeliest(const float *planes, size_t n_labels, size_t n, size_t p)
+{
+    size_t best = 0;
+    for (size_t a = 1; a < n_labels; a++)
+        best = planes[a * n + p] > planes[best * n + p] ? a : best;
+    return best;
+}
+
 /* Labels that most of a map is for at some pixel are open as well. */
 static void open_labels(struct evidence *self, const float *plane)
 {
     for (size_t p = 0; p < self->n; p++) {
-        size_t best = 0;
-        for (size_t a = 1; a < (size_t)self->n_labels; a++)
-            best = plane[a * self->n + p] > plane[best * self->n + p] ? a : best;
+        size_t best = likeliest(plane, (size_t)self->n_labels, self->n, p);
         self->is_open[best] |= plane[best * self->n + p] > 0;
     }
 }
@@ -151,15 +158,11 @@ static enum clv_status read_maps(struct evidence *self, const struct clv_example
     return status;
 }
 
-/* labels[n] of planes[n_labels][n]; of equal ones the first. */
+/* labels[n] of planes[n_labels][n]. */
 static void take_likeliest(uint8_t *labels, const float *planes, size_t n_labels, size_t n)
 {
-    for (size_t p = 0; p < n; p++) {
-        size_t best = 0;
-        for (size_t a = 1; a < n_labels; a++)
-            best = planes[a * n + p] > planes[best * n + p] ? a : best;
-        labels[p] = (uint8_t)best;
-    }
+    for (size_t p = 0; p < n; p++)
+        labels[p] = (uint8_t)likeliest(planes, n_labels, n, p);
 }
 
 enum clv_status evidence_init(struct evidence *self, uint8_t *labels, const struct clv_example *example,

@@ -8,8 +8,8 @@
 #define STEEPNESS 1.5 /* from a node's prior to the log-odds of the context's probability */
 #define LEAST     1e-4
 
-/* Around a pixel, in working pixels; the first: the pixel itself. More of 4, 12 and 24 left held-out sections of a stack
- * no better (tools/reproduce/README.md). */
+/* Around a pixel, in working pixels; the first: the pixel itself. Two or three wider ones in place of the second were no
+ * better on held-out sections of a stack (tools/reproduce/README.md). */
 static const double scales[] = {0, 6};
 enum { SCALES = sizeof scales / sizeof *scales };
 
@@ -132,7 +132,8 @@ static void say_all(float *probability, const struct pixel_look *look, const str
     }
 }
 
-/* [n_classes][n] of a new look at the image; NULL when out of memory, or whatever the status says. */
+/* *probability[n_classes][n] of a new look at the image, and the grid from there to its pixels: both to be released
+ * whatever the status. */
 static enum clv_status look_and_say(float **probability, struct map_grid *grid, const struct segmented *segmented,
                                     struct clv_error *err)
 {

@@ -118,14 +118,18 @@ static bool are_levels(const size_t n_pixels[256], const int *levels, int n)
     return least > 3 || (n_values == n && !n_pixels[CLV_VOID]);
 }
 
+/* Of masks in the folder, which may hold the images, too. */
+static const char *stem_of(const char *masks, const struct clv_item *item)
+{
+    return strncmp(item->image, item->mask, strlen(masks)) != 0 ? "*" : "*_mask";
+}
+
 /* PNGs of labels that count from 0, or have the levels as values: all are made apart, then the old files go where sets
  * do not look. */
 static void put_png_command(struct text *text, const char *masks, const struct clv_item *item, const int *levels, int n,
                             bool of_values, bool keeps_values)
 {
-    const char *extension = strrchr(item->mask, '.'), *stem = "*_mask";
-    if (strncmp(item->image, item->mask, strlen(masks)) != 0)
-        stem = "*";
+    const char *extension = strrchr(item->mask, '.'), *stem = stem_of(masks, item);
     text_put(text, "; labels are at ");
     for (int k = 0; k < n; k++)
         text_printf(text, "%s%d", !k ? "" : k + 1 < n ? ", " : " and ", levels[k]);
@@ -151,8 +155,7 @@ static void put_png_command(struct text *text, const char *masks, const struct c
 static void put_binary_command(struct text *text, const char *masks, const struct clv_item *item, const char *point,
                                const char *only)
 {
-    const char *extension = strrchr(item->mask, '.');
-    const char *stem = strncmp(item->image, item->mask, strlen(masks)) != 0 ? "*" : "*_mask";
+    const char *extension = strrchr(item->mask, '.'), *stem = stem_of(masks, item);
     text_put(text, " (cd ");
     text_put_word(text, masks);
     text_printf(text,
