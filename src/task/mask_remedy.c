@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/base.h"
+#include "cleave/objects.h"
 #include "data/data.h"
 
 #define MAX_COLOURS 40 /* more are no labels */
@@ -204,8 +205,6 @@ static void put_white(struct text *text, const char *masks, const struct clv_set
 /* labels.tsv of what the masks hold. */
 static void put_labels(struct text *text, bool of_colours, const struct clv_set *set, struct contents *found)
 {
-    for (int v = 0; v < CLV_VOID; v++)
-        found->n_values += found->n_pixels[0][v] > 0;
     if ((of_colours ? found->n_colours : found->n_values) > MAX_COLOURS) {
         text_printf(text, "; more than %d %s are no labels: photographs, or smooth edges?", MAX_COLOURS,
                     of_colours ? "colours" : "values");
@@ -227,6 +226,48 @@ static void put_labels(struct text *text, bool of_colours, const struct clv_set 
     array_free(table);
 }
 
+/* Three or more numbers, nearly all of them in one piece: those of objects. */
+static bool numbers_objects(const char *mask, const struct clv_image_limits *limits)
+{
+    struct clv_object_map objects = {0}, pieces = {0};
+    struct clv_error ignored;
+    enum clv_status status = clv_object_map_read(&objects, mask, 0, 0, limits, &ignored);
+    const size_t n = (size_t)objects.width * (size_t)objects.height;
+    uint8_t *labels = array_zalloc(n, 1);
+    for (size_t p = 0; p < n && labels && status == CLV_OK; p++)
+        labels[p] = objects.objects[p] ? (uint8_t)(1 + objects.objects[p] % 254) : 0;
+    TRY_IF(labels, clv_object_map_from_labels(&pieces, labels, objects.width, objects.height, NULL, &ignored));
+    const bool are_whole = 4 * pieces.n_objects <= 5 * objects.n_objects;
+    const bool is_one = status == CLV_OK && objects.n_objects >= 3 && are_whole;
+    array_free(labels);
+    clv_object_map_release(&objects);
+    clv_object_map_release(&pieces);
+    return is_one;
+}
+
+/* Whether most masks do. */
+static bool most_number_objects(const struct clv_set *set, const struct clv_image_limits *limits)
+{
+    size_t n = 0, n_masks = 0;
+    for (size_t i = 0; i < set->n_items; i++)
+        if (set->items[i].mask) {
+            n_masks++;
+            n += numbers_objects(set->items[i].mask, limits);
+        }
+    return 2 * n > n_masks;
+}
+
+static void put_instances(struct text *text, const char *masks)
+{
+    char *parent = path_folder(masks), *instances = parent ? path_join(parent, "instances") : NULL;
+    text_put(text, "; if each number is an object, their folder is called instances: mv ");
+    text_put_word(text, masks);
+    text_put(text, " ");
+    text_put_word(text, instances ? instances : "");
+    text->failed |= !instances;
+    arrays_free(parent, instances);
+}
+
 /* What the masks hold decides what helps: few levels, or labels to be named. */
 static void put_contents(struct text *text, const char *masks, enum clv_fault fault, const struct clv_set *set,
                          const struct clv_item *item, const struct clv_image_limits *limits)
@@ -237,9 +278,16 @@ static void put_contents(struct text *text, const char *masks, enum clv_fault fa
         if (set->items[i].mask)
             look_at(&found, set->items[i].mask, limits);
     const bool of_values = fault == CLV_FAULT_MASK_VALUES;
+    const bool are_objects = !set->labels.from_file && strcmp(path_name(masks), "masks") == 0 &&
+                             fault != CLV_FAULT_MASK_COLOURS && most_number_objects(set, limits);
     const size_t *n_pixels = found.n_pixels[!of_values];
+    for (int v = 0; v < CLV_VOID; v++)
+        found.n_values += found.n_pixels[0][v] > 0;
     int n = fault == CLV_FAULT_MASK_COLOURS || found.has_fine_steps ? 0 : find_levels(levels, n_pixels);
-    if (n > 1 && (!of_values || are_levels(n_pixels, levels, n)))
+    const bool are_labels = found.n_values > 1 && found.n_values <= MAX_COLOURS;
+    if (are_objects && !are_labels)
+        put_instances(text, masks);
+    else if (n > 1 && (!of_values || are_levels(n_pixels, levels, n)))
         put_png_command(text, masks, item, levels, n, of_values, set->labels.from_file);
     else if (of_values && put_binary(text, masks, &found, item))
         return;
@@ -249,6 +297,8 @@ static void put_contents(struct text *text, const char *masks, enum clv_fault fa
         put_labels(text, fault == CLV_FAULT_MASK_COLOURS, set, &found);
         if (of_values)
             put_white(text, masks, set, &found, item);
+        if (are_objects)
+            put_instances(text, masks);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -47,6 +48,52 @@ enum clv_status object_table_begin(struct file_writer *table, const struct segme
     if (table->stream && options->shard.number <= 1)
         put_head(table->stream, bands_of(model));
     array_free(path);
+    return status;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Copies lines whose image is none of names[n], which are in order. */
+static void copy_others(FILE *table, char *line, const char **names, size_t n)
+{
+    while (*line) {
+        const size_t length = strcspn(line, "\n");
+        char *tab = memchr(line, '\t', length), *name = line;
+        if (tab)
+            *tab = '\0';
+        const bool is_kept = tab && !bsearch(&name, names, n, sizeof *names, compare_names);
+        if (is_kept)
+            fprintf(table, "%s\t%.*s\n", name, (int)(line + length - tab - 1), tab + 1);
+        line += length + (line[length] == '\n');
+    }
+}
+
+enum clv_status object_table_keep(FILE *table, const char *path, const struct segment_run *run, struct clv_error *err)
+{
+    const struct input_list *inputs = run->inputs;
+    char *bytes = NULL, *head = NULL;
+    size_t size, head_size;
+    if (!path_exists(path) || run->options->shard.count > 1)
+        return CLV_OK;
+    const char **names = array_alloc(inputs->n, sizeof *names);
+    FILE *stream = open_memstream(&head, &head_size);
+    enum clv_status status = names && stream ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++)
+        names[i] = inputs->items[i].name;
+    if (stream) {
+        put_head(stream, bands_of(run->model));
+        fclose(stream);
+    }
+    TRY(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
+    if (status == CLV_OK && size >= head_size && memcmp(bytes, head, head_size) == 0) {
+        qsort(names, inputs->n, sizeof *names, compare_names);
+        copy_others(table, bytes + head_size, names, inputs->n);
+    }
+    free(head);
+    arrays_free(bytes, names);
     return status;
 }
 

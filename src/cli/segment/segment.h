@@ -388,6 +388,10 @@ enum clv_status object_table_path(char **path, const struct segment *options, st
 enum clv_status object_table_begin(struct file_writer *table, const struct segment *options,
                                    const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
+/* Copies the rows of images that this run does not segment from an earlier run's table of the same columns. */
+enum clv_status object_table_keep(FILE *table, const char *path, const struct segment_run *run,
+                                  struct clv_error *err) CLV_CHECK;
+
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 

@@ -1,4 +1,5 @@
 /* Boxes as a table: image, [mask], [label] and x, y, w, h or xmin, ymin, xmax, ymax, by the names that are in use. */
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -51,7 +52,7 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
     return CLV_OK;
 }
 
-static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *table,
+static enum clv_status add_row(bool *is_within_one, struct boxes_builder *builder, const struct tsv *table,
                                const struct boxes_columns *columns, struct clv_error *err)
 {
     const char *image = table->fields[columns->image];
@@ -76,6 +77,7 @@ static enum clv_status add_row(struct boxes_builder *builder, const struct tsv *
         box.width -= box.x;
         box.height -= box.y;
     }
+    *is_within_one &= fmax(fmax(sides[0], sides[1]), fmax(sides[2], sides[3])) <= 1;
     MUST(boxes_add_image(builder, image, table->path, err));
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = columns->are_shares;
     return boxes_add(builder, &box, columns->label < 0 ? "" : table->fields[columns->label], mask, err);
@@ -86,7 +88,8 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
 {
     struct tsv table;
     struct boxes_columns columns;
-    bool more = true;
+    bool more = true, is_within_one = true;
+    const size_t first = builder->boxes.n_images;
     bool has_tabs = memchr(bytes, '\t', strcspn(bytes, "\r\n"));
     MUST(tsv_parse(&table, source, bytes, size, err));
     enum clv_status status = has_tabs
@@ -94,8 +97,10 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
                                  : fail(err, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
     while (status == CLV_OK && more) {
         status = tsv_next(&more, &table, err);
-        TRY_IF(more, add_row(builder, &table, &columns, err));
+        TRY_IF(more, add_row(&is_within_one, builder, &table, &columns, err));
     }
+    for (size_t i = first; i < builder->boxes.n_images && is_within_one; i++) /* a table of pixels has larger boxes */
+        builder->boxes.images[i].is_relative = true;
     tsv_release(&table);
     return status;
 }

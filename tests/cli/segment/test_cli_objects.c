@@ -46,6 +46,14 @@ TEST(objects_are_numbered_and_listed_and_resuming_finds_the_same)
     ck_assert_uint_le(count_lines(here("inner/objects-00002-of-00002.tsv")), n_objects);
 }
 
+TEST(the_rows_of_other_images_stay)
+{
+    run_here(
+        "ln -s $SET/images && cleave segment images/ --boxes 5,5,40,40 -o out/ --objects && sort out/objects.tsv >a");
+    run_here("cleave segment $(ls -d images/* | tail -n 1) --boxes 5,5,40,40 -o out/ --objects --overwrite && sort "
+             "out/objects.tsv | cmp a -");
+}
+
 static bool is_near(const struct clv_object_map *map, int32_t x, int32_t y)
 {
     for (int32_t v = y > 3 ? y - 3 : 0; v <= y + 3 && v < map->height; v++)

@@ -98,6 +98,28 @@ static uint8_t *values(size_t *size, int width, int height, int i)
     return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
 }
 
+/* 50 squares with numbers of their own: those of objects. */
+static uint8_t *numbers(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[WIDTH * HEIGHT];
+    (void)i;
+    for (int p = 0; p < width * height; p++) {
+        int x = p % width, y = p / width;
+        samples[p] = (uint16_t)(x % 4 < 3 && y % 6 < 5 ? 1 + x / 4 + y / 6 * 10 : 0);
+    }
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
+}
+
+/* Of them three. */
+static uint8_t *few_numbers(size_t *size, int width, int height, int i)
+{
+    uint16_t samples[WIDTH * HEIGHT];
+    (void)i;
+    for (int p = 0; p < width * height; p++)
+        samples[p] = (uint16_t)(p % width < 30 && p % 10 < 7 ? 2 + p % width / 10 : 0);
+    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
+}
+
 /* 3 and, in a third, 7. */
 static uint8_t *two_values(size_t *size, int width, int height, int i)
 {
@@ -201,6 +223,13 @@ TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
     expect_remedy("(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
                   "'value\\tname\\n0\\tbackground\\n3\\tc3\\n7\\tc7\\n' >set/labels.tsv",
                   "printf ");
+    make_set(1, "png", numbers);
+    expect_remedy("(and 3 more); if each number is an object, their folder is called instances: mv set/masks "
+                  "set/instances",
+                  "mv ");
+    make_set(1, "png", few_numbers);
+    expect_remedy("4\\tc4\\n' >set/labels.tsv; if each number is an object, their folder is called instances: mv ",
+                  "mv ");
     make_set(1, "png", two_values);
     expect_remedy("(and 3 more); if 7 is the figure, this makes it 1, and the ground 0: ", "(cd ");
     make_set(1, "png", white_and_one);

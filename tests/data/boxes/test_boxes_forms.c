@@ -127,6 +127,12 @@ TEST(tables_are_read_by_the_names_in_use)
                                 "0a1b\txclick\t/m/01yrx\t0.25\t0.75\t0.5\t1\n");
     check(&boxes, "0a1b.jpg", 0, "/m/01yrx", 50, 50, 100, 50);
     clv_boxes_release(&boxes);
+    boxes = read_text("shares.tsv", "image\tlabel\txmin\tymin\txmax\tymax\na.jpg\tcow\t0.25\t0.5\t0.75\t1\n");
+    check(&boxes, "a.jpg", 0, "cow", 50, 50, 100, 50);
+    clv_boxes_release(&boxes);
+    boxes = read_text("pixels.tsv", "image\tx\ty\tw\th\na.jpg\t0.5\t0.5\t1\t2\n");
+    check(&boxes, "a.jpg", 0, "", 0.5, 0.5, 1, 2);
+    clv_boxes_release(&boxes);
     bad("b.tsv", "filename\txmin\tymin\txmax\na\t1\t2\t3\n", "no column \"ymax\"");
     bad("b.tsv", "filename\txmin\tymin\txmax\tymax\na\t1\t2\t3\n", "line 2 has 4 fields, the header has 5");
     bad("b.tsv", "filename\txmin\tymin\txmax\tymax\na\t1\t2\t3\tx\n", "line 2: ymax is \"x\", which is no number");

@@ -42,6 +42,7 @@ def test_arrays_of_other_channels_are_read_as_their_files_are(model, pairs, tmp_
 @pytest.mark.parametrize("dtype, times, remedy", [
     (np.float32, 1 / 255, "(255 * image).round().astype('uint8')"), (np.float64, 1 / 255, "(255 * image).round().astype('uint8')"),
     (np.uint16, 257, "(image / 257).round().astype('uint8')"), (np.int64, 1, "image.astype('uint8')"),
+    (np.int32, 257, "(image / 257).round().astype('uint8')"),
     (bool, 1, "255 * image.astype('uint8')"),
 ])
 def test_other_types_are_refused_with_what_converts_them(model, pairs, dtype, times, remedy):

@@ -119,6 +119,8 @@ def test_sixteen_bits_in_a_range(twelve_bits, command, tmp_path):
     image, path = twelve_bits[3][0], tmp_path / "images" / "3.png"
     labels, _, table = model.segment(image, objects=True)
     np.testing.assert_array_equal(labels, model.segment(cleave.read_image(path, range=model.range)))
+    for same in image.astype(np.int32), image[:, :, None]:
+        np.testing.assert_array_equal(labels, model.segment(same))
     model.save(tmp_path / "m.cleave")
     command("segment", "-q", "--objects", "-m", tmp_path / "m.cleave", path, "-o", tmp_path / "o")
     np.testing.assert_array_equal(labels > 0, cleave.read_image(tmp_path / "o" / "3.png")[:, :, 0] > 0)

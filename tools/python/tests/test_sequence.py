@@ -63,6 +63,31 @@ def test_arrays_and_files_teach_the_same_weights(model, command, tmp_path):
     assert two.record["data"] == "arrays" and (two.segment(grey, sequence=True) == truth).mean() > 0.95
 
 
+@pytest.mark.parametrize("sequence", [True, False])
+def test_a_network_of_pixels_is_that_of_the_command_and_finds_thin_lines(sequence, command, tmp_path):
+    slices, rows, columns = np.ogrid[:N, :HEIGHT, :WIDTH]
+    truth = ((rows + columns // 4 + slices) % 16 < 2).astype(np.uint8)
+    truth[:, 16:32, 20:36] = 2
+    noise = np.random.default_rng(5).integers(0, 30, truth.shape)
+    grey = (np.choose(truth, [140, 90, 190]) + noise).astype(np.uint8)
+    write(tmp_path / "set", grey, dict(enumerate(truth)))
+    (tmp_path / "set" / "labels.tsv").write_text("value\tname\n0\tground\n1\tline\n2\tsquare\n")
+    few = {key: value for key, value in FEW.items() if sequence or key != "window"}
+    shared = {"sequence": sequence, "pixel_net": True, "learner": "mssvm", **few}
+
+    def segment(model, **options):
+        return model.segment(grey, sequence=True, **options) if sequence else np.array([model.segment(image, **options) for image in grey])
+
+    model = cleave.train([(grey, truth)] if sequence else list(zip(grey, truth)), **shared)
+    labels = segment(model)
+    assert np.array_equal(segment(cleave.train(tmp_path / "set", **shared)), labels)
+    model.save(tmp_path / "m.cleave")
+    command("segment", "-q", *(["--sequence"] if sequence else []), "-m", tmp_path / "m.cleave", tmp_path / "set" / "images",
+            "-o", tmp_path / "out")
+    assert np.array_equal(masks_of(tmp_path / "out"), labels)
+    assert (labels != truth).mean() < 0.5 * (segment(model, refine=False) != truth).mean()
+
+
 def test_given_masks_are_carried_as_the_command_does(command, tmp_path):
     grey, truth = volume()
     given = {1: truth[1], 5: truth[5]}

@@ -136,15 +136,18 @@ def as_range(given: Any) -> Range:
 
 def as_image(name: str, value: Any, *, shared: bool = False, range: Optional[Range] = None) -> Any:
     """A struct clv_image of a copy of an image's pixels; `shared`: over the pixels where they lie, if they are contiguous and of three
-    channels. With a range uint16 [height, width] is taken as 16-bit grey. The second value keeps the pixels alive."""
+    channels. With a range integers [height, width] are taken as 16-bit grey. The second value keeps the pixels alive."""
     if isinstance(value, (str, bytes, os.PathLike)):
         raise UsageError(f"{name} is {value!r}, an array is needed; give cleave.read_image(path)")
     pixels = np.asarray(value)
-    if range and pixels.dtype == np.uint16 and pixels.ndim == 2:
+    is_grey = pixels.ndim == 2 or pixels.ndim == 3 and pixels.shape[2] == 1
+    is_deep = pixels.dtype.kind in "iu" and pixels.dtype.itemsize > 1
+    if range and is_deep and is_grey:
         low, high = range
         pixels = ((255 * (np.clip(pixels.astype(np.int64), low, high) - low) + (high - low) // 2) // (high - low)).astype(np.uint8)
     if pixels.dtype != np.uint8:
-        remedy = _REMEDIES.get(pixels.dtype.str[1:], _REMEDIES.get(pixels.dtype.kind, "image.astype('uint8') if its values are 0..255"))
+        kind = "u2" if is_deep and pixels.size and pixels.max() > 255 else pixels.dtype.kind
+        remedy = _REMEDIES.get(kind, "image.astype('uint8') if its values are 0..255")
         raise UsageError(f"{name} is an array of {pixels.dtype}, uint8 in 0..255 is needed; {remedy}; train(bands=True) takes numbers of any kind")
     n_channels = pixels.shape[2] if pixels.ndim == 3 else 1
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or n_channels not in (1, 3, 4):

@@ -86,7 +86,7 @@ class Model:
 
     @property
     def range(self) -> Optional[Range]:
-        """(low, high) of 16-bit grey, as train was given them: segment takes uint16 [height, width] by it, and read_image(path,
+        """(low, high) of 16-bit grey, as train was given them: segment takes integers [height, width] by it, and read_image(path,
         range=model.range) reads such files. None: there is none."""
         recipe = self._native.recipe
         return (recipe.grey16_low, recipe.grey16_high) if recipe.grey16_high else None
@@ -201,7 +201,7 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
     """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
 
     image       uint8 [height, width, 3]; of a model of bands (train) [height, width, bands] of any numbers; of one with a range of grey
-                uint16 [height, width], too
+                integers [height, width], too
     maps        of a model that was learned with maps of networks: {name: array [height, width] or [height, width, channels]}, of
                 any size, stretched over the image; uint8 and uint16 count as fractions of their largest value. channel_axis=0:
                 [channels, height, width]
