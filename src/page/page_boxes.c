@@ -12,6 +12,7 @@
 struct table {
     struct tsv lines;
     struct boxes_columns columns;
+    bool is_read; /* as boxes, though none may be added */
 };
 
 /* Of a file without labels all boxes are figure. */
@@ -19,6 +20,7 @@ static enum clv_status find_columns(struct table *table, bool needs_labels, stru
 {
     int label;
     MUST(boxes_find_columns(&table->columns, &table->lines, err));
+    table->is_read = true;
     FAIL_IF(table->columns.are_shares, CLV_ERR_DATA, "%s: has shares of the images' sides, no pixels",
             table->lines.path);
     return needs_labels && table->columns.label < 0 ? tsv_require_column(&label, &table->lines, "label", err) : CLV_OK;
@@ -45,9 +47,8 @@ static enum clv_status open_table(struct table *table, struct text *header, cons
         text_printf(header, "%s%s", k ? "\t" : "", table->lines.columns[k]);
     text_put(header, "\n");
     TRY_IF(find_columns(table, needs_labels, &why) != CLV_OK,
-           fail(err, CLV_ERR_DATA,
-                "%s; new boxes of this folder cannot be saved there: call the file otherwise, and show it with --boxes",
-                why.message));
+           fail(err, CLV_ERR_DATA, "%s; new boxes of this folder cannot be saved there: call the file otherwise%s",
+                why.message, table->is_read ? ", and show it with --boxes" : ""));
     return status;
 }
 

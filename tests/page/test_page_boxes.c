@@ -88,6 +88,8 @@ TEST(boxes_are_added_to_a_table_of_corners_without_labels)
     free(now);
     must_fail(CLV_ERR_DATA, "no column \"label\" in its header (columns are separated by tabs); new boxes",
               page_boxes_check(path, true, err));
+    run_here("printf 'image,x,y,w,h\\n' >boxes.tsv");
+    must_fail(CLV_ERR_DATA, "cannot be saved there: call the file otherwise", page_boxes_check(path, false, err));
     run_here("printf 'ImageID\\tXMin\\tYMin\\tXMax\\tYMax\\n' >boxes.tsv");
     must_fail(CLV_ERR_DATA, "shares of the images' sides, no pixels; new boxes of this folder cannot be saved there",
               page_boxes_check(path, false, err));

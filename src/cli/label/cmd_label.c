@@ -180,16 +180,32 @@ static void put_quoted(struct text *text, const char *option, const char *path)
     text_put(text, "'");
 }
 
+/* Training on the folder, and labelling it by that. */
+static void put_commands(struct text *text, const struct label *self, const char *folder)
+{
+    char model[PATH_MAX + 8], masks[PATH_MAX + 8];
+    snprintf(model, sizeof model, "%s.cleave", folder);
+    snprintf(masks, sizeof masks, "%s-masks", folder);
+    text_put(text, "  cleave train");
+    put_quoted(text, "--data ", folder);
+    put_quoted(text, "-o ", model);
+    if (self->common.limits.grey16_high > 0)
+        text_printf(text, " --range %d,%d", self->common.limits.grey16_low, self->common.limits.grey16_high);
+    text_printf(text, "%s\n  cleave segment", path_exists(model) ? " --overwrite" : "");
+    put_quoted(text, "-m ", model);
+    put_quoted(text, "", folder);
+    put_quoted(text, "-o ", masks);
+    text_put(text, path_exists(masks) ? " --overwrite" : "");
+}
+
 /* How much is labelled, and how to go on with it without the page; at the end in how far that is new. */
 static void report_state(const struct label *self, const struct page_session *session, const size_t *n_before)
 {
-    char folder[PATH_MAX], model[PATH_MAX + 8], masks[PATH_MAX + 8];
+    char folder[PATH_MAX];
     size_t n_images, n_accepted;
     struct text text;
     if (console_is_quiet() || !realpath(self->folder, folder))
         return;
-    snprintf(model, sizeof model, "%s.cleave", folder);
-    snprintf(masks, sizeof masks, "%s-masks", folder);
     page_session_count(&n_images, &n_accepted, session);
     text_init(&text, MAX_LINKS);
     if (n_before)
@@ -198,16 +214,12 @@ static void report_state(const struct label *self, const struct page_session *se
     else
         console_note("%s: %zu images, %zu accepted; two or more teach a model that labels others:", folder, n_images,
                      n_accepted);
-    text_put(&text, "  cleave train");
-    put_quoted(&text, "--data ", folder);
-    put_quoted(&text, "-o ", model);
-    if (self->common.limits.grey16_high > 0)
-        text_printf(&text, " --range %d,%d", self->common.limits.grey16_low, self->common.limits.grey16_high);
-    text_printf(&text, "%s\n  cleave segment", path_exists(model) ? " --overwrite" : "");
-    put_quoted(&text, "-m ", model);
-    put_quoted(&text, "", folder);
-    put_quoted(&text, "-o ", masks);
-    text_put(&text, path_exists(masks) ? " --overwrite" : "");
+    if (n_before && !n_accepted) { /* nothing to train on */
+        text_put(&text, "  cleave label");
+        put_quoted(&text, "", folder);
+    } else {
+        put_commands(&text, self, folder);
+    }
     if (!text.failed)
         fprintf(stderr, "%s\n", text.bytes);
     text_release(&text);
