@@ -10,7 +10,6 @@
 enum { N_OPTIONS = 5, N_FIXED = N_OPTIONS + 1, A_MAP = 3 };
 
 #define STANDARD "refining.standard"
-#define NETWORK  "refining.network"
 
 static void list_options(double *list[N_OPTIONS], struct clv_refine_options *options)
 {
@@ -25,7 +24,7 @@ static void describe(struct clv_tensor tensors[2], const struct pixel_net *net)
 {
     tensors[0] = (struct clv_tensor){
         .name = STANDARD, .dtype = CLV_F32, .n_dimensions = 2, .shape = {2, net->n_inputs}, .data = net->standard};
-    tensors[1] = (struct clv_tensor){.name = NETWORK,
+    tensors[1] = (struct clv_tensor){.name = REFINING_NETWORK,
                                      .dtype = CLV_F32,
                                      .n_dimensions = 2,
                                      .shape = {net->n_copies, (int64_t)pixel_net_size(net->n_inputs, net->n_classes)},
@@ -39,7 +38,7 @@ static enum clv_status view_net(struct pixel_net *net, const struct clv_model *m
     *net = (struct pixel_net){
         .n_inputs = pixel_look_inputs(model), .n_classes = pixel_look_classes(model), .n_copies = REFINING_COPIES};
     FAIL_IF(net->n_classes > PIXEL_NET_CLASSES, CLV_ERR_DATA,
-            "the model has a tensor \"" NETWORK "\" and %d labels, must have %d at most", net->n_classes,
+            "the model has a tensor \"" REFINING_NETWORK "\" and %d labels, must have %d at most", net->n_classes,
             PIXEL_NET_CLASSES);
     describe(wanted, net);
     for (int k = 0; k < 2; k++) {
@@ -58,11 +57,6 @@ static enum clv_status view_net(struct pixel_net *net, const struct clv_model *m
     return CLV_OK;
 }
 
-bool refining_has_net(const struct clv_model *model)
-{
-    return clv_model_attached(model, NETWORK) != NULL;
-}
-
 bool refining_is_learned(const struct clv_model *model, bool wants_net)
 {
     return model->recipe.n_maps || wants_net || (model->first && refining_is_cut(model));
@@ -77,7 +71,7 @@ enum clv_status refining_of_model(struct refining *refining, const struct clv_mo
     *refining = (struct refining){.options = *options};
     if (!tensor || !model->has_recipe)
         return CLV_OK;
-    bool has_net = clv_model_attached(model, NETWORK);
+    bool has_net = refining_has_net(model);
     int32_t n = N_FIXED + A_MAP * model->recipe.n_maps + has_net;
     if (tensor->dtype != CLV_F64 || tensor->n_dimensions != 1 || tensor->shape[0] != n)
         return fail(err, CLV_ERR_DATA, "the model's tensor \"" REFINING "\" is not f64 [%d]", n);

@@ -12,6 +12,7 @@
 #include "data/maps/maps.h"
 #include "feature/example/example.h"
 #include "image/raster/raster.h"
+#include "model/model.h"
 #include "object/object.h"
 #include "region/region.h"
 
@@ -41,7 +42,12 @@ static inline bool refining_is_cut(const struct clv_model *model)
     return model->shape.n_labels == 2 && model->decoding.rule == CLV_DECODE_ORACLE;
 }
 
-bool refining_has_net(const struct clv_model *model);
+#define REFINING_NETWORK "refining.network" /* the tensor's name */
+
+static inline bool refining_has_net(const struct clv_model *model)
+{
+    return model->n_extra && clv_model_attached(model, REFINING_NETWORK);
+}
 
 /* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where a
  * network of pixels is wanted. */

@@ -6,15 +6,6 @@
 #include "base/base.h"
 #include "infer/cut/batch_solve.h"
 
-void batch_init(struct batch *batch)
-{
-    memset(batch, 0, sizeof *batch);
-    batch->n_nodes = -1;
-#if defined(__x86_64__)
-    batch->has_avx2 = __builtin_cpu_supports("avx2") != 0;
-#endif
-}
-
 void batch_release(struct batch *batch)
 {
     void *arrays[] = {batch->first, batch->last,     batch->arcs, batch->slots, batch->excess, batch->distance,
@@ -54,6 +45,9 @@ int batch_build(struct batch *batch, int32_t n_nodes, int32_t n_edges, const int
         memcpy(batch->edges, edges, size);
     batch->n_nodes = n_nodes;
     batch->n_edges = n_edges;
+#if defined(__x86_64__)
+    batch->has_avx2 = __builtin_cpu_supports("avx2") != 0;
+#endif
     int32_t *first = batch->first, *last = batch->last;
     memset(first, 0, ((size_t)n_nodes + 1) * sizeof *first);
     for (int32_t e = 0; e < n_edges; e++) {

@@ -62,7 +62,10 @@ struct batch {
     size_t node_capacity, edge_capacity, slot_capacity;
 };
 
-void batch_init(struct batch *batch);
+static inline void batch_init(struct batch *batch)
+{
+    *batch = (struct batch){.n_nodes = -1};
+}
 void batch_release(struct batch *batch);
 
 /* Edges as for maxflow_build, at most BATCH_NODES nodes; building the same graph again costs a comparison. Returns 0,
