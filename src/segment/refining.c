@@ -57,6 +57,12 @@ static enum clv_status view_net(struct pixel_net *net, const struct clv_model *m
     return CLV_OK;
 }
 
+bool refining_is_by_net(const struct clv_model *model)
+{
+    return refining_has_net(model) && clv_model_attached(model, REFINING) && !refining_is_cut(model) &&
+           model->has_recipe && !model->recipe.n_maps;
+}
+
 bool refining_is_learned(const struct clv_model *model, bool wants_net)
 {
     return model->recipe.n_maps || wants_net || (model->first && refining_is_cut(model));

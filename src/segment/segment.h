@@ -49,6 +49,9 @@ static inline bool refining_has_net(const struct clv_model *model)
     return model->n_extra && clv_model_attached(model, REFINING_NETWORK);
 }
 
+/* Whether refined labels are a network's alone: what the model itself would choose is not asked for. */
+bool refining_is_by_net(const struct clv_model *model);
+
 /* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where a
  * network of pixels is wanted. */
 bool refining_is_learned(const struct clv_model *model, bool wants_net);
@@ -94,7 +97,8 @@ struct segmented {
     const struct clv_image *image;
     const struct clv_example *example;
     const int32_t *y;              /* the labelling of the example's nodes, by a cut: what the oracle found last */
-    const uint8_t *painted;        /* [height][width] labels of the nodes at the pixels */
+    const uint8_t *painted;        /* [height][width] labels of the nodes at the pixels; no use, as y, where
+                                    * refining_is_by_net */
     const struct map_reader *maps; /* [n_maps of the recipe] */
     const struct clv_model *model;
     struct clv_oracle *oracle;

@@ -187,7 +187,7 @@ struct slice_window {
 };
 
 /* y[nodes of all slices], one slice after the other: the labels of all at once; of two labels by a cut, which is exact,
- * of more by alpha-expansion. margin likewise as of clv_oracle_margins, where a cut gave them; NULL: not wanted, as are
+ * of more by alpha-expansion; NULL: not wanted. margin likewise as of clv_oracle_margins, where a cut gave them; NULL: not wanted, as are
  * marginals[nodes][n_labels], which are model_marginals.
  * CLV_ERR_DATA for slices of different sizes. Memory of the slices' features again. */
 enum clv_status window_label(int32_t *y, double *margin, double *marginals, const struct slice_window *window,
@@ -201,6 +201,7 @@ struct slices {
     enum clv_engine engine;
     int n_threads;
     const struct clv_progress *progress; /* NULL: nobody stops it */
+    bool is_by_net;                      /* all are refined, and refining_is_by_net */
     size_t n;
     const struct clv_item *items; /* [n] that say where a slice is missing; NULL: none is */
     void *context;
@@ -214,7 +215,7 @@ struct slices {
     size_t offset;         /* where the loop at hand begins */
     int32_t *y;            /* of the window's nodes */
     double *margin;        /* likewise; NULL: no cut gives them */
-    double *marginals;     /* [nodes][n_labels] for a network of pixels; NULL: the model has none */
+    double *marginals;     /* [nodes][n_labels], in place of y where is_by_net */
     size_t node_capacity, margin_capacity, marginal_capacity;
 };
 

@@ -40,7 +40,6 @@ static enum clv_status label(struct slices *self, size_t first, size_t n, struct
 {
     struct slice **slices = array_alloc(n, sizeof *slices);
     bool *is_apart = array_zalloc(n, sizeof *is_apart), is_cut = refining_is_cut(self->model);
-    bool has_net = !is_cut && refining_has_net(self->model);
     size_t n_nodes = 0, n_labels = (size_t)self->model->shape.n_labels;
     enum clv_status status = slices && is_apart ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
@@ -53,12 +52,12 @@ static enum clv_status label(struct slices *self, size_t first, size_t n, struct
     TRY_IF(array_reserve((void **)&self->y, &self->node_capacity, n_nodes + 1, sizeof *self->y) ||
                (is_cut &&
                 array_reserve((void **)&self->margin, &self->margin_capacity, n_nodes + 1, sizeof *self->margin)) ||
-               (has_net && array_reserve((void **)&self->marginals, &self->marginal_capacity, n_nodes + 1,
-                                         n_labels * sizeof *self->marginals)),
+               (self->is_by_net && array_reserve((void **)&self->marginals, &self->marginal_capacity, n_nodes + 1,
+                                                 n_labels * sizeof *self->marginals)),
            fail_memory(err));
     const struct slice_window window = {slices, is_apart, n};
-    TRY_IF(n_nodes, window_label(self->y, is_cut ? self->margin : NULL, has_net ? self->marginals : NULL, &window,
-                                 self->model, self->oracle, err));
+    TRY_IF(n_nodes, window_label(self->is_by_net ? NULL : self->y, is_cut ? self->margin : NULL,
+                                 self->is_by_net ? self->marginals : NULL, &window, self->model, self->oracle, err));
     arrays_free(slices, is_apart);
     return status;
 }
@@ -73,7 +72,8 @@ enum clv_status slices_paint(uint8_t *labels, const struct slices *self, size_t 
         *err = loaded->error;
         return loaded->status;
     }
-    MUST(labelled_image_paint(labels, slice, y, self->model->shape.n_labels, err));
+    if (!self->is_by_net)
+        MUST(labelled_image_paint(labels, slice, y, self->model->shape.n_labels, err));
     if (!refines)
         return CLV_OK;
     const struct segmented segmented = {

@@ -37,7 +37,8 @@ enum clv_status window_label(int32_t *y, double *margin, double *marginals, cons
     struct clv_example all = {0};
     enum clv_status status = join(&all, window, &model->recipe, err);
     bool expands = model->shape.n_labels > 2 && model->shape.pairwise == CLV_PAIRWISE_POTTS;
-    TRY(expands ? expand(y, model, &all.problem, oracle, err) : clv_model_predict(y, model, &all.problem, oracle, err));
+    TRY_IF(y, expands ? expand(y, model, &all.problem, oracle, err)
+                      : clv_model_predict(y, model, &all.problem, oracle, err));
     TRY_IF(margin, clv_oracle_margins(oracle, margin, y, err));
     TRY_IF(marginals, model_marginals(marginals, model, &all.problem, err));
     clv_example_release(&all);

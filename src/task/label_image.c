@@ -55,13 +55,14 @@ enum clv_status label_example(uint8_t *labels, const struct clv_model *model, co
     TRY_IF(!oracle, clv_oracle_new(&own, CLV_ENGINE_DEFAULT, err));
     if (!oracle)
         oracle = own;
-    TRY(label_nodes(y, model, &example->problem, oracle, options, err));
-    TRY(labelled_image_paint(labels, example, y, model->shape.n_labels, err));
-    bool refines = label_refines(options->refine, model, example->width, example->height);
+    bool refines = label_refines(options->refine, model, example->width, example->height) &&
+                   (options->n_draws < 1 || options->refine == CLV_REFINE_ALL);
+    bool is_by_net = refines && refining_is_by_net(model);
+    TRY_IF(!is_by_net, label_nodes(y, model, &example->problem, oracle, options, err));
+    TRY_IF(!is_by_net, labelled_image_paint(labels, example, y, model->shape.n_labels, err));
     const struct segmented segmented = {
         .image = image, .example = example, .y = y, .painted = labels, .maps = maps, .model = model, .oracle = oracle};
-    if (status == CLV_OK && refines && (options->n_draws < 1 || options->refine == CLV_REFINE_ALL))
-        status = segmented_refine(labels, &segmented, options->refining, err);
+    TRY_IF(refines, segmented_refine(labels, &segmented, options->refining, err));
     clv_oracle_free(own);
     array_free(y);
     return status;

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/known_options.h"
 #include "data/data.h"
+#include "segment/segment.h"
 #include "sequence/sequence.h"
 
 void clv_sequence_defaults_sized(struct clv_sequence_options *options, size_t size)
@@ -90,15 +91,17 @@ enum clv_status clv_segment_sequence(uint8_t *const *labels, const struct clv_mo
     if (!model->has_recipe || !model->recipe.window)
         return fail(err, CLV_ERR_USAGE, "the model was not learned of sequences");
     MUST(stored_init(&self, options, err));
-    self.slices = (struct slices){.model = model,
-                                  .n_threads = self.options.n_threads,
-                                  .progress = self.options.progress,
-                                  .n = n,
-                                  .context = &self,
-                                  .are_views = true,
-                                  .is_wanted = is_wanted,
-                                  .read = read_slice,
-                                  .one = do_slice};
+    self.slices =
+        (struct slices){.model = model,
+                        .n_threads = self.options.n_threads,
+                        .progress = self.options.progress,
+                        .is_by_net = refining_is_by_net(model) && label_refines(self.options.refine, model, 1, 1),
+                        .n = n,
+                        .context = &self,
+                        .are_views = true,
+                        .is_wanted = is_wanted,
+                        .read = read_slice,
+                        .one = do_slice};
     pthread_mutex_init(&self.lock, NULL);
     enum clv_status status = slices_label(&self.slices, err);
     pthread_mutex_destroy(&self.lock);

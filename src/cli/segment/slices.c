@@ -77,18 +77,20 @@ enum clv_status slices_run(struct threads *threads, struct clv_error *err)
              end < n && (name ? items[end].sequence && !strcmp(name, items[end].sequence) : !items[end].sequence);)
             end++;
         n_longest = end - first > n_longest ? end - first : n_longest;
-        struct slice_work work = {.threads = threads,
-                                  .first = first,
-                                  .slices = {.model = job->run->model,
-                                             .engine = job->run->options->engine,
-                                             .n_threads = job->n_threads,
-                                             .progress = job->run->progress,
-                                             .n = end - first,
-                                             .items = items + first,
-                                             .context = &work,
-                                             .is_wanted = is_wanted,
-                                             .read = read,
-                                             .one = do_slice}};
+        struct slice_work work = {
+            .threads = threads,
+            .first = first,
+            .slices = {.model = job->run->model,
+                       .engine = job->run->options->engine,
+                       .n_threads = job->n_threads,
+                       .progress = job->run->progress,
+                       .is_by_net = refining_is_by_net(job->run->model) && segment_refines(job->run, 1, 1),
+                       .n = end - first,
+                       .items = items + first,
+                       .context = &work,
+                       .is_wanted = is_wanted,
+                       .read = read,
+                       .one = do_slice}};
         job->slices = &work;
         status = slices_label(&work.slices, err);
     }
