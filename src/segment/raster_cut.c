@@ -59,8 +59,7 @@ static enum clv_status open_raster(struct raster_cut *self, struct clv_error *er
     if (!recipe->bands.n_bands && !bands_are_plain(&self->bands, raster))
         return fail(err, CLV_ERR_DATA, "%s: not 8 bits of grey or colours, as the images learned from", options->path);
     if (self->bands.n_bands != raster->n_bands)
-        return fail(err, CLV_ERR_DATA, "%s: %d bands, the images learned from have %d", options->path, raster->n_bands,
-                    self->bands.n_bands);
+        return raster_fail_bands(raster, options->path, self->bands.n_bands, err);
     self->width = raster->width;
     self->height = raster->height;
     self->working_width = scaled_size(self->width, recipe->scale);

@@ -212,6 +212,7 @@ struct slices {
     /* Own. */
     struct clv_oracle *oracle;
     struct loaded *loaded; /* [n] */
+    int32_t width, height; /* of the first slice; 0: none is read yet */
     size_t offset;         /* where the loop at hand begins */
     int32_t *y;            /* of the window's nodes */
     double *margin;        /* likewise; NULL: no cut gives them */

@@ -35,6 +35,19 @@ static enum clv_status extract(void *context, size_t index, int thread, struct c
     return status == CLV_ERR_MEMORY ? fail_memory(err) : CLV_OK;
 }
 
+/* A slice of another size than the sequence's first one fails by itself, and is missing. */
+static void check_size(struct slices *self, struct loaded *loaded)
+{
+    const struct clv_example *example = &loaded->slice.example;
+    if (!self->width) {
+        self->width = example->width;
+        self->height = example->height;
+    }
+    if (example->width != self->width || example->height != self->height)
+        loaded->status = fail(&loaded->error, CLV_ERR_DATA, "%dx%d pixels, the first slice has %dx%d", example->width,
+                              example->height, self->width, self->height);
+}
+
 /* Labels the n slices from `first` on. */
 static enum clv_status label(struct slices *self, size_t first, size_t n, struct clv_error *err)
 {
@@ -44,6 +57,8 @@ static enum clv_status label(struct slices *self, size_t first, size_t n, struct
     enum clv_status status = slices && is_apart ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         struct loaded *loaded = &self->loaded[first + i];
+        if (loaded->status == CLV_OK)
+            check_size(self, loaded);
         slices[i] = loaded->status == CLV_OK ? &loaded->slice : NULL;
         is_apart[i] = self->items && self->items[first + i].is_apart;
         loaded->first_node = n_nodes;

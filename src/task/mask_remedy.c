@@ -259,6 +259,11 @@ static bool most_number_objects(const struct clv_set *set, const struct clv_imag
 
 static void put_instances(struct text *text, const char *masks)
 {
+    if (strcmp(path_name(masks), "masks") != 0) {
+        text_put(text, "; if each number is an object, images go to a folder images and these to one called instances "
+                       "next to it, by the images' names");
+        return;
+    }
     char *parent = path_folder(masks), *instances = parent ? path_join(parent, "instances") : NULL;
     text_put(text, "; if each number is an object, their folder is called instances: mv ");
     text_put_word(text, masks);
@@ -278,8 +283,8 @@ static void put_contents(struct text *text, const char *masks, enum clv_fault fa
         if (set->items[i].mask)
             look_at(&found, set->items[i].mask, limits);
     const bool of_values = fault == CLV_FAULT_MASK_VALUES;
-    const bool are_objects = !set->labels.from_file && strcmp(path_name(masks), "masks") == 0 &&
-                             fault != CLV_FAULT_MASK_COLOURS && most_number_objects(set, limits);
+    const bool are_objects =
+        !set->labels.from_file && fault != CLV_FAULT_MASK_COLOURS && most_number_objects(set, limits);
     const size_t *n_pixels = found.n_pixels[!of_values];
     for (int v = 0; v < CLV_VOID; v++)
         found.n_values += found.n_pixels[0][v] > 0;

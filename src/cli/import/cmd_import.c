@@ -449,6 +449,9 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
             n_train += strcmp(self.items[i].split, "train") == 0;
         printf("%s: %zu images, %zu with masks, %zu with boxes; %zu to train on\n", import->options.output, self.n,
                self.n_masks, self.n_boxed, n_train);
+        if (self.n_boxed && !self.n_masks)
+            console_note("boxes teach, too: cleave train %s --boxes %s/boxes.tsv -o MODEL", import->options.output,
+                         import->options.output);
         if (self.n_failed)
             status = fail(err, CLV_ERR_DATA, "%zu images could not be taken over", self.n_failed);
     }

@@ -139,11 +139,22 @@ static void note_range(const struct clv_recipe *recipe, const struct clv_image_l
                      limits->grey16_low, limits->grey16_high, recipe->grey16_low, recipe->grey16_high);
 }
 
+static bool is_of_bands(const char *path, const struct clv_image_limits *limits)
+{
+    struct raster raster;
+    struct clv_error ignored;
+    if (!raster_is_deep(path, limits) || raster_open(&raster, path, limits, &ignored) != CLV_OK)
+        return false;
+    bool is_shown = raster.is_plain;
+    raster_close(&raster);
+    return !is_shown;
+}
+
 /* The first image of bands, which a model of photographs takes for one. */
 static void note_bands(const struct input_list *inputs, const struct clv_image_limits *limits)
 {
     for (size_t i = 0; i < inputs->n && limits->grey16_high <= 0; i++)
-        if (inputs->items[i].image && raster_is_deep(inputs->items[i].image, limits)) {
+        if (inputs->items[i].image && is_of_bands(inputs->items[i].image, limits)) {
             console_note("warning: %s: an image of bands, but the model is of photographs: colours are made of the "
                          "bands by this image's own values",
                          inputs->items[i].image);
@@ -271,6 +282,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
     TRY_IF(self->status_file && is_leader, file_create(&table, self->status_file, err));
     TRY_IF(self->export.forms && is_leader, exporting_begin(&run->exporting, self, run, err));
+    TRY_IF(self->objects && !(run->listed = array_alloc(run->inputs->n, sizeof *run->listed)), fail_memory(err));
     TRY_IF(self->objects, object_table_begin(&objects, self, run->model, err));
     TRY_IF(self->is_stack && run->outputs->n_finished < run->outputs->n,
            stack_file_new(&run->stack, self, &run->model->labels, run->sequence->set.n_items, err));
@@ -312,7 +324,9 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     }
     TRY_IF(self->json && is_leader, marginals_print_json(run, &counts, err));
     text_release(&run->json);
-    if ((counts.n_done + counts.n_finished_before || counts.n_failed > 1) && (is_whole || !run->stack))
+    array_free(run->listed);
+    bool has_tiles = status == CLV_ERR_INTERRUPTED && run->inputs->items[0].is_tiled; /* from which --resume goes on */
+    if ((counts.n_done + counts.n_finished_before || counts.n_failed > 1 || has_tiles) && (is_whole || !run->stack))
         print_summary(self, &counts, run->inputs->n,
                       self->is_stack && !self->model_path ? run->sequence->set.n_items - run->inputs->n : 0,
                       status == CLV_ERR_INTERRUPTED && !segment_is_piped(self));

@@ -51,49 +51,64 @@ enum clv_status object_table_begin(struct file_writer *table, const struct segme
     return status;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_paths(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Copies lines whose image is none of names[n], which are in order. */
-static void copy_others(FILE *table, char *line, const char **names, size_t n)
+/* Whether a row stays: its image's mask, which has some end of the image's path, is there and is none of this run's. */
+static bool is_kept(const char *name, const struct segment_run *run)
 {
+    const struct output_list *outputs = run->outputs;
+    const char *extension = outputs->n && outputs->items[0].mask ? strrchr(outputs->items[0].mask, '.') : NULL;
+    bool is_known = !extension, stays = !extension;
+    for (const char *end = name; end && !is_known; end = strchr(end, '/') ? strchr(end, '/') + 1 : NULL) {
+        char *path = path_join(run->options->output, end),
+             *mask = path ? path_replace_extension(path, extension) : NULL;
+        bool is_own = mask && run->n_listed && bsearch(&mask, run->listed, run->n_listed, sizeof mask, compare_paths);
+        is_known = is_own || (mask && path_exists(mask));
+        stays = is_known && !is_own;
+        arrays_free(path, mask);
+    }
+    return stays;
+}
+
+/* Copies lines that stay. */
+static void copy_others(FILE *table, char *line, const struct segment_run *run)
+{
+    const char *before = "";
+    bool stays = false;
     while (*line) {
         const size_t length = strcspn(line, "\n");
-        char *tab = memchr(line, '\t', length), *name = line;
+        char *tab = memchr(line, '\t', length);
+        const char *name = line;
         if (tab)
             *tab = '\0';
-        const bool is_kept = tab && !bsearch(&name, names, n, sizeof *names, compare_names);
-        if (is_kept)
+        if (tab && strcmp(name, before) != 0)
+            stays = is_kept(before = name, run);
+        if (tab && stays)
             fprintf(table, "%s\t%.*s\n", name, (int)(line + length - tab - 1), tab + 1);
         line += length + (line[length] == '\n');
     }
 }
 
-enum clv_status object_table_keep(FILE *table, const char *path, const struct segment_run *run, struct clv_error *err)
+enum clv_status object_table_keep(FILE *table, const char *path, struct segment_run *run, struct clv_error *err)
 {
-    const struct input_list *inputs = run->inputs;
     char *bytes = NULL, *head = NULL;
     size_t size, head_size;
     if (!path_exists(path) || run->options->shard.count > 1)
         return CLV_OK;
-    const char **names = array_alloc(inputs->n, sizeof *names);
     FILE *stream = open_memstream(&head, &head_size);
-    enum clv_status status = names && stream ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < inputs->n && status == CLV_OK; i++)
-        names[i] = inputs->items[i].name;
-    if (stream) {
-        put_head(stream, bands_of(run->model));
-        fclose(stream);
-    }
+    MUST_IF(!stream, fail_memory(err));
+    put_head(stream, bands_of(run->model));
+    enum clv_status status = fclose(stream) == 0 ? CLV_OK : fail_memory(err);
     TRY(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
-    if (status == CLV_OK && size >= head_size && memcmp(bytes, head, head_size) == 0) {
-        qsort(names, inputs->n, sizeof *names, compare_names);
-        copy_others(table, bytes + head_size, names, inputs->n);
-    }
+    if (run->n_listed)
+        qsort(run->listed, run->n_listed, sizeof *run->listed, compare_paths);
+    if (status == CLV_OK && size >= head_size && memcmp(bytes, head, head_size) == 0)
+        copy_others(table, bytes + head_size, run);
     free(head);
-    arrays_free(bytes, names);
+    array_free(bytes);
     return status;
 }
 
@@ -194,11 +209,14 @@ static void put_values(FILE *table, const double *values, int32_t n)
         fprintf(table, "\t%.10g", values ? values[c] : NAN);
 }
 
-void object_table_add(FILE *table, const struct work *work, const struct clv_model *model)
+void object_table_add(struct segment_run *run, const struct work *work)
 {
+    FILE *table = run->objects;
+    const struct clv_model *model = run->model;
     const struct clv_labels *labels = &model->labels;
     const int32_t n_bands = bands_of(model);
     const double *means = work->band_means, *deviations = work->band_deviations;
+    run->listed[run->n_listed++] = work->output->mask;
     for (int32_t k = 0; k < work->objects.n_objects; k++) {
         const struct clv_object *row = &work->object_rows[k];
         console_put_field(table, work->input->name);

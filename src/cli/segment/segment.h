@@ -193,6 +193,8 @@ struct segment_run {
     struct stack_file *stack;          /* that masks are pages of; NULL: each is a file */
     const struct input_list *inputs;   /* of the shard */
     const struct output_list *outputs;
+    const char **listed; /* [n_listed] masks whose objects are in the table; with --objects there is room for all */
+    size_t n_listed;
     size_t first;                /* the inputs are the dataset's items from this one on */
     struct clv_report *report;   /* NULL: none */
     struct exporting *exporting; /* NULL: nothing is exported */
@@ -388,8 +390,9 @@ enum clv_status object_table_path(char **path, const struct segment *options, st
 enum clv_status object_table_begin(struct file_writer *table, const struct segment *options,
                                    const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
-/* Copies the rows of images that this run does not segment from an earlier run's table of the same columns. */
-enum clv_status object_table_keep(FILE *table, const char *path, const struct segment_run *run,
+/* Copies rows from an earlier run's table of the same columns: of images whose masks are there and are none that this
+ * run has listed. */
+enum clv_status object_table_keep(FILE *table, const char *path, struct segment_run *run,
                                   struct clv_error *err) CLV_CHECK;
 
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
@@ -403,7 +406,7 @@ enum clv_status object_files_trace(struct work *work, const struct segment_run *
 enum clv_status object_files_write(const struct work *work, struct clv_error *err) CLV_CHECK;
 
 /* The image's lines of the table. */
-void object_table_add(FILE *table, const struct work *work, const struct clv_model *model);
+void object_table_add(struct segment_run *run, const struct work *work);
 
 /* Outlines of objects on an image, where objects of one label touch. */
 enum clv_status object_files_outline(struct clv_image *image, const struct clv_object_map *map, int32_t outline_px,

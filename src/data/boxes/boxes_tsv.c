@@ -52,7 +52,12 @@ enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct t
     return CLV_OK;
 }
 
-static enum clv_status add_row(bool *is_within_one, struct boxes_builder *builder, const struct tsv *table,
+/* How many rows have nothing beyond 1, and the first that has. */
+struct shares {
+    size_t n, n_within, first_beyond;
+};
+
+static enum clv_status add_row(struct shares *shares, struct boxes_builder *builder, const struct tsv *table,
                                const struct boxes_columns *columns, struct clv_error *err)
 {
     const char *image = table->fields[columns->image];
@@ -77,9 +82,12 @@ static enum clv_status add_row(bool *is_within_one, struct boxes_builder *builde
         box.width -= box.x;
         box.height -= box.y;
     }
-    *is_within_one &= fmax(fmax(sides[0], sides[1]), fmax(sides[2], sides[3])) <= 1;
+    bool is_within = fmax(fmax(sides[0], sides[1]), fmax(sides[2], sides[3])) <= 1;
+    shares->n++;
+    shares->n_within += is_within;
+    if (!is_within && !shares->first_beyond)
+        shares->first_beyond = table->line;
     MUST(boxes_add_image(builder, image, table->path, err));
-    builder->boxes.images[builder->boxes.n_images - 1].is_relative = columns->are_shares;
     return boxes_add(builder, &box, columns->label < 0 ? "" : table->fields[columns->label], mask, err);
 }
 
@@ -88,7 +96,8 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
 {
     struct tsv table;
     struct boxes_columns columns;
-    bool more = true, is_within_one = true;
+    bool more = true;
+    struct shares shares = {0};
     const size_t first = builder->boxes.n_images;
     bool has_tabs = memchr(bytes, '\t', strcspn(bytes, "\r\n"));
     MUST(tsv_parse(&table, source, bytes, size, err));
@@ -97,9 +106,14 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
                                  : fail(err, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);
     while (status == CLV_OK && more) {
         status = tsv_next(&more, &table, err);
-        TRY_IF(more, add_row(&is_within_one, builder, &table, &columns, err));
+        TRY_IF(more, add_row(&shares, builder, &table, &columns, err));
     }
-    for (size_t i = first; i < builder->boxes.n_images && is_within_one; i++) /* a table of pixels has larger boxes */
+    bool are_shares = columns.are_shares || shares.n_within == shares.n; /* a table of pixels has larger boxes */
+    if (status == CLV_OK && !are_shares && 2 * shares.n_within > shares.n)
+        status = fail(err, CLV_ERR_DATA,
+                      "%s: line %zu: a box beyond 1, but most boxes are within, as shares of the images' sides are",
+                      source, shares.first_beyond);
+    for (size_t i = first; i < builder->boxes.n_images && are_shares; i++)
         builder->boxes.images[i].is_relative = true;
     tsv_release(&table);
     return status;

@@ -123,8 +123,7 @@ enum clv_status bands_map_read(struct clv_map *map, const char *path, const stru
     MUST(raster_open(&raster, path, limits, err));
     enum clv_status status = CLV_OK;
     if (raster.n_bands != bands->n_bands)
-        status = fail(err, CLV_ERR_DATA, "%s: %d band%s, the images learned from have %d", path, raster.n_bands,
-                      raster.n_bands == 1 ? "" : "s", bands->n_bands);
+        status = raster_fail_bands(&raster, path, bands->n_bands, err);
     TRY(read_all(&made, &raster, bands, err));
     raster_close(&raster);
     DELIVER(map, made, clv_map_release(&made));

@@ -251,8 +251,7 @@ enum clv_status bands_show(struct clv_image *image, struct raster *raster, const
     enum clv_status status = bands ? CLV_OK : learn_own(&own, raster, err);
     bands = bands ? bands : &own;
     if (status == CLV_OK && raster->n_bands != bands->n_bands)
-        status = fail(err, CLV_ERR_DATA, "%s: %d band%s, the images learned from have %d", raster->parts->map.path,
-                      raster->n_bands, raster->n_bands == 1 ? "" : "s", bands->n_bands);
+        status = raster_fail_bands(raster, raster->parts->map.path, bands->n_bands, err);
     TRY(clv_image_new(&made, raster->width, raster->height, 3, err));
     if (status == CLV_OK && !(values = array_alloc(ROWS * width, (size_t)raster->n_bands * sizeof *values)))
         status = fail_memory(err);

@@ -256,6 +256,14 @@ bool raster_may_be(const char *path, const struct clv_image_limits *limits)
            raster_gdal_knows(path);
 }
 
+enum clv_status raster_fail_bands(const struct raster *self, const char *path, int32_t n, struct clv_error *err)
+{
+    bool is_shown = n == 1 && self->n_bands == 3 && (self->is_photograph || self->is_plain);
+    return fail(err, CLV_ERR_DATA, "%s: %d band%s, the images learned from have %d%s", path, self->n_bands,
+                self->n_bands == 1 ? "" : "s", n,
+                is_shown ? "; a model of `train --range LOW,HIGH' takes grey of 16 bits as PNG and as TIFF" : "");
+}
+
 bool raster_is_deep(const char *path, const struct clv_image_limits *limits)
 {
     struct raster raster;

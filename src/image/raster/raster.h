@@ -143,6 +143,9 @@ bool raster_may_be(const char *path, const struct clv_image_limits *limits);
  * cannot be opened is not. Looks at the head alone. */
 bool raster_is_deep(const char *path, const struct clv_image_limits *limits);
 
+/* CLV_ERR_DATA for a file of another number of bands than `n`, naming it. */
+enum clv_status raster_fail_bands(const struct raster *self, const char *path, int32_t n, struct clv_error *err);
+
 /* Samples as a file has them: samples[height][width][n_bands], NAN without data, array_free them. NULL where they are
  * what clv_image_read shows (colours and grey of up to 8 bits) and of kinds that are not read so: colours of 16 bits in
  * a PNG, TIFFs that are turned. CLV_ERR_DATA: the file is corrupt. */
