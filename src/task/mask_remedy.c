@@ -188,6 +188,24 @@ static bool put_binary(struct text *text, const char *masks, const struct conten
     return true;
 }
 
+/* Of 0, one value above 1, and 255 in more pixels than that, both are figure; false: there are others. */
+static bool put_two_figures(struct text *text, const char *masks, const struct contents *found,
+                            const struct clv_item *item)
+{
+    const size_t *n_pixels = found->n_pixels[0];
+    int value = 0, n = 0;
+    for (int v = 1; v < CLV_VOID; v++)
+        if (n_pixels[v]) {
+            value = v;
+            n++;
+        }
+    if (n != 1 || value == 1 || !n_pixels[0] || n_pixels[CLV_VOID] < n_pixels[value])
+        return false;
+    text_printf(text, "; if %d and 255 are both figure, this makes them 1:", value);
+    put_binary_command(text, masks, item, "int(v>0)", NULL);
+    return true;
+}
+
 /* Of 0, 1 and 255 alone, 255 may be figure. */
 static void put_white(struct text *text, const char *masks, const struct clv_set *set, const struct contents *found,
                       const struct clv_item *item)
@@ -294,7 +312,8 @@ static void put_contents(struct text *text, const char *masks, enum clv_fault fa
         put_instances(text, masks);
     else if (n > 1 && (!of_values || are_levels(n_pixels, levels, n)))
         put_png_command(text, masks, item, levels, n, of_values, set->labels.from_file);
-    else if (of_values && put_binary(text, masks, &found, item))
+    else if (of_values && (put_binary(text, masks, &found, item) ||
+                           (!set->labels.from_file && put_two_figures(text, masks, &found, item))))
         return;
     else if (fault == CLV_FAULT_MASK_FORMAT)
         text_put(text, "; it has mixed these labels: save them as PNG where they were drawn");

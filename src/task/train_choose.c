@@ -135,6 +135,7 @@ static void default_grid(struct search *self, int index)
     static const double factors[] = {0.01, 0.1, 1, 10, 100};
     const struct clv_parameter *parameter = &self->options->learner->parameters[index];
     struct clv_candidates *grid = &self->grids[self->n_grids++];
+    grid->parameter = index;
     for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
         double value = self->training.parameters[index] * factors[i];
         if (value >= parameter->minimum && value <= parameter->maximum)

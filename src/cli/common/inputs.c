@@ -421,8 +421,10 @@ enum clv_status inputs_add_dataset(struct input_list *list, const struct clv_dat
         common = path_shared_folder(first, common, clv_dataset_name(dataset, i));
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        const char *name = clv_dataset_name(dataset, i);
-        status = add(list, name, NULL, NULL, name + common, err);
+        const char *name = clv_dataset_name(dataset, i), *stem = path_name(name);
+        TRY_IF(!*stem || path_check_inside("", name + common, NULL) != CLV_OK,
+               fail(err, CLV_ERR_DATA, "item %zu is named \"%s\": no name of a file in the output's folder", i, name));
+        TRY(add(list, name, NULL, NULL, name + common, err));
     }
     return status;
 }

@@ -94,7 +94,7 @@ static enum clv_status write_note(const struct segment *self, const struct input
              self->is_sequence ? "--sequence"
              : self->boxes     ? "--boxes"
                                : self->model_path));
-    TRY(file_write(path, note.bytes, note.size, err));
+    TRY_IF(!before || *root, file_write(path, note.bytes, note.size, err)); /* an earlier export's images stay known */
     text_release(&note);
     arrays_free(before, path);
     return status;

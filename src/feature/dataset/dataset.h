@@ -366,7 +366,7 @@ enum clv_status loaded_item_read(void **block, size_t *size, struct clv_problem 
 const struct clv_labels *dataset_labels(const struct clv_dataset *dataset);
 
 /* For segmenting from a feature file: item `index` as an example; release it as usual, before the dataset. Its
- * features are views, its superpixels a copy. CLV_ERR_DATA if there are no superpixels. */
+ * features are views, its superpixels a copy. Without superpixels node i is pixel i of one row. */
 enum clv_status dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
                                 struct clv_error *err) CLV_CHECK;
 

@@ -291,14 +291,31 @@ enum clv_status features_open_file(struct clv_dataset **dataset, struct clv_reci
     return status == CLV_OK ? features_parse(dataset, recipe, tensors, path, is_apart, err) : status;
 }
 
+/* Nodes that lie nowhere are pixels of one row. */
+static enum clv_status row_of_nodes(struct clv_example *example, const struct clv_problem *problem,
+                                    struct clv_error *err)
+{
+    int32_t n = problem->n_nodes, *labels = array_alloc((size_t)n, sizeof *labels);
+    MUST_IF(!labels, fail_memory(err));
+    for (int32_t i = 0; i < n; i++)
+        labels[i] = i;
+    *example = (struct clv_example){.problem = *problem,
+                                    .superpixels = {.width = n, .height = 1, .n = n, .labels = labels},
+                                    .width = n,
+                                    .height = 1};
+    return CLV_OK;
+}
+
 enum clv_status dataset_example(struct clv_example *example, const struct clv_dataset *dataset, size_t index,
                                 struct clv_error *err)
 {
     FAIL_IF(index >= dataset->n, CLV_ERR_USAGE, "there is no item %zu of %zu", index, dataset->n);
     dataset = dataset_part(&index, dataset);
     const struct dataset_file *file = &dataset->file;
-    FAIL_IF(!file->superpixels, CLV_ERR_DATA, "%s: its features come without superpixels, so nothing can be painted",
-            dataset->items[index].name);
+    if (!file->superpixels) {
+        dataset_looked_at(dataset, &dataset->items[index].problem);
+        return row_of_nodes(example, &dataset->items[index].problem, err);
+    }
     const int32_t *size = file->size[index];
     size_t pixels = (size_t)size[2] * (size_t)size[3];
     struct clv_example made = {

@@ -86,6 +86,21 @@ static void wait_until_there(const char *path, long more_ms)
     nanosleep(&more, NULL);
 }
 
+TEST(names_of_features_stay_in_the_folder_and_images_of_exports_stay_known)
+{
+    run_here(
+        "cleave features --data $SET/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 "
+        "--codebook-samples 1000 -o f && cleave train -q f -o m && LC_ALL=C sed '0,/images[/]/s//..\\/..\\/x/' f >g "
+        "&& test $(cmp -l f g | wc -l) -gt 3");
+    expect_error(65, "no name of a file in the output's folder",
+                 "cd $HERE && cleave segment -m m --features g -o a/b/c");
+    expect_error(65, "no name of a file in the output's folder",
+                 "cd $HERE && cleave marginals -m m --features g -o a/b/d");
+    run_here(
+        "cleave segment -q -m m $SET/images -o out --export coco && cleave segment -m m $SET/images -o out --resume "
+        "&& cleave import coco out/coco.json -o again");
+}
+
 TEST(a_training_that_is_killed_again_and_again_ends_as_an_undisturbed_one)
 {
     struct path model_path = lasting(here("killed.cleave"));

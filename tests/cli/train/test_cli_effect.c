@@ -31,6 +31,18 @@ TEST(options_that_rule_each_other_out_are_refused_at_once)
         expect_error(64, lines[i][1], TRAIN "m --data absent %s", lines[i][0]);
 }
 
+TEST(cross_validation_alone_chooses_how_strong_the_regularisation_is)
+{
+    static const char *const learners[] = {"ssvm", "crf", "mssvm", "m3n", "wmpmap"};
+    run_here("cleave features --data $SET/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 "
+             "--codebook-samples 1000 -o f");
+    for (size_t i = 0; i < sizeof learners / sizeof *learners; i++) {
+        char *output = expect_success("cd $HERE && cleave train f -l %s --passes 2 --cv 2 -o m.%zu", learners[i], i);
+        ck_assert_msg(strstr(output, "\nchosen     lambda ") || strstr(output, "\nchosen     C "), "%s", output);
+        free(output);
+    }
+}
+
 TEST(features_on_demand_go_with_learners_of_single_examples_that_have_masks)
 {
     static const char *const lines[][2] = {

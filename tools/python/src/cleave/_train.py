@@ -1,6 +1,7 @@
 """Learning models from a folder, a manifest, or arrays."""
 
 import contextlib
+import difflib
 import os
 import re
 import warnings
@@ -56,7 +57,10 @@ def _set_parameters(options: Any, learner: Any, parameters: Dict[str, Any]) -> N
         if index < 0:
             index = lib.clv_learner_parameter(learner, spelt.encode())
         if index < 0:
-            raise UsageError(f"{ffi.string(learner.name).decode()} has no parameter {name}; cleave.learners() lists them")
+            own = ffi.string(learner.name).decode()
+            near = difflib.get_close_matches(name, [*options(), *learners()[own]], 1)
+            raise UsageError(f"{own} has no parameter {name}" + (f"; did you mean {near[0]}?" if near else "") +
+                             "; cleave.learners() lists them, cleave.options() what all trainings take")
         options.parameters[index] = _value(learner, index, name, value)
         options.is_given[index] = True
 
