@@ -239,3 +239,10 @@ def test_threads_other_than_the_first_call_directly(model, pairs):
         labels = pool.submit(lambda: (model.segment(pairs[0][0]), names.extend(t.name for t in threading.enumerate()))[0]).result()
     np.testing.assert_array_equal(labels, model.segment(pairs[0][0]))
     assert "cleave" not in names
+
+
+def test_what_was_meant_is_suggested(pairs):
+    with pytest.raises(cleave.UsageError, match="did you mean superpixels"):
+        cleave.train(pairs, superpixel=300)
+    with pytest.raises(cleave.UsageError, match="did you mean lambda"):
+        cleave.train(pairs, lamda=1)

@@ -188,6 +188,10 @@ def test_maps_of_networks_count_as_they_do_for_the_command(command, tmp_path):
     np.testing.assert_array_equal(found, mask_values(next((tmp_path / "out").glob("*.png"))))
     with pytest.raises(cleave.UsageError, match="net"):
         cleave.segment(made, cleave.read_image(image))
+    with pytest.raises(cleave.UsageError, match="maps is a ndarray"):
+        cleave.segment(made, cleave.read_image(image), maps=planes["net"])
+    with pytest.warns(UserWarning, match="map net holds .*, those learned from are probabilities"):
+        cleave.segment(made, cleave.read_image(image), maps={"net": planes["net"].astype(np.float32)})
     with pytest.raises(cleave.UsageError, match="shape"):
         cleave.features(made, cleave.read_image(image), maps={"net": np.zeros(3)})
 

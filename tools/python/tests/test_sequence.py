@@ -99,6 +99,8 @@ def test_given_masks_are_carried_as_the_command_does(command, tmp_path):
                               np.array(Image.open(tmp_path / "out" / f"{place}.png")))
     assert np.array_equal(cleave.segment_sequence(list(grey), [given.get(place) for place in range(N)], threads=1), carried)
     assert np.array_equal(cleave.segment_sequence(grey, truth), truth)
+    with pytest.warns(UserWarning, match="255 is figure"):
+        assert np.array_equal(cleave.segment_sequence(grey, {place: 255 * mask for place, mask in given.items()}), carried)
 
 
 def test_what_is_no_sequence_is_refused(model, pairs):

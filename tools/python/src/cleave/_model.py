@@ -3,6 +3,7 @@
 import os
 import pathlib
 import tempfile
+import warnings
 from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Tuple, overload
 
 import numpy as np
@@ -126,6 +127,13 @@ def _checked(model: Any) -> Model:
 Maps = Mapping[str, npt.NDArray[Any]]
 
 
+def as_maps(given: Any) -> Maps:
+    """A mapping; nothing is none."""
+    if given is not None and not isinstance(given, Mapping):
+        raise UsageError(f"maps is a {type(given).__name__}, {{name: map}} is needed")
+    return given or {}
+
+
 def map_planes(name: str, given: Any, channel_axis: int) -> npt.NDArray[Any]:
     """A map as [channels, height, width] of its own type."""
     values = np.asarray(given)
@@ -162,7 +170,7 @@ def _seen(model: Model, image: Any, maps: Optional[Maps], channel_axis: int) -> 
     names = [ffi.string(recipe.maps[k].name).decode() for k in range(recipe.n_maps)]
     shown, held = _read_bands(model, image) if recipe.bands.n_bands else as_image("image", image, range=model.range)
     own = {"bands": held} if recipe.bands.n_bands else {}
-    given = dict(maps or {})
+    given = dict(as_maps(maps))
     if sorted(name for name in names if name not in own) != sorted(given):
         raise UsageError(f"the model takes the maps {[name for name in names if name not in own]}, given are {list(given)}")
     native, keep = ffi.new("struct clv_map[]", max(1, len(names))), [held]
@@ -177,6 +185,8 @@ def _seen(model: Model, image: Any, maps: Optional[Maps], channel_axis: int) -> 
         values = np.array(values, np.float32, order="C")
         if not np.isfinite(values).all():
             raise DataError(f"map {name} holds a value that is not finite")
+        if recipe.maps[k].kind == lib.CLV_MAP_PROBABILITIES and (values.min() < -0.01 or values.max() > 1.01):
+            warnings.warn(f"map {name} holds {values.min():g} .. {values.max():g}, those learned from are probabilities in 0..1", stacklevel=3)
         data = pointer("float", values)
         keep.append(data)
         native[k] = {"width": values.shape[2], "height": values.shape[1], "n_channels": values.shape[0],

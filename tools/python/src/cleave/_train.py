@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import Range, as_image, as_number, as_range, as_values, as_whole, pointer
 from ._errors import Path, UsageError, call
-from ._model import Model
+from ._model import Model, as_maps
 from ._native import ffi, lib
 from ._pixels import VOID
 from ._sequence import as_masks
@@ -271,12 +271,13 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
         pairs, sequences = _as_slices(data)
     else:
         pairs = _as_pairs(data) if path is None else []
+    maps = as_maps(maps)
     needs_files = path is None and (bands or bool(sequences) or boxes is not None or bool(maps) or any(mask is None for _, mask in pairs))
     with staged() if needs_files else contextlib.nullcontext() as files:
         if path is None:
-            keep += _use_arrays(native, files, pairs, labels, boxes, maps or {}, channel_axis, bands, range, sequences)
+            keep += _use_arrays(native, files, pairs, labels, boxes, maps, channel_axis, bands, range, sequences)
         else:
-            keep += _use_set(native, path, maps or {}, labels)
+            keep += _use_set(native, path, maps, labels)
         try:
             work.run(lambda: call(lib.clv_train_set, model, native, path=path))
         finally:
