@@ -302,11 +302,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
         status = exporting_end(run->exporting, status, err);
     if (objects.stream && (status == CLV_OK || status == CLV_ERR_INTERRUPTED)) {
         struct clv_error own;
-        enum clv_status written = object_table_keep(objects.stream, objects.path, run, &own);
-        if (written == CLV_OK)
-            written = file_commit(&objects, &own);
-        else
-            file_abort(&objects);
+        enum clv_status written = object_table_end(&objects, run, &own);
         if (written != CLV_OK && status == CLV_OK)
             *err = own;
         status = status == CLV_OK ? written : status;

@@ -92,7 +92,7 @@ static void copy_others(FILE *table, char *line, const struct segment_run *run)
     }
 }
 
-enum clv_status object_table_keep(FILE *table, const char *path, struct segment_run *run, struct clv_error *err)
+static enum clv_status keep_others(FILE *table, const char *path, struct segment_run *run, struct clv_error *err)
 {
     char *bytes = NULL, *head = NULL;
     size_t size, head_size;
@@ -110,6 +110,16 @@ enum clv_status object_table_keep(FILE *table, const char *path, struct segment_
     free(head);
     array_free(bytes);
     return status;
+}
+
+enum clv_status object_table_end(struct file_writer *table, struct segment_run *run, struct clv_error *err)
+{
+    enum clv_status status = keep_others(table->stream, table->path, run, err);
+    if (status != CLV_OK) {
+        file_abort(table);
+        return status;
+    }
+    return file_commit(table, err);
 }
 
 /* What an earlier run wrote, a PNG or a TIFF, must be what this one finds: its rows are in the same table. */

@@ -380,26 +380,20 @@ enum clv_status segment_team_check(const struct segment *options, struct clv_err
  * order, as one process does: what a report or a table of objects needs of the others' images comes to it. */
 enum clv_status segment_team(struct job *job, struct clv_error *err) CLV_CHECK;
 
-#define OBJECTS_BYTES         24  /* a pixel that is looked at */
-#define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
-
-/* The table's path, array_free it: a shard's is next to the others'. NULL if none is wanted. */
+/* The table's path, array_free it: a shard's is next to the others'. NULL if none is wanted. The table is created with
+ * its head, which a later shard's has not. */
 enum clv_status object_table_path(char **path, const struct segment *options, struct clv_error *err) CLV_CHECK;
-
-/* Creates the table with its head, which a later shard's has not. */
 enum clv_status object_table_begin(struct file_writer *table, const struct segment *options,
                                    const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
-/* Copies rows from an earlier run's table of the same columns: of images whose masks are there and are none that this
- * run has listed. */
-enum clv_status object_table_keep(FILE *table, const char *path, struct segment_run *run,
-                                  struct clv_error *err) CLV_CHECK;
+/* Ends it with rows of an earlier run's table of the same columns: of images whose masks are there and none of those
+ * that this run has listed. */
+enum clv_status object_table_end(struct file_writer *table, struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
-/* Their polygons, for exports: objects that touch are told apart, and pieces of one object are polygons of their own.
- * */
+/* Their polygons, for exports: objects that touch are apart, and pieces of one object are polygons of their own. */
 enum clv_status object_files_trace(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
 /* Writes the label image. The first TIFF of the run is said. */
@@ -434,17 +428,14 @@ const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const str
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
                            const struct clv_indexed_image *image);
 
-/* -o FILE.tif of a sequence: its masks as pages of one file, which is written in their order. A page that comes before
- * its turn waits in memory. */
+/* -o FILE.tif of a sequence: its masks as pages of one file, which is written in their order. Pages come from any
+ * thread; one that comes before its turn waits in memory. The file is there if all pages are, else a note says so;
+ * the end frees all, NULL is fine. */
 struct stack_file;
 enum clv_status stack_file_new(struct stack_file **self, const struct segment *options, const struct clv_labels *labels,
                                size_t n, struct clv_error *err) CLV_CHECK;
-
-/* Page `index`, from any thread. */
 enum clv_status stack_file_put(struct stack_file *self, size_t index, int32_t width, int32_t height,
                                const uint8_t *label_of, struct clv_error *err) CLV_CHECK;
-
-/* The file is there if all pages are, else a note says so. Frees all; NULL is fine. */
 enum clv_status stack_file_end(struct stack_file *self, bool is_whole, struct clv_error *err) CLV_CHECK;
 
 /* Writes an image with the regions of labels[height][width] tinted and outlined, of a run of marginals (255 times the

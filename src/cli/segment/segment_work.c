@@ -18,6 +18,9 @@
 #include "segment/segment.h"
 #include "task/task.h"
 
+#define OBJECTS_BYTES         24  /* a pixel whose objects are looked at */
+#define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
+
 /* The maps of an input: those of --maps, else those of the set's columns. */
 
 /* *path is the input's map of a name, NULL if neither the folders nor the columns have any. */
