@@ -127,7 +127,7 @@ def _checked(model: Any) -> Model:
 Maps = Mapping[str, npt.NDArray[Any]]
 
 
-def as_maps(given: Any) -> Maps:
+def as_maps(given: Any) -> Mapping[str, Any]:
     """A mapping; nothing is none."""
     if given is not None and not isinstance(given, Mapping):
         raise UsageError(f"maps is a {type(given).__name__}, {{name: map}} is needed")

@@ -58,7 +58,7 @@ def _set_parameters(options: Any, learner: Any, parameters: Dict[str, Any]) -> N
             index = lib.clv_learner_parameter(learner, spelt.encode())
         if index < 0:
             own = ffi.string(learner.name).decode()
-            near = difflib.get_close_matches(name, [*options(), *learners()[own]], 1)
+            near = difflib.get_close_matches(name, [*_rows(), *learners()[own]], 1)
             raise UsageError(f"{own} has no parameter {name}" + (f"; did you mean {near[0]}?" if near else "") +
                              "; cleave.learners() lists them, cleave.options() what all trainings take")
         options.parameters[index] = _value(learner, index, name, value)
@@ -271,13 +271,13 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
         pairs, sequences = _as_slices(data)
     else:
         pairs = _as_pairs(data) if path is None else []
-    maps = as_maps(maps)
-    needs_files = path is None and (bands or bool(sequences) or boxes is not None or bool(maps) or any(mask is None for _, mask in pairs))
+    by_name = as_maps(maps)
+    needs_files = path is None and (bands or bool(sequences) or boxes is not None or bool(by_name) or any(mask is None for _, mask in pairs))
     with staged() if needs_files else contextlib.nullcontext() as files:
         if path is None:
-            keep += _use_arrays(native, files, pairs, labels, boxes, maps, channel_axis, bands, range, sequences)
+            keep += _use_arrays(native, files, pairs, labels, boxes, by_name, channel_axis, bands, range, sequences)
         else:
-            keep += _use_set(native, path, maps, labels)
+            keep += _use_set(native, path, by_name, labels)
         try:
             work.run(lambda: call(lib.clv_train_set, model, native, path=path))
         finally:
