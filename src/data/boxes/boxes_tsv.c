@@ -95,7 +95,7 @@ enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *sourc
                                 struct clv_error *err)
 {
     struct tsv table;
-    struct boxes_columns columns;
+    struct boxes_columns columns = {0};
     bool more = true;
     struct shares shares = {0};
     const size_t first = builder->boxes.n_images;
