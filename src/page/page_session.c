@@ -179,6 +179,12 @@ static enum clv_status read_boxes(struct page_session *session, struct clv_error
     enum clv_status status = page_boxes_check(session->boxes_path, session->set.labels.n_labels > 2, err);
     if (status == CLV_OK && (named || has_rows(session->boxes_path)))
         status = page_import_read(&session->import, named ? named : session->boxes_path, &session->set, err);
+    const struct clv_boxes *boxes = &session->import.boxes;
+    if (status == CLV_OK && !named && boxes->n_images && boxes->images[0].is_relative)
+        status = fail(err, CLV_ERR_DATA,
+                      "%s: has shares of the images' sides, no pixels; new boxes of this folder cannot be saved there: "
+                      "call the file otherwise, and show it with --boxes",
+                      session->boxes_path);
     return status;
 }
 

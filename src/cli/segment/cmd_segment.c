@@ -321,7 +321,8 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     TRY_IF(self->json && is_leader, marginals_print_json(run, &counts, err));
     text_release(&run->json);
     array_free(run->listed);
-    bool has_tiles = status == CLV_ERR_INTERRUPTED && run->inputs->items[0].is_tiled; /* from which --resume goes on */
+    bool has_tiles = status == CLV_ERR_INTERRUPTED && run->inputs->n &&
+                     run->inputs->items[0].is_tiled; /* from which --resume goes on */
     if ((counts.n_done + counts.n_finished_before || counts.n_failed > 1 || has_tiles) && (is_whole || !run->stack))
         print_summary(self, &counts, run->inputs->n,
                       self->is_stack && !self->model_path ? run->sequence->set.n_items - run->inputs->n : 0,
