@@ -190,8 +190,9 @@ struct figures {
 };
 
 /* Takes in one more mask, whose name is to outlive `all`. CLV_ERR_DATA for figures of two values or colours, which are
- * two labels, with CLV_FAULT_MASK_VALUES or CLV_FAULT_MASK_COLOURS, and with the former for a 255 that nobody can tell: it is figure in masks of black and white, and left
- * out in those with a 1; a set may have both, as strokes on the ground alone beside other strokes. */
+ * two labels, with CLV_FAULT_MASK_VALUES or CLV_FAULT_MASK_COLOURS, and with the former for a 255 that nobody can tell:
+ * it is figure in masks of black and white, and left out in those with a 1; a set may have both, as strokes on the
+ * ground alone beside other strokes. */
 enum clv_status figures_agree(struct figures *all, const struct figure *figure, const char *name,
                               struct clv_error *err) CLV_CHECK;
 

@@ -187,8 +187,8 @@ struct slice_window {
 };
 
 /* y[nodes of all slices], one slice after the other: the labels of all at once; of two labels by a cut, which is exact,
- * of more by alpha-expansion; NULL: not wanted. margin likewise as of clv_oracle_margins, where a cut gave them; NULL: not wanted, as are
- * marginals[nodes][n_labels], which are model_marginals.
+ * of more by alpha-expansion. margin likewise as of clv_oracle_margins, where a cut gave them, and
+ * marginals[nodes][n_labels], which are model_marginals. NULL: not wanted.
  * CLV_ERR_DATA for slices of different sizes. Memory of the slices' features again. */
 enum clv_status window_label(int32_t *y, double *margin, double *marginals, const struct slice_window *window,
                              const struct clv_model *model, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
