@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/memory.h"
 #include "feature/blocks/blocks.h"
+#include "feature/recipe/recipe.h"
 #include "refine/refine.h"
 
 #define MEGABYTE 1e6
@@ -29,6 +30,8 @@
 #define EXPORT       12 /* numbers of objects, their contours */
 #define BOX_CUT      64
 #define WORKING      500 /* at working size: superpixels, words, features */
+#define TILED        64  /* of it where features are made tile by tile */
+#define NODE_EXCESS  2   /* superpixels may meet more words than squares do */
 #define NET          240 /* at working size, what a network of pixels looks at .. */
 #define NET_LABEL    12  /* .. and of each label */
 #define COLOUR_CELLS 1e6 /* in any picture, at most */
@@ -93,6 +96,17 @@ static double memory_of_refining(const struct memory_work *work, int32_t width, 
     return bytes;
 }
 
+static double memory_of_features(const struct memory_work *work, int32_t width, int32_t height)
+{
+    const struct clv_recipe *recipe = work->recipe;
+    double n = (double)working_count(recipe, (double)width * height);
+    if (!(recipe->scale > 0))
+        return WORKING * n;
+    double side = recipe->tile_px + 2 * recipe->halo_px;
+    double tiled = WORKING * fmin(n, side * side) + TILED * n;
+    return fmin(WORKING * n, tiled + NODE_EXCESS * memory_of_image(recipe, width, height, work->n_labels));
+}
+
 double memory_of_work(const struct memory_work *work, int32_t width, int32_t height, double file_size)
 {
     double n = (double)width * height, decoding = DECODING * n + file_size, later = PICTURE * n;
@@ -100,7 +114,7 @@ double memory_of_work(const struct memory_work *work, int32_t width, int32_t hei
                      (work->has_cutout ? CUTOUT : 0) * n + (work->has_export ? EXPORT : 0) * n;
     if (!work->recipe)
         return fmax(decoding, PICTURE * n + fmax(BOX_CUT * n, showing));
-    later += work->map_bytes + WORKING * working_count(work->recipe, n) +
+    later += work->map_bytes + memory_of_features(work, width, height) +
              (work->is_refined ? fmax(memory_of_refining(work, width, height), showing) : showing);
     return fmax(decoding, later);
 }

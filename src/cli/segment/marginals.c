@@ -30,7 +30,7 @@ static double node_pixels(const struct clv_problem *problem, size_t node)
     return problem->volume ? (double)problem->volume[node] : 1;
 }
 
-enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *summary, const struct segment_run *run,
+static enum clv_status find_values(int32_t *value, struct marginals_summary *summary, const struct segment_run *run,
                                    const struct clv_problem *problem, struct clv_oracle *oracle, struct clv_error *err)
 {
     size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->shape.n_labels;
@@ -53,6 +53,17 @@ enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *sum
         *summary = found;
     }
     array_free(marginals);
+    return status;
+}
+
+enum clv_status marginals_paint(uint8_t *values, struct marginals_summary *summary, const struct segment_run *run,
+                                const struct clv_example *example, struct clv_oracle *oracle, struct clv_error *err)
+{
+    int32_t *value = array_alloc((size_t)example->problem.n_nodes, sizeof *value);
+    enum clv_status status =
+        value ? find_values(value, summary, run, &example->problem, oracle, err) : fail_memory(err);
+    TRY(clv_example_paint(values, example, value, err));
+    array_free(value);
     return status;
 }
 

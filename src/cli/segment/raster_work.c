@@ -57,8 +57,11 @@ static enum clv_status write_rows(struct raster_writer *writer, struct raster_cu
         int32_t rows = cut->height - top < step ? cut->height - top : step;
         status = cut->refined_px ? raster_cut_refine(labels, cut, top, rows, err)
                                  : raster_cut_paint(labels, cut, top, rows, err);
-        for (size_t k = 0; k < (size_t)rows * width && is_binary && status == CLV_OK; k++)
-            labels[k] = labels[k] ? 255 : 0;
+        const int32_t window[4] = {0, top, cut->width, rows};
+        TRY(raster_void_labels(labels, width, &cut->rasters[0], window, err));
+        raster_forget(&cut->rasters[0]);
+        if (is_binary && status == CLV_OK)
+            mask_file_to_binary(labels, (size_t)rows * width);
         for (size_t tile = 0; tile < (size_t)rows && status == CLV_OK; tile += RASTER_TILE)
             for (size_t left = 0; left < width && status == CLV_OK; left += RASTER_TILE)
                 status = raster_writer_put(writer, labels + tile * width + left, width, err);
@@ -73,9 +76,10 @@ static enum clv_status write_mask(struct raster_cut *cut, const struct work *wor
     int n;
     struct raster_writer writer;
     enum mask_form form = (enum mask_form)job->run->options->mask_form;
-    const uint8_t(*palette)[3] = mask_file_palette(&n, form, &job->run->model->labels);
-    MUST(raster_writer_open(&writer, work->output->mask, cut->width, cut->height, &cut->rasters[0].place, palette, n,
-                            err));
+    struct raster_place place = cut->rasters[0].place;
+    const uint8_t(*palette)[3] = mask_file_palette(&n, form, &job->run->model->labels, place.may_lack_data);
+    place.may_lack_data &= form != MASKS_BINARY;
+    MUST(raster_writer_open(&writer, work->output->mask, cut->width, cut->height, &place, palette, n, err));
     enum clv_status status = write_rows(&writer, cut, form == MASKS_BINARY, err);
     if (status == CLV_OK)
         return raster_writer_commit(&writer, err);

@@ -16,36 +16,11 @@
 #include "cleave/objects.h"
 #include "cleave/segment.h"
 #include "cli/common/common.h"
+#include "cli/segment/box_inputs.h"
 #include "data/shapes/shapes.h"
 #include "feature/recipe/recipe.h"
 #include "report/report.h"
 #include "sequence/sequence.h"
-
-/* `cleave segment --boxes`: which boxes each output is cut from. */
-
-/* Replaces the inputs by objects, views into `boxes`. An input whose own mask some boxes of its image name is cut from
- * these; otherwise its boxes are grouped by the masks they name, each group an object, and those that name none make
- * one together, under the image's name. Outputs of the others go by their masks, without the folder that all masks
- * share. Images without a box are left out, which a note reports; if none has one, CLV_ERR_NO_INPUT. A box that was
- * typed is each image's; CLV_ERR_DATA if it reaches out of one of several images. */
-enum clv_status box_inputs_assign(struct input_list *inputs, const struct clv_boxes *boxes, const char *path,
-                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-
-/* Reads the boxes, or takes the one that `path` is if it is no file but four numbers ("x,y,width,height"); names the
- * labels of the masks, and gives each label of the boxes its value: (*values)[boxes->n_labels], array_free them. Boxes
- * of one label are figure, 1; labels->names[1] is theirs. Several labels are values of their own: those of the
- * labels.tsv of the set at `data` (or NULL) if it names them all, else boxes_label_values. */
-enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labels, uint8_t **values, const char *path,
-                                const char *data, struct clv_error *err) CLV_CHECK;
-
-/* labels[height][width] = values[label] on what is figure in a box of the object, the smaller boxes' in front. Notes
- * boxes that reach out of the image. */
-enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const struct clv_boxes *boxes,
-                               const uint8_t *values, const struct clv_image *image, struct clv_error *err) CLV_CHECK;
-
-/* Draws the object's boxes into the image. */
-enum clv_status box_inputs_draw(struct clv_image *image, const struct input *input, const struct clv_boxes *boxes,
-                                struct clv_error *err) CLV_CHECK;
 
 /* Where a run's masks, overlays and the like go, checked as a whole before any image is read: what is written of an
  * image next to its mask. */
@@ -268,10 +243,10 @@ struct marginals_summary {
 enum clv_status marginals_find_label(int32_t *label, const struct segment *options, const struct clv_labels *labels,
                                      struct clv_error *err) CLV_CHECK;
 
-/* value[n_nodes] = the label's probability at each node times 255, rounded. */
-enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *summary, const struct segment_run *run,
-                                   const struct clv_problem *problem, struct clv_oracle *oracle,
-                                   struct clv_error *err) CLV_CHECK;
+/* values[height][width] = the label's probability times 255, rounded, which is not voted on. */
+enum clv_status marginals_paint(uint8_t *values, struct marginals_summary *summary, const struct segment_run *run,
+                                const struct clv_example *example, struct clv_oracle *oracle,
+                                struct clv_error *err) CLV_CHECK;
 
 /* Probabilities of all labels on a grid over the image. */
 struct marginals_map {
@@ -339,10 +314,20 @@ void work_release(struct work *work);
 enum clv_status raster_work(struct work *work, const struct job *job, struct clv_oracle *oracle,
                             struct clv_error *err) CLV_CHECK;
 
-/* Everything up to the written outputs of input `index`; `number` counts those that this process takes. In any case
- * memory_gate_leave(&job->gate, work->bytes) and work_release follow. */
+/* Up to the written outputs of input `index`; `number` counts this process's inputs. memory_gate_leave(&job->gate,
+ * work->bytes) and work_release follow. */
 enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,
                         struct clv_error *err) CLV_CHECK;
+
+/* Bytes of memory that the maps of an input take while they are used; 0 where they are not found. */
+double input_maps_memory(const struct input *input, const struct segment_run *run);
+
+/* work->maps in the order of the model's recipe, NULL if it wants none (item_maps_close), and their means. */
+enum clv_status input_maps_read(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
+
+/* Waits until as much memory is free as the input may take, which is work->bytes. CLV_ERR_MEMORY: it never is. */
+enum clv_status work_wait(struct work *work, struct job *job, size_t index, size_t number,
+                          struct clv_error *err) CLV_CHECK;
 
 /* A parallel loop whose work is reported in input order. */
 struct threads {
@@ -415,16 +400,18 @@ enum mask_form { MASKS_AUTO, MASKS_GREY, MASKS_BINARY, MASKS_PALETTE };
 enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *labels, struct clv_error *err) CLV_CHECK;
 
 /* Writes label_of[height][width], all or nothing: as a PNG, or as a GeoTIFF with the place of the file `image` (NULL:
- * none) if the path ends with .tif. In a palette two labels that no table names are black and
- * white, so that any viewer shows them; others have their own colours. */
+ * none) if the path ends with .tif. In a palette two labels that no table names are black and white, so that any viewer
+ * shows them; others have their own colours. CLV_VOID stays what it is, but is 0 among 0 and 255. */
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum mask_form form, const struct clv_labels *labels,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Its colours and how many they are; NULL and 0: none. */
-const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const struct clv_labels *labels))[3];
+/* Its colours and how many they are, with one of CLV_VOID if has_void; NULL and 0: none. */
+const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const struct clv_labels *labels,
+                                  bool has_void))[3];
 
-/* Back to labels[n] what an earlier run wrote as 0 and 255. */
+/* Labels as 0 and 255, and back what an earlier run wrote so. */
+void mask_file_to_binary(uint8_t *values, size_t n);
 void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
                            const struct clv_indexed_image *image);
 

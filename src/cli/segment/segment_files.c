@@ -33,57 +33,60 @@ enum clv_status mask_form_check(enum mask_form form, const struct clv_labels *la
     return fail(err, CLV_ERR_USAGE, "--masks binary: the model's labels are from a labels.tsv, where 255 is void");
 }
 
-/* A TIFF where the image lies, or a PNG. */
-static enum clv_status write_labels(const char *path, const char *image, int32_t width, int32_t height,
-                                    const uint8_t *labels, const uint8_t (*palette)[3], int palette_size,
-                                    struct clv_error *err)
+const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const struct clv_labels *labels,
+                                  bool has_void))[3]
 {
+    static const uint8_t black_and_white[256][3] = {[1] = {WHITE, WHITE, WHITE}, [CLV_VOID] = {128, 128, 128}};
+    bool is_grey = form == MASKS_BINARY || form == MASKS_GREY;
+    *n_colours = is_grey ? 0 : is_unnamed_pair(labels) && !has_void ? 2 : 256;
+    return is_grey ? NULL : is_unnamed_pair(labels) ? black_and_white : (const uint8_t(*)[3])labels->palette;
+}
+
+void mask_file_to_binary(uint8_t *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        values[i] = values[i] && values[i] != CLV_VOID ? WHITE : 0;
+}
+
+void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
+                           const struct clv_indexed_image *image)
+{
+    bool is_binary = is_unnamed_pair(labels) && !image->palette_size && !memchr(values, 1, n);
+    for (size_t i = 0; i < n && is_binary; i++)
+        values[i] = values[i] == WHITE ? 1 : values[i];
+}
+
+/* A TIFF where the image lies, or a PNG. */
+static enum clv_status write_labels(const char *path, const char *image, const struct clv_indexed_image *mask,
+                                    enum mask_form form, const struct clv_labels *labels, struct clv_error *err)
+{
+    int n_colours;
     struct raster_place place = {0};
-    if (!text_ends_with(path, ".tif"))
-        return clv_png_write_labels(path, width, height, labels, palette, palette_size, err);
-    if (image)
+    bool is_tiff = text_ends_with(path, ".tif");
+    if (is_tiff && image)
         raster_find_place(&place, image);
-    enum clv_status status = raster_write_labels(path, width, height, labels, &place, palette, palette_size, err);
+    bool has_void = place.may_lack_data || memchr(mask->values, CLV_VOID, (size_t)mask->width * (size_t)mask->height);
+    const uint8_t(*palette)[3] = mask_file_palette(&n_colours, form, labels, has_void);
+    place.may_lack_data &= form != MASKS_BINARY;
+    enum clv_status status =
+        is_tiff ? raster_write_labels(path, mask->width, mask->height, mask->values, &place, palette, n_colours, err)
+                : clv_png_write_labels(path, mask->width, mask->height, mask->values, palette, n_colours, err);
     raster_place_release(&place);
     return status;
-}
-
-static enum clv_status write_binary(const char *path, const char *image, int32_t width, int32_t height,
-                                    const uint8_t *label_of, struct clv_error *err)
-{
-    size_t n = (size_t)width * (size_t)height;
-    uint8_t *values = array_alloc(n, 1);
-    MUST_IF(!values, fail_memory(err));
-    for (size_t i = 0; i < n; i++)
-        values[i] = label_of[i] ? WHITE : 0;
-    enum clv_status status = write_labels(path, image, width, height, values, NULL, 0, err);
-    array_free(values);
-    return status;
-}
-
-const uint8_t (*mask_file_palette(int *n_colours, enum mask_form form, const struct clv_labels *labels))[3]
-{
-    static const uint8_t black_and_white[2][3] = {{0, 0, 0}, {WHITE, WHITE, WHITE}};
-    bool is_grey = form == MASKS_BINARY || form == MASKS_GREY;
-    *n_colours = is_grey ? 0 : is_unnamed_pair(labels) ? 2 : 256;
-    return is_grey ? NULL : is_unnamed_pair(labels) ? black_and_white : (const uint8_t(*)[3])labels->palette;
 }
 
 enum clv_status mask_file_write(const char *path, const char *image, int32_t width, int32_t height,
                                 const uint8_t *label_of, enum mask_form form, const struct clv_labels *labels,
                                 struct clv_error *err)
 {
-    int n_colours;
-    const uint8_t(*palette)[3] = mask_file_palette(&n_colours, form, labels);
-    return form == MASKS_BINARY ? write_binary(path, image, width, height, label_of, err)
-                                : write_labels(path, image, width, height, label_of, palette, n_colours, err);
-}
-
-void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *labels,
-                           const struct clv_indexed_image *image)
-{
-    for (size_t i = 0; i < n && is_unnamed_pair(labels) && !image->palette_size; i++)
-        values[i] = values[i] == WHITE ? 1 : values[i];
+    size_t n = (size_t)width * (size_t)height;
+    struct clv_indexed_image mask = {.width = width, .height = height, .values = array_copy(label_of, n, 1)};
+    enum clv_status status = mask.values ? CLV_OK : fail_memory(err);
+    if (status == CLV_OK && form == MASKS_BINARY)
+        mask_file_to_binary(mask.values, n);
+    TRY(write_labels(path, image, &mask, form, labels, err));
+    array_free(mask.values);
+    return status;
 }
 
 #define OPACITY      0.45
@@ -125,7 +128,7 @@ enum clv_status overlay_file_write(const char *path, const struct clv_image *ima
             status = probability_draw(&painted, labels, outline_px(image), err);
         else
             clv_overlay_draw(&painted, objects ? of_objects : labels, (const uint8_t(*)[3])palette, OPACITY,
-                             objects ? 0 : outline_px(image), -1);
+                             objects ? 0 : outline_px(image), CLV_VOID);
         TRY_IF(objects, object_files_outline(&painted, objects, outline_px(image), err));
     }
     TRY(text_ends_with(path, ".jpg") ? clv_jpeg_write(path, &painted, JPEG_QUALITY, err)
@@ -267,7 +270,7 @@ enum clv_status cutout_choose(bool is_object[256], const char *names, const stru
 {
     enum clv_status status = CLV_OK;
     for (int label = 0; label < 256; label++)
-        is_object[label] = label > 0 && !names;
+        is_object[label] = label > 0 && label != CLV_VOID && !names;
     if (!names)
         return CLV_OK;
     char *list = string_copy(names), *cursor = list, *name;

@@ -5,92 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/base.h"
 #include "cleave/score.h"
 #include "cli/common/common.h"
-#include "data/maps/maps.h"
-#include "feature/dataset/dataset.h"
 #include "feature/example/example.h"
 #include "feature/recipe/recipe.h"
+#include "image/raster/raster.h"
 #include "report/report.h"
 #include "segment/segment.h"
 #include "task/task.h"
-
-#define OBJECTS_BYTES         24  /* a pixel whose objects are looked at */
-#define LEARNED_OBJECTS_BYTES 300 /* where a model has learned to find them */
-
-/* The maps of an input: those of --maps, else those of the set's columns. */
-
-/* *path is the input's map of a name, NULL if neither the folders nor the columns have any. */
-static enum clv_status find(char **path, const char *name, const struct input *input, const struct segment_run *run,
-                            struct clv_error *err)
-{
-    const struct clv_map_options *option = &run->options->maps;
-    *path = NULL;
-    for (size_t k = 0; k < option->n; k++)
-        if (strcmp(option->folders[k].name, name) == 0)
-            return map_find(path, option->folders[k].folder, input->name, err);
-    if (run->model->recipe.bands.n_bands && strcmp(name, BANDS_MAP) == 0 && input->image)
-        *path = string_copy(input->image);
-    for (size_t c = 0; c < run->inputs->n_maps && !*path; c++)
-        if (strcmp(run->inputs->map_names[c], name) == 0 && input->maps[c])
-            *path = string_copy(input->maps[c]);
-    return CLV_OK;
-}
-
-/* An input as a set of its own, whose maps are the recipe's. */
-struct own_set {
-    struct clv_set set;
-    struct clv_item item;
-};
-
-static void release(struct own_set *self)
-{
-    for (size_t m = 0; m < self->set.n_maps; m++)
-        array_free(self->item.maps[m]);
-}
-
-static enum clv_status find_all(struct own_set *self, const struct input *input, const struct segment_run *run,
-                                struct clv_error *err)
-{
-    const struct clv_recipe *recipe = &run->model->recipe;
-    enum clv_status status = CLV_OK;
-    *self = (struct own_set){.item = {.name = input->name}};
-    self->set = (struct clv_set){.items = &self->item, .n_items = 1, .n_maps = (size_t)recipe->n_maps};
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
-        memcpy(self->set.map_names[m], recipe->maps[m].name, sizeof self->set.map_names[m]);
-        status = find(&self->item.maps[m], recipe->maps[m].name, input, run, err);
-    }
-    return status;
-}
-
-/* Bytes of memory that they take while they are used; 0 where they are not found. */
-static double input_maps_memory(const struct input *input, const struct segment_run *run)
-{
-    struct own_set own;
-    struct clv_error ignored; /* whoever reads the maps will say */
-    const struct clv_recipe *recipe = &run->model->recipe;
-    bool is_found = find_all(&own, input, run, &ignored) == CLV_OK;
-    double bytes = is_found ? item_maps_memory(recipe, &own.set, &own.item, &run->options->common.limits) : 0;
-    release(&own);
-    return bytes;
-}
-
-/* work->maps in the order of the model's recipe, NULL if it wants none (item_maps_close), and their means. */
-static enum clv_status input_maps_read(struct work *work, const struct segment_run *run, struct clv_error *err)
-{
-    const struct clv_recipe *recipe = &run->model->recipe;
-    struct own_set own;
-    enum clv_status status = find_all(&own, work->input, run, err);
-    TRY(item_maps_open(&work->maps, recipe, &own.set, &own.item, &run->options->common.limits, err));
-    release(&own);
-    if (status != CLV_OK || !work->maps)
-        return status;
-    work->map_means = array_alloc(map_drift_size(recipe), sizeof *work->map_means);
-    return work->map_means ? map_drift_means(work->map_means, work->maps, recipe, err) : fail_memory(err);
-}
 
 /* Of fewer images nobody knows how much images differ. */
 #define FEWEST_LEARNED 8
@@ -139,19 +63,6 @@ void work_release(struct work *work)
     marginals_map_release(&work->map);
 }
 
-/* Probabilities, which are in y's place when maps of them are drawn, are not voted on. */
-static enum clv_status draw_marginals(struct work *work, const struct segment_run *run,
-                                      const struct clv_example *example, struct clv_oracle *oracle,
-                                      struct clv_error *err)
-{
-    int32_t *y = array_alloc((size_t)example->problem.n_nodes, sizeof *y);
-    enum clv_status status =
-        y ? marginals_of_nodes(y, &work->marginals, run, &example->problem, oracle, err) : fail_memory(err);
-    TRY(clv_example_paint(work->labels, example, y, err));
-    array_free(y);
-    return status;
-}
-
 /* Labels the example's nodes and paints them at the original size. */
 static enum clv_status label_pixels(struct work *work, const struct job *job, const struct clv_example *example,
                                     struct clv_oracle *oracle, struct clv_error *err)
@@ -164,7 +75,7 @@ static enum clv_status label_pixels(struct work *work, const struct job *job, co
     if (!options->features)
         work->unmet = label_unmet_share(job->run->model, &example->problem);
     if (options->marginals)
-        return draw_marginals(work, job->run, example, oracle, err);
+        return marginals_paint(work->labels, &work->marginals, job->run, example, oracle, err);
     const struct clv_segment_options how = {
         .refine = segment_refines(job->run, work->width, work->height) ? CLV_REFINE_ALL : CLV_REFINE_NONE,
         .n_draws = options->decoding == DECODING_LEAST_LOSS ? options->n_draws : 0,
@@ -300,6 +211,9 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
     TRY_IF(is_learned, object_files_find(work, run, err));
     TRY_IF(!is_there && run->options->min_area && work->labels,
            contours_merge_specks(work->labels, work->width, work->height, run->options->min_area, err));
+    if (!is_there && work->labels && !run->options->marginals && !job->slices && work->input->image)
+        TRY(raster_void_missing(work->labels, work->width, work->height, work->input->image,
+                                &run->options->common.limits, err));
     TRY_IF(run->options->objects && !is_learned, object_files_find(work, run, err));
     TRY_IF(run->options->export.forms && run->options->objects, object_files_trace(work, run, err));
     TRY_IF(run->options->export.forms && !run->options->objects,
@@ -420,47 +334,11 @@ enum clv_status work_report(struct job *job, struct work *work, size_t index, en
     return status;
 }
 
-/* Bytes that the input may take; 0 where there is nothing to do, or what there is will fail anyway. */
-static double memory_needed(const struct job *job, size_t index)
-{
-    const struct segment_run *run = job->run;
-    const struct input *input = &run->inputs->items[index];
-    const struct output *output = &run->outputs->items[index];
-    struct memory_work work = {.recipe = run->boxes ? NULL : &run->model->recipe,
-                               .n_labels = run->model->shape.n_labels,
-                               .has_net = !run->boxes && refining_has_net(run->model),
-                               .has_overlay = output->beside[OUTPUT_OVERLAY] != NULL,
-                               .has_report = run->options->report != NULL,
-                               .has_cutout = run->options->cutout,
-                               .has_export = run->options->export.forms != 0};
-    int32_t width, height;
-    struct clv_error ignored;
-    struct stat file;
-    if (run->dataset || output->problem ||
-        (output->finished && !run->options->report && !run->options->export.forms && !run->options->objects) ||
-        input->bytes ||
-        clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) != CLV_OK)
-        return 0;
-    work.is_refined = segment_refines(run, width, height);
-    work.map_bytes = run->boxes || !run->model->recipe.n_maps ? 0 : input_maps_memory(input, run);
-    double map = run->options->all_labels ? marginals_map_bytes(run->options, run->model->shape.n_labels) : 0;
-    double specks = run->options->min_area ? (double)SPECKS_BYTES * width * height : 0;
-    double objects = 0;
-    if (run->options->objects)
-        objects = ((learned_objects_are_there(run->model) ? LEARNED_OBJECTS_BYTES : OBJECTS_BYTES) +
-                   (int)sizeof(float) * run->model->recipe.bands.n_bands) *
-                  (double)width * height;
-    return map + specks + objects +
-           memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
-}
-
 enum clv_status work_do(struct work *work, struct job *job, size_t index, size_t number, int thread,
                         struct clv_error *err)
 {
     *work = (struct work){.input = &job->run->inputs->items[index], .output = &job->run->outputs->items[index]};
-    work->bytes = memory_needed(job, index);
-    enum clv_status status = memory_gate_enter(&job->gate, number, work->bytes, err);
-    work->bytes = status == CLV_OK ? work->bytes : 0;
+    enum clv_status status = work_wait(work, job, index, number, err);
     TRY(process(work, job, index, thread, err));
     return status;
 }

@@ -32,7 +32,8 @@ enum clv_status stack_file_new(struct stack_file **self, const struct segment *o
 static enum clv_status write_pages(struct stack_file *self, struct clv_error *err)
 {
     int n_colours;
-    const uint8_t(*palette)[3] = mask_file_palette(&n_colours, (enum mask_form)self->options->mask_form, self->labels);
+    enum mask_form form = (enum mask_form)self->options->mask_form;
+    const uint8_t(*palette)[3] = mask_file_palette(&n_colours, form, self->labels, false);
     enum clv_status status = CLV_OK;
     for (; self->next < self->n && self->waiting[self->next].pixels && status == CLV_OK; self->next++) {
         struct clv_image *page = &self->waiting[self->next];
@@ -49,8 +50,8 @@ enum clv_status stack_file_put(struct stack_file *self, size_t index, int32_t wi
     uint8_t *values = array_copy(label_of, n, 1);
     if (!values)
         return fail_memory(err);
-    for (size_t i = 0; i < n && self->options->mask_form == MASKS_BINARY; i++)
-        values[i] = values[i] ? UINT8_MAX : 0;
+    if (self->options->mask_form == MASKS_BINARY)
+        mask_file_to_binary(values, n);
     pthread_mutex_lock(&self->lock);
     self->waiting[index] = (struct clv_image){width, height, 1, values};
     enum clv_status status = write_pages(self, err);

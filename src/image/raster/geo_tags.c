@@ -14,6 +14,8 @@
 #define TAG_TEXTS          34737
 #define TAG_NO_DATA        42113
 
+#define NO_DATA_OF_MASKS "255" /* RASTER_VOID */
+
 void geo_tags_declare(TIFF *tiff)
 {
     static const TIFFFieldInfo fields[] = {
@@ -94,6 +96,7 @@ enum clv_status geo_tags_read(struct raster_place *place, bool *has_no_data, dou
     made.texts = copy_text(&is_short, tiff, TAG_TEXTS);
     *no_data = missing ? point_strtod(missing, &end) : NAN;
     *has_no_data = missing && end != missing && !isnan(*no_data);
+    made.may_lack_data = *has_no_data;
     array_free(missing);
     if (is_short) {
         raster_place_release(&made);
@@ -117,5 +120,6 @@ bool geo_tags_write(TIFF *tiff, const struct raster_place *place)
     bool is_written = true;
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         is_written &= !numbers[k].n || TIFFSetField(tiff, numbers[k].tag, numbers[k].n, numbers[k].values);
+    is_written &= !place->may_lack_data || TIFFSetField(tiff, TAG_NO_DATA, NO_DATA_OF_MASKS);
     return is_written && (!place->texts || TIFFSetField(tiff, TAG_TEXTS, place->texts));
 }

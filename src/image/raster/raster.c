@@ -30,6 +30,7 @@ static enum clv_status open_array(struct raster_part *part, struct raster *own, 
     struct number_array *array = &part->array;
     MUST(npy_parse(array, part->map.bytes, part->map.size, NPY_OF_RASTERS, err));
     int64_t n_bands = array->n_dimensions == 3 ? array->shape[2] : 1;
+    bool is_float = array->type == NUMBER_F16 || array->type == NUMBER_F32 || array->type == NUMBER_F64;
     number_shape_name(shape, sizeof shape, array);
     if ((array->n_dimensions != 2 && array->n_dimensions != 3) || n_bands < 1 || n_bands > CLV_MAX_BANDS)
         return fail(err, CLV_ERR_DATA, "shape %s; a raster is height x width x bands, of up to %d bands", shape,
@@ -40,7 +41,8 @@ static enum clv_status open_array(struct raster_part *part, struct raster *own, 
     *own = (struct raster){.width = (int32_t)array->shape[1],
                            .height = (int32_t)array->shape[0],
                            .n_bands = (int32_t)n_bands,
-                           .is_bytes = array->type == NUMBER_U8};
+                           .is_bytes = array->type == NUMBER_U8,
+                           .place.may_lack_data = is_float};
     return status;
 }
 
@@ -231,6 +233,51 @@ enum clv_status raster_read(float *values, struct raster *self, int32_t left, in
             fail_within(err, status, part->map.path);
         values += part->n_bands;
     }
+    return status;
+}
+
+#define VALUES_AT_ONCE ((size_t)16 << 20)
+
+static bool has_data(const float *values, int32_t n_bands)
+{
+    for (int32_t b = 0; b < n_bands; b++)
+        if (!isnan(values[b]))
+            return true;
+    return false;
+}
+
+enum clv_status raster_void_labels(uint8_t *labels, size_t stride, struct raster *self, const int32_t window[4],
+                                   struct clv_error *err)
+{
+    size_t width = (size_t)window[2], n_bands = (size_t)self->n_bands;
+    size_t most = VALUES_AT_ONCE / (width * n_bands);
+    int32_t step = most < 1 ? 1 : most < (size_t)window[3] ? (int32_t)most : window[3];
+    if (!self->place.may_lack_data)
+        return CLV_OK;
+    float *values = array_alloc((size_t)step * width, n_bands * sizeof *values);
+    MUST_IF(!values, fail_memory(err));
+    enum clv_status status = CLV_OK;
+    for (int32_t top = 0; top < window[3] && status == CLV_OK; top += step) {
+        int32_t rows = window[3] - top < step ? window[3] - top : step;
+        status = raster_read(values, self, window[0], window[1] + top, window[2], rows, err);
+        for (size_t p = 0; p < (size_t)rows * width && status == CLV_OK; p++)
+            if (!has_data(values + p * n_bands, self->n_bands))
+                labels[((size_t)top + p / width) * stride + p % width] = RASTER_VOID;
+    }
+    array_free(values);
+    return status;
+}
+
+enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t height, const char *path,
+                                    const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct raster raster;
+    const int32_t window[4] = {0, 0, width, height};
+    if (!raster_may_be(path, limits))
+        return CLV_OK;
+    MUST(raster_open(&raster, path, limits, err));
+    enum clv_status status = raster_void_labels(labels, (size_t)width, &raster, window, err);
+    raster_close(&raster);
     return status;
 }
 

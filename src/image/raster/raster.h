@@ -73,6 +73,7 @@ struct raster_place {
     uint16_t *keys;                                        /* tag 34735: four numbers a key, after four of a head */
     char *texts;                                           /* tag 34737 */
     uint16_t n_scale, n_tie_points, n_transformation, n_doubles, n_keys;
+    bool may_lack_data; /* somewhere; of a mask: RASTER_VOID is its no-data value, tag 42113 */
 };
 void raster_place_release(struct raster_place *place);
 bool raster_has_place(const struct raster_place *place);
@@ -131,6 +132,17 @@ void raster_forget(const struct raster *self);
  * decoded as a whole; the last one is kept. One thread at a time. CLV_ERR_DATA: the file is corrupt there. */
 enum clv_status raster_read(float *values, struct raster *self, int32_t left, int32_t top, int32_t width,
                             int32_t height, struct clv_error *err) CLV_CHECK;
+
+#define RASTER_VOID 255 /* CLV_VOID */
+
+/* RASTER_VOID in the place of the labels of pixels that have no data in any band. labels[height][width], `stride` from
+ * row to row, are of window = {left, top, width, height}. Reads nothing of a raster that cannot lack any. O(pixels). */
+enum clv_status raster_void_labels(uint8_t *labels, size_t stride, struct raster *self, const int32_t window[4],
+                                   struct clv_error *err) CLV_CHECK;
+
+/* The same of a file's labels[height][width]; changes none of a file that raster_may_be says is none. */
+enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t height, const char *path,
+                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
 /* *place of a TIFF called .tif or .tiff or of a file of GDAL's (raster_place_release), zeros of other files and what
  * cannot be opened. */

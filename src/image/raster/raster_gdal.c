@@ -131,6 +131,16 @@ static enum clv_status look(struct raster_gdal *self, struct raster *raster, con
     return CLV_OK;
 }
 
+static bool may_lack_data(const struct raster_gdal *self)
+{
+    for (int b = 1; b <= self->n_bands; b++) {
+        GDALRasterBandH band = GDALGetRasterBand(self->dataset, b);
+        if (!(GDALGetMaskFlags(band) & GMF_ALL_VALID) || GDALDataTypeIsFloating(GDALGetRasterDataType(band)))
+            return true;
+    }
+    return false;
+}
+
 enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raster, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
@@ -141,6 +151,7 @@ enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raste
     self->dataset = GDALOpenEx(path, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
     enum clv_status status = self->dataset ? look(self, raster, limits, err) : fail_gdal(err, "open");
     TRY(find_place(&raster->place, self->dataset, err));
+    raster->place.may_lack_data = status == CLV_OK && may_lack_data(self);
     CPLPopErrorHandler();
     if (status == CLV_OK)
         *gdal = self;

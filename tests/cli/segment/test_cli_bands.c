@@ -154,6 +154,48 @@ TEST(objects_are_measured_in_the_values_of_the_file)
     free(table);
 }
 
+/* A hole in all bands is void and no object, and GDAL is told so; one in a single band is filled in. By tiles alike. */
+TEST(pixels_without_data_have_no_label)
+{
+    make_set(here("set"));
+    run_here("cleave train set -o m.cleave --scale 1 --seed 1 --words 4 --codebook-samples 200 --sift-bins 4");
+    struct raster raster;
+    static float values[HEIGHT][WIDTH][N_BANDS];
+    must(raster_open(&raster, here("set/images/5.tif"), NULL, err));
+    must(raster_read(&values[0][0][0], &raster, 0, 0, WIDTH, HEIGHT, err));
+    raster_close(&raster);
+    for (int y = 0; y < HEIGHT; y++)
+        for (int b = 0; b < N_BANDS; b++)
+            values[y][WIDTH - 1][b] = values[7][9][b] = NAN;
+    values[3][4][2] = NAN;
+    write_tiff(here("hole.tif"), &values[0][0][0], WIDTH, HEIGHT, N_BANDS, &place);
+    run_here("cleave segment -m m.cleave hole.tif -o a --overlay --objects && cleave segment -m m.cleave hole.tif -o "
+             "b.tif --max-pixels 999 && cmp a/hole.tif b.tif");
+    struct clv_indexed_image mask;
+    struct raster_place found;
+    long n_figure = 0;
+    must(clv_indexed_image_read(&mask, here("a/hole.tif"), NULL, err));
+    for (int p = 0; p < HEIGHT * WIDTH; p++, n_figure += mask.values[p - 1] == 1)
+        ck_assert((mask.values[p] == CLV_VOID) == (p % WIDTH == WIDTH - 1 || p == 7 * WIDTH + 9));
+    ck_assert(n_figure > 0 && mask.palette[1][0] == 255);
+    clv_indexed_image_release(&mask);
+    raster_find_place(&found, here("b.tif"));
+    ck_assert(found.may_lack_data);
+    raster_place_release(&found);
+    char *said = expect_success("cd %s && awk 'NR > 1 {n += $4} END {print n}' a/objects.tsv", here("."));
+    ck_assert_int_eq(strtol(said, NULL, 10), n_figure);
+    free(said);
+    run_here(
+        "cp a/hole.tif first.tif && rm -r a/overlays && cleave segment -m m.cleave hole.tif -o a --resume --overlay "
+        "&& cmp a/hole.tif first.tif && cleave segment -m m.cleave hole.tif -o c.tif --masks binary");
+    must(clv_indexed_image_read(&mask, here("c.tif"), NULL, err));
+    ck_assert(mask.values[WIDTH - 1] == 0 && memchr(mask.values, 255, HEIGHT * WIDTH));
+    clv_indexed_image_release(&mask);
+    raster_find_place(&found, here("c.tif"));
+    ck_assert(!found.may_lack_data);
+    raster_place_release(&found);
+}
+
 TEST(several_files_are_bands_of_one_image)
 {
     make_set(here("set"));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/raster/raster.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -60,6 +61,27 @@ TEST(what_is_estimated_is_never_less_than_what_is_taken)
         for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
             check_estimate(photo, formatted("-m %s %s", sample_model(), ways[k]));
     }
+}
+
+/* Features of a model of a fixed scale are made tile by tile; rasters need not be in memory at all. */
+TEST(tiles_are_estimated_as_tiles)
+{
+    if (IS_SANITIZED) {
+        skip("tiles_are_estimated_as_tiles", "a sanitizer takes memory of its own");
+        return;
+    }
+    run_here("cleave train --learner independent --data $SET/manifest.tsv --split train --scale 1 --passes 2 -q -o m");
+    const char *folder = temporary_folder();
+    char photo[512];
+    snprintf(photo, sizeof photo, "%s/wide.png", folder);
+    sample_enlarge(photo, 3000, 1200);
+    check_estimate(photo, "-m m --no-refine");
+    uint8_t *black = calloc(1200, 1200);
+    must(raster_write_labels(here("black.tif"), 1200, 1200, black, NULL, NULL, 0, err));
+    free(black);
+    expect_error(71, "(--memory); --max-pixels 1000000 segments it tile by tile",
+                 "cleave segment -m m black.tif -o x.tif --memory 90M");
+    run_here("cleave segment -m m black.tif -o x.tif --memory 90M --max-pixels 1000000");
 }
 
 TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)

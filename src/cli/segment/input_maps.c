@@ -1,0 +1,77 @@
+/* The maps of an input: those of --maps, else those of the set's columns. */
+#include "cli/segment/segment.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "data/maps/maps.h"
+#include "feature/dataset/dataset.h"
+#include "feature/recipe/recipe.h"
+#include "task/task.h"
+
+/* *path is the input's map of a name, NULL if neither the folders nor the columns have any. */
+static enum clv_status find(char **path, const char *name, const struct input *input, const struct segment_run *run,
+                            struct clv_error *err)
+{
+    const struct clv_map_options *option = &run->options->maps;
+    *path = NULL;
+    for (size_t k = 0; k < option->n; k++)
+        if (strcmp(option->folders[k].name, name) == 0)
+            return map_find(path, option->folders[k].folder, input->name, err);
+    if (run->model->recipe.bands.n_bands && strcmp(name, BANDS_MAP) == 0 && input->image)
+        *path = string_copy(input->image);
+    for (size_t c = 0; c < run->inputs->n_maps && !*path; c++)
+        if (strcmp(run->inputs->map_names[c], name) == 0 && input->maps[c])
+            *path = string_copy(input->maps[c]);
+    return CLV_OK;
+}
+
+/* An input as a set of its own, whose maps are the recipe's. */
+struct own_set {
+    struct clv_set set;
+    struct clv_item item;
+};
+
+static void release(struct own_set *self)
+{
+    for (size_t m = 0; m < self->set.n_maps; m++)
+        array_free(self->item.maps[m]);
+}
+
+static enum clv_status find_all(struct own_set *self, const struct input *input, const struct segment_run *run,
+                                struct clv_error *err)
+{
+    const struct clv_recipe *recipe = &run->model->recipe;
+    enum clv_status status = CLV_OK;
+    *self = (struct own_set){.item = {.name = input->name}};
+    self->set = (struct clv_set){.items = &self->item, .n_items = 1, .n_maps = (size_t)recipe->n_maps};
+    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
+        memcpy(self->set.map_names[m], recipe->maps[m].name, sizeof self->set.map_names[m]);
+        status = find(&self->item.maps[m], recipe->maps[m].name, input, run, err);
+    }
+    return status;
+}
+
+double input_maps_memory(const struct input *input, const struct segment_run *run)
+{
+    struct own_set own;
+    struct clv_error ignored; /* whoever reads the maps will say */
+    const struct clv_recipe *recipe = &run->model->recipe;
+    bool is_found = find_all(&own, input, run, &ignored) == CLV_OK;
+    double bytes = is_found ? item_maps_memory(recipe, &own.set, &own.item, &run->options->common.limits) : 0;
+    release(&own);
+    return bytes;
+}
+
+enum clv_status input_maps_read(struct work *work, const struct segment_run *run, struct clv_error *err)
+{
+    const struct clv_recipe *recipe = &run->model->recipe;
+    struct own_set own;
+    enum clv_status status = find_all(&own, work->input, run, err);
+    TRY(item_maps_open(&work->maps, recipe, &own.set, &own.item, &run->options->common.limits, err));
+    release(&own);
+    if (status != CLV_OK || !work->maps)
+        return status;
+    work->map_means = array_alloc(map_drift_size(recipe), sizeof *work->map_means);
+    return work->map_means ? map_drift_means(work->map_means, work->maps, recipe, err) : fail_memory(err);
+}
