@@ -109,6 +109,17 @@ def test_strokes_cut_an_object_out(pairs):
     assert not cleave.click_cut(pairs[0][0], np.full(pairs[0][1].shape, cleave.VOID)).any()
 
 
+def test_maps_of_one_channel_are_of_label_1(pairs):
+    image, mask = pairs[0]
+    likely = np.random.default_rng(0).random(mask.shape)
+    np.testing.assert_array_equal(cleave.refine(image, likely[:, :, None]), cleave.refine(image, likely))
+    np.testing.assert_array_equal(cleave.refine(image, likely[None], channel_axis=0), cleave.refine(image, likely))
+
+
+def test_a_graph_may_have_no_edges():
+    np.testing.assert_array_equal(cleave.graph_cut([1, -1, 2], [], []), [1, 0, 1])
+
+
 def gain(labels, unary, edges, weights):
     """Of a graph's labelling, by its definition."""
     labels = labels.ravel()

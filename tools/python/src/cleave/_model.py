@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Opti
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, Range, as_bands, as_box, as_image, as_whole, channels_first, copied, npy_write, pointer
+from ._arrays import Labels, Range, as_array, as_bands, as_box, as_flag, as_image, as_whole, channels_first, copied, npy_write, pointer
 from ._errors import DataError, Error, Path, UsageError, call
 from ._native import ffi, lib
 from ._objects import Objects, objects_of
@@ -136,7 +136,7 @@ def as_maps(given: Any) -> Mapping[str, Any]:
 
 def map_planes(name: str, given: Any, channel_axis: int) -> npt.NDArray[Any]:
     """A map as [channels, height, width] of its own type."""
-    values = np.asarray(given)
+    values = as_array(f"map {name}", given)
     if values.dtype not in (np.uint8, np.uint16) and values.dtype.kind != "f":
         raise UsageError(f"map {name} is an array of {values.dtype}; floats, uint8 or uint16 are needed")
     if values.ndim not in (2, 3) or 0 in values.shape:
@@ -229,13 +229,14 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
                 slices, and so is the result, as `--sequence` writes it: slices hold together, window by window. Then threads (0: all
                 processors) work on it, progress is called as in train, and Ctrl-C ends it
     """
-    if sequence:
+    refine = refine if refine is None else as_flag("refine", refine)
+    if as_flag("sequence", sequence):
         if maps or box is not None or objects:
             raise UsageError("sequence goes with a model and slices alone, without maps, box and objects")
         return segment_slices(_checked(model), image, refine, threads, progress)
     if threads or progress:
         raise UsageError("threads and progress are of sequences; one image is one thread's")
-    if not objects and (min_area or clear_border):
+    if not as_flag("objects", objects) and (min_area or clear_border):
         raise UsageError("min_area and clear_border are of objects, which need objects=True")
     if model is None:
         if box is None:
