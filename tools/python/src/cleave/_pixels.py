@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ._arrays import (
     Labels, Range, as_array, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, pointer)
-from ._errors import Path, UsageError, call
+from ._errors import DataError, Path, UsageError, call
 from ._native import ffi, lib
 from ._work import call_apart
 
@@ -62,16 +62,33 @@ def box_cut(image: Labels, box: Box, *, return_probability: bool = False) -> Any
     return labels if likely is None else (labels, likely)
 
 
+def _as_strokes(given: Any, shape: Tuple[int, int], has_before: bool) -> Labels:
+    """Values 1, 0 and VOID; what cannot have been meant as such is refused."""
+    seeds = as_values("strokes", given, shape)
+    if as_array("strokes", given).dtype == bool:
+        return np.where(seeds == 1, seeds, np.uint8(VOID))
+    if (seeds <= 1).all():
+        raise DataError("strokes holds no 255, which is elsewhere, and 0 is certain ground, so nothing is left to cut; "
+                        "strokes == 1 takes 1 as the object's and 0 as elsewhere")
+    if np.isin(seeds, (0, VOID)).all() and (seeds == 0).any() and not has_before:
+        raise DataError("strokes holds 0 and 255 and no 1: 0 is certain ground, 255 is elsewhere, so no object is shown; strokes == 255 "
+                        "takes 255 as the object's and 0 as elsewhere")
+    return seeds
+
+
 def click_cut(image: Labels, strokes: Labels, *, before: Optional[Labels] = None) -> Labels:
     """Cuts out the object that strokes show: labels uint8 [height, width], 1 on the object.
 
-    strokes     [height, width]: 1 on the object, 0 beside it, VOID (255) elsewhere. What is stroked is certain
-    before      labels of 0 and 1 to start from, such as those of fewer strokes
+    strokes     [height, width]: 1 on the object, 0 beside it, VOID (255) elsewhere. What is stroked is certain. Of bool: True on the
+                object, False elsewhere. Integers that leave nothing to decide, or without `before` show no object, are refused
+    before      labels of 0 and 1, or bool, to start from, such as those of fewer strokes; of 0 and 255 alone, 255 is the object
     """
     native, keep = as_image("image", image)
     shape = (native.height, native.width)
-    seeds = as_values("strokes", strokes, shape)
     earlier = None if before is None else as_values("before", before, shape)
+    seeds = _as_strokes(strokes, shape, earlier is not None)
+    if earlier is not None and (earlier == 255).any() and np.isin(earlier, (0, 255)).all():
+        earlier //= 255
     labels = np.empty(shape, np.uint8)
     call_apart(lib.clv_click_cut, pointer("uint8_t", labels), native, pointer("uint8_t", seeds),
                ffi.NULL if earlier is None else pointer("uint8_t", earlier), keep=keep)
