@@ -107,6 +107,11 @@ IMAGE, MASK = np.zeros((40, 60, 3), np.uint8), np.eye(40, 60, dtype=np.uint8)
     (lambda m: cleave.train([(IMAGE, MASK / 1.0)]), cleave.UsageError, r"mask 0 is an array of float64, .*; its values are whole: mask.astype"),
     (lambda m: cleave.train([(IMAGE, MASK)], labels="horse"), cleave.UsageError, "labels is 'horse', a list of names is needed"),
     (lambda m: cleave.train([(IMAGE, MASK)], labels={0: "a", 1: "b"}), cleave.UsageError, "labels is {0: 'a', 1: 'b'}, a list of names"),
+    (lambda m: cleave.train([(IMAGE, MASK)], labels=["one"], mirror=True), cleave.UsageError, "labels has 1 names, 2 to 255 are needed"),
+    (lambda m: cleave.train([(IMAGE, MASK)], labels=["a\tb", "c"]), cleave.UsageError, r"label name 'a\\tb' must have 1 to 63 bytes, none .* tab"),
+    (lambda m: cleave.train([(IMAGE, MASK)], init=m), cleave.UsageError, "init is <cleave.Model .*>; a text, .*, for files their paths"),
+    (lambda m: cleave.train([(IMAGE, MASK)], bands="no"), cleave.UsageError, "bands is 'no', must be True or False"),
+    (lambda m: cleave.train([(np.zeros((40, 60, 5), np.uint8), MASK)]), cleave.UsageError, r"\(40, 60, 5\); .*bands=True\) takes any number"),
     (lambda m: cleave.train([(IMAGE, None)], boxes=3), cleave.UsageError, "boxes is 3, a list is needed, one entry an image"),
     (lambda m: cleave.train([(IMAGE, None)], boxes=[3]), cleave.UsageError, r"boxes\[0\] is 3, \(x, y, width, height\) is needed"),
     (lambda m: cleave.train([(IMAGE, MASK)], maps={"net": 3}), cleave.UsageError, "maps of net is 3, a list is needed"),
@@ -159,6 +164,7 @@ def test_options_that_files_alone_know_teach_arrays_the_same(pairs, tmp_path):
     cleave.train(tmp_path, no_edges=True, **quick).save(tmp_path / "m.cleave")
     for more in ({"void": "label 2"}, {"mirror": True, "no_edges": True}):
         np.testing.assert_array_equal(cleave.train(labels, **quick, **more).weights, cleave.train(tmp_path, **quick, **more).weights)
+    np.testing.assert_array_equal(cleave.train(labels, **quick, no_edges=np.True_).weights, cleave.load(tmp_path / "m.cleave").weights)
     more = {"init": tmp_path / "m.cleave", "no_edges": True, "learner": "subgradient"}
     np.testing.assert_array_equal(cleave.train(labels, passes=2, **more).weights, cleave.train(tmp_path, passes=2, **more).weights)
     with pytest.raises(cleave.UsageError, match="superpixels: features are those of the model"):

@@ -165,7 +165,7 @@ def test_graphs_that_are_none_are_named(small, change, error, says):
 
 @pytest.mark.parametrize("options, says", [
     ({"labels": "ab"}, "labels is 'ab', a list of names is needed"),
-    ({"labels": ["one"]}, "truth has label 1, but there are 1 names"),
+    ({"labels": ["one"]}, "labels has 1 names, 2 to 255 are needed"),
     ({"superpixels": 30}, "superpixels: the data is a list of graphs, its features are made already"),
     ({"split": "train"}, "split: the data is a list of graphs, which has no splits"),
     ({"pixel_net": True}, "pixel_net: looks at images, which the data does not have"),

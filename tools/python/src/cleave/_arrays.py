@@ -57,7 +57,13 @@ def as_names(given: Any) -> Optional[List[str]]:
         return None
     if isinstance(given, (str, bytes, Mapping)) or not hasattr(given, "__iter__"):
         raise UsageError(f"labels is {given!r}, a list of names is needed, that of label 0 first")
-    return [str(name) for name in given]
+    names = [str(name) for name in given]
+    if not 2 <= len(names) <= 255:
+        raise UsageError(f"labels has {len(names)} names, 2 to 255 are needed, that of label 0 first")
+    for name in names:
+        if not 0 < len(name.encode()) < 64 or set(name) & set("\t\r\n"):
+            raise UsageError(f"label name {name!r} must have 1 to 63 bytes, none of them a tab or a line break")
+    return names
 
 
 def as_array(name: str, value: Any) -> npt.NDArray[Any]:
@@ -200,6 +206,7 @@ def as_image(name: str, value: Any, *, shared: bool = False, range: Optional[Ran
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or n_channels not in (1, 3, 4):
         remedy = "; np.moveaxis(image, 0, 2) puts channels last" if pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4) else ""
         remedy = "; give one image at a time, or a volume with sequence=True" if pixels.ndim == 4 else remedy
+        remedy = remedy or ("; train(bands=True) takes any number of bands" if pixels.ndim == 3 and 0 not in pixels.shape else "")
         raise UsageError(f"{name} has shape {pixels.shape}; [height, width] in grey, or [height, width, 3] in RGB (4: and alpha, 1: grey) is "
                          f"needed{remedy}")
     if max(pixels.shape) > 2**31 - 1:

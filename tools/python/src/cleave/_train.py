@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import Range, as_image, as_names, as_number, as_range, as_values, as_whole, pointer
+from ._arrays import Range, as_flag, as_image, as_names, as_number, as_range, as_values, as_whole, pointer
 from ._errors import Path, UsageError, call
 from ._model import Model, as_maps
 from ._native import ffi, lib
@@ -69,8 +69,6 @@ def named(names: Sequence[str]) -> Any:
     """Labels of these names: a struct clv_labels, and what it points into."""
     listed, palette = ffi.new("char[][64]", len(names)), ffi.new("uint8_t[256][3]")
     for k, name in enumerate(names):
-        if not 0 < len(name.encode()) < 64:
-            raise UsageError(f"label name {name!r} must have 1 to 63 bytes")
         listed[k] = name.encode()
     lib.clv_default_palette(palette)
     labels = ffi.new("struct clv_labels *", {"n_labels": len(names), "from_file": True, "names": listed, "palette": palette})
@@ -156,11 +154,13 @@ def by_keyword(note: str) -> str:
     return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9.]+))?", keyword, note)
 
 
-def _typed(value: Any) -> bytes:
+def _typed(name: str, value: Any) -> bytes:
     if isinstance(value, (str, bytes, os.PathLike)):
         return os.fsencode(value)
     if isinstance(value, (list, tuple)):
-        return b",".join(_typed(part) for part in value)
+        return b",".join(_typed(name, part) for part in value)
+    if not isinstance(value, (int, float, np.number)):
+        raise UsageError(f"{name} is {value!r}; a text, a number or a list of these is needed, for files their paths")
     return str(value).encode()
 
 
@@ -168,13 +168,14 @@ def _set_options(native: Any, given: Mapping[str, Any]) -> Tuple[List[Any], Dict
     """Sets what the table knows; returns what must live as long as the options, and what is left for the learner."""
     rows, keep, rest = _rows(), [], {}
     for name, value in given.items():
+        value = bool(value) if isinstance(value, np.bool_) else value
         if name not in rows or name in _OF_THE_COMMAND:
             rest[name] = value
         elif value is not None and value is not False:
             has_value = rows[name].argument != ffi.NULL
             if has_value == (value is True):
                 raise UsageError(f"{name} is {value!r}, must be {'a value' if has_value else 'True or False'}")
-            keep.append(ffi.new("char[]", _typed(value)) if has_value else ffi.NULL)
+            keep.append(ffi.new("char[]", _typed(name, value)) if has_value else ffi.NULL)
             try:
                 call(lib.clv_option_set, native, rows[name], keep[-1])
             except UsageError as error:
@@ -280,7 +281,7 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
     if range is not None:
         native.limits.grey16_low, native.limits.grey16_high = range = as_range(range)
     model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
-    if bands and path is not None:
+    if as_flag("bands", bands) and path is not None:
         raise UsageError("bands is for arrays; files say what they are")
     sequences: List[str] = []
     if path is None and (native.sequence or native.recipe.window):
