@@ -40,6 +40,8 @@ def calls(folder):
     model = cleave.train(pairs, words=10, passes=2, superpixels=40)
     path = pathlib.Path(folder) / "m.cleave"
     image, mask = pairs[0]
+    graphs, truth = [(np.eye(4), np.array([[0, 1], [1, 2], [2, 3]]))], [np.array([0, 0, 1, 1])]
+    of_graphs = cleave.train_graphs(graphs, truth, passes=2)
     few = dict(words=10, passes=2, superpixels=40)
     return {
         "read_image": lambda: cleave.read_image(ANIMALS / rows[1][0]),
@@ -48,6 +50,11 @@ def calls(folder):
         "train from a folder": lambda: cleave.train(ANIMALS / "manifest.tsv", split="test", **few),
         "train that fails": lambda: fails(cleave.UsageError, cleave.train, pairs, learner="none"),
         "train that stops": lambda: fails(KeyboardInterrupt, cleave.train, pairs, progress=stop, **few),
+        "train_graphs": lambda: cleave.train_graphs(graphs, truth, passes=2),
+        "train_graphs that fails": lambda: fails(cleave.UsageError, cleave.train_graphs, graphs, truth, split="train"),
+        "predict": lambda: of_graphs.predict(graphs),
+        "predict that fails": lambda: fails(cleave.UsageError, of_graphs.predict, graphs[0]),
+        "predict_marginals": lambda: of_graphs.predict_marginals(graphs, draws=3),
         "save": lambda: model.save(path),
         "load": lambda: cleave.Model.load(path),
         "load that fails": lambda: fails(cleave.InputError, cleave.Model.load, "/nowhere/m.cleave"),

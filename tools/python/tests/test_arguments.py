@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -61,14 +62,14 @@ def test_channels_first_are_refused_with_what_turns_them(model, pairs):
         model.segment(np.moveaxis(pairs[0][0], 2, 0))
 
 
-IMAGE = np.zeros((40, 60, 3), np.uint8)
+IMAGE, MASK = np.zeros((40, 60, 3), np.uint8), np.eye(40, 60, dtype=np.uint8)
 
 
 @pytest.mark.parametrize("call, error, says", [
     (lambda m: cleave.segment(IMAGE, m), cleave.UsageError, "model is a ndarray, a cleave.Model is needed; it comes first"),
     (lambda m: cleave.marginals(IMAGE, m), cleave.UsageError, "model is a ndarray"),
     (lambda m: cleave.features("m.cleave", IMAGE), cleave.UsageError, "model is a str"),
-    (lambda m: m.segment(m), cleave.UsageError, "image is an array of object"),
+    (lambda m: m.segment(m), cleave.UsageError, "image is <cleave.Model ssvm, .*>, an array is needed"),
     (lambda m: m.segment("photo.jpg"), cleave.UsageError, r"image is 'photo.jpg', an array is needed; give cleave.read_image\(path\)"),
     (lambda m: cleave.train(IMAGE, IMAGE), cleave.UsageError, r"train takes one argument by place.*train\(\[\(image, mask\)\]\)"),
     (lambda m: m.segment(IMAGE, box=(1, 2, 3)), cleave.UsageError, r"box is \(1, 2, 3\), four numbers"),
@@ -100,6 +101,41 @@ IMAGE = np.zeros((40, 60, 3), np.uint8)
     (lambda m: cleave.train("set", seed=-1), cleave.UsageError, "^seed: .-1. is"),
     (lambda m: cleave.train("set", lambda_="small"), cleave.UsageError, "lambda_ is 'small'"),
     (lambda m: cleave.train("set", learner=3), cleave.UsageError, "learner 3 is none of"),
+    (lambda m: cleave.train([(IMAGE, MASK)], learner=3), cleave.UsageError, "learner 3 is none of"),
+    (lambda m: cleave.train((IMAGE, MASK)), cleave.UsageError, r"item 0 is a ndarray, .*; one pair alone is \[\(image, mask\)\]"),
+    (lambda m: cleave.train([(IMAGE, "a.png")]), cleave.UsageError, r"mask 0 is 'a.png', an array is needed; numpy.array\(PIL.Image"),
+    (lambda m: cleave.train([(IMAGE, MASK / 1.0)]), cleave.UsageError, r"mask 0 is an array of float64, .*; its values are whole: mask.astype"),
+    (lambda m: cleave.train([(IMAGE, MASK)], labels="horse"), cleave.UsageError, "labels is 'horse', a list of names is needed"),
+    (lambda m: cleave.train([(IMAGE, MASK)], labels={0: "a", 1: "b"}), cleave.UsageError, "labels is {0: 'a', 1: 'b'}, a list of names"),
+    (lambda m: cleave.train([(IMAGE, MASK)], labels=["one"], mirror=True), cleave.UsageError, "labels has 1 names, 2 to 255 are needed"),
+    (lambda m: cleave.train([(IMAGE, MASK)], labels=["a\tb", "c"]), cleave.UsageError, r"label name 'a\\tb' must have 1 to 63 bytes, none .* tab"),
+    (lambda m: cleave.train([(IMAGE, MASK)], init=m), cleave.UsageError, "init is <cleave.Model .*>; a text, .*, for files their paths"),
+    (lambda m: cleave.train([(IMAGE, MASK)], bands="no"), cleave.UsageError, "bands is 'no', must be True or False"),
+    (lambda m: cleave.train([(np.zeros((40, 60, 5), np.uint8), MASK)]), cleave.UsageError, r"\(40, 60, 5\); .*bands=True\) takes any number"),
+    (lambda m: cleave.train([(IMAGE, None)], boxes=3), cleave.UsageError, "boxes is 3, a list is needed, one entry an image"),
+    (lambda m: cleave.train([(IMAGE, None)], boxes=[3]), cleave.UsageError, r"boxes\[0\] is 3, \(x, y, width, height\) is needed"),
+    (lambda m: cleave.train([(IMAGE, MASK)], maps={"net": 3}), cleave.UsageError, "maps of net is 3, a list is needed"),
+    (lambda m: cleave.train([(IMAGE, MASK)], maps={"net": [None]}), cleave.UsageError, r"map net\[0\] is None, an array is needed"),
+    (lambda m: cleave.train([(IMAGE, MASK)], progress=True), cleave.UsageError, r"progress is True, .* progress\(stage, done, total\)"),
+    (lambda m: cleave.train([(IMAGE, MASK)], validate="test"), cleave.UsageError, "validate needs a manifest"),
+    (lambda m: cleave.train([(IMAGE, MASK)], only="names.txt"), cleave.UsageError, "only needs a manifest"),
+    (lambda m: cleave.train([(IMAGE, MASK)], sequences=True), cleave.UsageError, "no parameter sequences; did you mean sequence?"),
+    (lambda m: m.segment(None), cleave.UsageError, "image is None, an array is needed"),
+    (lambda m: m.segment([IMAGE, IMAGE[1:]]), cleave.UsageError, r"image \(list\) has parts of different shapes, one array is needed"),
+    (lambda m: m.segment(np.stack([IMAGE, IMAGE])), cleave.UsageError, r"image has shape \(2, 40, 60, 3\); .*; give one image at a time, or a volume"),
+    (lambda m: m.segment(IMAGE, refine="no"), cleave.UsageError, "refine is 'no', must be True or False"),
+    (lambda m: m.segment(IMAGE, objects="no"), cleave.UsageError, "objects is 'no', must be True or False"),
+    (lambda m: cleave.superpixels(300, IMAGE), cleave.UsageError, "image is 300, an array is needed"),
+    (lambda m: cleave.score(None, MASK), cleave.UsageError, "labels is None, an array is needed"),
+    (lambda m: cleave.score(MASK, "a.png"), cleave.UsageError, "truth is 'a.png', an array is needed"),
+    (lambda m: cleave.score(m.segment(IMAGE, objects=True), MASK), cleave.UsageError, r"labels \(Objects\) has parts of different shapes"),
+    (lambda m: cleave.score([MASK, MASK], [MASK, MASK]), cleave.UsageError, r"truth has shape \(2, 40, 60\), .*; give one image at a time"),
+    (lambda m: cleave.measure(m.segment(IMAGE, objects=True)), cleave.UsageError, r"objects \(Objects\) has parts of different shapes"),
+    (lambda m: cleave.refine(IMAGE, np.zeros((3, 40, 60))), cleave.UsageError, "channel_axis is -1; channel_axis=0 is that of labels in front"),
+    (lambda m: cleave.graph_cut(np.zeros((3, 2)), [[0, 1]]), cleave.UsageError, r"couplings has shape \(1, 2\); .* \(of a graph: weights, too\)"),
+    (lambda m: cleave.graph_cut(np.zeros(3), [[0, 1, 2], [1, 2, 0]], [1, 1, 1]), cleave.UsageError, r"edges is .*\(2, 3\), .* edges.T has that"),
+    (lambda m: cleave.segment_sequence("film.mp4", {0: MASK}), cleave.UsageError, "frames is 'film.mp4'; an array"),
+    (lambda m: cleave.segment_sequence([IMAGE, IMAGE], 5), cleave.UsageError, "masks is 5; {slice: mask} is needed"),
 ])
 def test_what_is_wrong_is_named_with_its_value(model, call, error, says):
     with pytest.raises(error, match=says):
@@ -111,6 +147,47 @@ def test_a_parameter_whose_name_python_keeps_takes_an_underscore(pairs):
     made = cleave.train(pairs, lambda_=0.5, **quick)
     np.testing.assert_array_equal(made.weights, cleave.train(pairs, **{"lambda": 0.5}, **quick).weights)
     assert float(made.record["parameter.lambda"]) == 0.5
+
+
+def test_options_that_files_alone_know_teach_arrays_the_same(pairs, tmp_path):
+    """Before: init and mirror were refused, and void was not heard."""
+    from PIL import Image
+
+    quick = dict(words=10, passes=2, superpixels=40, seed=1)
+    labels = [(image, np.where(np.arange(len(mask))[:, None] < 9, 2, mask).astype(np.uint8)) for image, mask in pairs]
+    for folder in ("images", "masks"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "labels.tsv").write_text("value\tname\n0\tlabel 0\n1\tlabel 1\n2\tlabel 2\n")
+    for place, (image, mask) in enumerate(labels):
+        Image.fromarray(image).save(tmp_path / "images" / f"{place}.png")
+        Image.fromarray(mask).save(tmp_path / "masks" / f"{place}.png")
+    cleave.train(tmp_path, no_edges=True, **quick).save(tmp_path / "m.cleave")
+    for more in ({"void": "label 2"}, {"mirror": True, "no_edges": True}):
+        np.testing.assert_array_equal(cleave.train(labels, **quick, **more).weights, cleave.train(tmp_path, **quick, **more).weights)
+    np.testing.assert_array_equal(cleave.train(labels, **quick, no_edges=np.True_).weights, cleave.load(tmp_path / "m.cleave").weights)
+    more = {"init": tmp_path / "m.cleave", "no_edges": True, "learner": "subgradient"}
+    np.testing.assert_array_equal(cleave.train(labels, passes=2, **more).weights, cleave.train(tmp_path, passes=2, **more).weights)
+    with pytest.raises(cleave.UsageError, match="superpixels: features are those of the model"):
+        cleave.train(tmp_path, superpixels=40, **more)
+
+
+def test_options_of_features_keep_the_number_of_regions_as_they_do_for_the_command(command, tmp_path):
+    """Before: finer regions were taken of masks that the usual ones cannot follow, which the command does not if words are given."""
+    from PIL import Image
+
+    for folder in ("images", "masks"):
+        (tmp_path / folder).mkdir()
+    for place in range(2):
+        mask = ((np.arange(80)[:, None] // 2 + np.arange(100) // 2 + place) % 2).astype(np.uint8)
+        Image.fromarray(60 * mask).save(tmp_path / "images" / f"{place}.png")
+        Image.fromarray(mask).save(tmp_path / "masks" / f"{place}.png")
+    for more in ({"words": 10}, {}):
+        quick = {"passes": 2, "seed": 1, **more}
+        command("train", "-d", tmp_path, *(x for k, v in quick.items() for x in (f"--{k}", v)), "--overwrite", "-o", tmp_path / "m.cleave")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error" if more else "ignore")
+            made = cleave.train(tmp_path, **quick)
+        np.testing.assert_array_equal(made.weights, cleave.load(tmp_path / "m.cleave").weights)
 
 
 @pytest.mark.parametrize("read", [cleave.read_image, cleave.load, cleave.Model.load, cleave.train])

@@ -109,6 +109,46 @@ def test_strokes_cut_an_object_out(pairs):
     assert not cleave.click_cut(pairs[0][0], np.full(pairs[0][1].shape, cleave.VOID)).any()
 
 
+def test_strokes_of_bool_are_on_the_object_or_nowhere(pairs):
+    image, mask = pairs[0]
+    strokes = strokes_of(mask)
+    expected = cleave.click_cut(image, np.where(strokes == 1, strokes, np.uint8(cleave.VOID)))
+    assert expected.sum() > (strokes == 1).sum()
+    np.testing.assert_array_equal(cleave.click_cut(image, strokes == 1), expected)
+
+
+@pytest.mark.parametrize("values, says", [
+    ((0, 255), r"strokes holds 0 and 255 and no 1: .* no object is shown; strokes == 255 takes"),
+    ((0, 1), "strokes holds no 255, which is elsewhere, .* nothing is left to cut; strokes == 1 takes"),
+    ((1, 1), "strokes holds no 255"),
+])
+def test_strokes_of_two_readings_are_refused_with_what_to_do(pairs, values, says):
+    image, mask = pairs[0]
+    strokes = np.where(strokes_of(mask) == 1, values[1], values[0])
+    with pytest.raises(cleave.DataError, match=says):
+        cleave.click_cut(image, strokes)
+
+
+def test_labels_before_may_be_black_and_white_and_strokes_on_the_ground_alone(pairs):
+    image, mask = pairs[0]
+    strokes = strokes_of(mask)
+    before = cleave.click_cut(image, strokes)
+    np.testing.assert_array_equal(cleave.click_cut(image, strokes, before=255 * before), cleave.click_cut(image, strokes, before=before))
+    ground = np.where(strokes == 0, strokes, np.uint8(cleave.VOID))
+    assert cleave.click_cut(image, ground, before=before).any()
+
+
+def test_maps_of_one_channel_are_of_label_1(pairs):
+    image, mask = pairs[0]
+    likely = np.random.default_rng(0).random(mask.shape)
+    np.testing.assert_array_equal(cleave.refine(image, likely[:, :, None]), cleave.refine(image, likely))
+    np.testing.assert_array_equal(cleave.refine(image, likely[None], channel_axis=0), cleave.refine(image, likely))
+
+
+def test_a_graph_may_have_no_edges():
+    np.testing.assert_array_equal(cleave.graph_cut([1, -1, 2], [], []), [1, 0, 1])
+
+
 def gain(labels, unary, edges, weights):
     """Of a graph's labelling, by its definition."""
     labels = labels.ravel()

@@ -45,18 +45,54 @@ def as_whole(name: str, value: Any, least: int, most: int = 2**31 - 1) -> int:
     return int(number)
 
 
+def as_flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (int, np.bool_)) or value not in (0, 1):
+        raise UsageError(f"{name} is {value!r}, must be True or False")
+    return bool(value)
+
+
+def as_names(given: Any) -> Optional[List[str]]:
+    """Names of labels, that of label 0 first; None: none are given."""
+    if given is None:
+        return None
+    if isinstance(given, (str, bytes, Mapping)) or not hasattr(given, "__iter__"):
+        raise UsageError(f"labels is {given!r}, a list of names is needed, that of label 0 first")
+    names = [str(name) for name in given]
+    if not 2 <= len(names) <= 255:
+        raise UsageError(f"labels has {len(names)} names, 2 to 255 are needed, that of label 0 first")
+    for name in names:
+        if not 0 < len(name.encode()) < 64 or set(name) & set("\t\r\n"):
+            raise UsageError(f"label name {name!r} must have 1 to 63 bytes, none of them a tab or a line break")
+    return names
+
+
+def as_array(name: str, value: Any) -> npt.NDArray[Any]:
+    """What numpy makes one array of."""
+    if value is None:
+        raise UsageError(f"{name} is None, an array is needed")
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise UsageError(f"{name} ({type(value).__name__}) has parts of different shapes, one array is needed") from None
+
+
 def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = False) -> Labels:
-    """A copy of a mask's values as uint8, of an array of integers of any width or of bool that holds nothing else; `shared`: the array
-    itself, if it is contiguous and of uint8."""
-    array = np.asarray(value)
+    """A copy of a mask's values, or of nodes' labels, as uint8, of an array of integers of any width or of bool that holds nothing else;
+    `shared`: the array itself, if it is contiguous and of uint8."""
+    if isinstance(value, (str, bytes, os.PathLike)):
+        raise UsageError(f"{name} is {value!r}, an array is needed; numpy.array(PIL.Image.open(path)) is one")
+    array = as_array(name, value)
     if array.dtype.kind not in "bui":
-        raise UsageError(f"{name} is an array of {array.dtype}, integers in 0..255 or bool are needed")
+        is_whole = array.dtype.kind == "f" and bool((array == np.rint(array)).all())
+        remedy = f"; its values are whole: {name.split()[0]}.astype('uint8')" if is_whole else ""
+        raise UsageError(f"{name} is an array of {array.dtype}, integers in 0..255 or bool are needed{remedy}")
     if array.shape != shape:
         raise UsageError(f"{name} has shape {array.shape}, {shape} is needed")
     other = (array < 0) | (array > 255)
     if other.any():
-        row, column = np.argwhere(other)[0]
-        raise DataError(f"{name}: value {array[row, column]} at pixel ({column}, {row}) is not in 0..255")
+        place = tuple(np.argwhere(other)[0].tolist())
+        where = f"pixel {place[::-1]}" if len(place) == 2 else f"node {place[0]}"
+        raise DataError(f"{name}: value {array[place]} at {where} is not in 0..255")
     return np.ascontiguousarray(array, np.uint8) if shared else np.array(array, np.uint8, order="C")
 
 
@@ -85,12 +121,27 @@ def as_figures(arrays: Mapping[str, Labels], remedy: Optional[str] = None) -> Tu
 
 def as_floats(name: str, value: Any, dtype: Any, shape: Optional[Tuple[int, ...]] = None) -> npt.NDArray[Any]:
     """Numbers of any type as a contiguous array of floats."""
-    array = np.asarray(value)
+    array = as_array(name, value)
     if array.dtype.kind not in "buif":
         raise UsageError(f"{name} is an array of {array.dtype}, numbers are needed")
     if shape is not None and array.shape != shape:
         raise UsageError(f"{name} has shape {array.shape}, {shape} is needed")
     return array.astype(dtype, order="C", copy=False)
+
+
+def as_edges(name: str, value: Any, n_nodes: int) -> npt.NDArray[np.int32]:
+    """Pairs of nodes of a graph: a copy, int32 [m, 2]."""
+    pairs = as_array(name, value)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "ui":
+        if pairs.size == 0:
+            return np.empty((0, 2), np.int32)
+        remedy = f"; {name.split()[-1]}.T has that shape" if pairs.ndim == 2 and len(pairs) == 2 else ""
+        raise UsageError(f"{name} is an array of {pairs.dtype} of shape {pairs.shape}, integers [m, 2] are needed{remedy}")
+    wrong = (pairs < 0).any(axis=1) | (pairs >= n_nodes).any(axis=1) | (pairs[:, 0] == pairs[:, 1])
+    if wrong.any():
+        place = int(np.flatnonzero(wrong)[0])
+        raise UsageError(f"{name}: edge {place} is {tuple(pairs[place].tolist())}, two different nodes of 0 .. {n_nodes - 1} are needed")
+    return np.array(pairs, np.int32, order="C")
 
 
 def npy_write(path: pathlib.Path, array: npt.NDArray[Any]) -> None:
@@ -101,7 +152,7 @@ def npy_write(path: pathlib.Path, array: npt.NDArray[Any]) -> None:
 
 def as_bands(name: str, value: Any) -> npt.NDArray[Any]:
     """An image of bands: [height, width, bands], or [height, width] of one."""
-    array = np.asarray(value)
+    array = as_array(name, value)
     if array.dtype.kind not in "uif":
         raise UsageError(f"{name} is an array of {array.dtype}, numbers are needed")
     if array.ndim not in (2, 3) or 0 in array.shape:
@@ -139,7 +190,9 @@ def as_image(name: str, value: Any, *, shared: bool = False, range: Optional[Ran
     channels. With a range integers [height, width] are taken as 16-bit grey. The second value keeps the pixels alive."""
     if isinstance(value, (str, bytes, os.PathLike)):
         raise UsageError(f"{name} is {value!r}, an array is needed; give cleave.read_image(path)")
-    pixels = np.asarray(value)
+    pixels = as_array(name, value)
+    if pixels.ndim == 0:
+        raise UsageError(f"{name} is {value!r}, an array is needed")
     is_grey = pixels.ndim == 2 or pixels.ndim == 3 and pixels.shape[2] == 1
     is_deep = pixels.dtype.kind in "iu" and pixels.dtype.itemsize > 1
     if range and is_deep and is_grey:
@@ -152,6 +205,8 @@ def as_image(name: str, value: Any, *, shared: bool = False, range: Optional[Ran
     n_channels = pixels.shape[2] if pixels.ndim == 3 else 1
     if pixels.ndim not in (2, 3) or 0 in pixels.shape or n_channels not in (1, 3, 4):
         remedy = "; np.moveaxis(image, 0, 2) puts channels last" if pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4) else ""
+        remedy = "; give one image at a time, or a volume with sequence=True" if pixels.ndim == 4 else remedy
+        remedy = remedy or ("; train(bands=True) takes any number of bands" if pixels.ndim == 3 and 0 not in pixels.shape else "")
         raise UsageError(f"{name} has shape {pixels.shape}; [height, width] in grey, or [height, width, 3] in RGB (4: and alpha, 1: grey) is "
                          f"needed{remedy}")
     if max(pixels.shape) > 2**31 - 1:

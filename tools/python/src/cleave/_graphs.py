@@ -5,7 +5,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, as_floats, channels_first, pointer
+from ._arrays import Labels, as_edges, as_floats, channels_first, pointer
 from ._errors import UsageError, call
 from ._native import ffi, lib
 from ._work import call_apart
@@ -42,7 +42,8 @@ def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDA
     elif planes.ndim == 3:
         planes = channels_first("couplings", planes, channel_axis)
     if planes.shape not in ((2, *shape), (4, *shape)):
-        raise UsageError(f"couplings has shape {np.shape(couplings)}; a number, {(*shape, 2)} or {(*shape, 4)} is needed")
+        raise UsageError(f"couplings has shape {np.shape(couplings)}; a number, {(*shape, 2)} or {(*shape, 4)} is needed "
+                         "(of a graph: weights, too)")
     if scores.ndim == 3:
         return _cut_graph(scores.reshape(len(scores), -1).T, *_grid_edges(planes)).reshape(shape)
     kept = [np.array(plane, order="C") for plane in planes]
@@ -68,20 +69,14 @@ def _grid_edges(planes: npt.NDArray[Any]) -> Tuple[npt.NDArray[Any], npt.NDArray
 
 
 def _cut_graph(scores: npt.NDArray[Any], edges: Any, weights: Any) -> Labels:
-    pairs = np.asarray(edges)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "ui":
-        raise UsageError(f"edges is an array of {pairs.dtype} of shape {pairs.shape}, integers [m, 2] are needed")
     if scores.ndim not in (1, 2) or 0 in scores.shape or (scores.ndim == 2 and not 2 <= scores.shape[1] <= 255):
         raise UsageError(f"unary has shape {scores.shape}, [n] or [n, n_labels] of 2 to 255 labels is needed")
     n, n_labels = len(scores), scores.shape[1] if scores.ndim == 2 else 2
-    wrong = (pairs < 0).any(axis=1) | (pairs >= n).any(axis=1) | (pairs[:, 0] == pairs[:, 1])
-    if wrong.any():
-        place = int(np.flatnonzero(wrong)[0])
-        raise UsageError(f"edges: edge {place} is {tuple(pairs[place].tolist())}, two different nodes of 0 .. {n - 1} are needed")
-    coupling = np.array(as_floats("weights", weights, np.float64, (len(pairs),)))
+    ends = as_edges("edges", edges, n)
+    coupling = np.array(as_floats("weights", weights, np.float64, (len(ends),)))
     if scores.ndim == 2 and n_labels == 2:
         scores = scores[:, 1] - scores[:, 0]
-    unary, ends, labels = np.array(scores, order="C"), np.array(pairs, np.int32, order="C"), np.empty(n, np.int32)
+    unary, labels = np.array(scores, order="C"), np.empty(n, np.int32)
     held = pointer("double", unary), pointer("int32_t", ends), pointer("double", coupling)
     field = ffi.new("struct clv_field *", {
         "n_nodes": n, "n_edges": len(ends), "n_labels": n_labels, "form": lib.CLV_PAIRWISE_POTTS, "unary": held[0],

@@ -4,16 +4,17 @@ import os
 import pathlib
 import tempfile
 import warnings
-from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Tuple, overload
+from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, Range, as_bands, as_box, as_image, as_whole, channels_first, copied, npy_write, pointer
+from ._arrays import Labels, Range, as_array, as_bands, as_box, as_flag, as_image, as_whole, channels_first, copied, npy_write, pointer
 from ._errors import DataError, Error, Path, UsageError, call
 from ._native import ffi, lib
 from ._objects import Objects, objects_of
 from ._pixels import Box, box_cut
+from ._problems import Graph, found_in_graphs
 from ._sequence import segment_slices
 from ._work import Progress, Work, call_apart
 
@@ -67,6 +68,29 @@ class Model:
     def features(self, image: npt.NDArray[Any], **options: Any) -> "Problem":
         """The graph of an image as the learners see it: a cleave.Problem. help(cleave.features) says more."""
         return features(self, image, **options)
+
+    def predict(self, graphs: Sequence[Graph]) -> List[Labels]:
+        """Labels of the nodes of graphs, a list of arrays uint8 [n], by a model of cleave.train_graphs or of a feature file: what
+        `cleave segment --features` writes.
+
+        graphs      a list with (features, edges) or (features, edges, edge_features) of each, as of train_graphs: numbers [n, d],
+                    integers [m, 2] or None, and numbers [m, p] or [m], by default a 1 an edge, with the d and p learned from
+
+            labels, = model.predict([(features, edges)])
+
+        Ctrl-C ends it.
+        """
+        found = found_in_graphs(self._native, graphs, "int32_t", np.int32, 1,
+                                lambda y, problem, oracle: call(lib.clv_model_predict, y, self._native, problem, oracle))
+        return [labels[:, 0].astype(np.uint8) for labels in found]
+
+    def predict_marginals(self, graphs: Sequence[Graph], *, draws: int = 100, seed: int = 0) -> List[npt.NDArray[np.float32]]:
+        """Probabilities of the labels of the nodes of graphs, as predict takes them: a list of arrays float32 [n, labels], as
+        cleave.marginals has them of an image's regions, and `cleave marginals --features --all-labels` writes them."""
+        n_draws, key = as_whole("draws", draws, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
+        found = found_in_graphs(self._native, graphs, "double", np.float64, self._native.shape.n_labels, lambda shares, problem, oracle: call(
+            lib.clv_model_marginals, shares, ffi.NULL, ffi.NULL, self._native, problem, oracle, key, n_draws))
+        return [shares.astype(np.float32) for shares in found]
 
     def __reduce__(self) -> Tuple[Callable[[bytes], "Model"], Tuple[bytes]]:
         with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
@@ -136,7 +160,7 @@ def as_maps(given: Any) -> Mapping[str, Any]:
 
 def map_planes(name: str, given: Any, channel_axis: int) -> npt.NDArray[Any]:
     """A map as [channels, height, width] of its own type."""
-    values = np.asarray(given)
+    values = as_array(f"map {name}", given)
     if values.dtype not in (np.uint8, np.uint16) and values.dtype.kind != "f":
         raise UsageError(f"map {name} is an array of {values.dtype}; floats, uint8 or uint16 are needed")
     if values.ndim not in (2, 3) or 0 in values.shape:
@@ -166,6 +190,8 @@ def _read_bands(model: Model, image: Any) -> Tuple[Any, Any]:
 
 def _seen(model: Model, image: Any, maps: Optional[Maps], channel_axis: int) -> Tuple[Any, Any, Any]:
     """An image and its maps as the library wants them, in the recipe's order; the third value keeps them alive."""
+    if not model._native.has_recipe:
+        raise UsageError("the model is of features made elsewhere, which no image has; Model.predict takes graphs")
     recipe = model._native.recipe
     names = [ffi.string(recipe.maps[k].name).decode() for k in range(recipe.n_maps)]
     shown, held = _read_bands(model, image) if recipe.bands.n_bands else as_image("image", image, range=model.range)
@@ -229,13 +255,14 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
                 slices, and so is the result, as `--sequence` writes it: slices hold together, window by window. Then threads (0: all
                 processors) work on it, progress is called as in train, and Ctrl-C ends it
     """
-    if sequence:
+    refine = refine if refine is None else as_flag("refine", refine)
+    if as_flag("sequence", sequence):
         if maps or box is not None or objects:
             raise UsageError("sequence goes with a model and slices alone, without maps, box and objects")
         return segment_slices(_checked(model), image, refine, threads, progress)
     if threads or progress:
         raise UsageError("threads and progress are of sequences; one image is one thread's")
-    if not objects and (min_area or clear_border):
+    if not as_flag("objects", objects) and (min_area or clear_border):
         raise UsageError("min_area and clear_border are of objects, which need objects=True")
     if model is None:
         if box is None:
@@ -277,9 +304,7 @@ class Problem(NamedTuple):
 
 
 def _extract(model: Model, image: npt.NDArray[Any], maps: Optional[Maps], channel_axis: int) -> Any:
-    if not _checked(model)._native.has_recipe:
-        raise UsageError("the model is of features made elsewhere, which no image has")
-    native, planes, keep = _seen(model, image, maps, channel_axis)
+    native, planes, keep = _seen(_checked(model), image, maps, channel_axis)
     example = ffi.gc(ffi.new("struct clv_example *"), lib.clv_example_release)
     call_apart(lib.clv_example_extract_maps, example, native, planes, ffi.addressof(model._native, "recipe"), keep=(model, keep))
     return example

@@ -5,7 +5,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, as_bands, as_image, as_whole, copied, pointer
+from ._arrays import Labels, as_array, as_bands, as_image, as_whole, copied, pointer
 from ._errors import UsageError, call
 from ._native import ffi, lib
 from ._work import call_apart
@@ -103,7 +103,7 @@ def measure(objects: npt.NDArray[Any], image: Optional[npt.NDArray[Any]] = None)
     solidity                        0..1: the area, divided by that of the convex hull
     mean_probability                0..1: of its pixels, to be some object's; NaN but of cleave.segment with a model that learned objects
     """
-    given = np.asarray(objects)
+    given = as_array("objects", objects)
     if given.dtype.kind not in "ui" or given.ndim != 2 or 0 in given.shape:
         raise UsageError(f"objects is an array of {given.dtype} with shape {given.shape}; integers [height, width] are needed")
     if given.min() < 0:

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, Range, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, pointer
-from ._errors import Path, UsageError, call
+from ._arrays import (
+    Labels, Range, as_array, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, pointer)
+from ._errors import DataError, Path, UsageError, call
 from ._native import ffi, lib
 from ._work import call_apart
 
@@ -61,16 +62,33 @@ def box_cut(image: Labels, box: Box, *, return_probability: bool = False) -> Any
     return labels if likely is None else (labels, likely)
 
 
+def _as_strokes(given: Any, shape: Tuple[int, int], has_before: bool) -> Labels:
+    """Values 1, 0 and VOID; what cannot have been meant as such is refused."""
+    seeds = as_values("strokes", given, shape)
+    if as_array("strokes", given).dtype == bool:
+        return np.where(seeds == 1, seeds, np.uint8(VOID))
+    if (seeds <= 1).all():
+        raise DataError("strokes holds no 255, which is elsewhere, and 0 is certain ground, so nothing is left to cut; "
+                        "strokes == 1 takes 1 as the object's and 0 as elsewhere")
+    if np.isin(seeds, (0, VOID)).all() and (seeds == 0).any() and not has_before:
+        raise DataError("strokes holds 0 and 255 and no 1: 0 is certain ground, 255 is elsewhere, so no object is shown; strokes == 255 "
+                        "takes 255 as the object's and 0 as elsewhere")
+    return seeds
+
+
 def click_cut(image: Labels, strokes: Labels, *, before: Optional[Labels] = None) -> Labels:
     """Cuts out the object that strokes show: labels uint8 [height, width], 1 on the object.
 
-    strokes     [height, width]: 1 on the object, 0 beside it, VOID (255) elsewhere. What is stroked is certain
-    before      labels of 0 and 1 to start from, such as those of fewer strokes
+    strokes     [height, width]: 1 on the object, 0 beside it, VOID (255) elsewhere. What is stroked is certain. Of bool: True on the
+                object, False elsewhere. Integers that leave nothing to decide, or without `before` show no object, are refused
+    before      labels of 0 and 1, or bool, to start from, such as those of fewer strokes; of 0 and 255 alone, 255 is the object
     """
     native, keep = as_image("image", image)
     shape = (native.height, native.width)
-    seeds = as_values("strokes", strokes, shape)
     earlier = None if before is None else as_values("before", before, shape)
+    seeds = _as_strokes(strokes, shape, earlier is not None)
+    if earlier is not None and (earlier == 255).any() and np.isin(earlier, (0, 255)).all():
+        earlier //= 255
     labels = np.empty(shape, np.uint8)
     call_apart(lib.clv_click_cut, pointer("uint8_t", labels), native, pointer("uint8_t", seeds),
                ffi.NULL if earlier is None else pointer("uint8_t", earlier), keep=keep)
@@ -84,21 +102,22 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int 
     two labels and by expansion for more. Without weights, how far colours may move a border depends on how soft the map
     makes it; borders sharp to two pixels stay, with a warning (`clv_refine_probabilities`).
 
-    probabilities   floats in 0..1 of the image's size: [height, width] of label 1, or [height, width, n_labels], whose labels
-                    are along channel_axis (0: [n_labels, height, width])
+    probabilities   floats in 0..1 of the image's size: [height, width] or [height, width, 1] of label 1, or [height, width,
+                    n_labels], whose labels are along channel_axis (0: [n_labels, height, width])
     prior, nearby, overall, balance, coupling, rounds
                     weights of the map, of colours nearby and overall, of the areas, of borders, and how often: what is given
                     counts in full, and so do the defaults of the others, however sharp the map is
     """
     native, keep = as_image("image", image)
-    given = np.asarray(probabilities)
+    given = as_array("probabilities", probabilities)
     if given.dtype.kind != "f":
         raise UsageError(f"probabilities is an array of {given.dtype}, floats in 0..1 are needed; bytes become that by probabilities / 255")
     planes = channels_first("probabilities", given, channel_axis) if given.ndim == 3 else given
     if given.ndim not in (2, 3) or planes.shape[-2:] != (native.height, native.width):
-        raise UsageError(f"probabilities has shape {given.shape}, the image {(native.height, native.width)}; channel_axis is {channel_axis}")
-    n_labels = planes.shape[0] if given.ndim == 3 else 2
-    planes = np.array(planes[1] if given.ndim == 3 and n_labels == 2 else planes, np.float32, order="C")
+        raise UsageError(f"probabilities has shape {given.shape}, the image {(native.height, native.width)}; channel_axis is {channel_axis}" +
+                         ("; channel_axis=0 is that of labels in front" if given.shape[1:] == (native.height, native.width) else ""))
+    n_labels = 2 if given.ndim == 2 or len(planes) == 1 else len(planes)
+    planes = np.array(planes[-1] if given.ndim == 3 and n_labels == 2 else planes, np.float32, order="C")
     labels = np.empty((native.height, native.width), np.uint8)
     weights = {"prior": prior, "nearby": nearby, "overall": overall, "balance": balance, "coupling": coupling, "rounds": rounds}
     said = {name: value for name, value in weights.items() if value is not None}
@@ -133,11 +152,10 @@ def score(labels: Labels, truth: Labels, *, void: bool = False) -> Score:
     Figure and ground are read as the command reads files: in an array of 0 and 255 alone 255 is the figure, with a warning. Raises
     DataError where one array has it so and the other beside 1. void=True: 255 does not count there either.
     """
-    known = np.asarray(truth)
-    shape = known.shape
-    if known.ndim != 2:
-        raise UsageError(f"truth has shape {shape}, [height, width] is needed")
-    true, predicted = as_values("truth", known, shape), as_values("labels", labels, shape)
+    shape = as_array("truth", truth).shape
+    if len(shape) != 2 and not isinstance(truth, (str, bytes, os.PathLike)):
+        raise UsageError(f"truth has shape {shape}, [height, width] is needed; give one image at a time")
+    true, predicted = as_values("truth", truth, shape), as_values("labels", labels, shape)
     if not void and (VOID in true or VOID in predicted):
         (true, predicted), notes = as_figures({"truth": true, "labels": predicted}, "void=True leaves it out, or write figure as 1")
         for note in notes:

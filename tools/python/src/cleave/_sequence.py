@@ -1,5 +1,6 @@
 """Slices of a volume and frames of a video, whose labels hold together."""
 
+import os
 import warnings
 from typing import Any, List, Mapping, Optional, Tuple
 
@@ -17,6 +18,8 @@ def as_volume(name: str, value: Any, range: Optional[Range] = None) -> List[Tupl
     if isinstance(value, np.ndarray) and value.ndim not in (3, 4):
         raise UsageError(f"{name} has shape {value.shape}; [slices, height, width] is needed, or [slices, height, width, 3]")
     try:
+        if isinstance(value, (str, bytes, os.PathLike)):
+            raise TypeError
         slices = list(value)
     except TypeError:
         raise UsageError(f"{name} is {value!r}; an array [slices, height, width] is needed, or a list of images") from None
@@ -30,6 +33,8 @@ def as_masks(name: str, given: Any, n: int) -> List[Any]:
     if isinstance(given, Mapping):
         places = {as_whole(f"{name}: slice", place, 0, n - 1): mask for place, mask in given.items()}
         return [places.get(place) for place in range(n)]
+    if given is not None and not hasattr(given, "__len__"):
+        raise UsageError(f"{name} is {given!r}; {{slice: mask}} is needed, or a list with an entry for each slice")
     masks = list(given) if given is not None else [None] * n
     if len(masks) != n:
         raise UsageError(f"{name}: there are {len(masks)} for {n} slices; {{slice: mask}} gives those of some")

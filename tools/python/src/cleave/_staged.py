@@ -22,6 +22,8 @@ TRAIN, BOXED, UNLABELLED = "masked", "boxed", "unlabelled"
 def _boxes_of(name: str, given: Any, width: int, height: int) -> List[Tuple[float, float, float, float]]:
     if given is None:
         return []
+    if not hasattr(given, "__len__"):
+        raise UsageError(f"{name} is {given!r}, (x, y, width, height) is needed, several of these, or None")
     boxes = [given] if len(given) and np.ndim(given[0]) == 0 else given
     return [as_box(name, box, width, height) for box in boxes]
 
@@ -39,6 +41,8 @@ class StagedSet:
     def write(self, pairs: Sequence[Pair], boxes: Optional[Sequence[Any]], maps: Mapping[str, Sequence[Any]], channel_axis: int,
               names: Optional[Sequence[str]], bands: bool, grey: Optional[Range], sequences: Optional[Sequence[str]] = None) -> None:
         for what, entries in [("boxes", boxes), *((f"maps of {name}", arrays) for name, arrays in maps.items())]:
+            if entries is not None and not hasattr(entries, "__len__"):
+                raise UsageError(f"{what} is {entries!r}, a list is needed, one entry an image")
             if entries is not None and len(entries) != len(pairs):
                 raise UsageError(f"{what}: there are {len(entries)} for {len(pairs)} images")
         ending = "npy" if bands else "png"

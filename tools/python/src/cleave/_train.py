@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._arrays import Range, as_image, as_number, as_range, as_values, as_whole, pointer
+from ._arrays import Range, as_flag, as_image, as_names, as_number, as_range, as_values, as_whole, pointer
 from ._errors import Path, UsageError, call
 from ._model import Model, as_maps
 from ._native import ffi, lib
@@ -58,19 +58,17 @@ def _set_parameters(options: Any, learner: Any, parameters: Dict[str, Any]) -> N
             index = lib.clv_learner_parameter(learner, spelt.encode())
         if index < 0:
             own = ffi.string(learner.name).decode()
-            near = difflib.get_close_matches(name, [*_rows(), *learners()[own]], 1)
+            near = difflib.get_close_matches(name, [*(row for row in _rows() if row not in _OF_THE_COMMAND), *learners()[own]], 1)
             raise UsageError(f"{own} has no parameter {name}" + (f"; did you mean {near[0]}?" if near else "") +
                              "; cleave.learners() lists them, cleave.options() what all trainings take")
         options.parameters[index] = _value(learner, index, name, value)
         options.is_given[index] = True
 
 
-def _named(names: Sequence[str]) -> Any:
+def named(names: Sequence[str]) -> Any:
     """Labels of these names: a struct clv_labels, and what it points into."""
     listed, palette = ffi.new("char[][64]", len(names)), ffi.new("uint8_t[256][3]")
     for k, name in enumerate(names):
-        if not 0 < len(name.encode()) < 64:
-            raise UsageError(f"label name {name!r} must have 1 to 63 bytes")
         listed[k] = name.encode()
     lib.clv_default_palette(palette)
     labels = ffi.new("struct clv_labels *", {"n_labels": len(names), "from_file": True, "names": listed, "palette": palette})
@@ -85,9 +83,10 @@ def _as_pairs(data: Any) -> List[Pair]:
         items = list(data)
     except TypeError:
         raise UsageError(f"data is {data!r}; a folder, a manifest or pairs of arrays are needed") from None
+    hint = "; one pair alone is [(image, mask)]" if isinstance(data, tuple) and len(data) == 2 else ""
     for place, item in enumerate(items):
         if not isinstance(item, (tuple, list)) or len(item) != 2:
-            raise UsageError(f"data: item {place} is a {type(item).__name__}, a pair (image, mask) is needed, or (image, None)")
+            raise UsageError(f"data: item {place} is a {type(item).__name__}, a pair (image, mask) is needed, or (image, None){hint}")
         pairs.append((item[0], item[1]))
     if not pairs:
         raise UsageError("no images to learn from")
@@ -118,7 +117,7 @@ def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[st
         keep.append((native, data, values))
     own = ffi.new("struct clv_image[]", images), ffi.new("struct clv_mask[]", masks)
     options.images, options.masks, options.n_images = *own, len(images)
-    labels, held = _named([str(name) for name in names]) if names is not None else (ffi.NULL, None)
+    labels, held = named(names) if names is not None else (ffi.NULL, None)
     options.labels = labels
     return keep, own, labels, held
 
@@ -140,7 +139,11 @@ def options() -> Dict[str, str]:
     return {name: ffi.string(row.help).decode() for name, row in _rows().items() if name not in _OF_THE_COMMAND}
 
 
-def _by_keyword(note: str) -> str:
+def _is_of_features(row: Any) -> bool:
+    return bool(ffi.string(row.section).startswith(b"Features"))
+
+
+def by_keyword(note: str) -> str:
     """What the command says, by the keywords of train: --stages 2 is stages=2."""
     names = {*_rows(), "learner"}
 
@@ -151,11 +154,13 @@ def _by_keyword(note: str) -> str:
     return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9.]+))?", keyword, note)
 
 
-def _typed(value: Any) -> bytes:
+def _typed(name: str, value: Any) -> bytes:
     if isinstance(value, (str, bytes, os.PathLike)):
         return os.fsencode(value)
     if isinstance(value, (list, tuple)):
-        return b",".join(_typed(part) for part in value)
+        return b",".join(_typed(name, part) for part in value)
+    if not isinstance(value, (int, float, np.number)):
+        raise UsageError(f"{name} is {value!r}; a text, a number or a list of these is needed, for files their paths")
     return str(value).encode()
 
 
@@ -163,13 +168,14 @@ def _set_options(native: Any, given: Mapping[str, Any]) -> Tuple[List[Any], Dict
     """Sets what the table knows; returns what must live as long as the options, and what is left for the learner."""
     rows, keep, rest = _rows(), [], {}
     for name, value in given.items():
+        value = bool(value) if isinstance(value, np.bool_) else value
         if name not in rows or name in _OF_THE_COMMAND:
             rest[name] = value
         elif value is not None and value is not False:
             has_value = rows[name].argument != ffi.NULL
             if has_value == (value is True):
                 raise UsageError(f"{name} is {value!r}, must be {'a value' if has_value else 'True or False'}")
-            keep.append(ffi.new("char[]", _typed(value)) if has_value else ffi.NULL)
+            keep.append(ffi.new("char[]", _typed(name, value)) if has_value else ffi.NULL)
             try:
                 call(lib.clv_option_set, native, rows[name], keep[-1])
             except UsageError as error:
@@ -194,8 +200,9 @@ def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[
 def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labels: Optional[Sequence[str]], boxes: Any,
                 maps: Mapping[str, Any], channel_axis: int, bands: bool, range: Optional[Range], sequences: Sequence[str]) -> List[Any]:
     """Arrays to learn from: as they are, or by files where they have more than masks."""
-    if native.split != ffi.NULL:
-        raise UsageError("split needs a manifest")
+    for name in ("split", "only", "weak_split", "unlabelled_split", "validate"):
+        if getattr(native, name) != ffi.NULL:
+            raise UsageError(f"{name} needs a manifest")
     if files is None:
         return [_take_pairs(native, pairs, labels, range)]
     for name, arrays in maps.items():
@@ -206,6 +213,30 @@ def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labe
     files.write(pairs, boxes, maps, channel_axis, labels, bands, range, sequences)
     keep = _use_set(native, files.manifest, {}, None)
     return keep + _set_options(native, dict(files.options()))[0]
+
+
+def prepared(learner: str, threads: int, progress: Optional[Progress], options: Mapping[str, Any]) -> Tuple[Any, List[Any], Work]:
+    """Options of a training by their names: a struct clv_train_options, what must live as long as that, and the work that it reports to."""
+    chosen = lib.clv_learner_find(str(learner).encode())
+    if chosen == ffi.NULL:
+        raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
+    native = ffi.new("struct clv_train_options *")
+    lib.clv_train_defaults_sized(native, ffi.sizeof(native[0]), chosen)
+    if options.get("nodes") == "patches":
+        lib.clv_recipe_init_patches(ffi.addressof(native, "recipe"))
+    if "scale" in options:
+        lib.clv_recipe_fix_scale(ffi.addressof(native, "recipe"), 1)
+    keep, parameters = _set_options(native, options)
+    _set_parameters(native, chosen, parameters)
+    recipe = [row.name for name, row in _rows().items() if _is_of_features(row) and options.get(name) not in (None, False)]
+    native.recipe_given = recipe[0] if recipe else ffi.NULL
+    native.no_maps = "blocks" in options and not native.recipe.blocks & lib.CLV_BLOCK_MAPS
+    native.n_threads = as_whole("threads", threads, 0)
+    if native.label_costs and native.stages < 2:
+        raise UsageError("label_costs need stages=2: its first stage tells what an image has")
+    work = Work(progress)
+    native.progress = work.native
+    return native, keep, work
 
 
 def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", labels: Optional[Sequence[str]] = None,
@@ -242,29 +273,15 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
     written to a temporary folder while it runs.
     """
     if more:
-        raise UsageError("train takes one argument by place: a folder, a manifest or pairs, as in train([(image, mask)])")
-    chosen = lib.clv_learner_find(str(learner).encode())
-    if chosen == ffi.NULL:
-        raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
-    native = ffi.new("struct clv_train_options *")
-    lib.clv_train_defaults_sized(native, ffi.sizeof(native[0]), chosen)
-    if options.get("nodes") == "patches":
-        lib.clv_recipe_init_patches(ffi.addressof(native, "recipe"))
-    if "scale" in options:
-        lib.clv_recipe_fix_scale(ffi.addressof(native, "recipe"), 1)
+        raise UsageError("train takes one argument by place: a folder, a manifest or pairs, as in train([(image, mask)]) or "
+                         "train(zip(images, masks))")
     path = data if isinstance(data, (str, bytes, os.PathLike)) else None
-    keep, parameters = _set_options(native, options if path is None else {**options, "boxes": boxes})
-    _set_parameters(native, chosen, parameters)
-    native.no_maps = "blocks" in options and not native.recipe.blocks & lib.CLV_BLOCK_MAPS
-    native.n_threads = as_whole("threads", threads, 0)
+    labels = as_names(labels)
+    native, keep, work = prepared(learner, threads, progress, options if path is None else {**options, "boxes": boxes})
     if range is not None:
         native.limits.grey16_low, native.limits.grey16_high = range = as_range(range)
-    if native.label_costs and native.stages < 2:
-        raise UsageError("label_costs need stages=2: its first stage tells what an image has")
-    work = Work(progress)
-    native.progress = work.native
     model = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
-    if bands and path is not None:
+    if as_flag("bands", bands) and path is not None:
         raise UsageError("bands is for arrays; files say what they are")
     sequences: List[str] = []
     if path is None and (native.sequence or native.recipe.window):
@@ -272,7 +289,8 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
     else:
         pairs = _as_pairs(data) if path is None else []
     by_name = as_maps(maps)
-    needs_files = path is None and (bands or bool(sequences) or boxes is not None or bool(by_name) or any(mask is None for _, mask in pairs))
+    needs_files = path is None and (bands or bool(sequences) or boxes is not None or bool(by_name) or any(mask is None for _, mask in pairs) or
+                                    native.mirror or native.init != ffi.NULL or native.voids != ffi.NULL)
     with staged() if needs_files else contextlib.nullcontext() as files:
         if path is None:
             keep += _use_arrays(native, files, pairs, labels, boxes, by_name, channel_axis, bands, range, sequences)
@@ -282,7 +300,7 @@ def train(data: Union[Path, Iterable[Pair]], *more: Any, learner: str = "ssvm", 
             work.run(lambda: call(lib.clv_train_set, model, native, path=path))
         finally:
             for note in [*(files.notes if files else []), *work.notes]:
-                warnings.warn(_by_keyword(files.plain(note) if files else note), stacklevel=2)
+                warnings.warn(by_keyword(files.plain(note) if files else note), stacklevel=2)
     if files:
         for key in (b"data", b"data_digest"):
             call(lib.clv_record_set, ffi.addressof(model, "record"), key, b"arrays")

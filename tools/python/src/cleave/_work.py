@@ -3,7 +3,7 @@
 import threading
 from typing import Any, Callable, Dict, List, Optional
 
-from ._errors import call
+from ._errors import UsageError, call
 from ._native import ffi, lib
 
 Progress = Callable[[str, int, int], None]
@@ -13,6 +13,8 @@ class Work:
     """One piece of long work: its struct clv_progress, and what the caller's function raised."""
 
     def __init__(self, progress: Optional[Progress]) -> None:
+        if progress is not None and not callable(progress):
+            raise UsageError(f"progress is {progress!r}, a function is needed, that is called as progress(stage, done, total)")
         self._progress = progress
         self.raised: Optional[BaseException] = None
         self.notes: List[str] = []
