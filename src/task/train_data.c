@@ -263,8 +263,9 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     if (!options->init)
         status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, n_threads, &options->limits,
                                   options->progress, err);
-    TRY(dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, box_figure, &data->recipe, n_threads,
-                              &options->limits, options->progress, err));
+    const struct extract_options how = {&data->recipe,     n_threads, &options->limits,
+                                        options->progress, boxes,     box_figure};
+    TRY(dataset_extract_boxed(&data->dataset, &data->frames, set, &how, err));
     TRY_IF(options->mirror, train_mirror_extract(data, set, options, n_threads, err));
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};

@@ -194,11 +194,17 @@ struct edge_units edge_units_of(const struct clv_adjacency *adjacency, const str
 /* Sum over the edges of the squared distances between their ends' colours. */
 double edge_contrast(const struct clv_adjacency *adjacency, const struct region *regions);
 
+/* Word histograms of nodes: n_scales of them, the product of one with itself about 1, in columns 0..n_columns-1 of the
+ * problem's rows. 0 scales: texture counts as equal. */
+struct node_words {
+    const struct clv_problem *problem;
+    int32_t n_columns, n_scales;
+};
+
 /* features[n_edges][stride], stride = edge_feature_count(recipe), but for those of maps, which come last, from the
- * regions' colours. problem's rows hold the word histograms in columns 0..n_word_features-1 (n_scales of them, the
- * product of one with itself about 1; 0 scales: texture counts as equal). O(edges x words of a node). */
+ * regions' colours and words. O(edges x words of a node). */
 void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct region *regions,
-                struct edge_units units, const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales);
+                struct edge_units units, struct node_words words);
 
 /* The same for the 4-neighbours of a grid of patches, whose edges run along rows or along columns: full tables can
  * distinguish above from below. O(edges). */
