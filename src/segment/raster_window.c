@@ -22,7 +22,7 @@ enum clv_status raster_window_read(struct raster_window *window, struct raster_c
     window->values = array_alloc((size_t)at->width * (size_t)at->height, (size_t)raster->n_bands * sizeof(float));
     if (!window->values)
         return fail_memory(err);
-    enum clv_status status = raster_read(window->values, raster, at->left, at->top, at->width, at->height, err);
+    enum clv_status status = raster_read(window->values, raster, at, err);
     raster_forget(raster);
     return status;
 }

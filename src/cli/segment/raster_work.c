@@ -74,8 +74,8 @@ static enum clv_status write_mask(struct raster_cut *cut, const struct work *wor
     struct raster_writer writer;
     enum mask_form form = (enum mask_form)job->run->options->mask_form;
     const uint8_t(*palette)[3] = mask_file_palette(&n, form, &job->run->model->labels);
-    MUST(raster_writer_open(&writer, work->output->mask, cut->width, cut->height, &cut->rasters[0].place, palette, n,
-                            err));
+    const struct label_image mask = {cut->width, cut->height, NULL, palette, n};
+    MUST(raster_writer_open(&writer, work->output->mask, &mask, &cut->rasters[0].place, err));
     enum clv_status status = write_rows(&writer, cut, form == MASKS_BINARY, err);
     if (status == CLV_OK)
         return raster_writer_commit(&writer, err);

@@ -43,7 +43,8 @@ static enum clv_status write_labels(const char *path, const char *image, int32_t
         return clv_png_write_labels(path, width, height, labels, palette, palette_size, err);
     if (image)
         raster_find_place(&place, image);
-    enum clv_status status = raster_write_labels(path, width, height, labels, &place, palette, palette_size, err);
+    const struct label_image mask = {width, height, labels, palette, palette_size};
+    enum clv_status status = raster_write_labels(path, &mask, &place, err);
     raster_place_release(&place);
     return status;
 }

@@ -105,7 +105,7 @@ static enum clv_status read_all(struct clv_map *map, struct raster *raster, cons
     for (int32_t y = 0; y < all.height && status == CLV_OK; y++) {
         seen.top = begin(y, raster->height, all.height);
         seen.height = begin(y + 1, raster->height, all.height) - seen.top;
-        status = raster_read(rows, raster, 0, seen.top, seen.width, seen.height, err);
+        status = raster_read(rows, raster, &seen, err);
         if (status == CLV_OK)
             add_row(map, y, &all, rows, &seen, bands);
     }

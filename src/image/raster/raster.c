@@ -78,9 +78,9 @@ static enum clv_status open_part(struct raster_part *part, struct raster *own, b
     if (status != CLV_OK)
         return status;
     bool is_tiff = image_format(&format, part->map.bytes, part->map.size) == FORMAT_TIFF;
+    const struct image_bytes from = {part->map.bytes, part->map.size, names_page ? page : 1, limits};
     if (is_tiff)
-        status =
-            raster_tiff_open(&part->tiff, own, part->map.bytes, part->map.size, names_page ? page : 1, limits, err);
+        status = raster_tiff_open(&part->tiff, own, &from, err);
     else if (npy_recognised(part->map.bytes, part->map.size))
         status = open_array(part, own, limits, err);
     else if (raster_gdal_knows(path))
@@ -186,47 +186,44 @@ void raster_forget(const struct raster *self)
         file_map_forget(&self->parts[k].map);
 }
 
-static void read_array(float *values, size_t step, const struct raster_part *part, int32_t left, int32_t top,
-                       int32_t width, int32_t height)
+static void read_array(float *values, size_t step, const struct raster_part *part, const struct image_part *window)
 {
     const struct number_array *array = &part->array;
     size_t down = number_stride(array, 0), across = number_stride(array, 1), n_bands = (size_t)part->n_bands;
     size_t deep = array->n_dimensions == 3 ? number_stride(array, 2) : 0, size = number_type_size(array->type);
-    for (int32_t y = 0; y < height; y++)
-        for (int32_t x = 0; x < width; x++, values += step)
+    for (int32_t y = window->top; y < window->top + window->height; y++)
+        for (int32_t x = window->left; x < window->left + window->width; x++, values += step)
             for (size_t b = 0; b < n_bands; b++) {
-                size_t at = (size_t)(top + y) * down + (size_t)(left + x) * across + b * deep;
+                size_t at = (size_t)y * down + (size_t)x * across + b * deep;
                 float value = (float)number_load(array->bytes + at * size, array->type, array->big_endian);
                 values[b] = isfinite(value) ? value : NAN;
             }
 }
 
-static void read_image(float *values, size_t step, const struct clv_image *image, int32_t left, int32_t top,
-                       int32_t width, int32_t height)
+static void read_image(float *values, size_t step, const struct clv_image *image, const struct image_part *window)
 {
-    for (int32_t y = 0; y < height; y++)
-        for (int32_t x = 0; x < width; x++, values += step) {
-            const uint8_t *from = image->pixels + 3 * ((size_t)(top + y) * (size_t)image->width + (size_t)(left + x));
+    for (int32_t y = window->top; y < window->top + window->height; y++)
+        for (int32_t x = window->left; x < window->left + window->width; x++, values += step) {
+            const uint8_t *from = image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
             for (int c = 0; c < 3; c++)
                 values[c] = from[c];
         }
 }
 
-enum clv_status raster_read(float *values, struct raster *self, int32_t left, int32_t top, int32_t width,
-                            int32_t height, struct clv_error *err)
+enum clv_status raster_read(float *values, struct raster *self, const struct image_part *window, struct clv_error *err)
 {
     size_t step = (size_t)self->n_bands;
     enum clv_status status = CLV_OK;
     for (size_t k = 0; k < self->n_parts && status == CLV_OK; k++) {
         struct raster_part *part = &self->parts[k];
         if (part->tiff)
-            status = raster_tiff_read(values, step, part->tiff, left, top, width, height, err);
+            status = raster_tiff_read(values, step, part->tiff, window, err);
         else if (part->gdal)
-            status = raster_gdal_read(values, step, part->gdal, left, top, width, height, err);
+            status = raster_gdal_read(values, step, part->gdal, window, err);
         else if (part->array.bytes)
-            read_array(values, step, part, left, top, width, height);
+            read_array(values, step, part, window);
         else
-            read_image(values, step, &part->image, left, top, width, height);
+            read_image(values, step, &part->image, window);
         if (status != CLV_OK)
             fail_within(err, status, part->map.path);
         values += part->n_bands;

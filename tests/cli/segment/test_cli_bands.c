@@ -161,7 +161,7 @@ TEST(several_files_are_bands_of_one_image)
         struct raster raster;
         float values[HEIGHT * WIDTH * N_BANDS], half[HEIGHT * WIDTH * 2];
         must(raster_open(&raster, here("set/images/%d.tif", i), NULL, err));
-        must(raster_read(values, &raster, 0, 0, WIDTH, HEIGHT, err));
+        must(raster_read(values, &raster, &(struct image_part){.width = WIDTH, .height = HEIGHT}, err));
         raster_close(&raster);
         for (int k = 0; k < 2; k++) {
             for (int p = 0; p < HEIGHT * WIDTH; p++)
