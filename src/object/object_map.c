@@ -219,7 +219,7 @@ enum clv_status set_instances_read(struct clv_object_map *map, const struct clv_
     if (!item->instances)
         return CLV_OK;
     enum clv_status status = clv_object_map_read(map, item->instances, width, height, limits, err);
-    TRY_IF(item->mask, item_mask_read(&mask, item, &set->labels, width, height, limits, err));
+    TRY_IF(item->mask, item_mask_read(&mask, item, &set->labels, &(struct mask_wanted){width, height, limits}, err));
     TRY_IF(item->mask, object_map_set_labels(map, mask.labels, err));
     clv_mask_release(&mask);
     if (status != CLV_OK)

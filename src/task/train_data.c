@@ -123,7 +123,8 @@ static enum clv_status measure_regions(void *context, size_t index, int thread, 
     struct clv_mask mask = {0};
     struct clv_example example = {0};
     enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
-    TRY(item_mask_read(&mask, item, &self->set->labels, image.width, image.height, self->limits, err));
+    TRY(item_mask_read(&mask, item, &self->set->labels, &(struct mask_wanted){image.width, image.height, self->limits},
+                       err));
     TRY(clv_example_extract(&example, &image, self->recipe, err));
     TRY(clv_example_set_truth(&example, &mask, n_labels, err));
     double all = 0, right = 0;

@@ -46,7 +46,8 @@ static enum clv_status read_truth(struct clv_example *example, const struct clv_
 {
     struct clv_mask mask = {0};
     const struct clv_labels *labels = &batch->set->labels;
-    MUST(item_mask_read(&mask, item, labels, example->width, example->height, batch->how->limits, err));
+    const struct mask_wanted wanted = {example->width, example->height, batch->how->limits};
+    MUST(item_mask_read(&mask, item, labels, &wanted, err));
     if (batch->is_mirrored)
         mirror(mask.labels, mask.width, mask.height, 1);
     enum clv_status status = clv_example_set_truth(example, &mask, labels->n_labels, err);
