@@ -165,10 +165,6 @@ enum clv_status mask_from_wide(struct clv_mask *mask, const struct file_map *fil
 enum clv_status mask_check_size(int32_t width, int32_t height, const char *name, const struct mask_wanted *wanted,
                                 struct clv_error *err) CLV_CHECK;
 
-/* The mask of a label image of objects: each of them is label 1, the rest label 0. */
-enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
-                                    const struct mask_wanted *wanted, struct clv_error *err) CLV_CHECK;
-
 /* How a mask without labels.tsv was read. */
 struct figure {
     uint8_t value;   /* that was read as label 1; 0: none was, or several, or white */
@@ -205,13 +201,20 @@ extern const char mask_other_value_note[], mask_white_note[], mask_colour_note[]
 
 #define TENSORS_MAX_HEADER 100000000 /* bytes of JSON; the format's own limit */
 
+/* What a file of tensors holds. */
+struct tensors_content {
+    const struct clv_tensor *tensors;
+    size_t n_tensors;
+    const char *const (*metadata)[2]; /* [n_metadata] keys and values */
+    size_t n_metadata;
+};
+
 /* Creates the file and writes its header; the tensors' data is not looked at. order[n_tensors] receives the sequence
  * in which the caller must then write each array's bytes, tensor_bytes of them, to writer->stream (widest types
  * first, then by name, so that every array is aligned for its type), before file_commit. Nothing is open after a
  * failure. */
 enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const char *path,
-                              const struct clv_tensor *tensors, size_t n_tensors, const char *const (*metadata)[2],
-                              size_t n_metadata, struct clv_error *err) CLV_CHECK;
+                              const struct tensors_content *content, struct clv_error *err) CLV_CHECK;
 
 /* Opens a file larger than memory: not mapped, arrays are read into memory, but for those of the names left[n_left],
  * whose data is NULL. tensors_read gets parts of these. */

@@ -49,8 +49,9 @@ enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const str
     return read_mask(mask, path, labels, &(struct mask_wanted){expected_width, expected_height, limits}, err);
 }
 
-enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
-                                    const struct mask_wanted *wanted, struct clv_error *err)
+/* The mask of a label image of objects: each of them is label 1, the rest label 0. */
+static enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
+                                           const struct mask_wanted *wanted, struct clv_error *err)
 {
     struct integer_image image = {0};
     enum clv_status status = integer_image_read(&image, path, wanted->limits, err);

@@ -231,7 +231,7 @@ enum clv_status object_regions_init(struct object_regions *self, const float *pr
     if (status == CLV_OK)
         planes.distance = planes.map + n;
     TRY(fill_map(&made, &planes, is_inside, err));
-    TRY(basins_find(made.regions, &made.n, planes.map, is_inside, width, height, RISE, err));
+    TRY(basins_find(made.regions, &made.n, &(struct basin_map){planes.map, is_inside, width, height}, RISE, err));
     if (status == CLV_OK) {
         size_t n_regions = (size_t)made.n;
         inside = array_zalloc(n_regions, sizeof *inside);

@@ -210,23 +210,6 @@ enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_ar
     return CLV_OK;
 }
 
-enum clv_status set_instances_read(struct clv_object_map *map, const struct clv_set *set, const struct clv_item *item,
-                                   int32_t width, int32_t height, const struct clv_image_limits *limits,
-                                   struct clv_error *err)
-{
-    struct clv_mask mask = {0};
-    *map = (struct clv_object_map){0};
-    if (!item->instances)
-        return CLV_OK;
-    enum clv_status status = clv_object_map_read(map, item->instances, width, height, limits, err);
-    TRY_IF(item->mask, item_mask_read(&mask, item, &set->labels, &(struct mask_wanted){width, height, limits}, err));
-    TRY_IF(item->mask, object_map_set_labels(map, mask.labels, err));
-    clv_mask_release(&mask);
-    if (status != CLV_OK)
-        clv_object_map_release(map);
-    return status;
-}
-
 /* Gives the later one of two objects that touch and have one colour the next colour; whether there were any. */
 static bool recolour(uint8_t *colour_of, const struct clv_object_map *map)
 {

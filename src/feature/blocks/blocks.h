@@ -76,9 +76,6 @@ enum clv_status windows_init(struct scene *windows, const struct scene *scene, c
 enum clv_status scene_whole(struct scene *windows, const struct scene *scene, struct clv_error *err) CLV_CHECK;
 void windows_release(struct scene *windows);
 
-/* grey[n] in 0..1 from rgb[n][3]: ITU-R BT.601 luma. */
-void grey_from_rgb(float *grey, const uint8_t *rgb, size_t n);
-
 /* Whether the recipe has words, so codebooks. */
 bool has_words(const struct clv_recipe *recipe);
 
@@ -389,6 +386,7 @@ static inline int32_t working_coordinate(int32_t at, int32_t original_size, int3
 /* How much each pixel belongs to the image's centre (the rest belongs to its rim), and whether to the strip along
  * its border. */
 struct zones {
+    const struct scene *scene; /* outlives them */
     int32_t n_pixels;
     float *centre;  /* [height * width] in 0..1 */
     uint8_t *strip; /* [height * width] 0 or 1 */
@@ -400,12 +398,11 @@ enum clv_status zones_init(struct zones *zones, const struct scene *scene, struc
 float centrality(float x, float y);
 
 /* code[height * width] in 0..n_codes-1 is some property of pixels (a word, a colour). For each region r:
- *   centre[r * stride] = mean over its pixels of C / (C + R), C and R the frequencies of the pixel's code in centre
- *     and rim,
- *   border[r * stride] = mean over its pixels of S / (S + A), S and A those in the strip and in all of the image;
+ *   odds[r * stride] = mean over its pixels of C / (C + R), C and R the frequencies of the pixel's code in centre and
+ *     rim,
+ *   odds[r * stride + 1] = mean over its pixels of S / (S + A), S and A those in the strip and in all of the image;
  * 1/2 where the code is uninformative. O(pixels + n_codes). */
-enum clv_status zones_measure(float *centre, float *border, size_t stride, const struct zones *zones,
-                              const struct scene *scene, const int32_t *code, int32_t n_codes,
-                              struct clv_error *err) CLV_CHECK;
+enum clv_status zones_measure(float *odds, size_t stride, const struct zones *zones, const int32_t *code,
+                              int32_t n_codes, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -291,9 +291,9 @@ const int64_t *features_node_offsets(const struct features_reading *self);
 /* Names stand one a line in a JSON text: UTF-8 without line breaks, else CLV_ERR_DATA. */
 enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;
 
-/* *number = a whole number low..high of the metadata; unchanged where it is absent and not required. */
-enum clv_status features_number(int32_t *number, const struct clv_tensors *tensors, const char *path, const char *key,
-                                int32_t low, int32_t high, bool required, struct clv_error *err) CLV_CHECK;
+/* *number = a whole number low..high, which the metadata must have. */
+enum clv_status features_number(int32_t *number, const struct features_reading *self, const char *key, int32_t low,
+                                int32_t high, struct clv_error *err) CLV_CHECK;
 
 /* clv_features_write for a shard, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them,
  * whose file says which it is. An index of all shards opens as one dataset. */

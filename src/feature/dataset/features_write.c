@@ -253,7 +253,8 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
         memcpy(metadata[n_metadata++], (const char *const[]){"pairwise", "full"}, sizeof *metadata);
     if (self->shard[0])
         memcpy(metadata[n_metadata++], (const char *const[]){FEATURES_SHARD, self->shard}, sizeof *metadata);
-    MUST(tensors_begin(&writer, order, self->path, tensors, n, (const char *const(*)[2])metadata, n_metadata, err));
+    const struct tensors_content content = {tensors, n, (const char *const(*)[2])metadata, n_metadata};
+    MUST(tensors_begin(&writer, order, self->path, &content, err));
     enum clv_status status = CLV_OK;
     for (size_t i = 0; status == CLV_OK && i < n; i++) {
         size_t bytes = 0;

@@ -112,10 +112,10 @@ static enum clv_status learn_words(void *context, size_t scale, int thread, stru
                                              .n_iterations = KMEANS_ITERATIONS,
                                              .kmeans = recipe->kmeans,
                                              .seed = job->seed,
-                                             .stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)scale << 56)};
+                                             .stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)scale << 56),
+                                             .progress = job->progress};
     report_progress(job->progress, "learning words", scale, (size_t)recipe->n_scales, NULL);
-    return codebook_learn(&job->made[scale], NULL, job->samples + scale * n_samples * SIZE, n_samples, &options,
-                          job->progress, err);
+    return codebook_learn(&job->made[scale], NULL, job->samples + scale * n_samples * SIZE, n_samples, &options, err);
 }
 
 static bool words_slot(struct team_piece *piece, void *context, size_t scale, size_t k)

@@ -31,7 +31,8 @@ void number_shape_name(char *name, size_t size, const struct number_array *array
         used += (size_t)snprintf(name + used, size - used, "%s%lld", d ? " x " : "", (long long)array->shape[d]);
 }
 
-bool number_array_bytes(size_t *bytes, const struct number_array *array)
+/* The number of bytes that a shape takes; false if a dimension is negative or the product overflows. */
+static bool number_array_bytes(size_t *bytes, const struct number_array *array)
 {
     size_t product = number_type_size(array->type);
     for (int32_t d = 0; d < array->n_dimensions; d++)

@@ -52,9 +52,6 @@ struct number_array {
 /* "16 x 32 x 32" */
 void number_shape_name(char *name, size_t size, const struct number_array *array);
 
-/* The number of bytes that a shape takes; false if a dimension is negative or the product overflows. */
-bool number_array_bytes(size_t *bytes, const struct number_array *array);
-
 /* Numbers from one place of a dimension to the next. */
 size_t number_stride(const struct number_array *array, int32_t dimension);
 
