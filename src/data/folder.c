@@ -325,8 +325,7 @@ static enum clv_status fail_empty(const struct clv_set *set, const struct layout
                                   struct clv_error *err)
 {
     char *images = set_path(set, *layout->images ? layout->images : "images");
-    if (!images)
-        return fail_memory(err);
+    MUST_IF(!images, fail_memory(err));
     if (*layout->images && !set->n_skipped)
         fail(err, CLV_ERR_NO_INPUT, "%s: is empty; the images go there", images);
     else if (n_masks)

@@ -114,6 +114,15 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
     return CLV_OK;
 }
 
+enum clv_status mask_check_size(int32_t width, int32_t height, const char *name, const struct mask_wanted *wanted,
+                                struct clv_error *err)
+{
+    if (wanted->width && wanted->height && (width != wanted->width || height != wanted->height))
+        return fail_fault(err, CLV_FAULT_MASK_SIZE, "%s: mask is %dx%d, image is %dx%d", name, width, height,
+                          wanted->width, wanted->height);
+    return CLV_OK;
+}
+
 enum clv_status mask_from_values(struct clv_mask *mask, const struct clv_mask *values, const struct clv_labels *labels,
                                  const char *name, struct clv_error *err)
 {

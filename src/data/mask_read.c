@@ -18,15 +18,6 @@ static enum clv_status read_wide(struct clv_mask *mask, bool *is_wide, const cha
     return status;
 }
 
-enum clv_status mask_check_size(int32_t width, int32_t height, const char *name, const struct mask_wanted *wanted,
-                                struct clv_error *err)
-{
-    if (wanted->width && wanted->height && (width != wanted->width || height != wanted->height))
-        return fail_fault(err, CLV_FAULT_MASK_SIZE, "%s: mask is %dx%d, image is %dx%d", name, width, height,
-                          wanted->width, wanted->height);
-    return CLV_OK;
-}
-
 static enum clv_status read_mask(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
                                  const struct mask_wanted *wanted, struct clv_error *err)
 {

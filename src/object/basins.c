@@ -74,7 +74,6 @@ enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const struct b
                 regions[i] = regions[up[i]];
             }
     }
-    array_free(pixels);
-    array_free(up);
+    arrays_free(pixels, up);
     return status;
 }

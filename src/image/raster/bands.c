@@ -103,8 +103,7 @@ static enum clv_status show_components(struct clv_bands *bands, const struct sam
     size_t n = (size_t)self->n_bands;
     double mean[CLV_MAX_BANDS] = {0}, unit[CLV_MAX_BANDS] = {0}, values[CLV_MAX_BANDS];
     double *matrix = array_zalloc(n, n * sizeof *matrix);
-    if (!matrix)
-        return fail_memory(err);
+    MUST_IF(!matrix, fail_memory(err));
     for (size_t b = 0; b < n; b++) {
         double square = 0;
         for (size_t i = 0; i < self->n; i++)
@@ -264,9 +263,6 @@ enum clv_status bands_show(struct clv_image *image, struct raster *raster, const
             bands_colours(made.pixels + 3 * (size_t)y * width, values, (size_t)rows * width, bands);
     }
     array_free(values);
-    if (status == CLV_OK)
-        *image = made;
-    else
-        clv_image_release(&made);
+    DELIVER(image, made, clv_image_release(&made));
     return status;
 }

@@ -34,8 +34,7 @@ static enum clv_status open_array(struct raster_part *part, struct raster *own, 
     if ((array->n_dimensions != 2 && array->n_dimensions != 3) || n_bands < 1 || n_bands > CLV_MAX_BANDS)
         return fail(err, CLV_ERR_DATA, "shape %s; a raster is height x width x bands, of up to %d bands", shape,
                     CLV_MAX_BANDS);
-    if (array->shape[0] > UINT32_MAX || array->shape[1] > UINT32_MAX)
-        return fail(err, CLV_ERR_DATA, "shape %s is too large", shape);
+    FAIL_IF(array->shape[0] > UINT32_MAX || array->shape[1] > UINT32_MAX, CLV_ERR_DATA, "shape %s is too large", shape);
     enum clv_status status = limits_check((uint32_t)array->shape[1], (uint32_t)array->shape[0], limits, err);
     *own = (struct raster){.width = (int32_t)array->shape[1],
                            .height = (int32_t)array->shape[0],
@@ -70,8 +69,7 @@ static enum clv_status open_part(struct raster_part *part, struct raster *own, b
     bool names_page = path_page(&length, &page, path);
     char *file = string_copy(path);
     *own = (struct raster){0};
-    if (!file)
-        return fail_memory(err);
+    MUST_IF(!file, fail_memory(err));
     file[length] = 0;
     enum clv_status status = file_map_open(&part->map, file, err);
     array_free(file);
@@ -161,10 +159,7 @@ static enum clv_status open_all(struct raster *self, bool is_by_windows, const c
         if (!name[strcspn(name, ",")])
             break;
     }
-    if (status == CLV_OK)
-        *self = made;
-    else
-        raster_close(&made);
+    DELIVER(self, made, raster_close(&made));
     return status;
 }
 

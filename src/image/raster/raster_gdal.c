@@ -38,8 +38,7 @@ static void begin(void)
 static enum clv_status fail_gdal(struct clv_error *err, const char *doing)
 {
     const char *why = CPLGetLastErrorMsg();
-    if (CPLGetLastErrorNo() == CPLE_OutOfMemory)
-        return fail_memory(err);
+    MUST_IF(CPLGetLastErrorNo() == CPLE_OutOfMemory, fail_memory(err));
     return fail(err, CLV_ERR_DATA, "GDAL cannot %s it: %.*s", doing, (int)strcspn(why, "\n"), why);
 }
 
@@ -111,8 +110,7 @@ static enum clv_status look(struct raster_gdal *self, struct raster *raster, con
         return fail(err, CLV_ERR_DATA, "has several rasters (%s ..); gdal_translate makes a file of one", *parts);
     if (n > 1 && GDALGetRasterColorInterpretation(GDALGetRasterBand(self->dataset, n)) == GCI_AlphaBand)
         n--;
-    if (n < 1 || n > CLV_MAX_BANDS)
-        return fail(err, CLV_ERR_DATA, "%d bands, 1 to %d are read", n, CLV_MAX_BANDS);
+    FAIL_IF(n < 1 || n > CLV_MAX_BANDS, CLV_ERR_DATA, "%d bands, 1 to %d are read", n, CLV_MAX_BANDS);
     MUST(limits_check((uint32_t)GDALGetRasterXSize(self->dataset), (uint32_t)GDALGetRasterYSize(self->dataset), limits,
                       err));
     self->n_bands = n;
@@ -136,17 +134,13 @@ enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raste
                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct raster_gdal *self = array_zalloc(1, sizeof *self);
-    if (!self)
-        return fail_memory(err);
+    MUST_IF(!self, fail_memory(err));
     begin();
     self->dataset = GDALOpenEx(path, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
     enum clv_status status = self->dataset ? look(self, raster, limits, err) : fail_gdal(err, "open");
     TRY(find_place(&raster->place, self->dataset, err));
     CPLPopErrorHandler();
-    if (status == CLV_OK)
-        *gdal = self;
-    else
-        raster_gdal_close(self);
+    DELIVER(gdal, self, raster_gdal_close(self));
     return status;
 }
 
@@ -156,8 +150,7 @@ void raster_gdal_close(struct raster_gdal *self)
         return;
     if (self->dataset)
         GDALClose(self->dataset);
-    array_free(self->is_there);
-    array_free(self);
+    arrays_free(self->is_there, self);
 }
 
 /* A band of a window, NAN where it has no data. */
@@ -187,8 +180,7 @@ enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal 
                                  struct clv_error *err)
 {
     size_t n = (size_t)window->width * (size_t)window->height;
-    if (array_reserve((void **)&self->is_there, &self->is_there_capacity, n, 1))
-        return fail_memory(err);
+    MUST_IF(array_reserve((void **)&self->is_there, &self->is_there_capacity, n, 1), fail_memory(err));
     begin();
     enum clv_status status = CLV_OK;
     for (int b = 0; b < self->n_bands && status == CLV_OK; b++)

@@ -25,8 +25,7 @@ void raster_tiff_close(struct raster_tiff *self)
     if (!self)
         return;
     tiff_close(&self->file);
-    array_free(self->block);
-    array_free(self);
+    arrays_free(self->block, self);
 }
 
 /* Samples of a page that is read as it is stored; others are colours as libtiff converts them. */
@@ -63,8 +62,7 @@ static enum clv_status count_bands(struct raster_tiff *self, struct raster *rast
     self->has_alpha = n_extra && file->n_samples > n_colours &&
                       (extra[n_extra - 1] == EXTRASAMPLE_ASSOCALPHA || extra[n_extra - 1] == EXTRASAMPLE_UNASSALPHA);
     self->n_bands = (uint16_t)(file->n_samples - self->has_alpha);
-    if (file->n_samples < n_colours)
-        return fail(err, CLV_ERR_DATA, "corrupt TIFF: colours of %d samples", file->n_samples);
+    FAIL_IF(file->n_samples < n_colours, CLV_ERR_DATA, "corrupt TIFF: colours of %d samples", file->n_samples);
     if (self->n_bands > CLV_MAX_BANDS)
         return fail(err, CLV_ERR_DATA, "a TIFF of %d bands; up to %d are read", self->n_bands, CLV_MAX_BANDS);
     bool is_whole = file->format == SAMPLEFORMAT_UINT || file->format == SAMPLEFORMAT_VOID;
@@ -108,8 +106,7 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
 {
     struct raster_tiff *self = array_zalloc(1, sizeof *self);
     *tiff = NULL;
-    if (!self)
-        return fail_memory(err);
+    MUST_IF(!self, fail_memory(err));
     enum clv_status status = tiff_open(&self->file, from, err);
     TRY(geo_tags_read(&raster->place, &self->has_no_data, &self->no_data, self->file.tiff, err));
     if (status == CLV_OK && !is_stored(&self->file)) {
@@ -175,8 +172,7 @@ static enum clv_status load_block(struct raster_tiff *self, uint32_t x, uint32_t
     self->plane = plane;
     if (self->block && self->held == number)
         return CLV_OK;
-    if (!self->block && !(self->block = array_zalloc(self->block_bytes, 1)))
-        return fail_memory(err);
+    MUST_IF(!self->block && !(self->block = array_zalloc(self->block_bytes, 1)), fail_memory(err));
     self->held = UINT32_MAX;
     tmsize_t n = self->is_tiled ? TIFFReadEncodedTile(file->tiff, number, self->block, (tmsize_t)wanted)
                                 : TIFFReadEncodedStrip(file->tiff, number, self->block, (tmsize_t)wanted);
