@@ -50,9 +50,9 @@ enum {
 };
 
 /* mixture[CLV_MIXTURE_SIZE] (array_free it) from descriptors[n][128], n >= 1, by expectation maximisation from centres
- * of k-means. O(n): a fixed number of rounds. */
-enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_t n, uint64_t seed, uint64_t stream,
-                              const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+ * of k-means, with the options' seed, stream and progress. O(n): a fixed number of rounds. */
+enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_t n,
+                              const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
 /* Whether weights and variances are in range, and all is finite. */
 bool mixture_is_sound(const float *mixture);
