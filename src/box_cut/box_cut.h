@@ -126,9 +126,6 @@ struct box_weights {
 /* Those that clv_box_cut uses. */
 extern const struct box_weights box_weights;
 
-/* Of one row of features, within +-8. */
-double box_network_score(const struct box_network *network, const float *features);
-
 enum clv_status box_cut_weighted(uint8_t *labels, float *probability, const struct clv_image *image,
                                  const struct clv_box *box, const struct clv_box_cut_options *options,
                                  const struct box_weights *weights, struct clv_error *err) CLV_CHECK;

@@ -6,7 +6,8 @@
 
 #define SCORE_LIMIT 8.0
 
-double box_network_score(const struct box_network *network, const float *features)
+/* Of one row of features, within +-8. */
+static double box_network_score(const struct box_network *network, const float *features)
 {
     double score = network->linear[BOX_FEATURES];
     for (int k = 0; k < BOX_FEATURES; k++)

@@ -191,9 +191,10 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     TRY_IF(!has_recipe, look_ahead(self, &set, &self->task.recipe, &progress, err));
     TRY(make_recipe(&recipe, self, &set, &progress, err));
     TRY_IF(has_recipe, look_ahead(self, &set, &recipe, &progress, err));
+    const struct extract_options how = {
+        .recipe = &recipe, .n_threads = common->n_threads, .limits = &common->limits, .progress = &progress};
     TRY(self->shard.count
-            ? features_write_shard(self->output, &set, &recipe, self->shard.number, self->shard.count,
-                                   common->n_threads, &common->limits, &progress, err)
+            ? features_write_shard(self->output, &set, &self->shard, &how, err)
             : clv_features_write(self->output, &set, &recipe, common->n_threads, &common->limits, &progress, err));
     size_t first, n;
     shard_block(&first, &n, &self->shard, set.n_items);

@@ -159,14 +159,11 @@ struct mask_wanted {
 
 /* Whether the bytes begin a PNG of 16-bit grey, RGB or alpha; and the mask from such a one. */
 bool mask_is_wide(const unsigned char *bytes, size_t size);
-enum clv_status mask_from_wide(struct clv_mask *mask, const unsigned char *bytes, size_t size, const char *name,
-                               const struct clv_labels *labels, const struct mask_wanted *wanted,
-                               struct clv_error *err) CLV_CHECK;
-
-/* The mask of a label image of objects: each of them is label 1, the rest label 0. */
-enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
-                                    int32_t expected_width, int32_t expected_height,
-                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status mask_from_wide(struct clv_mask *mask, const struct file_map *file, const struct clv_labels *labels,
+                               const struct mask_wanted *wanted, struct clv_error *err) CLV_CHECK;
+/* CLV_ERR_DATA for another size than is wanted. */
+enum clv_status mask_check_size(int32_t width, int32_t height, const char *name, const struct mask_wanted *wanted,
+                                struct clv_error *err) CLV_CHECK;
 
 /* How a mask without labels.tsv was read. */
 struct figure {
@@ -204,13 +201,20 @@ extern const char mask_other_value_note[], mask_white_note[], mask_colour_note[]
 
 #define TENSORS_MAX_HEADER 100000000 /* bytes of JSON; the format's own limit */
 
+/* What a file of tensors holds. */
+struct tensors_content {
+    const struct clv_tensor *tensors;
+    size_t n_tensors;
+    const char *const (*metadata)[2]; /* [n_metadata] keys and values */
+    size_t n_metadata;
+};
+
 /* Creates the file and writes its header; the tensors' data is not looked at. order[n_tensors] receives the sequence
  * in which the caller must then write each array's bytes, tensor_bytes of them, to writer->stream (widest types
  * first, then by name, so that every array is aligned for its type), before file_commit. Nothing is open after a
  * failure. */
 enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const char *path,
-                              const struct clv_tensor *tensors, size_t n_tensors, const char *const (*metadata)[2],
-                              size_t n_metadata, struct clv_error *err) CLV_CHECK;
+                              const struct tensors_content *content, struct clv_error *err) CLV_CHECK;
 
 /* Opens a file larger than memory: not mapped, arrays are read into memory, but for those of the names left[n_left],
  * whose data is NULL. tensors_read gets parts of these. */
@@ -269,8 +273,7 @@ enum clv_status set_take_masks(struct path_list *masks, struct path_list *files,
 
 /* clv_mask_read of an item's mask, which may be a derived one. */
 enum clv_status item_mask_read(struct clv_mask *mask, const struct clv_item *item, const struct clv_labels *labels,
-                               int32_t expected_width, int32_t expected_height, const struct clv_image_limits *limits,
-                               struct clv_error *err) CLV_CHECK;
+                               const struct mask_wanted *wanted, struct clv_error *err) CLV_CHECK;
 
 /* Reads labels.tsv in the root if there is one, else the labels are binary. */
 enum clv_status set_read_labels(struct clv_set *set, struct clv_error *err) CLV_CHECK;
@@ -320,10 +323,10 @@ enum clv_status tsv_require_column(int *column, const struct tsv *table, const c
 /* Cuts the next row into fields; *more is false at the end. */
 enum clv_status tsv_next(bool *more, struct tsv *table, struct clv_error *err) CLV_CHECK;
 
-/* The same of values[height][width] in memory, as of an 8-bit grey file: what arrays of 0 and 255 mean is decided here,
+/* The same of values in memory, which are no labels yet, as of an 8-bit grey file: what arrays of 0 and 255 mean is decided here,
  * before clv_example_set_truth takes the mask. `name` is what errors call it. CLV_ERR_USAGE without any pixel. */
-enum clv_status mask_from_values(struct clv_mask *mask, const uint8_t *values, int32_t width, int32_t height,
-                                 const struct clv_labels *labels, const char *name, struct clv_error *err) CLV_CHECK;
+enum clv_status mask_from_values(struct clv_mask *mask, const struct clv_mask *values, const struct clv_labels *labels,
+                                 const char *name, struct clv_error *err) CLV_CHECK;
 
 /* Zeros are released already, as everywhere. */
 void item_release(struct clv_item *item);

@@ -117,8 +117,7 @@ static enum clv_status read_all(struct clv_mask *made, struct figure *found, boo
     enum clv_status status = clv_labels_binary(&labels, err);
     *are_figures = true;
     for (size_t i = 0; i < n && status == CLV_OK && *are_figures; i++) {
-        status =
-            mask_from_values(&made[i], values[i].labels, values[i].width, values[i].height, &labels, names[i], err);
+        status = mask_from_values(&made[i], &values[i], &labels, names[i], err);
         *are_figures = status == CLV_OK;
         if (status == CLV_ERR_DATA)
             status = CLV_OK;

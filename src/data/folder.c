@@ -90,27 +90,34 @@ struct layout {
 
 #define INSTANCES "instances"
 
+/* A set that is made of a folder. */
+struct scan {
+    struct clv_set set;
+    size_t capacity; /* of its items */
+    struct layout layout;
+    struct stems masks, instances;
+};
+
 /* Joins what find_mask found to its folder: *path, array_free it, or NULL. */
-static enum clv_status find_below(char **path, struct stems *stems, const char *file, bool is_shared, const char *below,
-                                  const struct clv_set *set, struct clv_error *err)
+static enum clv_status find_below(char **path, const struct scan *self, struct stems *stems, const char *file,
+                                  bool is_shared, struct clv_error *err)
 {
-    const char *found = NULL;
+    const char *found = NULL, *below = stems == &self->masks ? self->layout.masks : INSTANCES;
     *path = NULL;
-    enum clv_status status = stems->n ? find_mask(&found, stems, file, is_shared, set->root, err) : CLV_OK;
+    enum clv_status status = stems->n ? find_mask(&found, stems, file, is_shared, self->set.root, err) : CLV_OK;
     TRY_IF(found && !(*path = path_join(below, found)), fail_memory(err));
     return status;
 }
 
 /* An image or page below root/images. */
-static enum clv_status add_image(struct clv_set *set, size_t *capacity, const struct layout *layout, const char *file,
-                                 bool is_shared, struct stems *stems, struct stems *instances, struct clv_error *err)
+static enum clv_status add_image(struct scan *self, const char *file, bool is_shared, struct clv_error *err)
 {
-    char *name = path_join(layout->images, file), *mask = NULL, *objects = NULL;
+    char *name = path_join(self->layout.images, file), *mask = NULL, *objects = NULL;
     enum clv_status status = name ? CLV_OK : fail_memory(err);
-    TRY(find_below(&mask, stems, file, is_shared, layout->masks, set, err));
-    TRY(find_below(&objects, instances, file, is_shared, INSTANCES, set, err));
-    TRY(set_add(set, capacity, &(struct item_fields){.name = name, .mask = mask, .instances = objects, .split = ""},
-                err));
+    TRY(find_below(&mask, self, &self->masks, file, is_shared, err));
+    TRY(find_below(&objects, self, &self->instances, file, is_shared, err));
+    TRY(set_add(&self->set, &self->capacity,
+                &(struct item_fields){.name = name, .mask = mask, .instances = objects, .split = ""}, err));
     arrays_free(objects, mask, name);
     return status;
 }
@@ -318,8 +325,7 @@ static enum clv_status fail_empty(const struct clv_set *set, const struct layout
                                   struct clv_error *err)
 {
     char *images = set_path(set, *layout->images ? layout->images : "images");
-    if (!images)
-        return fail_memory(err);
+    MUST_IF(!images, fail_memory(err));
     if (*layout->images && !set->n_skipped)
         fail(err, CLV_ERR_NO_INPUT, "%s: is empty; the images go there", images);
     else if (n_masks)
@@ -341,33 +347,32 @@ enum clv_status set_take_masks(struct path_list *masks, struct path_list *files,
 
 enum clv_status clv_set_read_folder(struct clv_set *set, const char *folder, struct clv_error *err)
 {
-    struct clv_set fresh = {.root = string_copy(folder)};
+    struct scan scan = {.set = {.root = string_copy(folder)}};
+    const struct layout *layout = &scan.layout;
+    struct clv_set *fresh = &scan.set;
     struct path_list files = {0}, masks = {0}, objects = {0};
-    struct stems stems = {0}, instances = {0};
-    size_t capacity = 0;
-    MUST_IF(!fresh.root, fail_memory(err));
-    struct layout layout;
-    enum clv_status status = find_layout(&layout, folder, err);
-    TRY_IF(*layout.masks, walk_below(&masks, &fresh, layout.masks, err));
-    TRY_IF(layout.has_instances, walk_below(&objects, &fresh, INSTANCES, err));
-    TRY(list_stems(&instances, &objects, false, err));
-    TRY(walk_below(&files, &fresh, layout.images, err));
-    TRY(keep_images(&files, &fresh, layout.images, err));
-    TRY_IF(!layout.is_paired, take_masks(&masks, &files, &layout, err));
-    TRY(list_stems(&stems, &masks, !layout.is_paired, err));
+    MUST_IF(!fresh->root, fail_memory(err));
+    enum clv_status status = find_layout(&scan.layout, folder, err);
+    TRY_IF(*layout->masks, walk_below(&masks, fresh, layout->masks, err));
+    TRY_IF(layout->has_instances, walk_below(&objects, fresh, INSTANCES, err));
+    TRY(list_stems(&scan.instances, &objects, false, err));
+    TRY(walk_below(&files, fresh, layout->images, err));
+    TRY(keep_images(&files, fresh, layout->images, err));
+    TRY_IF(!layout->is_paired, take_masks(&masks, &files, layout, err));
+    TRY(list_stems(&scan.masks, &masks, !layout->is_paired, err));
     bool *is_shared = status == CLV_OK ? array_alloc(files.n, sizeof *is_shared) : NULL;
     TRY(is_shared ? path_find_shared_stems(is_shared, (const char *const *)files.paths, files.n, err)
                   : fail_memory(err));
     for (size_t i = 0; status == CLV_OK && i < files.n; i++)
-        status = add_image(&fresh, &capacity, &layout, files.paths[i], is_shared[i], &stems, &instances, err);
-    TRY(count_lone_masks(&fresh, &stems, layout.masks, err));
-    TRY(count_lone_masks(&fresh, &instances, INSTANCES, err));
-    TRY_IF(!fresh.n_items, fail_empty(&fresh, &layout, masks.n, err));
-    TRY(set_read_labels(&fresh, err));
-    TRY(set_mark_drafts(&fresh, err));
-    DELIVER(set, fresh, clv_set_release(&fresh));
-    release_stems(&stems);
-    release_stems(&instances);
+        status = add_image(&scan, files.paths[i], is_shared[i], err);
+    TRY(count_lone_masks(fresh, &scan.masks, layout->masks, err));
+    TRY(count_lone_masks(fresh, &scan.instances, INSTANCES, err));
+    TRY_IF(!fresh->n_items, fail_empty(fresh, layout, masks.n, err));
+    TRY(set_read_labels(fresh, err));
+    TRY(set_mark_drafts(fresh, err));
+    DELIVER(set, *fresh, clv_set_release(fresh));
+    release_stems(&scan.masks);
+    release_stems(&scan.instances);
     array_free(is_shared);
     path_list_release(&files);
     path_list_release(&masks);

@@ -114,11 +114,21 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
     return CLV_OK;
 }
 
-enum clv_status mask_from_values(struct clv_mask *mask, const uint8_t *values, int32_t width, int32_t height,
-                                 const struct clv_labels *labels, const char *name, struct clv_error *err)
+enum clv_status mask_check_size(int32_t width, int32_t height, const char *name, const struct mask_wanted *wanted,
+                                struct clv_error *err)
+{
+    if (wanted->width && wanted->height && (width != wanted->width || height != wanted->height))
+        return fail_fault(err, CLV_FAULT_MASK_SIZE, "%s: mask is %dx%d, image is %dx%d", name, width, height,
+                          wanted->width, wanted->height);
+    return CLV_OK;
+}
+
+enum clv_status mask_from_values(struct clv_mask *mask, const struct clv_mask *values, const struct clv_labels *labels,
+                                 const char *name, struct clv_error *err)
 {
     const struct clv_indexed_image image = {
-        .width = width, .height = height, .values = (uint8_t *)values, .bit_depth = 8};
-    FAIL_IF(width < 1 || height < 1, CLV_ERR_USAGE, "%s: a mask of %dx%d pixels", name, width, height);
+        .width = values->width, .height = values->height, .values = values->labels, .bit_depth = 8};
+    FAIL_IF(image.width < 1 || image.height < 1, CLV_ERR_USAGE, "%s: a mask of %dx%d pixels", name, image.width,
+            image.height);
     return mask_from_indexed(mask, &image, name, labels, err);
 }

@@ -13,8 +13,23 @@ static enum clv_status read_wide(struct clv_mask *mask, bool *is_wide, const cha
     if (file_map_open(&map, path, NULL) != CLV_OK)
         return CLV_OK; /* the usual reader reports why */
     *is_wide = mask_is_wide(map.bytes, map.size);
-    enum clv_status status = *is_wide ? mask_from_wide(mask, map.bytes, map.size, path, labels, wanted, err) : CLV_OK;
+    enum clv_status status = *is_wide ? mask_from_wide(mask, &map, labels, wanted, err) : CLV_OK;
     file_map_close(&map);
+    return status;
+}
+
+static enum clv_status read_mask(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
+                                 const struct mask_wanted *wanted, struct clv_error *err)
+{
+    struct clv_indexed_image image = {0};
+    bool is_wide;
+    enum clv_status status = read_wide(mask, &is_wide, path, labels, wanted, err);
+    if (is_wide)
+        return status;
+    MUST(clv_indexed_image_read(&image, path, wanted->limits, err));
+    status = mask_check_size(image.width, image.height, path, wanted, err);
+    TRY(mask_from_indexed(mask, &image, path, labels, err));
+    clv_indexed_image_release(&image);
     return status;
 }
 
@@ -22,34 +37,22 @@ enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, const str
                               int32_t expected_width, int32_t expected_height, const struct clv_image_limits *limits,
                               struct clv_error *err)
 {
-    const struct mask_wanted wanted = {expected_width, expected_height, limits};
-    struct clv_indexed_image image = {0};
-    bool is_wide;
-    enum clv_status status = read_wide(mask, &is_wide, path, labels, &wanted, err);
-    if (is_wide)
-        return status;
-    MUST(clv_indexed_image_read(&image, path, limits, err));
-    if (expected_width && expected_height && (image.width != expected_width || image.height != expected_height))
-        status = fail_fault(err, CLV_FAULT_MASK_SIZE, "%s: mask is %dx%d, image is %dx%d", path, image.width,
-                            image.height, expected_width, expected_height);
-    TRY(mask_from_indexed(mask, &image, path, labels, err));
-    clv_indexed_image_release(&image);
-    return status;
+    return read_mask(mask, path, labels, &(struct mask_wanted){expected_width, expected_height, limits}, err);
 }
 
-enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
-                                    int32_t expected_width, int32_t expected_height,
-                                    const struct clv_image_limits *limits, struct clv_error *err)
+/* The mask of a label image of objects: each of them is label 1, the rest label 0. */
+static enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, const struct clv_labels *labels,
+                                           const struct mask_wanted *wanted, struct clv_error *err)
 {
     struct integer_image image = {0};
-    enum clv_status status = integer_image_read(&image, path, limits, err);
+    enum clv_status status = integer_image_read(&image, path, wanted->limits, err);
     size_t n = (size_t)image.width * (size_t)image.height;
     uint8_t *derived = NULL;
     TRY_IF(labels->n_labels < 2 || !*labels->names[1],
            fail(err, CLV_ERR_DATA, "%s: objects without a mask are label 1, which labels.tsv does not name", path));
-    TRY_IF(expected_width && expected_height && (image.width != expected_width || image.height != expected_height),
+    TRY_IF(wanted->width && wanted->height && (image.width != wanted->width || image.height != wanted->height),
            fail(err, CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height,
-                expected_width, expected_height));
+                wanted->width, wanted->height));
     TRY_IF(!(derived = array_alloc(n, 1)), fail_memory(err));
     for (size_t p = 0; p < n && status == CLV_OK; p++)
         derived[p] = image.values[p] > 0;
@@ -60,9 +63,7 @@ enum clv_status mask_from_instances(struct clv_mask *mask, const char *path, con
 }
 
 enum clv_status item_mask_read(struct clv_mask *mask, const struct clv_item *item, const struct clv_labels *labels,
-                               int32_t expected_width, int32_t expected_height, const struct clv_image_limits *limits,
-                               struct clv_error *err)
+                               const struct mask_wanted *wanted, struct clv_error *err)
 {
-    return (item->is_derived ? mask_from_instances : clv_mask_read)(mask, item->mask, labels, expected_width,
-                                                                    expected_height, limits, err);
+    return (item->is_derived ? mask_from_instances : read_mask)(mask, item->mask, labels, wanted, err);
 }

@@ -133,23 +133,19 @@ static enum clv_status read_grey16(struct clv_indexed_image *image, const char *
     return CLV_OK;
 }
 
-enum clv_status mask_from_wide(struct clv_mask *mask, const unsigned char *bytes, size_t size, const char *name,
-                               const struct clv_labels *labels, const struct mask_wanted *wanted, struct clv_error *err)
+enum clv_status mask_from_wide(struct clv_mask *mask, const struct file_map *file, const struct clv_labels *labels,
+                               const struct mask_wanted *wanted, struct clv_error *err)
 {
+    const char *name = file->path;
     struct wide_samples wide = {0};
     const char *note = NULL;
-    enum clv_status status = png_decode_wide(&wide, bytes, size, wanted->limits, err);
+    enum clv_status status = png_decode_wide(&wide, file->bytes, file->size, wanted->limits, err);
     MUST_IF(status != CLV_OK, fail_within(err, status, name));
     struct clv_indexed_image image = {.width = wide.width, .height = wide.height, .bit_depth = 8};
     image.values = array_alloc((size_t)wide.width, (size_t)wide.height);
-    if (!image.values)
-        status = fail_memory(err);
-    else if (wanted->width && wanted->height && (wide.width != wanted->width || wide.height != wanted->height))
-        status = fail_fault(err, CLV_FAULT_MASK_SIZE, "%s: mask is %dx%d, image is %dx%d", name, wide.width,
-                            wide.height, wanted->width, wanted->height);
-    else
-        status = wide.rgba ? read_colours(&image, &note, &wide, name, labels, err)
-                           : read_grey16(&image, &note, &wide, name, err);
+    status = image.values ? mask_check_size(wide.width, wide.height, name, wanted, err) : fail_memory(err);
+    TRY(wide.rgba ? read_colours(&image, &note, &wide, name, labels, err)
+                  : read_grey16(&image, &note, &wide, name, err));
     TRY(mask_from_indexed(mask, &image, name, labels, err));
     if (status == CLV_OK && !mask->note)
         mask->note = note;

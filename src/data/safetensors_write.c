@@ -73,11 +73,20 @@ static int compare_keys(const void *a, const void *b)
     return strcmp((*(const char *const *const *)a)[0], (*(const char *const *const *)b)[0]);
 }
 
+/* The content, each list in an order of its own. */
+struct sorted {
+    const struct clv_tensor **tensors;
+    size_t n_tensors;
+    const char *const **pairs;
+    size_t n_pairs;
+};
+
 /* Both lists sorted, by name and by key. */
-static enum clv_status check_arguments(const char *path, const struct clv_tensor *const *sorted, size_t n_tensors,
-                                       const char *const *const *pairs, size_t n_metadata, struct clv_error *err)
+static enum clv_status check_arguments(const char *path, const struct sorted *self, struct clv_error *err)
 {
-    for (size_t i = 0; i < n_tensors; i++) {
+    const struct clv_tensor *const *sorted = self->tensors;
+    const char *const *const *pairs = self->pairs;
+    for (size_t i = 0; i < self->n_tensors; i++) {
         const char *name = sorted[i]->name;
         size_t bytes;
         if (strcmp(name, "__metadata__") == 0 || !text_is_utf8(name, strlen(name)))
@@ -87,7 +96,7 @@ static enum clv_status check_arguments(const char *path, const struct clv_tensor
         if (!tensor_bytes(&bytes, sorted[i]))
             return fail(err, CLV_ERR_USAGE, "%s: tensor \"%s\": type or shape out of range", path, name);
     }
-    for (size_t i = 1; i < n_metadata; i++)
+    for (size_t i = 1; i < self->n_pairs; i++)
         if (strcmp(pairs[i - 1][0], pairs[i][0]) == 0)
             return fail(err, CLV_ERR_USAGE, "%s: metadata \"%s\" is given twice", path, pairs[i][0]);
     return CLV_OK;
@@ -103,31 +112,30 @@ static void put_tensor(struct text *header, const struct clv_tensor *tensor, siz
 }
 
 /* Tensors in the order of their arrays, metadata sorted. */
-static enum clv_status put_header(struct text *header, const char *path, const struct clv_tensor *const *sorted,
-                                  size_t n_tensors, const char *const *const *pairs, size_t n_metadata,
+static enum clv_status put_header(struct text *header, const char *path, const struct sorted *self,
                                   struct clv_error *err)
 {
     const char *comma = "";
     text_put(header, "{");
-    if (n_metadata) {
+    if (self->n_pairs) {
         text_put(header, "\"__metadata__\":{");
-        for (size_t i = 0; i < n_metadata; i++) {
+        for (size_t i = 0; i < self->n_pairs; i++) {
             text_put(header, i ? "," : "");
-            text_put_json(header, pairs[i][0]);
+            text_put_json(header, self->pairs[i][0]);
             text_put(header, ":");
-            text_put_json(header, pairs[i][1]);
+            text_put_json(header, self->pairs[i][1]);
         }
         text_put(header, "}");
         comma = ",";
     }
     size_t begin = 0;
-    for (size_t i = 0; i < n_tensors; i++, comma = ",") {
+    for (size_t i = 0; i < self->n_tensors; i++, comma = ",") {
         size_t bytes = 0, end;
-        tensor_bytes(&bytes, sorted[i]);
+        tensor_bytes(&bytes, self->tensors[i]);
         if (__builtin_add_overflow(begin, bytes, &end) || end > INT64_MAX)
             return fail(err, CLV_ERR_USAGE, "%s: the tensors are too large for one file", path);
         text_put(header, comma);
-        put_tensor(header, sorted[i], begin, end);
+        put_tensor(header, self->tensors[i], begin, end);
         begin = end;
     }
     text_put(header, "}");
@@ -139,29 +147,31 @@ static enum clv_status put_header(struct text *header, const char *path, const s
 }
 
 enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const char *path,
-                              const struct clv_tensor *tensors, size_t n_tensors, const char *const (*metadata)[2],
-                              size_t n_metadata, struct clv_error *err)
+                              const struct tensors_content *content, struct clv_error *err)
 {
+    size_t n = content->n_tensors, n_pairs = content->n_metadata;
     struct text header;
     text_init(&header, TENSORS_MAX_HEADER);
-    const struct clv_tensor **sorted = array_alloc(n_tensors, sizeof *sorted);
-    const char *const **pairs = array_alloc(n_metadata, sizeof *pairs);
-    enum clv_status status = sorted && pairs ? CLV_OK : fail_memory(err);
+    struct sorted sorted = {.tensors = array_alloc(n, sizeof *sorted.tensors),
+                            .n_tensors = n,
+                            .pairs = array_alloc(n_pairs, sizeof *sorted.pairs),
+                            .n_pairs = n_pairs};
+    enum clv_status status = sorted.tensors && sorted.pairs ? CLV_OK : fail_memory(err);
     if (status != CLV_OK)
         goto done;
-    for (size_t i = 0; i < n_tensors; i++)
-        sorted[i] = &tensors[i];
-    for (size_t i = 0; i < n_metadata; i++)
-        pairs[i] = metadata[i];
-    qsort(sorted, n_tensors, sizeof *sorted, compare_names);
-    qsort(pairs, n_metadata, sizeof *pairs, compare_keys);
-    status = check_arguments(path, sorted, n_tensors, pairs, n_metadata, err);
+    for (size_t i = 0; i < n; i++)
+        sorted.tensors[i] = &content->tensors[i];
+    for (size_t i = 0; i < n_pairs; i++)
+        sorted.pairs[i] = content->metadata[i];
+    qsort(sorted.tensors, n, sizeof *sorted.tensors, compare_names);
+    qsort(sorted.pairs, n_pairs, sizeof *sorted.pairs, compare_keys);
+    status = check_arguments(path, &sorted, err);
     if (status != CLV_OK)
         goto done;
-    qsort(sorted, n_tensors, sizeof *sorted, compare_layout);
-    for (size_t i = 0; i < n_tensors; i++)
-        order[i] = (size_t)(sorted[i] - tensors);
-    status = put_header(&header, path, sorted, n_tensors, pairs, n_metadata, err);
+    qsort(sorted.tensors, n, sizeof *sorted.tensors, compare_layout);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (size_t)(sorted.tensors[i] - content->tensors);
+    status = put_header(&header, path, &sorted, err);
     TRY(file_create(writer, path, err));
     if (status != CLV_OK)
         goto done;
@@ -169,7 +179,7 @@ enum clv_status tensors_begin(struct file_writer *writer, size_t *order, const c
     fwrite(&length, sizeof length, 1, writer->stream);
     fwrite(header.bytes, 1, header.size, writer->stream);
 done:
-    arrays_free(sorted, pairs);
+    arrays_free(sorted.tensors, sorted.pairs);
     text_release(&header);
     return status;
 }
@@ -180,7 +190,8 @@ enum clv_status clv_tensors_write(const char *path, const struct clv_tensor *ten
     struct file_writer writer;
     size_t *order = array_alloc(n_tensors, sizeof *order);
     MUST_IF(!order, fail_memory(err));
-    enum clv_status status = tensors_begin(&writer, order, path, tensors, n_tensors, metadata, n_metadata, err);
+    const struct tensors_content content = {tensors, n_tensors, metadata, n_metadata};
+    enum clv_status status = tensors_begin(&writer, order, path, &content, err);
     if (status == CLV_OK) {
         for (size_t i = 0; i < n_tensors && !ferror(writer.stream); i++) {
             size_t bytes = 0;

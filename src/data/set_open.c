@@ -22,10 +22,7 @@ static enum clv_status read_pages(struct clv_set *set, const char *path, struct 
         status = set_add(&made, &capacity, &(struct item_fields){.name = pages.paths[i], .split = ""}, err);
     TRY(set_read_labels(&made, err));
     path_list_release(&pages);
-    if (status == CLV_OK)
-        *set = made;
-    else
-        clv_set_release(&made);
+    DELIVER(set, made, clv_set_release(&made));
     return status;
 }
 

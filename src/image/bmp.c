@@ -61,24 +61,15 @@ static enum clv_status read_size(struct bitmap *self, size_t *header, const stru
         self->top_down = height > INT32_MAX;
         height = self->top_down ? 0 - height : height;
     }
-    enum clv_status status = limits_check(width, height, limits, err);
-    if (status == CLV_OK) {
-        self->width = (int32_t)width;
-        self->height = (int32_t)height;
-    }
-    return status;
+    return size_take(&self->width, &self->height, width, height, limits, err);
 }
 
-enum clv_status bmp_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
-                         const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status bmp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
-    struct bitmap self = {.bytes = bytes, .size = size};
+    struct bitmap self = {.bytes = from->bytes, .size = from->size};
     size_t header;
-    enum clv_status status = read_size(&self, &header, limits, err);
-    if (status == CLV_OK) {
-        *width = self.width;
-        *height = self.height;
-    }
+    enum clv_status status = read_size(&self, &header, from->limits, err);
+    *head = (struct image_head){self.width, self.height, 1};
     return status;
 }
 
@@ -115,12 +106,12 @@ static enum clv_status read_palette(struct bitmap *self, size_t at, size_t heade
     return CLV_OK;
 }
 
-static enum clv_status open_bitmap(struct bitmap *self, const uint8_t *bytes, size_t size,
-                                   const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status open_bitmap(struct bitmap *self, const struct image_bytes *from, struct clv_error *err)
 {
-    size_t header = 0;
+    const uint8_t *bytes = from->bytes;
+    size_t header = 0, size = from->size;
     *self = (struct bitmap){.bytes = bytes, .size = size};
-    MUST(read_size(self, &header, limits, err));
+    MUST(read_size(self, &header, from->limits, err));
     enum clv_status status = CLV_OK;
     const uint8_t *info = bytes + FILE_HEADER;
     bool is_os2 = header == OS2_HEADER;
@@ -193,12 +184,11 @@ static void colours_of_row(uint8_t *target, const struct bitmap *self, int32_t y
     }
 }
 
-enum clv_status bmp_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
-                           const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status bmp_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
 {
     struct bitmap self;
     struct clv_image fresh = {0};
-    enum clv_status status = open_bitmap(&self, bytes, size, limits, err);
+    enum clv_status status = open_bitmap(&self, from, err);
     uint8_t *values = NULL;
     TRY(clv_image_new(&fresh, self.width, self.height, 3, err));
     TRY_IF(!(values = array_alloc((size_t)self.width, 1)), fail_memory(err));
@@ -230,12 +220,12 @@ static bool is_grey_ramp(const struct bitmap *self)
     return true;
 }
 
-enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
-                                   const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                   struct clv_error *err)
 {
     struct bitmap self;
     struct clv_indexed_image fresh = {0};
-    enum clv_status status = open_bitmap(&self, bytes, size, limits, err);
+    enum clv_status status = open_bitmap(&self, from, err);
     if (status == CLV_OK && self.bits > 8)
         status = fail(err, CLV_ERR_DATA,
                       "a BMP of %d bits a pixel; masks must have one value a pixel, of 8 bits at most", self.bits);

@@ -88,18 +88,17 @@ static enum clv_status decode(struct clv_image *image, const struct source *self
                               struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
+    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved};
     struct clv_image decoded = {0};
-    const uint8_t *bytes = self->bytes;
-    size_t size = self->size;
     int orientation = 1;
     enum clv_status status;
     switch (self->format) {
-    case FORMAT_PNG: status = png_decode(&decoded, bytes, size, &resolved, err); break;
-    case FORMAT_JPEG: status = jpeg_decode(&decoded, &orientation, bytes, size, &resolved, err); break;
-    case FORMAT_WEBP: status = webp_decode(&decoded, &orientation, bytes, size, &resolved, err); break;
-    case FORMAT_TIFF: status = tiff_decode(&decoded, &orientation, bytes, size, self->page, &resolved, err); break;
-    case FORMAT_BMP: status = bmp_decode(&decoded, bytes, size, &resolved, err); break;
-    case FORMAT_PNM: status = pnm_decode(&decoded, bytes, size, &resolved, err); break;
+    case FORMAT_PNG: status = png_decode(&decoded, &from, err); break;
+    case FORMAT_JPEG: status = jpeg_decode(&decoded, &orientation, &from, err); break;
+    case FORMAT_WEBP: status = webp_decode(&decoded, &orientation, &from, err); break;
+    case FORMAT_TIFF: status = tiff_decode(&decoded, &orientation, &from, err); break;
+    case FORMAT_BMP: status = bmp_decode(&decoded, &from, err); break;
+    case FORMAT_PNM: status = pnm_decode(&decoded, &from, err); break;
     default: status = not_readable(self, err);
     }
     TRY(image_orient(&decoded, orientation, err));
@@ -129,23 +128,22 @@ static enum clv_status size_of(int32_t *width, int32_t *height, const struct sou
                                const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
-    const uint8_t *head = self->bytes;
-    size_t size = self->size;
-    int32_t w = 0, h = 0;
-    int orientation = 1;
+    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved};
+    struct image_head head;
     enum clv_status status;
     switch (self->format) {
-    case FORMAT_PNG: status = png_size(&w, &h, head, size, &resolved, err); break;
-    case FORMAT_JPEG: status = jpeg_size(&w, &h, &orientation, head, size, &resolved, err); break;
-    case FORMAT_WEBP: status = webp_size(&w, &h, &orientation, head, size, &resolved, err); break;
-    case FORMAT_TIFF: status = tiff_size(&w, &h, &orientation, head, size, self->page, &resolved, err); break;
-    case FORMAT_BMP: status = bmp_size(&w, &h, head, size, &resolved, err); break;
-    case FORMAT_PNM: status = pnm_size(&w, &h, head, size, &resolved, err); break;
+    case FORMAT_PNG: status = png_size(&head, &from, err); break;
+    case FORMAT_JPEG: status = jpeg_size(&head, &from, err); break;
+    case FORMAT_WEBP: status = webp_size(&head, &from, err); break;
+    case FORMAT_TIFF: status = tiff_size(&head, &from, err); break;
+    case FORMAT_BMP: status = bmp_size(&head, &from, err); break;
+    case FORMAT_PNM: status = pnm_size(&head, &from, err); break;
     default: status = not_readable(self, err);
     }
     if (status == CLV_OK) {
-        *width = orientation_transposes(orientation) ? h : w;
-        *height = orientation_transposes(orientation) ? w : h;
+        bool is_turned = orientation_transposes(head.orientation);
+        *width = is_turned ? head.height : head.width;
+        *height = is_turned ? head.width : head.height;
     }
     return status;
 }
@@ -186,11 +184,12 @@ static enum clv_status decode_indexed(struct clv_indexed_image *image, const str
                                       const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
+    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved};
     switch (self->format) {
-    case FORMAT_PNG: return png_decode_indexed(image, self->bytes, self->size, &resolved, err);
-    case FORMAT_TIFF: return tiff_decode_indexed(image, self->bytes, self->size, self->page, &resolved, err);
-    case FORMAT_BMP: return bmp_decode_indexed(image, self->bytes, self->size, &resolved, err);
-    case FORMAT_PNM: return pnm_decode_indexed(image, self->bytes, self->size, &resolved, err);
+    case FORMAT_PNG: return png_decode_indexed(image, &from, err);
+    case FORMAT_TIFF: return tiff_decode_indexed(image, &from, err);
+    case FORMAT_BMP: return bmp_decode_indexed(image, &from, err);
+    case FORMAT_PNM: return pnm_decode_indexed(image, &from, err);
     case FORMAT_JPEG:
     case FORMAT_WEBP:
         return fail_fault(err, CLV_FAULT_MASK_FORMAT,

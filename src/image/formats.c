@@ -132,17 +132,12 @@ static uint32_t big_endian(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-enum clv_status png_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
-                         const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status png_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
-    FAIL_IF(size < 33 /* signature and IHDR chunk */, CLV_ERR_DATA, "corrupt PNG: truncated file");
-    if (memcmp(bytes + 8, "\0\0\0\x0dIHDR", 8) != 0)
+    FAIL_IF(from->size < 33 /* signature and IHDR chunk */, CLV_ERR_DATA, "corrupt PNG: truncated file");
+    if (memcmp(from->bytes + 8, "\0\0\0\x0dIHDR", 8) != 0)
         return fail(err, CLV_ERR_DATA, "corrupt PNG: does not begin with an IHDR chunk");
-    uint32_t w = big_endian(bytes + 16), h = big_endian(bytes + 20);
-    enum clv_status status = limits_check(w, h, limits, err);
-    if (status == CLV_OK) {
-        *width = (int32_t)w;
-        *height = (int32_t)h;
-    }
-    return status;
+    head->orientation = 1;
+    return size_take(&head->width, &head->height, big_endian(from->bytes + 16), big_endian(from->bytes + 20),
+                     from->limits, err);
 }

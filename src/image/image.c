@@ -79,6 +79,15 @@ enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_i
     return CLV_OK;
 }
 
+enum clv_status size_take(int32_t *width_px, int32_t *height_px, uint32_t width, uint32_t height,
+                          const struct clv_image_limits *limits, struct clv_error *err)
+{
+    MUST(limits_check(width, height, limits, err));
+    *width_px = (int32_t)width;
+    *height_px = (int32_t)height;
+    return CLV_OK;
+}
+
 enum clv_status writable_check(const struct clv_image *image, struct clv_error *err)
 {
     if (image->width < 1 || image->height < 1 || !image->pixels)

@@ -20,46 +20,53 @@ struct clv_image_limits limits_resolved(const struct clv_image_limits *limits);
 enum clv_status limits_check(uint32_t width, uint32_t height, const struct clv_image_limits *limits,
                              struct clv_error *err) CLV_CHECK;
 
-/* Header only; *orientation is the EXIF tag, 1..8, still to be applied. */
-enum clv_status png_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
-                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status jpeg_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
+/* The same, and takes them. */
+enum clv_status size_take(int32_t *width_px, int32_t *height_px, uint32_t width, uint32_t height,
                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 
-enum clv_status webp_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
-                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status tiff_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
-                          uint32_t page, const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status bmp_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
-                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status pnm_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
-                         const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+/* A file in memory, and how it is to be decoded. */
+struct image_bytes {
+    const uint8_t *bytes;
+    size_t size;
+    uint32_t page;                         /* of a TIFF, from 1 */
+    const struct clv_image_limits *limits; /* resolved */
+};
+
+/* What the header alone says. */
+struct image_head {
+    int32_t width, height;
+    int orientation; /* the EXIF tag, 1..8, still to be applied */
+};
+enum clv_status png_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
+enum clv_status jpeg_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
+
+enum clv_status webp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
+enum clv_status tiff_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
+enum clv_status bmp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
+enum clv_status pnm_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
 
 /* Whole images, 3 channels. */
-enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
-                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
-                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status png_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
+enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                            struct clv_error *err) CLV_CHECK;
 
-enum clv_status webp_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
-                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status tiff_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size, uint32_t page,
-                            const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status bmp_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
-                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
-                           const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status webp_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                            struct clv_error *err) CLV_CHECK;
+enum clv_status tiff_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                            struct clv_error *err) CLV_CHECK;
+enum clv_status bmp_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
+enum clv_status pnm_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
 
 /* Label values as they are stored; what shows the darker of two inks has the smaller one. */
-enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
-                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status png_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                   struct clv_error *err) CLV_CHECK;
 
-enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size, uint32_t page,
-                                    const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
-                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
-enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
-                                   const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                    struct clv_error *err) CLV_CHECK;
+enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                   struct clv_error *err) CLV_CHECK;
+enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                   struct clv_error *err) CLV_CHECK;
 
 /* The samples of a PNG that is neither palette nor grey of up to 8 bits, for masks: grey16[height][width] of 16-bit
  * grey, or rgba[height][width][4] with 8 bits each; array_free the one that is not NULL. */
@@ -82,8 +89,7 @@ enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, siz
 
 /* Whole numbers of 8, 16 or 32 bits as they are stored, the orientation applied: values[height][width], array_free
  * them. */
-enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const uint8_t *bytes,
-                                     size_t size, uint32_t page, const struct clv_image_limits *limits,
+enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const struct image_bytes *from,
                                      struct clv_error *err) CLV_CHECK;
 
 /* samples[height][width][2], the most significant byte first; all or nothing. */
@@ -209,10 +215,9 @@ struct tiff_file {
     uint16_t bits, n_samples, photometric, orientation, format;
 };
 
-/* Page `page`, from 1, of a file in memory, which is not copied: *self must not move until tiff_close, which ends it
+/* A page of a file in memory, which is not copied: *self must not move until tiff_close, which ends it
  * whatever comes back. CLV_ERR_DATA, naming what: no such page, no size, sizes over the (resolved) limits. */
-enum clv_status tiff_open(struct tiff_file *self, const uint8_t *bytes, size_t size, uint32_t page,
-                          const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
 void tiff_close(struct tiff_file *self);
 
 /* CLV_ERR_DATA with libtiff's first words, one line whatever the file put into them. */
@@ -244,8 +249,16 @@ enum clv_status image_resize_part(struct clv_image *target, const struct image_p
                                   const struct clv_image *source, const struct image_part *from,
                                   struct clv_error *err) CLV_CHECK;
 
+/* A mask that is written. */
+struct label_image {
+    int32_t width, height;
+    const uint8_t *labels;       /* [height][width] */
+    const uint8_t (*palette)[3]; /* [palette_size]; none: grey */
+    int palette_size;            /* 0..256 */
+};
+
 /* What clv_png_write_labels writes, into memory: *bytes is to be freed with clv_free. */
-enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, int32_t width, int32_t height, const uint8_t *labels,
-                                  const uint8_t (*palette)[3], int palette_size, struct clv_error *err) CLV_CHECK;
+enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, const struct label_image *image,
+                                  struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -10,15 +10,14 @@ void integer_image_release(struct integer_image *image)
     *image = (struct integer_image){0};
 }
 
-static enum clv_status decode_png(struct integer_image *image, const uint8_t *bytes, size_t size,
-                                  const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status decode_png(struct integer_image *image, const struct image_bytes *from, struct clv_error *err)
 {
     enum { COLOUR_TYPE_AT = 25, PALETTE = 3 };
     struct clv_indexed_image indexed = {0};
     struct png_grey grey = {0};
-    bool has_palette = size > COLOUR_TYPE_AT && bytes[COLOUR_TYPE_AT] == PALETTE;
-    MUST(has_palette ? png_decode_indexed(&indexed, bytes, size, limits, err)
-                     : png_decode_grey(&grey, bytes, size, limits, err));
+    bool has_palette = from->size > COLOUR_TYPE_AT && from->bytes[COLOUR_TYPE_AT] == PALETTE;
+    MUST(has_palette ? png_decode_indexed(&indexed, from, err)
+                     : png_decode_grey(&grey, from->bytes, from->size, from->limits, err));
     *image = (struct integer_image){.width = has_palette ? indexed.width : grey.width,
                                     .height = has_palette ? indexed.height : grey.height};
     size_t n = (size_t)image->width * (size_t)image->height;
@@ -47,12 +46,12 @@ enum clv_status integer_image_read(struct integer_image *image, const char *path
     array_free(file);
     if (status != CLV_OK)
         return status;
+    const struct image_bytes from = {map.bytes, map.size, page, &resolved};
     enum image_format kind = image_format(&format, map.bytes, map.size);
     if (kind == FORMAT_PNG)
-        status = decode_png(&fresh, map.bytes, map.size, &resolved, err);
+        status = decode_png(&fresh, &from, err);
     else if (kind == FORMAT_TIFF)
-        status =
-            tiff_decode_integers(&fresh.values, &fresh.width, &fresh.height, map.bytes, map.size, page, &resolved, err);
+        status = tiff_decode_integers(&fresh.values, &fresh.width, &fresh.height, &from, err);
     else
         status = fail(err, CLV_ERR_DATA, "%s; objects are numbers of 8 or 16 bits in a PNG, or up to 32 in a TIFF",
                       format ? format : "no image");

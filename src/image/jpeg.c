@@ -154,16 +154,12 @@ static void reader_close(struct reader *reader)
     arrays_free(reader->inks, reader->pixels);
 }
 
-enum clv_status jpeg_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
-                          const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status jpeg_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     struct reader reader;
-    enum clv_status status = reader_open(&reader, bytes, size, limits, err);
-    if (status == CLV_OK) {
-        *width = (int32_t)reader.jpeg.image_width;
-        *height = (int32_t)reader.jpeg.image_height;
-        *orientation = reader.orientation;
-    }
+    enum clv_status status = reader_open(&reader, from->bytes, from->size, from->limits, err);
+    *head =
+        (struct image_head){(int32_t)reader.jpeg.image_width, (int32_t)reader.jpeg.image_height, reader.orientation};
     reader_close(&reader);
     return status;
 }
@@ -206,16 +202,16 @@ static void read_pixels(struct reader *reader)
     jpeg_finish_decompress(jpeg);
 }
 
-enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
-                            const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status jpeg_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                            struct clv_error *err)
 {
     struct reader reader;
-    enum clv_status status = reader_open(&reader, bytes, size, limits, err);
+    enum clv_status status = reader_open(&reader, from->bytes, from->size, from->limits, err);
     if (status != CLV_OK)
         goto done;
-    int n_scans = count_scans(bytes, size);
-    if (n_scans > limits->max_jpeg_scans) {
-        status = fail(err, CLV_ERR_DATA, "%d scans; the limit is %d", n_scans, limits->max_jpeg_scans);
+    int n_scans = count_scans(from->bytes, from->size);
+    if (n_scans > from->limits->max_jpeg_scans) {
+        status = fail(err, CLV_ERR_DATA, "%d scans; the limit is %d", n_scans, from->limits->max_jpeg_scans);
         goto done;
     }
     size_t width = reader.jpeg.image_width, height = reader.jpeg.image_height;

@@ -170,11 +170,13 @@ static void reader_close(struct job *job)
 }
 
 /* Opens and reads up to the pixels. Whatever comes back, reader_close ends it. */
-static enum clv_status reader_open(struct job *job, const uint8_t *bytes, size_t size,
-                                   const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status reader_open(struct job *job, const struct image_bytes *from, struct clv_error *err)
 {
-    *job = (struct job){.input = bytes, .input_size = size, .range = limits};
-    MUST(png_size(&job->width, &job->height, bytes, size, limits, err));
+    struct image_head head;
+    *job = (struct job){.input = from->bytes, .input_size = from->size, .range = from->limits};
+    MUST(png_size(&head, from, err));
+    job->width = head.width;
+    job->height = head.height;
     job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, on_alloc, on_free);
     if (job->png)
         job->info = png_create_info_struct(job->png);
@@ -260,11 +262,10 @@ static void paint(struct clv_image *image, const struct job *job)
     }
 }
 
-enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
-                           const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status png_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
 {
     struct job job;
-    enum clv_status status = reader_open(&job, bytes, size, limits, err);
+    enum clv_status status = reader_open(&job, from, err);
     TRY(reader_samples(&job, err));
     TRY_IF(job.sample_channels != 3, clv_image_new(image, job.width, job.height, 3, err));
     if (status == CLV_OK && job.sample_channels != 3) {
@@ -277,15 +278,15 @@ enum clv_status png_decode(struct clv_image *image, const uint8_t *bytes, size_t
     return status;
 }
 
-enum clv_status png_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
-                                   const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status png_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                   struct clv_error *err)
 {
     static const char *const kinds[] = {[PNG_COLOR_TYPE_GRAY] = "a 16-bit grey", /* of those that are not indexed */
                                         [PNG_COLOR_TYPE_GRAY_ALPHA] = "a grey and alpha",
                                         [PNG_COLOR_TYPE_RGB] = "an RGB",
                                         [PNG_COLOR_TYPE_RGB_ALPHA] = "an RGBA"};
     struct job job;
-    enum clv_status status = reader_open(&job, bytes, size, limits, err);
+    enum clv_status status = reader_open(&job, from, err);
     TRY_IF(!is_indexed(&job),
            fail(err, CLV_ERR_DATA, "%s PNG; masks must be 8-bit grey or palette PNG", kinds[job.colour_type]));
     TRY(reader_samples(&job, err));
@@ -309,7 +310,7 @@ enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *byt
     struct clv_image_limits raw = limits_resolved(limits);
     raw.grey16_low = 0;
     raw.grey16_high = 65534; /* a range: the two bytes come as they are */
-    enum clv_status status = reader_open(&job, bytes, size, &raw, err);
+    enum clv_status status = reader_open(&job, &(struct image_bytes){bytes, size, 1, &raw}, err);
     struct wide_samples fresh = {.width = job.width, .height = job.height};
     TRY_IF(is_indexed(&job), fail(err, CLV_ERR_USAGE, "a palette or grey PNG"));
     TRY(reader_samples(&job, err));
@@ -340,7 +341,7 @@ enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, siz
 {
     struct job job;
     uint16_t *values = NULL;
-    enum clv_status status = reader_open(&job, bytes, size, limits, err);
+    enum clv_status status = reader_open(&job, &(struct image_bytes){bytes, size, 1, limits}, err);
     TRY_IF(job.colour_type != PNG_COLOR_TYPE_GRAY,
            fail(err, CLV_ERR_DATA, "a PNG with colours, a palette or alpha; maps are grey PNG of up to 16 bits"));
     job.is_wide = status == CLV_OK && job.bit_depth == 16;
@@ -466,34 +467,36 @@ enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height
     return write_job(path, &job, CLV_OK, err);
 }
 
-static enum clv_status label_job(struct job *job, int32_t width, int32_t height, const uint8_t *labels,
-                                 const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
+static enum clv_status label_job(struct job *job, const struct label_image *image, struct clv_error *err)
 {
-    FAIL_IF(width < 1 || height < 1 || !labels, CLV_ERR_USAGE, "labels of %dx%d pixels cannot be written", width,
-            height);
+    const uint8_t *labels = image->labels;
+    int palette_size = image->palette_size;
+    FAIL_IF(image->width < 1 || image->height < 1 || !labels, CLV_ERR_USAGE, "labels of %dx%d pixels cannot be written",
+            image->width, image->height);
     FAIL_IF(palette_size < 0 || palette_size > 256, CLV_ERR_USAGE, "a palette of %d colours; it must be 0..256",
             palette_size);
-    size_t w = (size_t)width, n = palette_size ? w * (size_t)height : 0, at = first_beyond(labels, n, palette_size);
+    size_t w = (size_t)image->width, n = palette_size ? w * (size_t)image->height : 0;
+    size_t at = first_beyond(labels, n, palette_size);
     FAIL_IF(at < n, CLV_ERR_USAGE, "label %d at (%zu, %zu) has no colour; the palette has %d", labels[at], at % w,
             at / w, palette_size);
     int colour_type = palette_size ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY;
-    *job = job_of(width, height, colour_type, labels, 1, &label_plan);
-    job->palette = palette;
+    *job = job_of(image->width, image->height, colour_type, labels, 1, &label_plan);
+    job->palette = image->palette;
     job->palette_size = palette_size;
     return CLV_OK;
 }
 
-enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, int32_t width, int32_t height, const uint8_t *labels,
-                                  const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
+enum clv_status png_encode_labels(uint8_t **bytes, size_t *size, const struct label_image *image, struct clv_error *err)
 {
     struct job job;
-    MUST(label_job(&job, width, height, labels, palette, palette_size, err));
+    MUST(label_job(&job, image, err));
     return encode(bytes, size, &job, err);
 }
 
 enum clv_status clv_png_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
                                      const uint8_t (*palette)[3], int palette_size, struct clv_error *err)
 {
+    const struct label_image image = {width, height, labels, palette, palette_size};
     struct job job;
-    return write_job(path, &job, label_job(&job, width, height, labels, palette, palette_size, err), err);
+    return write_job(path, &job, label_job(&job, &image, err), err);
 }

@@ -61,23 +61,14 @@ static enum clv_status read_header(struct pnm *self, const struct clv_image_limi
     if (self->at >= self->size || !isspace(self->bytes[self->at]))
         return corrupt("truncated file", err);
     self->at++; /* just one, then the samples */
-    enum clv_status status = limits_check(width, height, limits, err);
-    if (status == CLV_OK) {
-        self->width = (int32_t)width;
-        self->height = (int32_t)height;
-    }
-    return status;
+    return size_take(&self->width, &self->height, width, height, limits, err);
 }
 
-enum clv_status pnm_size(int32_t *width, int32_t *height, const uint8_t *bytes, size_t size,
-                         const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status pnm_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
-    struct pnm self = {.bytes = bytes, .size = size};
-    enum clv_status status = read_header(&self, limits, err);
-    if (status == CLV_OK) {
-        *width = self.width;
-        *height = self.height;
-    }
+    struct pnm self = {.bytes = from->bytes, .size = from->size};
+    enum clv_status status = read_header(&self, from->limits, err);
+    *head = (struct image_head){self.width, self.height, 1};
     return status;
 }
 
@@ -138,25 +129,24 @@ static enum clv_status read_row(uint16_t *samples, struct pnm *self, struct clv_
     return status;
 }
 
-static enum clv_status open_pnm(struct pnm *self, uint16_t **row, const uint8_t *bytes, size_t size,
-                                const struct clv_image_limits *limits, struct clv_error *err)
+static enum clv_status open_pnm(struct pnm *self, uint16_t **row, const struct image_bytes *from, struct clv_error *err)
 {
-    *self = (struct pnm){.bytes = bytes, .size = size};
-    enum clv_status status = read_header(self, limits, err);
+    *self = (struct pnm){.bytes = from->bytes, .size = from->size};
+    enum clv_status status = read_header(self, from->limits, err);
     TRY(check_length(self, err));
     *row = NULL;
     TRY_IF(!(*row = array_alloc(row_samples(self), sizeof **row)), fail_memory(err));
     return status;
 }
 
-enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t size,
-                           const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status pnm_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
 {
     struct pnm self;
     struct clv_image fresh = {0};
     uint16_t *row;
-    enum clv_status status = open_pnm(&self, &row, bytes, size, limits, err);
+    enum clv_status status = open_pnm(&self, &row, from, err);
     TRY(clv_image_new(&fresh, self.width, self.height, 3, err));
+    const struct clv_image_limits *limits = from->limits;
     bool is_deep_grey = self.largest > 255 && self.n_channels == 1;
     bool by_range = is_deep_grey && (limits->grey16_low > 0 || limits->grey16_high < 65535);
     uint32_t low = by_range ? (uint32_t)limits->grey16_low : 0;
@@ -172,13 +162,13 @@ enum clv_status pnm_decode(struct clv_image *image, const uint8_t *bytes, size_t
     return status;
 }
 
-enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size,
-                                   const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status pnm_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                   struct clv_error *err)
 {
     struct pnm self;
     struct clv_indexed_image fresh = {0};
     uint16_t *row;
-    enum clv_status status = open_pnm(&self, &row, bytes, size, limits, err);
+    enum clv_status status = open_pnm(&self, &row, from, err);
     if (status == CLV_OK && (self.n_channels != 1 || self.largest > 255))
         status = fail(err, CLV_ERR_DATA, "a %s PNM; masks must have one value a pixel, of 8 bits at most",
                       self.n_channels == 1 ? "16-bit grey" : "colour");

@@ -9,16 +9,11 @@
 #include "base/base.h"
 #include "image/image.h"
 
-enum clv_status tiff_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
-                          uint32_t page, const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status tiff_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     struct tiff_file self;
-    enum clv_status status = tiff_open(&self, bytes, size, page, limits, err);
-    if (status == CLV_OK) {
-        *width = (int32_t)self.width;
-        *height = (int32_t)self.height;
-        *orientation = self.orientation;
-    }
+    enum clv_status status = tiff_open(&self, from, err);
+    *head = (struct image_head){(int32_t)self.width, (int32_t)self.height, self.orientation};
     tiff_close(&self);
     return status;
 }
@@ -31,15 +26,15 @@ static bool is_plain(const struct tiff_file *self)
             self->photometric == PHOTOMETRIC_PALETTE);
 }
 
-/* A block's part of the image: rows of `stride` bytes, of samples of 1, 2, 4, 8, 16 or 32 bits. */
-static void unpack_block(uint32_t *samples, const struct tiff_file *self, const uint8_t *block, size_t stride,
-                         uint32_t left, uint32_t top, uint32_t width, uint32_t height)
+/* A block's part of the image, the first of whose samples is at `target`: rows of `stride` bytes, of samples of 1, 2, 4,
+ * 8, 16 or 32 bits. */
+static void unpack_block(uint32_t *target, const struct tiff_file *self, const uint8_t *block, size_t stride,
+                         uint32_t width, uint32_t height)
 {
     unsigned bits = self->bits;
     uint32_t largest = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
-    for (uint32_t y = 0; y < height; y++) {
+    for (uint32_t y = 0; y < height; y++, target += self->width) {
         const uint8_t *row = block + y * stride;
-        uint32_t *target = samples + (size_t)(top + y) * self->width + left;
         for (uint32_t x = 0; x < width; x++) {
             uint16_t of_two = 0;
             if (bits == 32)
@@ -89,7 +84,8 @@ static enum clv_status read_samples(uint32_t *samples, struct tiff_file *self, s
             if (n != wanted)
                 status = tiff_corrupt(self, err);
             else
-                unpack_block(samples, self, block, stride, left, top, smaller(block_width, self->width - left), height);
+                unpack_block(samples + (size_t)top * self->width + left, self, block, stride,
+                             smaller(block_width, self->width - left), height);
         }
     }
     array_free(block);
@@ -138,15 +134,15 @@ static enum clv_status read_colours(uint8_t *pixels, struct tiff_file *self, str
     return status;
 }
 
-enum clv_status tiff_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size, uint32_t page,
-                            const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status tiff_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                            struct clv_error *err)
 {
     struct tiff_file self;
     struct clv_image fresh = {0};
-    enum clv_status status = tiff_open(&self, bytes, size, page, limits, err);
+    enum clv_status status = tiff_open(&self, from, err);
     TRY(clv_image_new(&fresh, (int32_t)self.width, (int32_t)self.height, 3, err));
     if (status == CLV_OK && is_plain(&self) && self.bits == 16 && self.photometric != PHOTOMETRIC_PALETTE)
-        status = read_grey16(fresh.pixels, &self, limits, err);
+        status = read_grey16(fresh.pixels, &self, from->limits, err);
     else if (status == CLV_OK)
         status = read_colours(fresh.pixels, &self, err);
     if (status == CLV_OK) {
@@ -171,13 +167,13 @@ static void read_palette(struct clv_indexed_image *image, const struct tiff_file
             image->palette[i][c] = sample_scaled(channels[c][i], 0, 65535);
 }
 
-enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const uint8_t *bytes, size_t size, uint32_t page,
-                                    const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status tiff_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
+                                    struct clv_error *err)
 {
     struct tiff_file self;
     struct clv_indexed_image fresh = {0};
     uint32_t *samples = NULL;
-    enum clv_status status = tiff_open(&self, bytes, size, page, limits, err);
+    enum clv_status status = tiff_open(&self, from, err);
     if (status != CLV_OK)
         goto done;
     if (!is_plain(&self) || (self.bits != 1 && self.bits != 2 && self.bits != 4 && self.bits != 8)) {
@@ -206,13 +202,12 @@ done:
     return status;
 }
 
-enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const uint8_t *bytes,
-                                     size_t size, uint32_t page, const struct clv_image_limits *limits,
+enum clv_status tiff_decode_integers(int32_t **values, int32_t *width, int32_t *height, const struct image_bytes *from,
                                      struct clv_error *err)
 {
     struct tiff_file self;
     uint32_t *samples = NULL;
-    enum clv_status status = tiff_open(&self, bytes, size, page, limits, err);
+    enum clv_status status = tiff_open(&self, from, err);
     uint32_t largest = INT32_MAX;
     if (status == CLV_OK && self.format == SAMPLEFORMAT_INT && self.bits > 0 && self.bits <= 32) {
         self.format = SAMPLEFORMAT_UINT;

@@ -94,12 +94,12 @@ static enum clv_status read_shape(struct tiff_file *self, const struct clv_image
     return status == CLV_OK ? CLV_OK : fail_within(err, status, "tiles");
 }
 
-enum clv_status tiff_open(struct tiff_file *self, const uint8_t *bytes, size_t size, uint32_t page,
-                          const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from, struct clv_error *err)
 {
+    const struct clv_image_limits *limits = from->limits;
     uint64_t offset = 0;
-    *self = (struct tiff_file){.bytes = bytes, .size = size};
-    MUST(tiff_find_page(&offset, NULL, bytes, size, page, err));
+    *self = (struct tiff_file){.bytes = from->bytes, .size = from->size};
+    MUST(tiff_find_page(&offset, NULL, from->bytes, from->size, from->page, err));
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     MUST_IF(!options, fail_memory(err));
     uint64_t most = limits->max_pixels > PTRDIFF_MAX / BYTES_A_PIXEL ? PTRDIFF_MAX : limits->max_pixels * BYTES_A_PIXEL;

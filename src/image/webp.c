@@ -41,16 +41,12 @@ static enum clv_status read_features(WebPBitstreamFeatures *features, const uint
     return limits_check((uint32_t)features->width, (uint32_t)features->height, limits, err);
 }
 
-enum clv_status webp_size(int32_t *width, int32_t *height, int *orientation, const uint8_t *bytes, size_t size,
-                          const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status webp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     WebPBitstreamFeatures features;
-    enum clv_status status = read_features(&features, bytes, size, limits, err);
-    if (status == CLV_OK) {
-        *width = features.width;
-        *height = features.height;
-        *orientation = find_orientation(bytes, size);
-    }
+    enum clv_status status = read_features(&features, from->bytes, from->size, from->limits, err);
+    if (status == CLV_OK)
+        *head = (struct image_head){features.width, features.height, find_orientation(from->bytes, from->size)};
     return status;
 }
 
@@ -62,16 +58,16 @@ static enum clv_status check_length(const uint8_t *bytes, size_t size, struct cl
                : CLV_OK;
 }
 
-enum clv_status webp_decode(struct clv_image *image, int *orientation, const uint8_t *bytes, size_t size,
-                            const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status webp_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
+                            struct clv_error *err)
 {
     WebPDecoderConfig config;
     uint8_t *rgba = NULL;
     struct clv_image fresh = {0};
-    enum clv_status status = check_length(bytes, size, err);
+    enum clv_status status = check_length(from->bytes, from->size, err);
     TRY_IF(!WebPInitDecoderConfig(&config),
            fail(err, CLV_ERR_INTERNAL, "libwebp is of another version than its headers"));
-    TRY(read_features(&config.input, bytes, size, limits, err));
+    TRY(read_features(&config.input, from->bytes, from->size, from->limits, err));
     TRY(clv_image_new(&fresh, config.input.width, config.input.height, 3, err));
     if (status != CLV_OK)
         return status;
@@ -86,7 +82,7 @@ enum clv_status webp_decode(struct clv_image *image, int *orientation, const uin
     config.output.u.RGBA.rgba = has_alpha ? rgba : fresh.pixels;
     config.output.u.RGBA.stride = (int)(width * (has_alpha ? 4 : 3));
     config.output.u.RGBA.size = n * (has_alpha ? 4 : 3);
-    VP8StatusCode code = WebPDecode(bytes, size, &config);
+    VP8StatusCode code = WebPDecode(from->bytes, from->size, &config);
     WebPFreeDecBuffer(&config.output);
     if (code == VP8_STATUS_OUT_OF_MEMORY)
         status = fail_memory(err);
@@ -100,7 +96,7 @@ done:
     array_free(rgba);
     if (status == CLV_OK) {
         *image = fresh;
-        *orientation = find_orientation(bytes, size);
+        *orientation = find_orientation(from->bytes, from->size);
     } else {
         clv_image_release(&fresh);
     }

@@ -69,35 +69,6 @@ enum clv_status likelihood_of(double *value, struct likelihood *self, const stru
 enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
                             struct clv_error *err) CLV_CHECK;
 
-/* Shapes and the weights that have them, in model files: JSON members and tensors. */
-/* Names of the tensors of a stage. */
-struct weight_names {
-    const char *unary, *pairwise;
-};
-
-/* The members "n_labels":K,"n_features":d,.. without braces; the shape's form must be one that there is. */
-void shape_put_json(struct text *text, const struct clv_shape *shape);
-bool shape_has_form(const struct clv_shape *shape);
-
-/* The same members of a file's object. Only the form is checked. */
-enum clv_status shape_read(struct clv_shape *shape, const struct json_value *object, const char *path,
-                           struct clv_error *err) CLV_CHECK;
-
-/* What must hold of any shape; `name` is the file. */
-enum clv_status shape_check(const struct clv_shape *shape, const char *name, struct clv_error *err) CLV_CHECK;
-
-/* Weights w[clv_shape_size(shape)] must be finite, and couplings not negative. */
-enum clv_status weights_check(const struct clv_shape *shape, const double *w, const char *name,
-                              struct clv_error *err) CLV_CHECK;
-
-/* Weights as one tensor or two, views of them; returns how many. */
-size_t weights_tensors(struct clv_tensor tensors[2], const struct clv_shape *shape, const double *w,
-                       const struct weight_names *names);
-
-/* *w (array_free it) from a file's tensors, checked against a shape that was, and as weights_check does. */
-enum clv_status weights_read(double **w, const struct clv_shape *shape, const struct clv_tensors *tensors,
-                             const struct weight_names *names, const char *path, struct clv_error *err) CLV_CHECK;
-
 /* Records of models of both kinds, and their form in files: a JSON object of texts. */
 
 void record_release(struct clv_record *record);
@@ -147,10 +118,6 @@ enum clv_status model_marginals(double *marginals, const struct clv_model *model
 
 /* The shape of the stage that comes after a stage, with pairwise terms of that form. */
 struct clv_shape stage_next_shape(const struct clv_shape *shape, enum clv_pairwise form);
-
-/* The problem as the stage after sees it, whose shape is `next`: context_release whatever the status. */
-enum clv_status stage_context(struct context *context, const struct clv_stage *stage, const struct clv_shape *next,
-                              const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
 
 /* The field of a problem, which is checked against the shape of the model's first stage; memory of its own:
  * scored_field_release whatever the status. */

@@ -49,8 +49,10 @@ struct clv_shape stage_next_shape(const struct clv_shape *shape, enum clv_pairwi
     return next;
 }
 
-enum clv_status stage_context(struct context *context, const struct clv_stage *stage, const struct clv_shape *next,
-                              const struct clv_problem *problem, struct clv_error *err)
+/* The problem as the stage after sees it, whose shape is `next`: context_release whatever the status. */
+static enum clv_status stage_context(struct context *context, const struct clv_stage *stage,
+                                     const struct clv_shape *next, const struct clv_problem *problem,
+                                     struct clv_error *err)
 {
     int32_t n_labels = stage->shape.n_labels;
     size_t n = problem->n_nodes > 0 ? (size_t)problem->n_nodes : 0;

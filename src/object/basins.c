@@ -24,9 +24,10 @@ static int32_t peak_of(int32_t *up, int32_t at)
 }
 
 /* Pixels come from the highest to the lowest; up[pixel] leads to its peak, -1: not met. */
-static void flood(int32_t *up, const struct pixel *pixels, size_t n, const float *map, int32_t width, int32_t height,
-                  double rise)
+static void flood(int32_t *up, const struct pixel *pixels, size_t n, const struct basin_map *basins, double rise)
 {
+    const float *map = basins->values;
+    int32_t width = basins->width, height = basins->height;
     for (size_t i = 0; i < n; i++) {
         int32_t at = pixels[i].at, x = at % width, y = at / width, best = -1;
         int32_t next[4] = {y > 0 ? at - width : -1, x > 0 ? at - 1 : -1, x + 1 < width ? at + 1 : -1,
@@ -46,22 +47,22 @@ static void flood(int32_t *up, const struct pixel *pixels, size_t n, const float
     }
 }
 
-enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const float *map, const uint8_t *is_inside,
-                            int32_t width, int32_t height, double rise, struct clv_error *err)
+enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const struct basin_map *map, double rise,
+                            struct clv_error *err)
 {
-    size_t n = (size_t)width * (size_t)height, n_inside = 0;
+    size_t n = (size_t)map->width * (size_t)map->height, n_inside = 0;
     struct pixel *pixels = array_alloc(n, sizeof *pixels);
     int32_t *up = array_alloc(n, sizeof *up);
     enum clv_status status = pixels && up ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         up[i] = -1;
         regions[i] = 0;
-        if (is_inside[i])
-            pixels[n_inside++] = (struct pixel){map[i], (int32_t)i};
+        if (map->is_inside[i])
+            pixels[n_inside++] = (struct pixel){map->values[i], (int32_t)i};
     }
     if (status == CLV_OK) {
         qsort(pixels, n_inside, sizeof *pixels, compare_pixels);
-        flood(up, pixels, n_inside, map, width, height, rise);
+        flood(up, pixels, n_inside, map, rise);
         *n_regions = 0;
         for (size_t i = 0; i < n; i++)
             if (up[i] >= 0)
@@ -73,7 +74,6 @@ enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const float *m
                 regions[i] = regions[up[i]];
             }
     }
-    array_free(pixels);
-    array_free(up);
+    arrays_free(pixels, up);
     return status;
 }

@@ -15,8 +15,7 @@ void object_regions_release(struct object_regions *self)
 {
     array_free(self->regions);
     region_graph_release(&self->graph);
-    array_free(self->features);
-    array_free(self->area);
+    arrays_free(self->features, self->area);
     *self = (struct object_regions){0};
 }
 
@@ -161,9 +160,7 @@ static enum clv_status connect(struct object_regions *self, const struct inside 
     struct clv_problem problem = {.n_nodes = self->n, .n_edges = (int32_t)n_edges, .edges = (const int32_t(*)[2])edges};
     region_graph_init(&self->graph, 0);
     TRY_IF(self->n > 0, region_graph_append(&self->graph, &patch, &problem, contact, err));
-    array_free(edges);
-    array_free(contact);
-    array_free(sorted);
+    arrays_free(edges, contact, sorted);
     return status;
 }
 
@@ -231,7 +228,7 @@ enum clv_status object_regions_init(struct object_regions *self, const float *pr
     if (status == CLV_OK)
         planes.distance = planes.map + n;
     TRY(fill_map(&made, &planes, is_inside, err));
-    TRY(basins_find(made.regions, &made.n, planes.map, is_inside, width, height, RISE, err));
+    TRY(basins_find(made.regions, &made.n, &(struct basin_map){planes.map, is_inside, width, height}, RISE, err));
     if (status == CLV_OK) {
         size_t n_regions = (size_t)made.n;
         inside = array_zalloc(n_regions, sizeof *inside);
@@ -243,13 +240,7 @@ enum clv_status object_regions_init(struct object_regions *self, const float *pr
     if (status == CLV_OK)
         measure_regions(&made, inside, &planes);
     TRY(connect(&made, inside, &planes, contacts, err));
-    array_free(planes.map);
-    array_free(is_inside);
-    array_free(contacts);
-    array_free(inside);
-    if (status == CLV_OK)
-        *self = made;
-    else
-        object_regions_release(&made);
+    arrays_free(planes.map, is_inside, contacts, inside);
+    DELIVER(self, made, object_regions_release(&made));
     return status;
 }

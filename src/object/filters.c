@@ -65,8 +65,7 @@ enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t
             }
     }
     enum clv_status status = between && padded ? CLV_OK : fail_memory(err);
-    array_free(between);
-    array_free(padded);
+    arrays_free(between, padded);
     return status;
 }
 
@@ -106,9 +105,7 @@ enum clv_status filter_extremes(float *greatest, float *least, const float *in, 
             }
     }
     enum clv_status status = high && low && padded ? CLV_OK : fail_memory(err);
-    array_free(high);
-    array_free(low);
-    array_free(padded);
+    arrays_free(high, low, padded);
     return status;
 }
 

@@ -18,10 +18,16 @@
 /* Watershed of a map: every pixel of interest belongs to the peak that it leads up to, and peaks that rise less than
  * `rise` above their saddle to a higher one are one with it (the peak's dynamics, Grimaud 1992). */
 
+struct basin_map {
+    const float *values;      /* [height][width] */
+    const uint8_t *is_inside; /* [height][width] whether a pixel is of interest */
+    int32_t width, height;
+};
+
 /* regions[height][width] = 1..n_regions where is_inside, by the first pixels of the regions in row order, else 0; each
  * in one piece by sides of pixels. Of equal pixels the first counts as higher. O(pixels log pixels). */
-enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const float *map, const uint8_t *is_inside,
-                            int32_t width, int32_t height, double rise, struct clv_error *err) CLV_CHECK;
+enum clv_status basins_find(int32_t *regions, int32_t *n_regions, const struct basin_map *map, double rise,
+                            struct clv_error *err) CLV_CHECK;
 
 /* From the probabilities of ground, rim and core in each pixel to regions, the graph of those that touch, and what
  * tells at a border whether it cuts two objects: how narrow the neck is (contact and distance to the ground against
@@ -98,13 +104,6 @@ static inline struct heap_entry heap_pop(struct heap *self)
     self->entries[at] = last;
     return top;
 }
-
-/* The objects of an image of a set, if it has a file of them: the manifest's column `instances`, or instances/. *map
- * has no objects[] if there is none. width and height are the image's. With a mask of its own (item->mask, not derived)
- * objects have the labels of most of their pixels, else label 1. Errors as of clv_object_map_read and clv_mask_read. */
-enum clv_status set_instances_read(struct clv_object_map *map, const struct clv_set *set, const struct clv_item *item,
-                                   int32_t width, int32_t height, const struct clv_image_limits *limits,
-                                   struct clv_error *err) CLV_CHECK;
 
 /* mean and deviation[n_objects][n_bands] of samples[height][width][n_bands] in each object, of those that are not NAN;
  * NAN where an object has none. O(pixels x bands). */

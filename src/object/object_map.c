@@ -10,9 +10,7 @@
 
 void clv_object_map_release(struct clv_object_map *map)
 {
-    array_free(map->objects);
-    array_free(map->labels);
-    array_free(map->probability);
+    arrays_free(map->objects, map->labels, map->probability);
     *map = (struct clv_object_map){0};
 }
 
@@ -99,8 +97,7 @@ static enum clv_status renumber(struct clv_object_map *map, const char *path, st
         return fail(err, CLV_ERR_DATA, "%s: object number %d, the largest may be %d", path, largest,
                     CLV_MAX_OBJECT_NUMBER);
     int32_t *number = array_zalloc((size_t)largest + 1, sizeof *number);
-    if (!number)
-        return fail_memory(err);
+    MUST_IF(!number, fail_memory(err));
     for (size_t p = 0; p < n; p++)
         number[map->objects[p]] = 1;
     number[0] = 0;
@@ -123,10 +120,7 @@ enum clv_status clv_object_map_read(struct clv_object_map *map, const char *path
            fail(err, CLV_ERR_DATA, "%s: the objects are %dx%d, image is %dx%d", path, image.width, image.height,
                 expected_width, expected_height));
     TRY(renumber(&fresh, path, err));
-    if (status == CLV_OK)
-        *map = fresh;
-    else
-        clv_object_map_release(&fresh);
+    DELIVER(map, fresh, clv_object_map_release(&fresh));
     return status;
 }
 
@@ -171,8 +165,7 @@ enum clv_status object_map_set_labels(struct clv_object_map *map, const uint8_t 
                 majority[k] = (uint8_t)label;
             }
     }
-    array_free(count);
-    array_free(map->labels);
+    arrays_free(count, map->labels);
     map->labels = majority;
     return CLV_OK;
 }
@@ -182,8 +175,7 @@ enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_ar
 {
     size_t n = (size_t)map->width * (size_t)map->height, p = 0;
     int32_t *number = array_zalloc((size_t)map->n_objects + 1, sizeof *number), n_left = 0;
-    if (!number)
-        return fail_memory(err);
+    MUST_IF(!number, fail_memory(err));
     for (p = 0; p < n; p++)
         number[map->objects[p]]++;
     for (int32_t k = 1; k <= map->n_objects; k++)
@@ -208,23 +200,6 @@ enum clv_status clv_object_map_filter(struct clv_object_map *map, int64_t min_ar
     map->n_objects = n_left;
     array_free(number);
     return CLV_OK;
-}
-
-enum clv_status set_instances_read(struct clv_object_map *map, const struct clv_set *set, const struct clv_item *item,
-                                   int32_t width, int32_t height, const struct clv_image_limits *limits,
-                                   struct clv_error *err)
-{
-    struct clv_mask mask = {0};
-    *map = (struct clv_object_map){0};
-    if (!item->instances)
-        return CLV_OK;
-    enum clv_status status = clv_object_map_read(map, item->instances, width, height, limits, err);
-    TRY_IF(item->mask, item_mask_read(&mask, item, &set->labels, width, height, limits, err));
-    TRY_IF(item->mask, object_map_set_labels(map, mask.labels, err));
-    clv_mask_release(&mask);
-    if (status != CLV_OK)
-        clv_object_map_release(map);
-    return status;
 }
 
 /* Gives the later one of two objects that touch and have one colour the next colour; whether there were any. */
@@ -253,8 +228,7 @@ enum clv_status object_map_colour(uint8_t *colours, const struct clv_object_map 
 {
     enum { MOST_ROUNDS = 32 };
     uint8_t *colour_of = array_alloc((size_t)map->n_objects + 1, 1);
-    if (!colour_of)
-        return fail_memory(err);
+    MUST_IF(!colour_of, fail_memory(err));
     colour_of[0] = 0;
     for (int32_t k = 1; k <= map->n_objects; k++)
         colour_of[k] = (uint8_t)((k - 1) % 255 + 1);

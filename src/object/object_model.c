@@ -45,8 +45,7 @@ enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t 
     for (size_t i = 0; i < n; i++)
         n_objects = objects[i] > n_objects ? objects[i] : n_objects;
     float *innermost = array_zalloc((size_t)n_objects + 1, sizeof *innermost);
-    if (!innermost)
-        return fail_memory(err);
+    MUST_IF(!innermost, fail_memory(err));
     for (size_t i = 0; i < n; i++)
         innermost[objects[i]] = fmaxf(innermost[objects[i]], distance[i]);
     for (size_t i = 0; i < n; i++) {
@@ -170,12 +169,8 @@ enum clv_status object_model_divide(struct clv_object_map *map, const struct obj
             }
             made.objects[(size_t)y * (size_t)width + (size_t)x] = one && one->number > 0 ? one->number : 0;
         }
-    array_free(part);
-    array_free(parts);
-    if (status == CLV_OK)
-        *map = made;
-    else
-        clv_object_map_release(&made);
+    arrays_free(part, parts);
+    DELIVER(map, made, clv_object_map_release(&made));
     return status;
 }
 

@@ -290,12 +290,7 @@ enum clv_status clv_objects_measure(struct clv_object **rows, const struct clv_o
     finish(&self);
 done:
     array_free(self.sums);
-    array_free(self.line);
-    array_free(self.chain);
-    array_free(self.extents);
-    if (status == CLV_OK)
-        *rows = self.rows;
-    else
-        array_free(self.rows);
+    arrays_free(self.line, self.chain, self.extents);
+    DELIVER(rows, self.rows, array_free(self.rows));
     return status;
 }

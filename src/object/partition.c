@@ -18,8 +18,7 @@ double partition_value(const int32_t *part, const struct signed_graph *graph)
 static enum clv_status number_parts(int32_t *part, int32_t *n_parts, int32_t n_nodes, struct clv_error *err)
 {
     int32_t *number = array_alloc((size_t)n_nodes, sizeof *number), n = 0;
-    if (!number)
-        return fail_memory(err);
+    MUST_IF(!number, fail_memory(err));
     for (int32_t v = 0; v < n_nodes; v++)
         number[v] = -1;
     for (int32_t v = 0; v < n_nodes; v++) {
@@ -148,13 +147,7 @@ enum clv_status partition_greedy(int32_t *part, int32_t *n_parts, const struct s
     status = number_parts(part, n_parts, graph->n_nodes, err);
 done:
     array_free(self.ends);
-    array_free(self.same);
-    array_free(self.next);
-    array_free(self.first);
-    array_free(self.last);
-    array_free(self.joined);
-    array_free(self.edge_to);
-    array_free(self.heap.entries);
+    arrays_free(self.same, self.next, self.first, self.last, self.joined, self.edge_to, self.heap.entries);
     return status;
 }
 
@@ -347,12 +340,6 @@ enum clv_status partition_improve(int32_t *part, int32_t *n_parts, const struct 
     status = number_parts(part, n_parts, graph->n_nodes, err);
 done:
     array_free(self.row);
-    array_free(self.incident);
-    array_free(self.first);
-    array_free(self.next);
-    array_free(self.changed);
-    array_free(self.nodes);
-    array_free(self.gain);
-    array_free(pairs);
+    arrays_free(self.incident, self.first, self.next, self.changed, self.nodes, self.gain, pairs);
     return status;
 }

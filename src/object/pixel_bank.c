@@ -205,8 +205,7 @@ static enum clv_status filling_init(struct filling *self, struct pixel_bank *ban
 
 static void filling_release(struct filling *self)
 {
-    array_free(self->scratch[0]);
-    array_free(self->sides);
+    arrays_free(self->scratch[0], self->sides);
 }
 
 enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image *image, struct clv_error *err)
@@ -217,10 +216,7 @@ enum clv_status pixel_bank_init(struct pixel_bank *self, const struct clv_image 
     made.planes = array_alloc(filling.n_pixels, PIXEL_CONTEXT_SIZE * sizeof *made.planes);
     TRY(made.planes ? fill(&filling, image, err) : fail_memory(err));
     filling_release(&filling);
-    if (status == CLV_OK)
-        *self = made;
-    else
-        pixel_bank_release(&made);
+    DELIVER(self, made, pixel_bank_release(&made));
     return status;
 }
 

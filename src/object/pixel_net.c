@@ -31,8 +31,7 @@ size_t pixel_net_size(int32_t n_inputs, int32_t n_classes)
 
 void pixel_net_release(struct pixel_net *self)
 {
-    array_free(self->standard);
-    array_free(self->weights);
+    arrays_free(self->standard, self->weights);
     *self = (struct pixel_net){0};
 }
 
@@ -213,8 +212,7 @@ static enum clv_status train_copy(struct pixel_net *self, struct descent *d, siz
     memset(d->first, 0, 2 * d->size * sizeof *d->first);
     size_t n_batches = (n + BATCH - 1) / BATCH, n_steps = PASSES * n_batches, step = 0;
     for (size_t pass = 0; pass < PASSES; pass++) {
-        if (stop_requested(progress))
-            return fail(err, CLV_ERR_INTERRUPTED, "interrupted");
+        FAIL_IF(stop_requested(progress), CLV_ERR_INTERRUPTED, "interrupted");
         report_progress(progress, "learning pixels", copy * PASSES + pass, (size_t)self->n_copies * PASSES, NULL);
         rng_permutation(d->order, n, seed, RNG_STREAM(RNG_ORDER, copy * PASSES + pass));
         for (size_t from = 0; from < n; from += BATCH) {
@@ -270,11 +268,7 @@ enum clv_status pixel_net_train(struct pixel_net *self, const struct pixel_net_e
         for (size_t copy = 0; copy < (size_t)n_copies && status == CLV_OK; copy++)
             status = train_copy(&made, &d, copy, seed, progress, err);
     }
-    if (status == CLV_OK)
-        *self = made;
-    else
-        pixel_net_release(&made);
-    array_free(d.first);
-    array_free(d.order);
+    DELIVER(self, made, pixel_net_release(&made));
+    arrays_free(d.first, d.order);
     return status;
 }

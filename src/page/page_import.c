@@ -46,7 +46,8 @@ static enum clv_status show(struct page_document *document, const struct clv_box
     const struct clv_image *image = &document->image;
     if (box->outline) {
         memset(labels, 0, page_document_size(document));
-        MUST(outline_fill(labels, image->width, image->height, box->outline, entry->is_relative, label, err));
+        const struct canvas canvas = {labels, image->width, image->height, label};
+        MUST(outline_fill(&canvas, box->outline, entry->is_relative, err));
         return page_document_import(document, labels, PAGE_MASK, err);
     }
     const double corners[2][2] = {{box->x, box->y}, {box->x + box->width, box->y + box->height}};

@@ -115,8 +115,7 @@ enum clv_status refine_check_options(const struct clv_refine_options *options, s
     for (size_t k = 0; k < sizeof weights / sizeof *weights; k++)
         if (!(weights[k].value >= 0 && weights[k].value <= 1e6))
             return fail(err, CLV_ERR_USAGE, "refining: %s is %g, must be 0..1e6", weights[k].name, weights[k].value);
-    if (options->rounds < 1)
-        return fail(err, CLV_ERR_USAGE, "refining: %d rounds, must be 1 or more", options->rounds);
+    FAIL_IF(options->rounds < 1, CLV_ERR_USAGE, "refining: %d rounds, must be 1 or more", options->rounds);
     return CLV_OK;
 }
 

@@ -49,8 +49,8 @@ static enum clv_status encode_labels(struct item_images *images, enum layer laye
     for (size_t i = 0; i < (size_t)images->width * (size_t)images->height; i++)
         highest = labels[i] > highest ? labels[i] : highest;
     images->layer[layer].type = "image/png";
-    return png_encode_labels(&images->layer[layer].bytes, &images->layer[layer].size, images->width, images->height,
-                             labels, palette, highest + 1, err);
+    const struct label_image image = {images->width, images->height, labels, palette, highest + 1};
+    return png_encode_labels(&images->layer[layer].bytes, &images->layer[layer].size, &image, err);
 }
 
 /* The map in greys, and over the photo. */

@@ -41,8 +41,8 @@ static enum clv_status read_item(struct labelled_image *self, const struct refin
         return copy_image(self, &from->images[index], &from->masks[index], err);
     const struct clv_item *item = &from->set->items[index];
     MUST(clv_image_read(&self->image, item->image, from->limits, err));
-    MUST(item_mask_read(&self->truth, item, &self->model.labels, self->image.width, self->image.height, from->limits,
-                        err));
+    const struct mask_wanted wanted = {self->image.width, self->image.height, from->limits};
+    MUST(item_mask_read(&self->truth, item, &self->model.labels, &wanted, err));
     return item_maps_open(&self->maps, &self->model.recipe, from->set, item, from->limits, err);
 }
 

@@ -231,7 +231,8 @@ static enum clv_status couple(struct raster_cut *self, const struct region_graph
     }
     if (status == CLV_OK) {
         int32_t n_channels = (int32_t)(tiles[0]->bytes[TILE_MEANS] / sizeof *means / (size_t)n_first);
-        tile_edges_fill(features, &edges, regions, &problem, means, n_channels, &model->recipe, &self->at);
+        const struct edge_ends ends = {regions, &problem, means, n_channels};
+        tile_edges_fill(features, &edges, &ends, &self->at);
         status = clv_problem_check(&problem, &model->shape, err);
     }
     if (status == CLV_OK)

@@ -22,7 +22,7 @@ enum clv_status raster_window_read(struct raster_window *window, struct raster_c
     window->values = array_alloc((size_t)at->width * (size_t)at->height, (size_t)raster->n_bands * sizeof(float));
     if (!window->values)
         return fail_memory(err);
-    enum clv_status status = raster_read(window->values, raster, at->left, at->top, at->width, at->height, err);
+    enum clv_status status = raster_read(window->values, raster, at, err);
     raster_forget(raster);
     return status;
 }
@@ -60,11 +60,12 @@ static enum clv_status describe(struct tile_scores *scores, const struct raster_
     struct tile_place place = tile_place(&model->recipe, self->working_width, self->working_height, k);
     struct clv_image seen = {0};
     struct map_reader bands = {0};
+    const struct view_source source = {.working = &seen, .maps = &bands};
     struct tile tile = {0};
     enum clv_status status = show(&seen, self, window, &place.seen, err);
     TRY_IF(model->recipe.n_maps,
            bands_map_part(&bands.map, &place.seen, window->values, &window->at, &self->bands, err));
-    TRY(tile_extract(&tile, &seen, &place.core, &bands, NULL, &model->recipe, &self->at, err));
+    TRY(tile_extract(&tile, &source, &place.core, &self->at, err));
     TRY(tile_scores_make(scores, &tile, &place.core, model, &self->at, err));
     tile_release(&tile);
     clv_map_release(&bands.map);

@@ -36,8 +36,8 @@ static enum clv_status score(struct tile_scores *self, const struct tile *tile, 
     int32_t(*edges)[2] = add(self, TILE_EDGES, m, sizeof *edges);
     enum clv_status status = features && unary && coupling && edges ? CLV_OK : fail_memory(err);
     if (status == CLV_OK) {
-        tile_edges_fill(features, &tile->adjacency, tile->regions, &problem, tile->map_means, tile->n_channels,
-                        &model->recipe, at);
+        const struct edge_ends ends = {tile->regions, &problem, tile->map_means, tile->n_channels};
+        tile_edges_fill(features, &tile->adjacency, &ends, at);
         problem.n_edge_features = (int32_t)p;
         problem.edge_features = features;
         memcpy(edges, tile->adjacency.edges, m * sizeof *edges);

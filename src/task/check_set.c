@@ -55,8 +55,9 @@ static enum clv_status look_at_mask(struct finding *finding, struct check *check
 {
     struct supervision *supervision = check->supervision;
     struct clv_mask mask = {0};
-    enum clv_status status = item_mask_read(&mask, &supervision->set.items[index], &supervision->set.labels,
-                                            image->width, image->height, check->limits, err);
+    const struct mask_wanted wanted = {image->width, image->height, check->limits};
+    enum clv_status status =
+        item_mask_read(&mask, &supervision->set.items[index], &supervision->set.labels, &wanted, err);
     if (status == CLV_OK && supervision->n_boxed)
         finding->box = find_box(&mask);
     size_t n_pixels = status == CLV_OK ? (size_t)mask.width * (size_t)mask.height : 0;

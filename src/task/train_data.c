@@ -123,7 +123,8 @@ static enum clv_status measure_regions(void *context, size_t index, int thread, 
     struct clv_mask mask = {0};
     struct clv_example example = {0};
     enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
-    TRY(item_mask_read(&mask, item, &self->set->labels, image.width, image.height, self->limits, err));
+    TRY(item_mask_read(&mask, item, &self->set->labels, &(struct mask_wanted){image.width, image.height, self->limits},
+                       err));
     TRY(clv_example_extract(&example, &image, self->recipe, err));
     TRY(clv_example_set_truth(&example, &mask, n_labels, err));
     double all = 0, right = 0;
@@ -263,8 +264,9 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
     if (!options->init)
         status = clv_recipe_learn(&data->recipe, images, set->n_items, options->seed, n_threads, &options->limits,
                                   options->progress, err);
-    TRY(dataset_extract_boxed(&data->dataset, &data->frames, set, boxes, box_figure, &data->recipe, n_threads,
-                              &options->limits, options->progress, err));
+    const struct extract_options how = {&data->recipe,     n_threads, &options->limits,
+                                        options->progress, boxes,     box_figure};
+    TRY(dataset_extract_boxed(&data->dataset, &data->frames, set, &how, err));
     TRY_IF(options->mirror, train_mirror_extract(data, set, options, n_threads, err));
     data->labels = set->labels;
     set->labels = (struct clv_labels){0};

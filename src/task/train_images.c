@@ -405,8 +405,9 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
 enum clv_status train_mirror_extract(struct train_data *data, const struct clv_set *set,
                                      const struct clv_train_options *options, int n_threads, struct clv_error *err)
 {
-    enum clv_status status =
-        dataset_add_mirrored(data->dataset, set, &data->recipe, n_threads, &options->limits, options->progress, err);
+    const struct extract_options how = {
+        .recipe = &data->recipe, .n_threads = n_threads, .limits = &options->limits, .progress = options->progress};
+    enum clv_status status = dataset_add_mirrored(data->dataset, set, &how, err);
     data->n_mirrored = clv_dataset_size(data->dataset) - set->n_items;
     return status;
 }

@@ -343,11 +343,11 @@ TEST(label_images_of_objects_are_masks_where_there_are_none)
     ck_assert(set.items[0].is_derived);
     ck_assert_ptr_nonnull(strstr(set.items[0].instances, "instances/a.png"));
     ck_assert_ptr_null(set.items[1].mask);
-    must(item_mask_read(&mask, &set.items[0], &set.labels, 4, 3, NULL, err));
+    must(item_mask_read(&mask, &set.items[0], &set.labels, &(struct mask_wanted){4, 3, NULL}, err));
     ck_assert_mem_eq(mask.labels, "\0\0\1\1\0\0\1\0\0\0\0\1", 12);
     clv_mask_release(&mask);
     must_fail(CLV_ERR_DATA, "a.png: the objects are 4x3, image is 4x4",
-              item_mask_read(&mask, &set.items[0], &set.labels, 4, 4, NULL, err));
+              item_mask_read(&mask, &set.items[0], &set.labels, &(struct mask_wanted){4, 4, NULL}, err));
     clv_set_release(&set);
     static const char manifest[] = "image\tmask\tinstances\na\t\ti.png\nb\tm.png\ti.png\nc\t\t\n";
     put("manifest.tsv", manifest, strlen(manifest));

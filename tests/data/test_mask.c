@@ -22,7 +22,7 @@ static void expect_labels(const uint8_t values[4], int bit_depth, int palette_si
     ck_assert_int_eq(mask.note != NULL, noted);
     clv_mask_release(&mask);
 }
-#define four(a, b, c, d) ((const uint8_t[4]){a, b, c, d})
+#define four(a, b, c, d) ((uint8_t[4]){a, b, c, d})
 
 TEST(two_labels_without_names_are_found_by_their_values)
 {
@@ -49,20 +49,20 @@ TEST(arrays_are_read_as_grey_files_are)
     struct clv_labels labels = {0};
     struct clv_mask mask = {0};
     must(clv_labels_binary(&labels, err));
-    must(mask_from_values(&mask, four(0, 255, 255, 0), 2, 2, &labels, "mask 3", err));
+    must(mask_from_values(&mask, &(struct clv_mask){2, 2, four(0, 255, 255, 0), NULL}, &labels, "mask 3", err));
     ck_assert_mem_eq(mask.labels, four(0, 1, 1, 0), 4);
     ck_assert(mask.width == 2 && mask.height == 2 && strstr(mask.note, "black and white"));
     clv_mask_release(&mask);
-    must(mask_from_values(&mask, four(0, 1, 255, 0), 4, 1, &labels, "mask 3", err));
+    must(mask_from_values(&mask, &(struct clv_mask){4, 1, four(0, 1, 255, 0), NULL}, &labels, "mask 3", err));
     ck_assert_mem_eq(mask.labels, four(0, 1, CLV_VOID, 0), 4);
     ck_assert_ptr_null(mask.note);
     clv_mask_release(&mask);
     must_fail(CLV_ERR_DATA, "mask 3: value 2 at pixel (0, 1)",
-              mask_from_values(&mask, four(0, 1, 2, 0), 2, 2, &labels, "mask 3", err));
+              mask_from_values(&mask, &(struct clv_mask){2, 2, four(0, 1, 2, 0), NULL}, &labels, "mask 3", err));
     must_fail(CLV_ERR_USAGE, "mask 3: a mask of 0x1 pixels",
-              mask_from_values(&mask, four(0, 0, 0, 0), 0, 1, &labels, "mask 3", err));
+              mask_from_values(&mask, &(struct clv_mask){0, 1, four(0, 0, 0, 0), NULL}, &labels, "mask 3", err));
     must_fail(CLV_ERR_USAGE, "mask 3: a mask of 1x0 pixels",
-              mask_from_values(&mask, four(0, 0, 0, 0), 1, 0, &labels, "mask 3", err));
+              mask_from_values(&mask, &(struct clv_mask){1, 0, four(0, 0, 0, 0), NULL}, &labels, "mask 3", err));
     clv_labels_release(&labels);
 }
 

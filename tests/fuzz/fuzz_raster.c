@@ -28,7 +28,8 @@ FUZZ_TARGET(raster)
     double at[2];
     raster_place_at(at, &raster.place, 1, 2);
     for (int32_t y = raster.height - 1; y >= 0 && row; y -= 7) {
-        if (raster_read(row, &raster, 0, y, raster.width, 1, &error) != CLV_OK)
+        if (raster_read(row, &raster, &(struct image_part){.top = y, .width = raster.width, .height = 1}, &error) !=
+            CLV_OK)
             break;
         for (size_t i = 0; i < n; i++)
             FUZZ_CHECK(!isinf(row[i]));

@@ -166,7 +166,8 @@ static void check_window(struct raster *raster, const struct kind *kind, int lef
 {
     float *values = malloc((size_t)(width * height * kind->n_samples) * sizeof *values), *at = values;
     double largest = kind->photometric == WHITE ? (1 << kind->bits) - 1 : 0;
-    must(raster_read(values, raster, left, top, width, height, err));
+    must(raster_read(values, raster, &(struct image_part){.left = left, .top = top, .width = width, .height = height},
+                     err));
     for (int y = top; y < top + height; y++)
         for (int x = left; x < left + width; x++)
             for (int s = 0; s < kind->n_samples; s++, at++) {
@@ -211,7 +212,7 @@ TESTS(every_kind_is_read_by_windows_or_refused_by_name, 0, N_KINDS)
         }
         float *values = malloc((size_t)(WIDTH * HEIGHT * raster.n_bands) * sizeof *values);
         if (raster.width == WIDTH && raster.height == HEIGHT &&
-            raster_read(values, &raster, 0, 0, WIDTH, HEIGHT, &error) != CLV_OK)
+            raster_read(values, &raster, &(struct image_part){.width = WIDTH, .height = HEIGHT}, &error) != CLV_OK)
             ck_assert_int_ne(error.message[0], 0);
         free(values);
         raster_close(&raster);
@@ -241,7 +242,7 @@ TEST(missing_values_are_not_numbers)
     TIFFClose(tiff);
     must(raster_open(&raster, path, NULL, err));
     ck_assert_int_eq(raster.n_bands, 2);
-    must(raster_read(values, &raster, 0, 0, 4, 1, err));
+    must(raster_read(values, &raster, &(struct image_part){.width = 4, .height = 1}, err));
     raster_close(&raster);
     ck_assert(values[0] == 1 && values[1] == 2 && isnan(values[2]) && values[3] == 3 && isnan(values[4]));
     ck_assert(values[5] == 4 && isnan(values[6]) && isnan(values[7]));
@@ -291,10 +292,10 @@ TEST(arrays_are_rasters_of_the_last_dimension)
         numbers[i] = (int16_t)(i - 5);
     spill_array(path, "<i2", "2, 3, 4", numbers, sizeof numbers);
     must(raster_open(&raster, path, NULL, err));
-    must(raster_read(values, &raster, 0, 0, 3, 2, err));
+    must(raster_read(values, &raster, &(struct image_part){.width = 3, .height = 2}, err));
     for (int i = 0; i < 24; i++)
         ck_assert(values[i] == numbers[i]);
-    must(raster_read(values, &raster, 1, 1, 2, 1, err));
+    must(raster_read(values, &raster, &(struct image_part){.left = 1, .top = 1, .width = 2, .height = 1}, err));
     ck_assert(values[0] == numbers[16]);
     raster_close(&raster);
     must(clv_image_read_size(&width, &height, path, NULL, err));
@@ -316,7 +317,7 @@ TEST(files_are_bands_of_one)
     must(raster_open(&raster, here("a_red.tif"), &limits, err));
     ck_assert_int_eq(raster.n_bands, 5);
     ck_assert(!raster.is_photograph);
-    must(raster_read(values, &raster, 9, 8, 1, 1, err));
+    must(raster_read(values, &raster, &(struct image_part){.left = 9, .top = 8, .width = 1, .height = 1}, err));
     ck_assert_double_eq((double)values[0], value_at(&kinds[0], 9, 8, 0));
     ck_assert_double_eq((double)values[4], value_at(&kinds[11], 9, 8, 3));
     raster_close(&raster);
@@ -361,12 +362,13 @@ TEST(masks_lie_where_rasters_do)
     bool is_geographic;
     for (int i = 0; i < W * H; i++)
         labels[i] = (uint8_t)(i / 7 % 3);
-    must(raster_write_labels(path, W, H, labels, &by_scale, (const uint8_t(*)[3])palette, 3, err));
+    must(raster_write_labels(path, &(struct label_image){W, H, labels, (const uint8_t(*)[3])palette, 3}, &by_scale,
+                             err));
     must(clv_indexed_image_read(&back, path, NULL, err));
     ck_assert(back.width == W && back.height == H && back.palette[1][1] == 200);
     ck_assert_mem_eq(back.values, labels, W * H);
     clv_indexed_image_release(&back);
-    must(raster_write_labels(path, W, H, labels, &by_scale, NULL, 0, err));
+    must(raster_write_labels(path, &(struct label_image){W, H, labels, NULL, 0}, &by_scale, err));
     must(raster_open(&raster, path, NULL, err));
     ck_assert(raster_place_at(at, &raster.place, 10, 1) && at[0] == 441020 && at[1] == 3751290);
     ck_assert_int_eq(raster_place_epsg(&is_geographic, &raster.place), 32611);
@@ -381,7 +383,7 @@ TEST(masks_lie_where_rasters_do)
         ck_assert_ptr_nonnull(strstr(said, "Origin = (440720.0"));
         ck_assert_ptr_nonnull(strstr(said, "Lower Right (  449720.000, 3735810.000)"));
         free(said);
-        must(raster_write_labels(path, W, H, labels, &by_matrix, NULL, 0, err));
+        must(raster_write_labels(path, &(struct label_image){W, H, labels, NULL, 0}, &by_matrix, err));
         ck_assert_int_eq(run_command(&said, "gdalinfo %s", path), 0);
         ck_assert_ptr_nonnull(strstr(said, "500000, 10, 2"));
         free(said);
@@ -400,7 +402,8 @@ TEST(every_page_has_its_own_size_and_tiles)
         must(clv_image_new(&page, sizes[k][0], sizes[k][1], 1, err));
         for (int i = 0; i < page.width * page.height; i++)
             page.pixels[i] = (uint8_t)(i / (7 + k) % 250);
-        must(raster_writer_add_page(&writer, path, &page, 3, NULL, 0, err));
+        must(raster_writer_add_page(&writer, path, &(struct label_image){page.width, page.height, page.pixels, NULL, 0},
+                                    3, err));
         clv_image_release(&page);
     }
     must(raster_writer_commit(&writer, err));

@@ -35,7 +35,8 @@ static void make_files(void)
         for (int y = 0; y < HEIGHT; y++)
             for (int x = 0; x < WIDTH; x++)
                 values[y][x] = value_at(band, x, y);
-        must(raster_write_labels(here("%d.tif", band), WIDTH, HEIGHT, &values[0][0], &place, NULL, 0, err));
+        must(raster_write_labels(here("%d.tif", band), &(struct label_image){WIDTH, HEIGHT, &values[0][0], NULL, 0},
+                                 &place, err));
     }
     const char *vrt = formatted(
         "<VRTDataset rasterXSize=\"%d\" rasterYSize=\"%d\"><SRS>EPSG:32611</SRS>"
@@ -66,7 +67,8 @@ static void expect_both(const char *path, bool has_no_data)
     for (int left = 0; left < WIDTH; left += 25)
         for (int top = 0; top < HEIGHT; top += 40) {
             int width = WIDTH - left < 25 ? WIDTH - left : 25, height = HEIGHT - top < 40 ? HEIGHT - top : 40;
-            must(raster_read(&values[0][0], &raster, left, top, width, height, err));
+            must(raster_read(&values[0][0], &raster,
+                             &(struct image_part){.left = left, .top = top, .width = width, .height = height}, err));
             for (int p = 0; p < width * height; p++)
                 for (int b = 0; b < 2; b++) {
                     int value = value_at(b, left + p % width, top + p / width);
@@ -132,7 +134,8 @@ TEST(what_gdal_cannot_read_is_refused_by_its_word)
     const char *path = here("both.vrt");
     run_here("rm 1.tif");
     must(raster_open(&raster, path, NULL, err));
-    must_fail(CLV_ERR_DATA, "both.vrt: GDAL cannot read it", raster_read(values, &raster, 0, 0, 2, 1, err));
+    must_fail(CLV_ERR_DATA, "both.vrt: GDAL cannot read it",
+              raster_read(values, &raster, &(struct image_part){.width = 2, .height = 1}, err));
     raster_close(&raster);
     char *vrt = slurp(path, &size);
     for (size_t end = 12; end < size; end += 17) { /* cut off anywhere */

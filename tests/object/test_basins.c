@@ -15,16 +15,16 @@ TEST(peaks_are_one_region_unless_they_rise_enough)
     uint8_t inside[9];
     int32_t regions[9], n;
     memset(inside, 1, sizeof inside);
-    must(basins_find(regions, &n, map, inside, 9, 1, 0, err));
+    must(basins_find(regions, &n, &(struct basin_map){map, inside, 9, 1}, 0, err));
     static const int32_t each[] = {1, 1, 1, 2, 2, 3, 3, 4, 4};
     ck_assert_int_eq(n, 4);
     ck_assert_mem_eq(regions, each, 3 * sizeof *regions);
-    must(basins_find(regions, &n, map, inside, 9, 1, 2.5, err)); /* 4 rises by 2 above 2 */
+    must(basins_find(regions, &n, &(struct basin_map){map, inside, 9, 1}, 2.5, err)); /* 4 rises by 2 above 2 */
     ck_assert_int_eq(n, 3);
     ck_assert_int_eq(regions[1], regions[3]);
     ck_assert_int_ne(regions[6], regions[8]);
     inside[4] = 0;
-    must(basins_find(regions, &n, map, inside, 9, 1, 100, err));
+    must(basins_find(regions, &n, &(struct basin_map){map, inside, 9, 1}, 100, err));
     ck_assert_int_eq(n, 2);
     ck_assert_int_eq(regions[4], 0);
 }
@@ -39,8 +39,8 @@ TEST(regions_are_in_one_piece_and_numbered_by_their_first_pixels)
             map[i] = (float)rng_below(round, 1, i, 8);
             inside[i] = rng_below(round, 2, i, 5) > 0;
         }
-        must(basins_find(regions, &n, map, inside, WIDTH, HEIGHT, 0, err));
-        must(basins_find(regions, &merged, map, inside, WIDTH, HEIGHT, 3, err));
+        must(basins_find(regions, &n, &(struct basin_map){map, inside, WIDTH, HEIGHT}, 0, err));
+        must(basins_find(regions, &merged, &(struct basin_map){map, inside, WIDTH, HEIGHT}, 3, err));
         ck_assert_int_le(merged, n);
         int32_t pieces[N], first[N + 1] = {0}, changed = 1;
         for (int32_t i = 0; i < N; i++) {

@@ -94,7 +94,7 @@ int main(void)
     struct codebook_options options = {.n_words = N_WORDS, .n_iterations = 5, .seed = 1};
     struct clv_codebook codebook = {0};
     struct clv_error err;
-    stop_on(codebook_learn(&codebook, NULL, descriptors, n, &options, NULL, &err), &err);
+    stop_on(codebook_learn(&codebook, NULL, descriptors, n, &options, &err), &err);
 
     float *x = to_floats(descriptors, n_theirs * SIZE), *centres = to_floats(codebook.centres, N_WORDS * SIZE);
     int32_t *ours = malloc(n * sizeof *ours);

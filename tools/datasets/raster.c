@@ -143,8 +143,10 @@ static int score(const char *truth_path, const char *mask_path, int32_t tile)
         values[k] = malloc((size_t)truth.width * SIDE * 3 * sizeof **values);
     for (int32_t top = 0; top < truth.height; top += SIDE) {
         int32_t rows = truth.height - top < SIDE ? truth.height - top : SIDE;
-        if (raster_read(values[0], &truth, 0, top, truth.width, rows, &error) ||
-            raster_read(values[1], &mask, 0, top, truth.width, rows, &error))
+        if (raster_read(values[0], &truth, &(struct image_part){.top = top, .width = truth.width, .height = rows},
+                        &error) ||
+            raster_read(values[1], &mask, &(struct image_part){.top = top, .width = truth.width, .height = rows},
+                        &error))
             return fprintf(stderr, "%s\n", error.message), 65;
         raster_forget(&truth);
         raster_forget(&mask);

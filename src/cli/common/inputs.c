@@ -409,7 +409,8 @@ enum clv_status input_read_mask(struct clv_mask *mask, const struct input *item,
                                 struct clv_error *err)
 {
     const struct clv_item truth = {.mask = item->mask, .is_derived = item->is_derived};
-    return item_mask_read(mask, &truth, labels, expected_width, expected_height, limits, err);
+    const struct mask_wanted wanted = {expected_width, expected_height, limits};
+    return item_mask_read(mask, &truth, labels, &wanted, err);
 }
 
 enum clv_status inputs_add_dataset(struct input_list *list, const struct clv_dataset *dataset, struct clv_error *err)

@@ -40,7 +40,8 @@ static enum clv_status draw(struct import_objects *objects, const struct clv_ima
             all.first_y = own.first_y < all.first_y ? own.first_y : all.first_y;
             all.end_x = own.end_x > all.end_x ? own.end_x : all.end_x;
             all.end_y = own.end_y > all.end_y ? own.end_y : all.end_y;
-            status = outline_fill(objects->layer, width, height, entry->boxes[k].outline, entry->is_relative, 1, err);
+            const struct canvas canvas = {objects->layer, width, height, 1};
+            status = outline_fill(&canvas, entry->boxes[k].outline, entry->is_relative, err);
         }
         uint8_t value = box->outline->is_void ? CLV_VOID : values[box->label];
         bool is_crowd = box->outline->is_crowd || box->outline->is_void;

@@ -213,8 +213,8 @@ static enum clv_status score_one(void *context, size_t index, int thread, struct
     struct clv_mask truth = {0}, prediction = {0};
     FAIL_IF(stop_requested(task->progress), CLV_ERR_INTERRUPTED, "interrupted");
     char *path = score_prediction_path(task, index);
-    enum clv_status status =
-        path ? item_mask_read(&truth, &item, task->labels, 0, 0, task->limits, err) : fail_memory(err);
+    const struct mask_wanted wanted = {.limits = task->limits};
+    enum clv_status status = path ? item_mask_read(&truth, &item, task->labels, &wanted, err) : fail_memory(err);
     if (status == CLV_OK)
         scored->figure = figure_of_item(&truth, &item, task->limits);
     TRY(clv_mask_read(&prediction, path, task->predicted ? task->predicted : task->labels, 0, 0, task->limits, err));

@@ -57,8 +57,8 @@ static enum clv_status write_rows(struct raster_writer *writer, struct raster_cu
         int32_t rows = cut->height - top < step ? cut->height - top : step;
         status = cut->refined_px ? raster_cut_refine(labels, cut, top, rows, err)
                                  : raster_cut_paint(labels, cut, top, rows, err);
-        const int32_t window[4] = {0, top, cut->width, rows};
-        TRY(raster_void_labels(labels, width, &cut->rasters[0], window, err));
+        const struct image_part window = {.top = top, .width = cut->width, .height = rows};
+        TRY(raster_void_labels(labels, &cut->rasters[0], &window, err));
         raster_forget(&cut->rasters[0]);
         if (is_binary && status == CLV_OK)
             mask_file_to_binary(labels, (size_t)rows * width);
@@ -78,8 +78,9 @@ static enum clv_status write_mask(struct raster_cut *cut, const struct work *wor
     enum mask_form form = (enum mask_form)job->run->options->mask_form;
     struct raster_place place = cut->rasters[0].place;
     const uint8_t(*palette)[3] = mask_file_palette(&n, form, &job->run->model->labels, place.may_lack_data);
+    const struct label_image mask = {cut->width, cut->height, NULL, palette, n};
     place.may_lack_data &= form != MASKS_BINARY;
-    MUST(raster_writer_open(&writer, work->output->mask, cut->width, cut->height, &place, palette, n, err));
+    MUST(raster_writer_open(&writer, work->output->mask, &mask, &place, err));
     enum clv_status status = write_rows(&writer, cut, form == MASKS_BINARY, err);
     if (status == CLV_OK)
         return raster_writer_commit(&writer, err);

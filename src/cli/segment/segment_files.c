@@ -57,20 +57,20 @@ void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *l
 }
 
 /* A TIFF where the image lies, or a PNG. */
-static enum clv_status write_labels(const char *path, const char *image, const struct clv_indexed_image *mask,
-                                    enum mask_form form, const struct clv_labels *labels, struct clv_error *err)
+static enum clv_status write_labels(const char *path, const char *image, struct label_image *mask, enum mask_form form,
+                                    const struct clv_labels *labels, struct clv_error *err)
 {
-    int n_colours;
     struct raster_place place = {0};
     bool is_tiff = text_ends_with(path, ".tif");
+    size_t n = (size_t)mask->width * (size_t)mask->height;
     if (is_tiff && image)
         raster_find_place(&place, image);
-    bool has_void = place.may_lack_data || memchr(mask->values, CLV_VOID, (size_t)mask->width * (size_t)mask->height);
-    const uint8_t(*palette)[3] = mask_file_palette(&n_colours, form, labels, has_void);
+    bool has_void = place.may_lack_data || memchr(mask->labels, CLV_VOID, n);
+    mask->palette = mask_file_palette(&mask->palette_size, form, labels, has_void);
     place.may_lack_data &= form != MASKS_BINARY;
-    enum clv_status status =
-        is_tiff ? raster_write_labels(path, mask->width, mask->height, mask->values, &place, palette, n_colours, err)
-                : clv_png_write_labels(path, mask->width, mask->height, mask->values, palette, n_colours, err);
+    enum clv_status status = is_tiff ? raster_write_labels(path, mask, &place, err)
+                                     : clv_png_write_labels(path, mask->width, mask->height, mask->labels,
+                                                            mask->palette, mask->palette_size, err);
     raster_place_release(&place);
     return status;
 }
@@ -79,13 +79,13 @@ enum clv_status mask_file_write(const char *path, const char *image, int32_t wid
                                 const uint8_t *label_of, enum mask_form form, const struct clv_labels *labels,
                                 struct clv_error *err)
 {
-    size_t n = (size_t)width * (size_t)height;
-    struct clv_indexed_image mask = {.width = width, .height = height, .values = array_copy(label_of, n, 1)};
-    enum clv_status status = mask.values ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && form == MASKS_BINARY)
-        mask_file_to_binary(mask.values, n);
+    uint8_t *values = array_copy(label_of, (size_t)width * (size_t)height, 1);
+    struct label_image mask = {.width = width, .height = height, .labels = values};
+    enum clv_status status = values ? CLV_OK : fail_memory(err);
+    if (values && form == MASKS_BINARY)
+        mask_file_to_binary(values, (size_t)width * (size_t)height);
     TRY(write_labels(path, image, &mask, form, labels, err));
-    array_free(mask.values);
+    array_free(values);
     return status;
 }
 

@@ -37,7 +37,8 @@ static enum clv_status write_pages(struct stack_file *self, struct clv_error *er
     enum clv_status status = CLV_OK;
     for (; self->next < self->n && self->waiting[self->next].pixels && status == CLV_OK; self->next++) {
         struct clv_image *page = &self->waiting[self->next];
-        status = raster_writer_add_page(&self->writer, self->options->file, page, self->n, palette, n_colours, err);
+        const struct label_image labels = {page->width, page->height, page->pixels, palette, n_colours};
+        status = raster_writer_add_page(&self->writer, self->options->file, &labels, self->n, err);
         clv_image_release(page);
     }
     return status;

@@ -136,13 +136,19 @@ enum clv_status boxes_parse_tasks(struct boxes_builder *builder, const struct js
 
 /* Members of JSON objects that the readers of annotations share. */
 
-/* A member that has to be text that is not empty; messages call the object "WHAT NUMBER". */
-enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key, const char *source,
-                               const char *what, size_t number, struct clv_error *err) CLV_CHECK;
+/* What messages call an object: "SOURCE: WHAT NUMBER". */
+struct json_place {
+    const char *source, *what;
+    size_t number;
+};
+
+/* A member that has to be text that is not empty. */
+enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key,
+                               const struct json_place *place, struct clv_error *err) CLV_CHECK;
 
 /* An image's side, 0 where the file has none. */
-enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key, const char *source,
-                               const char *what, size_t number, struct clv_error *err) CLV_CHECK;
+enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key,
+                               const struct json_place *place, struct clv_error *err) CLV_CHECK;
 
 /* An array of two numbers. */
 bool json_get_point(double point[2], const struct json_value *value);

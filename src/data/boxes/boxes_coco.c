@@ -30,11 +30,11 @@ static const struct json_value *look_up(const struct coco_table *table, int64_t 
     return found ? found->value : NULL;
 }
 
-static enum clv_status take_id(int64_t *id, const struct json_value *object, const char *key, const char *source,
-                               const char *what, size_t number, struct clv_error *err)
+static enum clv_status take_id(int64_t *id, const struct json_value *object, const char *key,
+                               const struct json_place *place, struct clv_error *err)
 {
     FAIL_IF(!json_get_int64(json_member(object, key), id), CLV_ERR_DATA,
-            "%s: %s %zu: \"%s\" is missing, or is no whole number", source, what, number, key);
+            "%s: %s %zu: \"%s\" is missing, or is no whole number", place->source, place->what, place->number, key);
     return CLV_OK;
 }
 
@@ -49,7 +49,7 @@ static enum clv_status index_table(struct coco_table *table, const struct json_v
     for (size_t i = 0; i < table->n; i++) {
         const struct json_value *value = json_element(array, i);
         table->names[i].value = value;
-        MUST(take_id(&table->names[i].id, value, "id", source, what, i + 1, err));
+        MUST(take_id(&table->names[i].id, value, "id", &(struct json_place){source, what, i + 1}, err));
     }
     qsort(table->names, table->n, sizeof *table->names, compare_names);
     for (size_t i = 1; i < table->n; i++)
@@ -146,12 +146,13 @@ static enum clv_status read_segmentation(struct clv_outline **outline, const str
 static enum clv_status add_coco_image(struct boxes_builder *builder, const struct json_value *image, size_t number,
                                       const char *source, struct clv_error *err)
 {
+    const struct json_place place = {source, "image", number};
     const char *name;
-    MUST(json_take_text(&name, image, "file_name", source, "image", number, err));
+    MUST(json_take_text(&name, image, "file_name", &place, err));
     MUST(boxes_add_image(builder, name, source, err));
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
-    MUST(json_take_side(&entry->width, image, "width", source, "image", number, err));
-    return json_take_side(&entry->height, image, "height", source, "image", number, err);
+    MUST(json_take_side(&entry->width, image, "width", &place, err));
+    return json_take_side(&entry->height, image, "height", &place, err);
 }
 
 /* What is in a bbox whose outline cannot be used is not known. */
@@ -168,6 +169,11 @@ static enum clv_status void_box(struct clv_outline **outline, const struct clv_b
     return status;
 }
 
+struct coco_file {
+    const char *source;
+    struct coco_table images, categories;
+};
+
 /* Says why an annotation is not used as it is, and whether what it marks is left out. */
 static enum clv_status say_unused(struct boxes_builder *builder, const char *source, size_t number, const char *why,
                                   bool is_void, struct clv_error *err)
@@ -177,13 +183,15 @@ static enum clv_status say_unused(struct boxes_builder *builder, const char *sou
 }
 
 static enum clv_status add_annotation(struct boxes_builder *builder, const struct json_value *annotation, size_t number,
-                                      const struct coco_table *images, const struct coco_table *categories,
-                                      const char *source, struct clv_error *err)
+                                      const struct coco_file *file, struct clv_error *err)
 {
+    const struct coco_table *categories = &file->categories;
+    const char *source = file->source;
     int64_t image_id, category_id, is_crowd = 0;
     struct clv_box box = {.place = number};
-    enum clv_status status = take_id(&image_id, annotation, "image_id", source, "annotation", number, err);
-    const struct json_value *image = status == CLV_OK ? look_up(images, image_id) : NULL;
+    enum clv_status status =
+        take_id(&image_id, annotation, "image_id", &(struct json_place){source, "annotation", number}, err);
+    const struct json_value *image = status == CLV_OK ? look_up(&file->images, image_id) : NULL;
     TRY_IF(image, add_coco_image(builder, image, number, source, err));
     if (status != CLV_OK)
         return status;
@@ -203,7 +211,8 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
         return CLV_OK;
     category = category ? category : categories->names[0].value; /* any label, which nothing gets */
     const char *label;
-    MUST(json_take_text(&label, category, "name", source, "the category of annotation", number, err));
+    MUST(json_take_text(&label, category, "name", &(struct json_place){source, "the category of annotation", number},
+                        err));
     if (json_get_int64(json_member(annotation, "iscrowd"), &is_crowd) && is_crowd && !builder->keeps_outlines)
         return boxes_skip(builder, err, "%s: annotation %zu is a crowd", source, number);
     bool has_box = get_bbox(&box, json_member(annotation, "bbox"));
@@ -243,16 +252,16 @@ static enum clv_status add_annotation(struct boxes_builder *builder, const struc
 enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct json_value *root, const char *source,
                                  struct clv_error *err)
 {
-    struct coco_table images = {0}, categories = {0};
+    struct coco_file file = {.source = source};
     const struct json_value *annotations = json_member(root, "annotations");
     size_t n = 0;
-    enum clv_status status = index_table(&images, root, "images", "image", source, err);
-    TRY(index_table(&categories, root, "categories", "category", source, err));
+    enum clv_status status = index_table(&file.images, root, "images", "image", source, err);
+    TRY(index_table(&file.categories, root, "categories", "category", source, err));
     TRY_IF(!json_get_array(annotations, &n), fail(err, CLV_ERR_DATA, "%s: \"annotations\" is no array", source));
-    for (size_t i = 0; i < images.n && status == CLV_OK; i++)
+    for (size_t i = 0; i < file.images.n && status == CLV_OK; i++)
         status = add_coco_image(builder, json_element(json_member(root, "images"), i), i + 1, source, err);
     for (size_t i = 0; i < n && status == CLV_OK; i++)
-        status = add_annotation(builder, json_element(annotations, i), i + 1, &images, &categories, source, err);
-    arrays_free(images.names, categories.names);
+        status = add_annotation(builder, json_element(annotations, i), i + 1, &file, err);
+    arrays_free(file.images.names, file.categories.names);
     return status;
 }

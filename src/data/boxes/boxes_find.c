@@ -97,26 +97,31 @@ static bool is_tail(const char *a, const char *b, bool by_stem)
            (longest == shortest || longer[longest - shortest - 1] == '/');
 }
 
-/* The one entry whose file name (or stem) is `wanted`; of several, the one whose folders agree with the image's too.
- * Those that are taken[entry] (may be NULL) do not count. */
-static enum clv_status find_by_name(const struct clv_image_boxes **found, const struct clv_boxes *boxes,
-                                    const bool *taken, const char *image, const char *wanted, bool by_stem,
-                                    struct clv_error *err)
+struct search {
+    const struct clv_boxes *boxes;
+    const bool *taken; /* [entries] that do not count; or NULL */
+    const char *image;
+};
+
+/* The one entry whose file name (or stem) is `wanted`; of several, the one whose folders agree with the image's too. */
+static enum clv_status find_by_name(const struct clv_image_boxes **found, const struct search *search,
+                                    const char *wanted, bool by_stem, struct clv_error *err)
 {
+    const struct clv_boxes *boxes = search->boxes;
     const struct clv_image_boxes *same[2] = {NULL, NULL}, *tail[2] = {NULL, NULL};
     for (size_t i = first_of_stem(boxes, wanted); i < boxes->n_images; i++) {
         const struct clv_image_boxes *entry = &boxes->images[boxes->by_stem[i]];
         const char *name = path_name(entry->image);
         if (compare_stems(name, wanted) != 0)
             break;
-        if ((!by_stem && strcmp(name, wanted) != 0) || (taken && taken[boxes->by_stem[i]]))
+        if ((!by_stem && strcmp(name, wanted) != 0) || (search->taken && search->taken[boxes->by_stem[i]]))
             continue;
         same[same[0] != NULL] = entry;
-        if (is_tail(entry->image, image, by_stem))
+        if (is_tail(entry->image, search->image, by_stem))
             tail[tail[0] != NULL] = entry;
     }
     FAIL_IF(same[1] && (!tail[0] || tail[1]), CLV_ERR_DATA, "%s: boxes of %s (%s) and of %s (%s) could both be meant",
-            image, same[0]->image, same[0]->source, same[1]->image, same[1]->source);
+            search->image, same[0]->image, same[0]->source, same[1]->image, same[1]->source);
     *found = same[1] ? tail[0] : same[0];
     return CLV_OK;
 }
@@ -128,13 +133,13 @@ static const struct clv_image_boxes *find_path(const struct clv_boxes *boxes, co
 }
 
 /* By the file name, by its stem, and by what is left of it without the "1a2b3c4d-" that Label Studio puts before. */
-static enum clv_status find_loosely(const struct clv_image_boxes **found, const struct clv_boxes *boxes,
-                                    const bool *taken, const char *image, struct clv_error *err)
+static enum clv_status find_loosely(const struct clv_image_boxes **found, const struct search *search,
+                                    struct clv_error *err)
 {
-    const char *name = last_part(image), *bare = name + boxes_upload_prefix(name);
-    enum clv_status status = find_by_name(found, boxes, taken, image, name, false, err);
-    TRY_IF(!*found, find_by_name(found, boxes, taken, image, name, true, err));
-    TRY_IF(!*found && bare != name, find_by_name(found, boxes, taken, image, bare, true, err));
+    const char *name = last_part(search->image), *bare = name + boxes_upload_prefix(name);
+    enum clv_status status = find_by_name(found, search, name, false, err);
+    TRY_IF(!*found, find_by_name(found, search, name, true, err));
+    TRY_IF(!*found && bare != name, find_by_name(found, search, bare, true, err));
     return status;
 }
 
@@ -147,7 +152,7 @@ enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struc
                                struct clv_error *err)
 {
     const struct clv_image_boxes *found = find_path(boxes, image);
-    enum clv_status status = found ? CLV_OK : find_loosely(&found, boxes, NULL, image, err);
+    enum clv_status status = found ? CLV_OK : find_loosely(&found, &(struct search){boxes, NULL, image}, err);
     if (status == CLV_OK)
         *entry = found;
     return status;
@@ -166,13 +171,14 @@ enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const str
             taken[found[i] - boxes->images] = true;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         if (!found[i])
-            status = find_by_name(&found[i], boxes, taken, images[i], last_part(images[i]), false, err);
+            status =
+                find_by_name(&found[i], &(struct search){boxes, taken, images[i]}, last_part(images[i]), false, err);
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         if (found[i])
             taken[found[i] - boxes->images] = true;
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         if (!found[i])
-            status = find_loosely(&found[i], boxes, taken, images[i], err);
+            status = find_loosely(&found[i], &(struct search){boxes, taken, images[i]}, err);
     if (status == CLV_OK && n)
         memcpy(entries, found, n * sizeof *found);
     arrays_free(taken, found);

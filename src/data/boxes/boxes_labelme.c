@@ -36,24 +36,18 @@ static enum clv_status bound_points(struct clv_box *box, const struct json_value
     return CLV_OK;
 }
 
-static enum clv_status add_polygon(struct boxes_builder *builder, const struct json_value *points, size_t n,
-                                   const struct clv_box *box, const char *label, int64_t group, const char *source,
-                                   struct clv_error *err)
+static enum clv_status read_polygon(struct clv_outline **outline, const struct json_value *points, size_t n,
+                                    size_t number, const char *source, struct clv_error *err)
 {
     double point[2];
-    struct clv_outline *outline = outline_new();
-    enum clv_status status = outline ? CLV_OK : fail_memory(err);
-    if (outline)
-        outline->group = group;
+    struct clv_outline *fresh = outline_new();
+    enum clv_status status = fresh ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++)
-        status =
-            json_get_point(point, json_element(points, i))
-                ? outline_add_point(outline, point[0], point[1], err)
-                : fail(err, CLV_ERR_DATA, "%s: shape %zu: point %zu is not two numbers", source, box->place, i + 1);
-    TRY(outline_end_polygon(outline, err));
-    if (status == CLV_OK)
-        return boxes_add_outline(builder, outline, box, label, err);
-    outline_free(outline);
+        status = json_get_point(point, json_element(points, i))
+                     ? outline_add_point(fresh, point[0], point[1], err)
+                     : fail(err, CLV_ERR_DATA, "%s: shape %zu: point %zu is not two numbers", source, number, i + 1);
+    TRY(outline_end_polygon(fresh, err));
+    DELIVER(outline, fresh, outline_free(fresh));
     return status;
 }
 
@@ -64,7 +58,7 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     const struct json_value *points = json_member(shape, "points"), *stated = json_member(shape, "shape_type");
     size_t n;
     int64_t group = 0;
-    MUST(json_take_text(&label, shape, "label", source, "shape", number, err));
+    MUST(json_take_text(&label, shape, "label", &(struct json_place){source, "shape", number}, err));
     if (stated && !json_get_text(stated, &type))
         return fail(err, CLV_ERR_DATA, "%s: shape %zu: \"shape_type\" is no text", source, number);
     bool is_rectangle = strcmp(type, "rectangle") == 0, is_circle = strcmp(type, "circle") == 0;
@@ -77,8 +71,12 @@ static enum clv_status add_shape(struct boxes_builder *builder, const struct jso
     struct clv_box box = {.place = number};
     if (json_get_int64(json_member(shape, "group_id"), &group))
         group = group > 0 ? group : group - 1; /* 0 is one, too */
-    if (!is_rectangle && !is_circle)
-        return add_polygon(builder, points, n, &box, label, group, source, err);
+    if (!is_rectangle && !is_circle) {
+        struct clv_outline *outline;
+        MUST(read_polygon(&outline, points, n, number, source, err));
+        outline->group = group;
+        return boxes_add_outline(builder, outline, &box, label, err);
+    }
     MUST(bound_points(&box, points, n, is_circle, source, err));
     return boxes_add(builder, &box, label, NULL, err);
 }
@@ -94,8 +92,9 @@ enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct 
     if (status != CLV_OK)
         return status;
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
-    status = json_take_side(&entry->width, root, "imageWidth", source, "image", 1, err);
-    TRY(json_take_side(&entry->height, root, "imageHeight", source, "image", 1, err));
+    const struct json_place place = {source, "image", 1};
+    status = json_take_side(&entry->width, root, "imageWidth", &place, err);
+    TRY(json_take_side(&entry->height, root, "imageHeight", &place, err));
     TRY_IF(!json_get_array(shapes, &n), fail(err, CLV_ERR_DATA, "%s: \"shapes\" is no array", source));
     for (size_t i = 0; status == CLV_OK && i < n; i++)
         status = add_shape(builder, json_element(shapes, i), i + 1, source, err);

@@ -3,22 +3,24 @@
 #include "base/base.h"
 
 /* A member that has to be text that is not empty. */
-enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key, const char *source,
-                               const char *what, size_t number, struct clv_error *err)
+enum clv_status json_take_text(const char **text, const struct json_value *object, const char *key,
+                               const struct json_place *place, struct clv_error *err)
 {
     if (!json_get_text(json_member(object, key), text) || !**text)
-        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is no text", source, what, number, key);
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is missing, or is no text", place->source, place->what,
+                    place->number, key);
     return CLV_OK;
 }
 
 /* An image's side, 0 where the file has none. */
-enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key, const char *source,
-                               const char *what, size_t number, struct clv_error *err)
+enum clv_status json_take_side(int32_t *side, const struct json_value *object, const char *key,
+                               const struct json_place *place, struct clv_error *err)
 {
     const struct json_value *value = json_member(object, key);
     int64_t size = 0;
     if (value && (!json_get_int64(value, &size) || size < 0 || size > INT32_MAX))
-        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is no size of an image", source, what, number, key);
+        return fail(err, CLV_ERR_DATA, "%s: %s %zu: \"%s\" is no size of an image", place->source, place->what,
+                    place->number, key);
     *side = (int32_t)size;
     return CLV_OK;
 }

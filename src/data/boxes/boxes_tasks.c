@@ -17,26 +17,24 @@ static const char *region_label(const struct json_value *value)
     return label;
 }
 
-static enum clv_status add_percent_polygon(struct boxes_builder *builder, const struct json_value *points, size_t n,
-                                           const struct clv_box *box, const char *label, const char *source,
-                                           struct clv_error *err)
+/* *outline is NULL if these are not points of a polygon. */
+static enum clv_status read_percent_polygon(struct clv_outline **outline, const struct json_value *points, size_t n,
+                                            struct clv_error *err)
 {
     double point[2];
     bool is_good = n >= 3;
-    struct clv_outline *outline = outline_new();
-    enum clv_status status = outline ? CLV_OK : fail_memory(err);
+    struct clv_outline *fresh = outline_new();
+    enum clv_status status = fresh ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK && is_good; i++) {
         is_good = json_get_point(point, json_element(points, i));
         if (is_good)
-            status = outline_add_point(outline, point[0] / 100, point[1] / 100, err);
+            status = outline_add_point(fresh, point[0] / 100, point[1] / 100, err);
     }
-    TRY_IF(is_good, outline_end_polygon(outline, err));
-    if (status == CLV_OK && is_good)
-        return boxes_add_outline(builder, outline, box, label, err);
-    outline_free(outline);
-    return status == CLV_OK
-               ? boxes_skip(builder, err, "%s: region %zu: a polygon without three points", source, box->place)
-               : status;
+    TRY_IF(is_good, outline_end_polygon(fresh, err));
+    *outline = status == CLV_OK && is_good ? fresh : NULL;
+    if (!*outline)
+        outline_free(fresh);
+    return status;
 }
 
 static enum clv_status add_region(struct boxes_builder *builder, const struct json_value *value, size_t number,
@@ -49,8 +47,12 @@ static enum clv_status add_region(struct boxes_builder *builder, const struct js
     double turned = 0, side[4];
     size_t n;
     struct clv_box box = {.place = number};
-    if (json_get_array(points, &n))
-        return add_percent_polygon(builder, points, n, &box, label, source, err);
+    if (json_get_array(points, &n)) {
+        struct clv_outline *outline;
+        MUST(read_percent_polygon(&outline, points, n, err));
+        return outline ? boxes_add_outline(builder, outline, &box, label, err)
+                       : boxes_skip(builder, err, "%s: region %zu: a polygon without three points", source, number);
+    }
     bool is_ellipse = json_member(value, "radiusX") != NULL;
     for (int i = 0; i < 4; i++)
         if (!json_get_double(json_member(value, is_ellipse ? ellipse[i] : rectangle[i]), &side[i]))

@@ -81,22 +81,19 @@ static enum clv_status add_box(struct boxes_builder *builder, char *cursor, size
     return boxes_add(builder, &box, label, NULL, err);
 }
 
-static enum clv_status add_polygon(struct boxes_builder *builder, char *cursor, size_t n_points, size_t number,
-                                   const char *label, const char *source, struct clv_error *err)
+static enum clv_status read_polygon(struct clv_outline **outline, char *cursor, size_t n_points, size_t number,
+                                    const char *source, struct clv_error *err)
 {
     double x, y;
-    const struct clv_box box = {.place = number};
-    struct clv_outline *outline = outline_new();
-    enum clv_status status = outline ? CLV_OK : fail_memory(err);
+    struct clv_outline *fresh = outline_new();
+    enum clv_status status = fresh ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < n_points && status == CLV_OK; i++) {
         status = take_share(&x, &cursor, "x", number, source, err);
         TRY(take_share(&y, &cursor, "y", number, source, err));
-        TRY(outline_add_point(outline, x, y, err));
+        TRY(outline_add_point(fresh, x, y, err));
     }
-    TRY(outline_end_polygon(outline, err));
-    if (status == CLV_OK)
-        return boxes_add_outline(builder, outline, &box, label, err);
-    outline_free(outline);
+    TRY(outline_end_polygon(fresh, err));
+    DELIVER(outline, fresh, outline_free(fresh));
     return status;
 }
 
@@ -117,8 +114,11 @@ static enum clv_status add_line(struct boxes_builder *builder, char *line, size_
     char label[16];
     snprintf(label, sizeof label, "%d", class);
     const char *name = n_classes ? builder->boxes.labels[class] : label;
-    return n > 6 ? add_polygon(builder, line, n / 2, number, name, source, err)
-                 : add_box(builder, line, number, name, source, err);
+    if (n <= 6)
+        return add_box(builder, line, number, name, source, err);
+    struct clv_outline *outline;
+    MUST(read_polygon(&outline, line, n / 2, number, source, err));
+    return boxes_add_outline(builder, outline, &(struct clv_box){.place = number}, name, err);
 }
 
 enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,

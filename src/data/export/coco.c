@@ -27,7 +27,7 @@ static enum clv_status put_runs(struct text *text, const struct contours *contou
     struct text compressed;
     uint32_t *counts;
     size_t n;
-    MUST(rle_of_object(&counts, &n, contours->object_of, contours->width, contours->height, number, bounds, err));
+    MUST(rle_of_object(&counts, &n, contours, number, bounds, err));
     text_init(&compressed, text->max);
     rle_put_compressed(&compressed, counts, n);
     text_printf(text, "{\"size\":[%d,%d],\"counts\":", contours->height, contours->width);

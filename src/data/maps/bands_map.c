@@ -13,7 +13,9 @@ static int32_t n_compared(int32_t n_bands)
     return n_bands < COMPARED ? n_bands : COMPARED;
 }
 
-int32_t bands_map_channels(int32_t n_bands)
+/* Channels of the map of so many bands: themselves, and the normalised differences (a - b) / (|a| + |b|) of all pairs
+ * of them, or of 8 that are spread evenly over more (Tucker 1979, of two). */
+static int32_t bands_map_channels(int32_t n_bands)
 {
     int32_t n = n_compared(n_bands);
     return n_bands + n * (n - 1) / 2;
@@ -105,7 +107,7 @@ static enum clv_status read_all(struct clv_map *map, struct raster *raster, cons
     for (int32_t y = 0; y < all.height && status == CLV_OK; y++) {
         seen.top = begin(y, raster->height, all.height);
         seen.height = begin(y + 1, raster->height, all.height) - seen.top;
-        status = raster_read(rows, raster, 0, seen.top, seen.width, seen.height, err);
+        status = raster_read(rows, raster, &seen, err);
         if (status == CLV_OK)
             add_row(map, y, &all, rows, &seen, bands);
     }

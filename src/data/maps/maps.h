@@ -16,10 +16,6 @@
 
 /* An image's bands as a map. */
 
-/* Channels of the map of so many bands: themselves, and the normalised differences (a - b) / (|a| + |b|) of all pairs
- * of them, or of 8 that are spread evenly over more (Tucker 1979, of two). */
-int32_t bands_map_channels(int32_t n_bands);
-
 /* *map of the raster at `path` by limits->bands, whose middles take the place of missing values; squares of pixels are
  * averaged so that it has no more than some 16 million values, or to bands->scale. CLV_ERR_USAGE without
  * limits->bands, errors of raster_open, CLV_ERR_DATA for another number of bands. O(pixels x channels). */

@@ -70,26 +70,24 @@ bool outline_suits(const struct clv_outline *outline, int32_t width, int32_t hei
            (outline->frame.width == width && outline->frame.height == height);
 }
 
-enum clv_status outline_fill(uint8_t *mask, int32_t width, int32_t height, const struct clv_outline *outline,
-                             bool is_relative, uint8_t value, struct clv_error *err)
+enum clv_status outline_fill(const struct canvas *canvas, const struct clv_outline *outline, bool is_relative,
+                             struct clv_error *err)
 {
     if (outline->counts)
-        return rle_fill(mask, width, height, &outline->frame, outline->counts, outline->n_counts, outline->order, value,
-                        err);
+        return rle_fill(canvas, &outline->frame, outline->counts, outline->n_counts, outline->order, err);
     double(*points)[2] = array_copy(outline->points, outline->n_points, sizeof *points);
     enum clv_status status = points ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < outline->n_points && points && is_relative; i++) {
-        points[i][0] *= width;
-        points[i][1] *= height;
+        points[i][0] *= canvas->width;
+        points[i][1] *= canvas->height;
     }
     size_t first = 0;
     if (outline->has_rings && status == CLV_OK)
-        status = polygon_fill(mask, width, height, (const double(*)[2])points, outline->polygon_ends,
-                              outline->n_polygons, value, err);
+        status = polygon_fill(canvas, (const double(*)[2])points, outline->polygon_ends, outline->n_polygons, err);
     for (size_t k = outline->has_rings ? outline->n_polygons : 0; k < outline->n_polygons && status == CLV_OK;
          first = outline->polygon_ends[k++]) {
         size_t n = outline->polygon_ends[k] - first;
-        status = polygon_fill(mask, width, height, (const double(*)[2])points + first, &n, 1, value, err);
+        status = polygon_fill(canvas, (const double(*)[2])points + first, &n, 1, err);
     }
     array_free(points);
     return status;

@@ -90,9 +90,10 @@ static void fill_row(uint8_t *row, int32_t width, double *x, size_t n, uint8_t v
     }
 }
 
-enum clv_status polygon_fill(uint8_t *mask, int32_t width, int32_t height, const double (*points)[2],
-                             const size_t *ring_ends, size_t n_rings, uint8_t value, struct clv_error *err)
+enum clv_status polygon_fill(const struct canvas *canvas, const double (*points)[2], const size_t *ring_ends,
+                             size_t n_rings, struct clv_error *err)
 {
+    int32_t width = canvas->width, height = canvas->height;
     for (size_t i = 0; n_rings && i < ring_ends[n_rings - 1]; i++)
         if (!isfinite(points[i][0]) || !isfinite(points[i][1]))
             return fail(err, CLV_ERR_DATA, "point %zu of a polygon is not finite", i + 1);
@@ -109,7 +110,7 @@ enum clv_status polygon_fill(uint8_t *mask, int32_t width, int32_t height, const
     if (status == CLV_OK) {
         walk_edges(points, ring_ends, n_rings, height, put_crossings, &self);
         for (size_t row = 0; row < n; row++)
-            fill_row(mask + row * (size_t)width, width, self.x + self.start[row], self.n[row], value);
+            fill_row(canvas->pixels + row * (size_t)width, width, self.x + self.start[row], self.n[row], canvas->value);
     }
     arrays_free(self.start, self.n, self.x);
     return status;

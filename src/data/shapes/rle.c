@@ -93,22 +93,22 @@ static void find_pixel(int32_t *x, int32_t *y, uint64_t at, const struct rle_fra
 }
 
 /* A rectangle of the frame: pixels first..end of lines line0..line1, where a line is a column or a row by the order. */
-static void fill_lines(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
-                       enum rle_order order, const int64_t lines[2], const int64_t pixels[2], uint8_t value)
+static void fill_lines(const struct canvas *canvas, const struct rle_frame *frame, enum rle_order order,
+                       const int64_t lines[2], const int64_t pixels[2])
 {
     const int64_t *across = order == RLE_BY_COLUMNS ? lines : pixels, *down = order == RLE_BY_COLUMNS ? pixels : lines;
     int64_t x0 = frame->left + across[0], x1 = frame->left + across[1];
     int64_t y0 = frame->top + down[0], y1 = frame->top + down[1];
     x0 = x0 > 0 ? x0 : 0;
-    x1 = x1 < width ? x1 : width;
+    x1 = x1 < canvas->width ? x1 : canvas->width;
     y0 = y0 > 0 ? y0 : 0;
-    y1 = y1 < height ? y1 : height;
+    y1 = y1 < canvas->height ? y1 : canvas->height;
     for (int64_t y = y0; y < y1 && x0 < x1; y++)
-        memset(mask + y * width + x0, value, (size_t)(x1 - x0));
+        memset(canvas->pixels + y * canvas->width + x0, canvas->value, (size_t)(x1 - x0));
 }
 
-enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
-                         const uint32_t *counts, size_t n, enum rle_order order, uint8_t value, struct clv_error *err)
+enum clv_status rle_fill(const struct canvas *canvas, const struct rle_frame *frame, const uint32_t *counts, size_t n,
+                         enum rle_order order, struct clv_error *err)
 {
     enum clv_status status = check(frame, counts, n, err);
     int64_t side = order == RLE_BY_COLUMNS ? frame->height : frame->width, at = 0;
@@ -118,8 +118,7 @@ enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const str
             int64_t line = from / side, start = from % side;
             n_lines = start || end - from < side ? 1 : (end - from) / side;
             length = side - start < end - from ? side - start : end - from;
-            fill_lines(mask, width, height, frame, order, (int64_t[]){line, line + n_lines},
-                       (int64_t[]){start, start + length}, value);
+            fill_lines(canvas, frame, order, (int64_t[]){line, line + n_lines}, (int64_t[]){start, start + length});
         }
     }
     return status;
@@ -174,9 +173,10 @@ static enum clv_status end_run(uint32_t **counts, size_t *capacity, size_t *n, u
     return CLV_OK;
 }
 
-enum clv_status rle_of_object(uint32_t **counts, size_t *n, const int32_t *object_of, int32_t width, int32_t height,
-                              int32_t object, const struct rle_frame *bounds, struct clv_error *err)
+enum clv_status rle_of_object(uint32_t **counts, size_t *n, const struct contours *contours, int32_t object,
+                              const struct rle_frame *bounds, struct clv_error *err)
 {
+    int32_t width = contours->width, height = contours->height;
     size_t capacity = 0, m = 0;
     uint64_t from = 0, total = (uint64_t)width * (uint64_t)height;
     uint32_t *fresh = NULL;
@@ -186,7 +186,7 @@ enum clv_status rle_of_object(uint32_t **counts, size_t *n, const int32_t *objec
     for (int32_t x = bounds->left; x < right; x++) {
         uint64_t column = (uint64_t)x * (uint64_t)height;
         for (int32_t y = bounds->top; y < bottom + (bottom < height) && status == CLV_OK; y++) {
-            bool is_next = object_of[(size_t)y * (size_t)width + (size_t)x] == object;
+            bool is_next = contours->object_of[(size_t)y * (size_t)width + (size_t)x] == object;
             if (is_next != is_inside)
                 status = end_run(&fresh, &capacity, &m, &from, column + (uint64_t)y, err);
             is_inside = is_next;

@@ -80,6 +80,13 @@ enum clv_status rle_parse_compressed(uint32_t **counts, size_t *n, const char *t
 /* Whole numbers separated by commas and blanks, as CVAT writes them. */
 enum clv_status rle_parse_numbers(uint32_t **counts, size_t *n, const char *text, struct clv_error *err) CLV_CHECK;
 
+/* What shapes are filled in: those of its pixels that are inside get the value. */
+struct canvas {
+    uint8_t *pixels; /* [height][width] */
+    int32_t width, height;
+    uint8_t value;
+};
+
 #define RLE_MAX_PIXELS ((uint64_t)1 << 28) /* of a frame */
 
 /* A rectangle of an image, in pixels. */
@@ -87,20 +94,19 @@ struct rle_frame {
     int32_t left, top, width, height;
 };
 
-/* Writes `value` where the runs say inside, of those pixels of `frame` that are in mask[height][width]. CLV_ERR_DATA,
- * and nothing is written, unless the counts are as many pixels as the frame has. O(n + pixels written). */
-enum clv_status rle_fill(uint8_t *mask, int32_t width, int32_t height, const struct rle_frame *frame,
-                         const uint32_t *counts, size_t n, enum rle_order order, uint8_t value,
-                         struct clv_error *err) CLV_CHECK;
+/* Fills where the runs say inside, of those pixels of `frame` that are on the canvas. CLV_ERR_DATA, and nothing is
+ * written, unless the counts are as many pixels as the frame has. O(n + pixels written). */
+enum clv_status rle_fill(const struct canvas *canvas, const struct rle_frame *frame, const uint32_t *counts, size_t n,
+                         enum rle_order order, struct clv_error *err) CLV_CHECK;
 
 /* The smallest frame around what is inside, relative to `frame`'s own image; width 0: nothing is. The same errors. */
 enum clv_status rle_bound(struct rle_frame *bounds, const struct rle_frame *frame, const uint32_t *counts, size_t n,
                           enum rle_order order, struct clv_error *err) CLV_CHECK;
 
-/* *counts[*n], by columns, array_free them: of the pixels with object_of[height][width] = object, all within `bounds`,
- * in an image of at most RLE_MAX_PIXELS. O(pixels of the bounds). */
-enum clv_status rle_of_object(uint32_t **counts, size_t *n, const int32_t *object_of, int32_t width, int32_t height,
-                              int32_t object, const struct rle_frame *bounds, struct clv_error *err) CLV_CHECK;
+/* *counts[*n], by columns, array_free them: of the pixels of object_of that are `object`, all within `bounds`, in an
+ * image of at most RLE_MAX_PIXELS. O(pixels of the bounds). */
+enum clv_status rle_of_object(uint32_t **counts, size_t *n, const struct contours *contours, int32_t object,
+                              const struct rle_frame *bounds, struct clv_error *err) CLV_CHECK;
 
 /* What rle_parse_compressed reads. */
 void rle_put_compressed(struct text *text, const uint32_t *counts, size_t n);
@@ -137,9 +143,9 @@ enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *out
 /* Whether runs by columns, COCO's, have the image's size; width 0 or height 0: it is not known yet. */
 bool outline_suits(const struct clv_outline *outline, int32_t width, int32_t height);
 
-/* Writes `value` to mask[height][width] inside of it; points are shares of the sides if is_relative. */
-enum clv_status outline_fill(uint8_t *mask, int32_t width, int32_t height, const struct clv_outline *outline,
-                             bool is_relative, uint8_t value, struct clv_error *err) CLV_CHECK;
+/* Points are shares of the canvas's sides if is_relative. */
+enum clv_status outline_fill(const struct canvas *canvas, const struct clv_outline *outline, bool is_relative,
+                             struct clv_error *err) CLV_CHECK;
 
 /* Filling polygons.
  *
@@ -149,10 +155,10 @@ enum clv_status outline_fill(uint8_t *mask, int32_t width, int32_t height, const
 
 #define POLYGON_MAX_CROSSINGS ((size_t)1 << 24) /* of edges and rows of pixels, for one polygon */
 
-/* Writes `value` to mask[height][width] inside of points[ring_ends[n_rings - 1]]; ring k ends before point ring_ends[k]
- * and is closed of itself. Points may be outside. CLV_ERR_DATA: coordinates that are not finite, or more crossings
- * than allowed. O(crossings log(crossings of a row) + pixels inside). */
-enum clv_status polygon_fill(uint8_t *mask, int32_t width, int32_t height, const double (*points)[2],
-                             const size_t *ring_ends, size_t n_rings, uint8_t value, struct clv_error *err) CLV_CHECK;
+/* Fills inside of points[ring_ends[n_rings - 1]]; ring k ends before point ring_ends[k] and is closed of itself. Points
+ * may be outside. CLV_ERR_DATA: coordinates that are not finite, or more crossings than allowed. O(crossings
+ * log(crossings of a row) + pixels inside). */
+enum clv_status polygon_fill(const struct canvas *canvas, const double (*points)[2], const size_t *ring_ends,
+                             size_t n_rings, struct clv_error *err) CLV_CHECK;
 
 #endif

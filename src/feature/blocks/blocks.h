@@ -76,9 +76,6 @@ enum clv_status windows_init(struct scene *windows, const struct scene *scene, c
 enum clv_status scene_whole(struct scene *windows, const struct scene *scene, struct clv_error *err) CLV_CHECK;
 void windows_release(struct scene *windows);
 
-/* grey[n] in 0..1 from rgb[n][3]: ITU-R BT.601 luma. */
-void grey_from_rgb(float *grey, const uint8_t *rgb, size_t n);
-
 /* Whether the recipe has words, so codebooks. */
 bool has_words(const struct clv_recipe *recipe);
 
@@ -194,11 +191,17 @@ struct edge_units edge_units_of(const struct clv_adjacency *adjacency, const str
 /* Sum over the edges of the squared distances between their ends' colours. */
 double edge_contrast(const struct clv_adjacency *adjacency, const struct region *regions);
 
+/* Word histograms of nodes: n_scales of them, the product of one with itself about 1, in columns 0..n_columns-1 of the
+ * problem's rows. 0 scales: texture counts as equal. */
+struct node_words {
+    const struct clv_problem *problem;
+    int32_t n_columns, n_scales;
+};
+
 /* features[n_edges][stride], stride = edge_feature_count(recipe), but for those of maps, which come last, from the
- * regions' colours. problem's rows hold the word histograms in columns 0..n_word_features-1 (n_scales of them, the
- * product of one with itself about 1; 0 scales: texture counts as equal). O(edges x words of a node). */
+ * regions' colours and words. O(edges x words of a node). */
 void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct region *regions,
-                struct edge_units units, const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales);
+                struct edge_units units, struct node_words words);
 
 /* The same for the 4-neighbours of a grid of patches, whose edges run along rows or along columns: full tables can
  * distinguish above from below. O(edges). */
@@ -383,6 +386,7 @@ static inline int32_t working_coordinate(int32_t at, int32_t original_size, int3
 /* How much each pixel belongs to the image's centre (the rest belongs to its rim), and whether to the strip along
  * its border. */
 struct zones {
+    const struct scene *scene; /* outlives them */
     int32_t n_pixels;
     float *centre;  /* [height * width] in 0..1 */
     uint8_t *strip; /* [height * width] 0 or 1 */
@@ -394,12 +398,11 @@ enum clv_status zones_init(struct zones *zones, const struct scene *scene, struc
 float centrality(float x, float y);
 
 /* code[height * width] in 0..n_codes-1 is some property of pixels (a word, a colour). For each region r:
- *   centre[r * stride] = mean over its pixels of C / (C + R), C and R the frequencies of the pixel's code in centre
- *     and rim,
- *   border[r * stride] = mean over its pixels of S / (S + A), S and A those in the strip and in all of the image;
+ *   odds[r * stride] = mean over its pixels of C / (C + R), C and R the frequencies of the pixel's code in centre and
+ *     rim,
+ *   odds[r * stride + 1] = mean over its pixels of S / (S + A), S and A those in the strip and in all of the image;
  * 1/2 where the code is uninformative. O(pixels + n_codes). */
-enum clv_status zones_measure(float *centre, float *border, size_t stride, const struct zones *zones,
-                              const struct scene *scene, const int32_t *code, int32_t n_codes,
-                              struct clv_error *err) CLV_CHECK;
+enum clv_status zones_measure(float *odds, size_t stride, const struct zones *zones, const int32_t *code,
+                              int32_t n_codes, struct clv_error *err) CLV_CHECK;
 
 #endif

@@ -219,7 +219,7 @@ static enum clv_status measure_zones(float *measures, int32_t n_measures, const 
     int32_t n_pairs = (n_measures - CONTRAST_COLOUR_CENTRE) / 2;
     for (int32_t k = 0; k < n_pairs && status == CLV_OK; k++) {
         float *centre = measures + CONTRAST_COLOUR_CENTRE + 2 * k, *border = centre + 1;
-        status = zones_measure(centre, border, (size_t)n_measures, &zones, scene, k == 0 ? colour : maps[k - 1].word,
+        status = zones_measure(centre, (size_t)n_measures, &zones, k == 0 ? colour : maps[k - 1].word,
                                k == 0 ? COLOUR_CELLS_L * COLOUR_CELLS_AB * COLOUR_CELLS_AB : recipe->n_words, err);
         if (status != CLV_OK)
             break;

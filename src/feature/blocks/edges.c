@@ -50,14 +50,15 @@ static float square_distance(const float *a, const float *b)
     return sum;
 }
 
-/* Dot product of two sparse rows over columns below `end`. */
-static float words_in_common(const struct clv_problem *problem, int32_t a, int32_t b, int32_t end)
+/* Dot product of two rows of words. */
+static float words_in_common(struct node_words words, int32_t a, int32_t b)
 {
+    const struct clv_problem *problem = words.problem;
     int64_t i = problem->row[a], j = problem->row[b];
     float sum = 0;
     while (i < problem->row[a + 1] && j < problem->row[b + 1]) {
         int32_t p = problem->index[i], q = problem->index[j];
-        if (p >= end || q >= end)
+        if (p >= words.n_columns || q >= words.n_columns)
             break;
         if (p == q)
             sum += problem->value[i] * problem->value[j];
@@ -108,13 +109,13 @@ void patch_edges_fill(float *features, int32_t stride, const struct clv_adjacenc
 }
 
 void edges_fill(float *features, int32_t stride, const struct clv_adjacency *adjacency, const struct region *regions,
-                struct edge_units units, const struct clv_problem *problem, int32_t n_word_features, int32_t n_scales)
+                struct edge_units units, struct node_words words)
 {
     for (int32_t e = 0; e < adjacency->n_edges; e++) {
         int32_t a = adjacency->edges[e][0], b = adjacency->edges[e][1];
         float length = adjacency->boundary_length[e] / units.side;
         float similarity = portable_expf(-units.likeness * square_distance(regions[a].lab, regions[b].lab));
-        float texture = n_scales ? 1 - words_in_common(problem, a, b, n_word_features) / (float)n_scales : 0;
+        float texture = words.n_scales ? 1 - words_in_common(words, a, b) / (float)words.n_scales : 0;
         float *f = features + (size_t)e * (size_t)stride;
         f[CONSTANT] = 1;
         f[LENGTH] = length;

@@ -50,11 +50,21 @@ static void pool_channel(struct map_pool *pool, const struct scene *scene, const
     }
 }
 
-/* Statistics of all channels of a map, the first of which is at place `channel` of a node's. */
-static enum clv_status pool_map(struct map_pool *pool, float *plane, size_t channel, const struct scene *scene,
-                                const struct map_reader *map, const struct map_window *window,
+/* Pools in work. */
+struct pooling {
+    struct map_pool made;
+    const struct scene *scene;
+    struct map_window window;
+    float *plane;   /* a channel of the scene */
+    size_t channel; /* of a node's, which comes next */
+};
+
+/* Statistics of all channels of a map. */
+static enum clv_status pool_map(struct pooling *self, const struct map_reader *map,
                                 const struct clv_recipe_map *recipe_map, struct clv_error *err)
 {
+    const struct scene *scene = self->scene;
+    const struct map_window *window = &self->window;
     struct map_ready ready = {0};
     struct map_grid grid = {0};
     const float *values;
@@ -65,8 +75,8 @@ static enum clv_status pool_map(struct map_pool *pool, float *plane, size_t chan
     for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
         status = map_ready_channel(&values, &ready, c, err);
         if (status == CLV_OK) {
-            map_sample(plane, &seen, values);
-            pool_channel(pool, scene, plane, channel + (size_t)c);
+            map_sample(self->plane, &seen, values);
+            pool_channel(&self->made, scene, self->plane, self->channel++);
         }
     }
     map_grid_release(&grid);
@@ -77,22 +87,22 @@ static enum clv_status pool_map(struct map_pool *pool, float *plane, size_t chan
 enum clv_status map_pool_init(struct map_pool *pool, const struct scene *scene, const struct map_reader *maps,
                               const struct map_window *window, const struct clv_recipe *recipe, struct clv_error *err)
 {
-    const struct map_window all = {0, 0, scene->width, scene->height};
-    struct map_pool made = {.n_channels = count_channels(recipe)};
-    size_t n = (size_t)scene->n_regions * (size_t)made.n_channels, channel = 0;
+    struct pooling self = {.made = {.n_channels = count_channels(recipe)},
+                           .scene = scene,
+                           .window = window ? *window : (struct map_window){0, 0, scene->width, scene->height}};
+    struct map_pool *made = &self.made;
+    size_t n = (size_t)scene->n_regions * (size_t)made->n_channels;
     bool is_largest = recipe->map_pool & CLV_MAP_MAX, is_deviation = recipe->map_pool & CLV_MAP_DEVIATION;
-    float *plane = array_alloc((size_t)scene->width, (size_t)scene->height * sizeof *plane);
-    made.mean = array_alloc(n, sizeof *made.mean);
-    made.largest = is_largest ? array_alloc(n, sizeof *made.largest) : NULL;
-    made.deviation = is_deviation ? array_alloc(n, sizeof *made.deviation) : NULL;
-    bool is_short = !plane || !made.mean || (is_largest && !made.largest) || (is_deviation && !made.deviation);
+    self.plane = array_alloc((size_t)scene->width, (size_t)scene->height * sizeof *self.plane);
+    made->mean = array_alloc(n, sizeof *made->mean);
+    made->largest = is_largest ? array_alloc(n, sizeof *made->largest) : NULL;
+    made->deviation = is_deviation ? array_alloc(n, sizeof *made->deviation) : NULL;
+    bool is_short = !self.plane || !made->mean || (is_largest && !made->largest) || (is_deviation && !made->deviation);
     enum clv_status status = is_short ? fail_memory(err) : CLV_OK;
-    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++) {
-        status = pool_map(&made, plane, channel, scene, &maps[m], window ? window : &all, &recipe->maps[m], err);
-        channel += (size_t)map_values(&recipe->maps[m]);
-    }
-    array_free(plane);
-    DELIVER(pool, made, map_pool_release(&made));
+    for (int32_t m = 0; m < recipe->n_maps && status == CLV_OK; m++)
+        status = pool_map(&self, &maps[m], &recipe->maps[m], err);
+    array_free(self.plane);
+    DELIVER(pool, *made, map_pool_release(made));
     return status;
 }
 

@@ -4,7 +4,8 @@
 
 #include "base/base.h"
 
-void grey_from_rgb(float *grey, const uint8_t *rgb, size_t n)
+/* grey[n] in 0..1 from rgb[n][3]: ITU-R BT.601 luma. */
+static void grey_from_rgb(float *grey, const uint8_t *rgb, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         grey[i] = (float)(299 * rgb[i * 3] + 587 * rgb[i * 3 + 1] + 114 * rgb[i * 3 + 2]) * (1.0f / 255000.0f);

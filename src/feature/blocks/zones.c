@@ -25,7 +25,8 @@ enum clv_status zones_init(struct zones *zones, const struct scene *scene, struc
 {
     int32_t w = scene->width, h = scene->height;
     size_t n = (size_t)w * (size_t)h;
-    *zones = (struct zones){.n_pixels = w * h,
+    *zones = (struct zones){.scene = scene,
+                            .n_pixels = w * h,
                             .centre = array_alloc(n, sizeof *zones->centre),
                             .strip = array_alloc(n, sizeof *zones->strip)};
     if (!zones->centre || !zones->strip) {
@@ -66,9 +67,10 @@ static void compare_frequencies(struct tally *tally, int32_t n_codes)
     }
 }
 
-enum clv_status zones_measure(float *centre, float *border, size_t stride, const struct zones *zones,
-                              const struct scene *scene, const int32_t *code, int32_t n_codes, struct clv_error *err)
+enum clv_status zones_measure(float *odds, size_t stride, const struct zones *zones, const int32_t *code,
+                              int32_t n_codes, struct clv_error *err)
 {
+    const struct scene *scene = zones->scene;
     struct tally *tally = array_zalloc((size_t)n_codes, sizeof *tally);
     MUST_IF(!tally, fail_memory(err));
     for (int32_t i = 0; i < zones->n_pixels; i++) {
@@ -85,8 +87,8 @@ enum clv_status zones_measure(float *centre, float *border, size_t stride, const
             edge += t->strip;
         }
         float n = (float)(scene->start[r + 1] - scene->start[r]);
-        centre[(size_t)r * stride] = inner / n;
-        border[(size_t)r * stride] = edge / n;
+        odds[(size_t)r * stride] = inner / n;
+        odds[(size_t)r * stride + 1] = edge / n;
     }
     array_free(tally);
     return CLV_OK;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/base.h"
+#include "base/shard.h"
 #include "cleave/features.h"
 #include "cleave/status.h"
 #include "data/data.h"
@@ -146,10 +147,14 @@ enum clv_status frame_add(struct clv_dataset *frames, const struct clv_example *
 typedef enum clv_status take_example(void *context, struct clv_example *example, const struct clv_item *item,
                                      const float *estimate, struct clv_error *err);
 
-/* boxes[n_items]; `take` gets the estimate of the nodes of those that have some, [n_nodes], else NULL. */
-struct box_source {
-    const struct item_boxes *boxes;
-    figure_estimate *estimate; /* or NULL */
+/* How; zeros and NULL but for the recipe will do. */
+struct extract_options {
+    const struct clv_recipe *recipe;
+    int n_threads;
+    const struct clv_image_limits *limits;
+    const struct clv_progress *progress;
+    const struct item_boxes *boxes; /* [n_items] */
+    figure_estimate *estimate;      /* of the nodes of items with boxes, [n_nodes], for who takes the examples */
 };
 
 /* Whose examples a member of a team (base/team.h) takes. */
@@ -159,29 +164,22 @@ enum extract_share {
 };
 
 /* Reads every image, extracts its example, and its truth where there is a mask; a mask that is void throughout is no
- * truth. `boxed` may be NULL. Memory: a fixed number of examples a thread. Fails as the first failing item in the
- * set's order would. */
-enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
-                            int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            enum extract_share share, take_example *take, void *context,
-                            struct clv_error *err) CLV_CHECK;
+ * truth. Memory: a fixed number of examples a thread. Fails as the first failing item in the set's order would. */
+enum clv_status extract_set(const struct clv_set *set, const struct extract_options *how, enum extract_share share,
+                            take_example *take, void *context, struct clv_error *err) CLV_CHECK;
 
 /* Adds the mirror image of each of the set's images, with the mirrored mask, to the dataset that was extracted from the
  * set and nothing else: item n + i mirrors item i. Patches are placed as in any image, not mirrored. */
 enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
-                                     const struct clv_recipe *recipe, int n_threads,
-                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
-                                     struct clv_error *err) CLV_CHECK;
+                                     const struct extract_options *how, struct clv_error *err) CLV_CHECK;
 
-/* clv_dataset_extract with boxes[n_items]: an item without a mask has the labels of clv_example_set_boxes if there are
+/* clv_dataset_extract, also with boxes: an item without a mask has the labels of clv_example_set_boxes if there are
  * some for it, what struct clv_training calls given. *frames (may be NULL) receives a dataset of the same items and
  * nodes, without edges, whose features say where a node is within its image's boxes, and whose theta[n_nodes][2] is
- * the estimate (may be NULL) of its pixels; so that places are comparable, items with masks need boxes, too. Two
+ * the estimate of its pixels; so that places are comparable, items with masks need boxes, too. Two
  * labels. */
 enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
-                                      const struct clv_set *set, const struct item_boxes *boxes,
-                                      figure_estimate *estimate, const struct clv_recipe *recipe, int n_threads,
-                                      const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                      const struct clv_set *set, const struct extract_options *how,
                                       struct clv_error *err) CLV_CHECK;
 
 /* Examples that a team's members extracted, from one to all others, or to the leader alone. */
@@ -293,16 +291,14 @@ const int64_t *features_node_offsets(const struct features_reading *self);
 /* Names stand one a line in a JSON text: UTF-8 without line breaks, else CLV_ERR_DATA. */
 enum clv_status features_check_name(const char *name, struct clv_error *err) CLV_CHECK;
 
-/* *number = a whole number low..high of the metadata; unchanged where it is absent and not required. */
-enum clv_status features_number(int32_t *number, const struct clv_tensors *tensors, const char *path, const char *key,
-                                int32_t low, int32_t high, bool required, struct clv_error *err) CLV_CHECK;
+/* *number = a whole number low..high, which the metadata must have. */
+enum clv_status features_number(int32_t *number, const struct features_reading *self, const char *key, int32_t low,
+                                int32_t high, struct clv_error *err) CLV_CHECK;
 
-/* clv_features_write for shard `number` of `count`, 1 <= number <= count <= 100000 and <= the set's items: a contiguous
- * block of them, whose file says which it is. An index of all shards opens as one dataset. */
-enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
-                                     int32_t number, int32_t count, int n_threads,
-                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
-                                     struct clv_error *err) CLV_CHECK;
+/* clv_features_write for a shard, 1 <= number <= count <= 100000 and <= the set's items: a contiguous block of them,
+ * whose file says which it is. An index of all shards opens as one dataset. */
+enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct shard *shard,
+                                     const struct extract_options *how, struct clv_error *err) CLV_CHECK;
 
 /* Opening feature files. */
 

@@ -89,10 +89,10 @@ static void join(struct joined *joined, const struct clv_dataset *dataset, size_
     joined->edge_offset[item + 1] = (int64_t)(edge + m);
 }
 
-static void add_tensor(struct clv_tensor *tensors, size_t *n, const char *name, enum clv_dtype dtype, const void *data,
-                       int64_t rows, int64_t columns)
+static struct clv_tensor tensor_of(const char *name, enum clv_dtype dtype, const void *data, int64_t rows,
+                                   int64_t columns)
 {
-    tensors[(*n)++] = (struct clv_tensor){
+    return (struct clv_tensor){
         .name = name, .dtype = dtype, .n_dimensions = columns ? 2 : 1, .shape = {rows, columns}, .data = data};
 }
 
@@ -103,16 +103,16 @@ static enum clv_status write_joined(const char *path, const struct joined *joine
     size_t n = 0, n_metadata = N_METADATA - 1;
     int64_t n_items = (int64_t)dataset->n, n_nodes = joined->node_offset[n_items];
     int64_t n_edges = joined->edge_offset[n_items];
-    add_tensor(tensors, &n, "node_offset", CLV_I64, joined->node_offset, n_items + 1, 0);
-    add_tensor(tensors, &n, "row", CLV_I64, joined->row, n_nodes + 1, 0);
-    add_tensor(tensors, &n, "index", CLV_I32, joined->index, joined->row[n_nodes], 0);
-    add_tensor(tensors, &n, "value", CLV_F32, joined->value, joined->row[n_nodes], 0);
-    add_tensor(tensors, &n, "counts", CLV_F32, joined->counts, n_nodes, dataset->n_labels);
-    add_tensor(tensors, &n, "volume", CLV_F32, joined->volume, n_nodes, 0);
+    tensors[n++] = tensor_of("node_offset", CLV_I64, joined->node_offset, n_items + 1, 0);
+    tensors[n++] = tensor_of("row", CLV_I64, joined->row, n_nodes + 1, 0);
+    tensors[n++] = tensor_of("index", CLV_I32, joined->index, joined->row[n_nodes], 0);
+    tensors[n++] = tensor_of("value", CLV_F32, joined->value, joined->row[n_nodes], 0);
+    tensors[n++] = tensor_of("counts", CLV_F32, joined->counts, n_nodes, dataset->n_labels);
+    tensors[n++] = tensor_of("volume", CLV_F32, joined->volume, n_nodes, 0);
     if (dataset->n_edge_features) {
-        add_tensor(tensors, &n, "edge_offset", CLV_I64, joined->edge_offset, n_items + 1, 0);
-        add_tensor(tensors, &n, "edges", CLV_I32, joined->edges, n_edges, 2);
-        add_tensor(tensors, &n, "edge_features", CLV_F32, joined->edge_features, n_edges, dataset->n_edge_features);
+        tensors[n++] = tensor_of("edge_offset", CLV_I64, joined->edge_offset, n_items + 1, 0);
+        tensors[n++] = tensor_of("edges", CLV_I32, joined->edges, n_edges, 2);
+        tensors[n++] = tensor_of("edge_features", CLV_F32, joined->edge_features, n_edges, dataset->n_edge_features);
     }
     const char *metadata[N_METADATA][2] = {
         {"format", FEATURES_FORMAT FEATURES_VERSION},

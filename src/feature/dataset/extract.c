@@ -19,10 +19,7 @@ enum { BATCH_PER_MEMBER = 32, BATCH_OF_TEAM = 512, BATCH_AT_LEAST = 2 };
 
 struct batch {
     const struct clv_set *set;
-    const struct box_source *boxed; /* or NULL */
-    const struct clv_recipe *recipe;
-    const struct clv_image_limits *limits;
-    const struct clv_progress *progress;
+    const struct extract_options *how;
     bool is_mirrored;           /* all images, and masks */
     size_t first, n_total;      /* item of the batch; items that are extracted here */
     struct example_sharing all; /* of this batch; estimates of nodes, [n_nodes] or NULL each */
@@ -49,7 +46,8 @@ static enum clv_status read_truth(struct clv_example *example, const struct clv_
 {
     struct clv_mask mask = {0};
     const struct clv_labels *labels = &batch->set->labels;
-    MUST(item_mask_read(&mask, item, labels, example->width, example->height, batch->limits, err));
+    const struct mask_wanted wanted = {example->width, example->height, batch->how->limits};
+    MUST(item_mask_read(&mask, item, labels, &wanted, err));
     if (batch->is_mirrored)
         mirror(mask.labels, mask.width, mask.height, 1);
     enum clv_status status = clv_example_set_truth(example, &mask, labels->n_labels, err);
@@ -74,13 +72,13 @@ static void drop_void_truth(struct clv_example *example, int32_t n_labels)
 }
 
 /* Mean estimate of each node's pixels: estimate[n_nodes]. */
-static enum clv_status estimate_figure(float **estimate, const struct box_source *boxed, const struct item_boxes *boxes,
-                                       const struct clv_example *example, const struct clv_image *image,
-                                       struct clv_error *err)
+static enum clv_status estimate_figure(float **estimate, const struct extract_options *how,
+                                       const struct item_boxes *boxes, const struct clv_example *example,
+                                       const struct clv_image *image, struct clv_error *err)
 {
     float *figure = array_alloc((size_t)image->width, (size_t)image->height * sizeof *figure);
     float *mean = array_alloc((size_t)example->problem.n_nodes, sizeof *mean);
-    enum clv_status status = figure && mean ? boxed->estimate(figure, image, boxes, err) : fail_memory(err);
+    enum clv_status status = figure && mean ? how->estimate(figure, image, boxes, err) : fail_memory(err);
     TRY(example_mean(mean, example, figure, err));
     array_free(figure);
     DELIVER(estimate, mean, array_free(mean));
@@ -91,24 +89,25 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
 {
     (void)thread;
     struct batch *batch = context;
+    const struct extract_options *how = batch->how;
     struct clv_image image = {0};
     struct clv_example *example = &batch->all.examples[index];
     const struct clv_item *item = &batch->set->items[batch->first + index];
-    FAIL_IF(stop_requested(batch->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    MUST(clv_image_read(&image, item->image, batch->limits, err));
+    FAIL_IF(stop_requested(how->progress), CLV_ERR_INTERRUPTED, "interrupted");
+    MUST(clv_image_read(&image, item->image, how->limits, err));
     if (batch->is_mirrored)
         mirror(image.pixels, image.width, image.height, 3);
     struct map_reader *maps;
-    enum clv_status status = item_maps_open(&maps, batch->recipe, batch->set, item, batch->limits, err);
+    enum clv_status status = item_maps_open(&maps, how->recipe, batch->set, item, how->limits, err);
     if (status == CLV_OK) {
-        status = example_extract(example, &image, maps, batch->recipe, err);
+        status = example_extract(example, &image, maps, how->recipe, err);
         if (status != CLV_OK)
             fail_within(err, status, item->image);
     }
-    item_maps_close(maps, batch->recipe);
-    const struct item_boxes *boxes = batch->boxed ? &batch->boxed->boxes[batch->first + index] : NULL;
-    TRY_IF(boxes && boxes->boxes && batch->boxed->estimate,
-           estimate_figure(&batch->all.estimates[index], batch->boxed, boxes, example, &image, err));
+    item_maps_close(maps, how->recipe);
+    const struct item_boxes *boxes = how->boxes ? &how->boxes[batch->first + index] : NULL;
+    TRY_IF(boxes && boxes->boxes && how->estimate,
+           estimate_figure(&batch->all.estimates[index], how, boxes, example, &image, err));
     clv_image_release(&image);
     if (status == CLV_OK && item->mask) {
         status = read_truth(example, item, batch, err);
@@ -119,7 +118,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
     }
     if (status == CLV_OK)
         example_measure(&batch->all.sizes[index], example, batch->all.estimates[index]);
-    parallel_progress(batch->progress, "extracting features", &batch->n_done, batch->n_total, item->name);
+    parallel_progress(how->progress, "extracting features", &batch->n_done, batch->n_total, item->name);
     return status;
 }
 
@@ -161,11 +160,11 @@ static enum clv_status take_batch(struct batch *batch, size_t n, enum clv_status
 }
 
 /* `batch` says of which set and how. */
-static enum clv_status extract_all(struct batch *batch, int n_threads, enum extract_share share, take_example *take,
-                                   void *context, struct clv_error *err)
+static enum clv_status extract_all(struct batch *batch, enum extract_share share, take_example *take, void *context,
+                                   struct clv_error *err)
 {
     size_t n_all = batch->set->n_items;
-    n_threads = parallel_threads(n_threads);
+    int n_threads = parallel_threads(batch->how->n_threads);
     size_t capacity = choose_capacity(n_threads);
     struct example_sharing *all = &batch->all;
     all->n_labels = batch->set->labels.n_labels;
@@ -184,12 +183,11 @@ static enum clv_status extract_all(struct batch *batch, int n_threads, enum extr
     return status;
 }
 
-enum clv_status extract_set(const struct clv_set *set, const struct box_source *boxed, const struct clv_recipe *recipe,
-                            int n_threads, const struct clv_image_limits *limits, const struct clv_progress *progress,
-                            enum extract_share share, take_example *take, void *context, struct clv_error *err)
+enum clv_status extract_set(const struct clv_set *set, const struct extract_options *how, enum extract_share share,
+                            take_example *take, void *context, struct clv_error *err)
 {
-    struct batch batch = {.set = set, .boxed = boxed, .recipe = recipe, .limits = limits, .progress = progress};
-    return extract_all(&batch, n_threads, share, take, context, err);
+    struct batch batch = {.set = set, .how = how};
+    return extract_all(&batch, share, take, context, err);
 }
 
 /* Where examples go. */
@@ -259,9 +257,9 @@ static bool is_followed(const struct clv_item *items, size_t i)
 }
 
 /* Lays windows of up to `size` slices over items[at, end), which follow each other: one begins at the first mask that
- * none has, or sooner, so that the masks in it are in its middle. Its slices go to kept[*n..]. */
-static void lay_windows(struct clv_item *kept, size_t *begins, size_t *n, const struct clv_item *items, size_t at,
-                        size_t end, size_t size)
+ * none has, or sooner, so that the masks in it are in its middle. Its slices go to the end of `slices`. */
+static void lay_windows(struct clv_set *slices, size_t *begins, const struct clv_item *items, size_t at, size_t end,
+                        size_t size)
 {
     for (size_t m = at; m < end;) {
         size_t last = m, before = m - at;
@@ -275,8 +273,8 @@ static void lay_windows(struct clv_item *kept, size_t *begins, size_t *n, const 
         shift = shift > beyond ? shift : beyond;
         size_t first = m - (shift < before ? shift : before);
         for (at = first; at < end && at < first + size; at++) {
-            begins[*n] = at == first ? at + 1 : 0;
-            kept[(*n)++] = items[at];
+            begins[slices->n_items] = at == first ? at + 1 : 0;
+            slices->items[slices->n_items++] = items[at];
         }
         m = at;
     }
@@ -294,7 +292,7 @@ static enum clv_status choose_slices(struct clv_set *slices, size_t **begins, co
     for (size_t at = 0, end; at < set->n_items; at = end) {
         for (end = at + 1; end < set->n_items && is_followed(set->items, end - 1);)
             end++;
-        lay_windows(slices->items, *begins, &slices->n_items, set->items, at, end, size);
+        lay_windows(slices, *begins, set->items, at, end, size);
     }
     if (slices->n_items < set->n_items)
         report_message(progress, CLV_NOTE, "%zu of %zu slices are in no window of %zu with a mask",
@@ -314,7 +312,7 @@ static enum clv_status keep_slice(struct keeping *self, struct clv_example *slic
     struct clv_image image = {0};
     struct slice now = {.example = *slice};
     enum clv_status status = clv_image_read(&image, item->image, self->limits, err);
-    TRY(slice_look(&now, &image, self->stack.recipe, err));
+    TRY(slice_look(&now, &image, self->stack.at.recipe, err));
     TRY(stack_add(&self->stack, &now, self->first ? &self->before : NULL, err));
     clv_image_release(&image);
     array_free(now.motion);
@@ -332,7 +330,7 @@ static enum clv_status keep(void *context, struct clv_example *example, const st
                             const float *estimate, struct clv_error *err)
 {
     struct keeping *self = context;
-    if (self->stack.recipe)
+    if (self->stack.at.recipe)
         return keep_slice(self, example, item, err);
     if (self->frames)
         MUST(frame_add(self->frames, example, self->boxes++, estimate, item->name, err));
@@ -340,16 +338,14 @@ static enum clv_status keep(void *context, struct clv_example *example, const st
 }
 
 enum clv_status dataset_add_mirrored(struct clv_dataset *dataset, const struct clv_set *set,
-                                     const struct clv_recipe *recipe, int n_threads,
-                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
-                                     struct clv_error *err)
+                                     const struct extract_options *how, struct clv_error *err)
 {
     struct keeping keeping = {.dataset = dataset};
-    struct batch batch = {.set = set, .recipe = recipe, .limits = limits, .progress = progress, .is_mirrored = true};
-    if (recipe->n_maps || dataset->n != set->n_items)
+    struct batch batch = {.set = set, .how = how, .is_mirrored = true};
+    if (how->recipe->n_maps || dataset->n != set->n_items)
         return fail(err, CLV_ERR_USAGE, "mirror images: not of maps, nor of a part of the images");
-    enum clv_status status = dataset_check_memory(set, recipe, limits, err);
-    TRY(extract_all(&batch, n_threads, EXTRACT_TO_ALL, keep, &keeping, err));
+    enum clv_status status = dataset_check_memory(set, how->recipe, how->limits, err);
+    TRY(extract_all(&batch, EXTRACT_TO_ALL, keep, &keeping, err));
     dataset->n_mirrored = dataset->n - set->n_items;
     return status;
 }
@@ -359,37 +355,36 @@ enum clv_status clv_dataset_extract(struct clv_dataset **dataset, const struct c
                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
                                     struct clv_error *err)
 {
-    return dataset_extract_boxed(dataset, NULL, set, NULL, NULL, recipe, n_threads, limits, progress, err);
+    const struct extract_options how = {
+        .recipe = recipe, .n_threads = n_threads, .limits = limits, .progress = progress};
+    return dataset_extract_boxed(dataset, NULL, set, &how, err);
 }
 
 enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_dataset **frames,
-                                      const struct clv_set *set, const struct item_boxes *boxes,
-                                      figure_estimate *estimate, const struct clv_recipe *recipe, int n_threads,
-                                      const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                      const struct clv_set *set, const struct extract_options *how,
                                       struct clv_error *err)
 {
-    struct keeping keeping = {.boxes = boxes};
-    struct box_source boxed = {boxes, frames ? estimate : NULL};
+    const struct clv_recipe *recipe = how->recipe;
+    const struct item_boxes *boxes = how->boxes;
+    struct keeping keeping = {.boxes = boxes, .limits = how->limits};
     struct clv_set slices = {.n_items = 0};
     size_t *begins = NULL;
     if (boxes && set->labels.n_labels != 2)
         return fail(err, CLV_ERR_USAGE, "boxes take two labels, figure and ground, not %d", set->labels.n_labels);
     *dataset = NULL;
-    enum clv_status status = dataset_check_memory(set, recipe, limits, err);
+    enum clv_status status = dataset_check_memory(set, recipe, how->limits, err);
     TRY(clv_dataset_new(&keeping.dataset, set->labels.n_labels, err));
     TRY_IF(boxes && frames, clv_dataset_new(&keeping.frames, set->labels.n_labels, err));
     TRY(clv_labels_copy(&keeping.dataset->labels, &set->labels, err));
     /* What is thin lies at another place of the next slice, where one coupling for all labels would smooth it away. */
     if (status == CLV_OK && (recipe->nodes == CLV_NODES_PATCHES || (recipe->window && set->labels.n_labels > 2)))
         keeping.dataset->pairwise = CLV_PAIRWISE_FULL;
-    keeping.limits = limits;
     if (recipe->window) {
         stack_init(&keeping.stack, recipe, set->labels.n_labels);
-        TRY(choose_slices(&slices, &begins, set, (size_t)recipe->window, progress, err));
+        TRY(choose_slices(&slices, &begins, set, (size_t)recipe->window, how->progress, err));
         keeping.begins = begins;
     }
-    TRY(extract_set(recipe->window ? &slices : set, boxes ? &boxed : NULL, recipe, n_threads, limits, progress,
-                    EXTRACT_TO_ALL, keep, &keeping, err));
+    TRY(extract_set(recipe->window ? &slices : set, how, EXTRACT_TO_ALL, keep, &keeping, err));
     TRY(end_window(&keeping, err));
     if (status == CLV_OK && recipe->window)
         finish_windows(keeping.dataset);

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/team.h"
 #include "base/team_for.h"
+#include "feature/example/example.h"
 
 void example_measure(struct example_sizes *sizes, const struct clv_example *example, const float *estimate)
 {
@@ -90,19 +91,7 @@ static enum clv_status make_room(struct example_sharing *self, size_t index, str
     example->superpixels.width = sizes->working_width;
     example->superpixels.height = sizes->working_height;
     example->grid = sizes->grid;
-    example->problem = (struct clv_problem){.n_nodes = sizes->n_nodes,
-                                            .n_edges = sizes->n_edges,
-                                            .n_features = sizes->n_features,
-                                            .n_edge_features = sizes->n_edge_features,
-                                            .row = example->row,
-                                            .index = example->index,
-                                            .value = example->value,
-                                            .edges = (const int32_t(*)[2])example->edges,
-                                            .edge_features = example->edge_features,
-                                            .label = example->label,
-                                            .theta = example->theta,
-                                            .volume = example->volume,
-                                            .place = example->place};
+    example_problem(example, sizes->n_nodes, sizes->n_edges, sizes->n_features, sizes->n_edge_features);
     return CLV_OK;
 }
 

@@ -56,12 +56,16 @@ static enum clv_status find_arrays(struct features_reading *self, struct clv_err
     return CLV_OK;
 }
 
+/* -1: any number of rows or columns; no columns: a vector. */
+struct extent {
+    int64_t rows, columns;
+};
+
 static enum clv_status require(const struct clv_tensor **tensor, const struct features_reading *self, const char *name,
-                               enum clv_dtype dtype, int32_t n_dimensions, int64_t rows, int64_t columns,
-                               struct clv_error *err)
+                               enum clv_dtype dtype, struct extent extent, struct clv_error *err)
 {
-    return clv_tensors_require(tensor, self->dataset->file.tensors, name, dtype, n_dimensions,
-                               (int64_t[]){rows, columns}, err);
+    return clv_tensors_require(tensor, self->dataset->file.tensors, name, dtype, extent.columns ? 2 : 1,
+                               (int64_t[]){extent.rows, extent.columns}, err);
 }
 
 /* offset[n + 1] begins at 0 and grows by `least` to INT32_MAX an image; *total is its end. */
@@ -84,13 +88,13 @@ static enum clv_status check_offsets(int64_t *total, const struct features_readi
 static enum clv_status read_offsets(struct features_reading *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
-    MUST(require(&arrays->node_offset, self, "node_offset", CLV_I64, 1, -1, 0, err));
+    MUST(require(&arrays->node_offset, self, "node_offset", CLV_I64, (struct extent){-1, 0}, err));
     self->n = arrays->node_offset->shape[0] - 1;
     FAIL_IF(self->n < 1, CLV_ERR_DATA, "%s: has no images", self->path);
     enum clv_status status = check_offsets(&self->n_nodes, self, arrays->node_offset, 1, err);
     if (status != CLV_OK || !arrays->edges)
         return status;
-    status = require(&arrays->edge_offset, self, "edge_offset", CLV_I64, 1, self->n + 1, 0, err);
+    status = require(&arrays->edge_offset, self, "edge_offset", CLV_I64, (struct extent){self->n + 1, 0}, err);
     return status == CLV_OK ? check_offsets(&self->n_edges, self, arrays->edge_offset, 0, err) : status;
 }
 
@@ -98,11 +102,10 @@ static enum clv_status read_offsets(struct features_reading *self, struct clv_er
 static enum clv_status read_sparse(struct features_reading *self, struct clv_error *err)
 {
     struct features_arrays *arrays = &self->arrays;
-    MUST(require(&arrays->row, self, "row", CLV_I64, 1, self->n_nodes + 1, 0, err));
-    MUST(require(&arrays->index, self, "index", CLV_I32, 1, -1, 0, err));
-    MUST(require(&arrays->value, self, "value", CLV_F32, 1, arrays->index->shape[0], 0, err));
-    MUST(features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features", 1,
-                         INT32_MAX, true, err));
+    MUST(require(&arrays->row, self, "row", CLV_I64, (struct extent){self->n_nodes + 1, 0}, err));
+    MUST(require(&arrays->index, self, "index", CLV_I32, (struct extent){-1, 0}, err));
+    MUST(require(&arrays->value, self, "value", CLV_F32, (struct extent){arrays->index->shape[0], 0}, err));
+    MUST(features_number(&self->dataset->n_features, self, "n_features", 1, INT32_MAX, err));
     const int64_t *row = arrays->row->data, n_entries = arrays->index->shape[0];
     if (row[0] != 0 || row[self->n_nodes] != n_entries)
         return fail(err, CLV_ERR_DATA, "%s: row runs from %lld to %lld, must be 0 to %lld", self->path,
@@ -118,12 +121,12 @@ static enum clv_status read_sparse(struct features_reading *self, struct clv_err
 static enum clv_status read_dense(struct features_reading *self, struct clv_error *err)
 {
     struct dataset_file *file = &self->dataset->file;
-    MUST(require(&self->arrays.x, self, "x", CLV_F32, 2, self->n_nodes, -1, err));
+    MUST(require(&self->arrays.x, self, "x", CLV_F32, (struct extent){self->n_nodes, -1}, err));
     int64_t d = self->arrays.x->shape[1], most = 0;
     FAIL_IF(d < 1 || d > INT32_MAX, CLV_ERR_DATA, "%s: x has %lld features a node", self->path, (long long)d);
     self->dataset->n_features = (int32_t)d;
-    MUST(features_number(&self->dataset->n_features, self->dataset->file.tensors, self->path, "n_features", (int32_t)d,
-                         (int32_t)d, false, err));
+    if (clv_tensors_metadata(self->dataset->file.tensors, "n_features"))
+        MUST(features_number(&self->dataset->n_features, self, "n_features", (int32_t)d, (int32_t)d, err));
     for (int64_t i = 0; i < self->n; i++) {
         int64_t nodes = features_node_offsets(self)[i + 1] - features_node_offsets(self)[i];
         most = nodes > most ? nodes : most;
@@ -149,8 +152,8 @@ static enum clv_status read_edges(struct features_reading *self, struct clv_erro
     struct features_arrays *arrays = &self->arrays;
     if (!arrays->edges)
         return CLV_OK;
-    MUST(require(&arrays->edges, self, "edges", CLV_I32, 2, self->n_edges, 2, err));
-    MUST(require(&arrays->edge_features, self, "edge_features", CLV_F32, 2, self->n_edges, -1, err));
+    MUST(require(&arrays->edges, self, "edges", CLV_I32, (struct extent){self->n_edges, 2}, err));
+    MUST(require(&arrays->edge_features, self, "edge_features", CLV_F32, (struct extent){self->n_edges, -1}, err));
     int64_t p = arrays->edge_features->shape[1];
     if (p < 1 || p > INT32_MAX)
         return fail(err, CLV_ERR_DATA, "%s: edge_features has %lld features an edge", self->path, (long long)p);
@@ -166,8 +169,8 @@ static enum clv_status read_truth(struct features_reading *self, struct clv_erro
     size_t n = (size_t)self->n_nodes, k = (size_t)self->dataset->n_labels;
     enum clv_status status = CLV_OK;
     if (arrays->counts)
-        status = require(&arrays->counts, self, "counts", CLV_F32, 2, self->n_nodes, (int64_t)k, err);
-    TRY_IF(arrays->volume, require(&arrays->volume, self, "volume", CLV_F32, 1, self->n_nodes, 0, err));
+        status = require(&arrays->counts, self, "counts", CLV_F32, (struct extent){self->n_nodes, (int64_t)k}, err);
+    TRY_IF(arrays->volume, require(&arrays->volume, self, "volume", CLV_F32, (struct extent){self->n_nodes, 0}, err));
     if (status != CLV_OK)
         return status;
     if (arrays->counts) {
@@ -189,8 +192,8 @@ static enum clv_status read_superpixels(struct features_reading *self, struct cl
     struct dataset_file *file = &self->dataset->file;
     if (!arrays->size)
         return CLV_OK;
-    MUST(require(&arrays->size, self, "size", CLV_I32, 2, self->n, 4, err));
-    MUST(require(&arrays->superpixels, self, "superpixels", CLV_I32, 1, -1, 0, err));
+    MUST(require(&arrays->size, self, "size", CLV_I32, (struct extent){self->n, 4}, err));
+    MUST(require(&arrays->superpixels, self, "superpixels", CLV_I32, (struct extent){-1, 0}, err));
     file->size = arrays->size->data;
     file->superpixels = arrays->superpixels->data; /* or NULL: apart */
     file->superpixel_offset = array_zalloc((size_t)self->n + 1, sizeof *file->superpixel_offset);
@@ -229,15 +232,14 @@ enum clv_status features_check_name(const char *name, struct clv_error *err)
     return CLV_OK;
 }
 
-enum clv_status features_number(int32_t *number, const struct clv_tensors *tensors, const char *path, const char *key,
-                                int32_t low, int32_t high, bool required, struct clv_error *err)
+enum clv_status features_number(int32_t *number, const struct features_reading *self, const char *key, int32_t low,
+                                int32_t high, struct clv_error *err)
 {
-    const char *text = clv_tensors_metadata(tensors, key);
+    const char *text = clv_tensors_metadata(self->dataset->file.tensors, key);
     int32_t parsed;
-    if (!text)
-        return required ? fail(err, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", path, key) : CLV_OK;
+    FAIL_IF(!text, CLV_ERR_DATA, "%s: its metadata has no \"%s\"", self->path, key);
     if (!parse_int32(text, &parsed) || parsed < low || parsed > high)
-        return fail(err, CLV_ERR_DATA, "%s: %s is \"%.60s\", must be %d to %d", path, key, text, low, high);
+        return fail(err, CLV_ERR_DATA, "%s: %s is \"%.60s\", must be %d to %d", self->path, key, text, low, high);
     *number = parsed;
     return CLV_OK;
 }

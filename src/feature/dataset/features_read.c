@@ -188,8 +188,7 @@ static enum clv_status read_labels(struct features_reading *self, struct clv_err
 {
     struct clv_dataset *dataset = self->dataset;
     const char *json = clv_tensors_metadata(dataset->file.tensors, "labels");
-    enum clv_status status = features_number(&dataset->n_labels, self->dataset->file.tensors, self->path, "n_labels", 2,
-                                             CLV_MAX_LABELS, true, err);
+    enum clv_status status = features_number(&dataset->n_labels, self, "n_labels", 2, CLV_MAX_LABELS, err);
     if (status != CLV_OK || !json)
         return status;
     status = labels_parse(&dataset->labels, json, dataset->file.tensors, self->path, err);

@@ -253,7 +253,8 @@ static enum clv_status assemble(struct writing *self, const struct clv_set *set,
         memcpy(metadata[n_metadata++], (const char *const[]){"pairwise", "full"}, sizeof *metadata);
     if (self->shard[0])
         memcpy(metadata[n_metadata++], (const char *const[]){FEATURES_SHARD, self->shard}, sizeof *metadata);
-    MUST(tensors_begin(&writer, order, self->path, tensors, n, (const char *const(*)[2])metadata, n_metadata, err));
+    const struct tensors_content content = {tensors, n, (const char *const(*)[2])metadata, n_metadata};
+    MUST(tensors_begin(&writer, order, self->path, &content, err));
     enum clv_status status = CLV_OK;
     for (size_t i = 0; status == CLV_OK && i < n; i++) {
         size_t bytes = 0;
@@ -286,8 +287,7 @@ static enum clv_status begin(struct writing *self, const struct clv_set *set, st
 
 /* The features of a part of a set, "" or "3/16 of 200", which all members of a team extract, by the leader. */
 static enum clv_status write_part(const char *path, const struct clv_set *set, const char *shard,
-                                  const struct clv_recipe *recipe, int n_threads, const struct clv_image_limits *limits,
-                                  const struct clv_progress *progress, struct clv_error *err)
+                                  const struct extract_options *how, struct clv_error *err)
 {
     struct writing self = {.path = path, .n_labels = set->labels.n_labels};
     snprintf(self.shard, sizeof self.shard, "%s", shard);
@@ -297,9 +297,9 @@ static enum clv_status write_part(const char *path, const struct clv_set *set, c
         status = features_check_name(set->items[i].name, err);
     bool writes = team_rank() == 0;
     TRY_IF(writes, begin(&self, set, err));
-    TRY(extract_set(set, NULL, recipe, n_threads, limits, progress, EXTRACT_TO_LEADER, append_example, &self, err));
-    TRY_IF(writes, put_header(&header, set, recipe, err));
-    TRY_IF(writes, assemble(&self, set, recipe, &header, err));
+    TRY(extract_set(set, how, EXTRACT_TO_LEADER, append_example, &self, err));
+    TRY_IF(writes, put_header(&header, set, how->recipe, err));
+    TRY_IF(writes, assemble(&self, set, how->recipe, &header, err));
     release_header(&header);
     for (int i = 0; i < N_GROWING; i++)
         temporary_close(&self.arrays[i]);
@@ -313,7 +313,9 @@ enum clv_status clv_features_write(const char *path, const struct clv_set *set, 
 {
     FAIL_IF(!set->n_items, CLV_ERR_USAGE, "%s: no images to take features of", path);
     FAIL_IF(recipe->window, CLV_ERR_USAGE, "%s: a model of sequences makes features of several images at once", path);
-    return write_part(path, set, "", recipe, n_threads, limits, progress, err);
+    const struct extract_options how = {
+        .recipe = recipe, .n_threads = n_threads, .limits = limits, .progress = progress};
+    return write_part(path, set, "", &how, err);
 }
 
 /* *part points into the set; place[64] is what the shard's metadata say. */
@@ -326,16 +328,14 @@ static void cut_part(struct clv_set *part, char *place, const struct clv_set *se
     snprintf(place, 64, "%d/%d of %zu", shard->number, shard->count, set->n_items);
 }
 
-enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct clv_recipe *recipe,
-                                     int32_t number, int32_t count, int n_threads,
-                                     const struct clv_image_limits *limits, const struct clv_progress *progress,
-                                     struct clv_error *err)
+enum clv_status features_write_shard(const char *path, const struct clv_set *set, const struct shard *shard,
+                                     const struct extract_options *how, struct clv_error *err)
 {
-    const struct shard shard = {number, count};
+    int32_t number = shard->number, count = shard->count;
     struct clv_set part;
     char place[64];
     if (count < 1 || count > SHARD_MAX || number < 1 || number > count || (size_t)count > set->n_items)
         return fail(err, CLV_ERR_USAGE, "shard %d of %d: there are %zu images", number, count, set->n_items);
-    cut_part(&part, place, set, &shard);
-    return write_part(path, &part, place, recipe, n_threads, limits, progress, err);
+    cut_part(&part, place, set, shard);
+    return write_part(path, &part, place, how, err);
 }

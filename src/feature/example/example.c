@@ -71,9 +71,9 @@ static enum clv_status find_places(struct clv_example *example, const struct clv
 }
 
 static enum clv_status fill_edges(struct clv_example *example, const struct views *views,
-                                  const struct clv_adjacency *adjacency, const struct clv_recipe *recipe,
-                                  const struct layout *at, struct clv_error *err)
+                                  const struct clv_adjacency *adjacency, const struct layout *at, struct clv_error *err)
 {
+    const struct clv_recipe *recipe = at->recipe;
     size_t n_edges = (size_t)adjacency->n_edges;
     const struct scene *own = views_own(views);
     int32_t stride = edge_feature_count(recipe);
@@ -90,7 +90,8 @@ static enum clv_status fill_edges(struct clv_example *example, const struct view
     int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0; /* of the texture, where there are histograms */
     struct clv_problem rows = {.row = example->row, .index = example->index, .value = example->value};
     edges_fill(example->edge_features, stride, adjacency, views->image.regions,
-               edge_units_of(adjacency, &views->image, recipe), &rows, n_scales * words_size(recipe), n_scales);
+               edge_units_of(adjacency, &views->image, recipe),
+               (struct node_words){&rows, n_scales * words_size(recipe), n_scales});
     return CLV_OK;
 }
 
@@ -110,16 +111,15 @@ static enum clv_status divide(struct clv_example *example, struct clv_adjacency 
 }
 
 /* The working image as one patch. */
-static enum clv_status extract_whole(struct clv_example *made, int32_t *n_edges, const struct clv_image *working,
-                                     const struct map_reader *maps, const struct clv_recipe *recipe,
+static enum clv_status extract_whole(struct clv_example *made, int32_t *n_edges, const struct view_source *source,
                                      const struct layout *at, struct clv_error *err)
 {
     struct views views = {0};
     struct clv_adjacency adjacency = {0};
-    enum clv_status status = divide(made, &adjacency, working, recipe, err);
-    TRY(views_init(&views, working, made, &adjacency, maps, NULL, recipe, at, err));
-    TRY(rows_fill(made, made->superpixels.n, &views, recipe, at, err));
-    TRY(fill_edges(made, &views, &adjacency, recipe, at, err));
+    enum clv_status status = divide(made, &adjacency, source->working, at->recipe, err);
+    TRY(views_init(&views, source, made, &adjacency, at, err));
+    TRY(rows_fill(made, made->superpixels.n, &views, at, err));
+    TRY(fill_edges(made, &views, &adjacency, at, err));
     *n_edges = adjacency.n_edges;
     clv_adjacency_release(&adjacency);
     views_release(&views);
@@ -153,14 +153,12 @@ enum clv_status example_extract(struct clv_example *example, const struct clv_im
         return status;
     struct clv_example made = {.width = image->width, .height = image->height};
     struct clv_image working = {0};
+    const struct view_source source = {.working = &working, .maps = maps};
     struct layout at;
     int32_t n_edges = 0;
     layout_init(&at, recipe);
     status = working_image_of(&working, image, recipe, err);
-    if (recipe->scale > 0)
-        TRY(tiles_extract(&made, &n_edges, &working, maps, recipe, &at, err));
-    else
-        TRY(extract_whole(&made, &n_edges, &working, maps, recipe, &at, err));
+    TRY((recipe->scale > 0 ? tiles_extract : extract_whole)(&made, &n_edges, &source, &at, err));
     TRY(count_volume(&made, err));
     TRY(find_places(&made, recipe, err));
     clv_image_release(&working);

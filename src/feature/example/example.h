@@ -72,11 +72,16 @@ struct views {
 };
 void views_release(struct views *views);
 
-/* Nodes and grid of `example` are there; working image and example outlive the views. maps[recipe->n_maps] and their
- * window, or NULL. O(pixels x scales). */
-enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
-                           const struct clv_adjacency *adjacency, const struct map_reader *maps,
-                           const struct map_window *window, const struct clv_recipe *recipe, const struct layout *at,
+/* What there is to see of an image or a tile. */
+struct view_source {
+    const struct clv_image *working; /* the pixels at working size */
+    const struct map_reader *maps;   /* [recipe->n_maps] or NULL, spread over .. */
+    const struct map_window *window; /* .. all of which these pixels are a part; NULL: they are all */
+};
+
+/* Nodes and grid of `example` are there; working image and example outlive the views. O(pixels x scales). */
+enum clv_status views_init(struct views *views, const struct view_source *source, const struct clv_example *example,
+                           const struct clv_adjacency *adjacency, const struct layout *at,
                            struct clv_error *err) CLV_CHECK;
 
 /* What a node's own pixels are. */
@@ -85,8 +90,8 @@ const struct scene *views_own(const struct views *views);
 /* The feature rows of an example's nodes, every block in its columns. */
 
 /* Row, index and value of the example's first n_nodes nodes. O(pixels + entries). */
-enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct views *views,
-                          const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err) CLV_CHECK;
+enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct views *views, const struct layout *at,
+                          struct clv_error *err) CLV_CHECK;
 
 /* An image at a fixed scale: tile by tile, each with a halo that its features may look at, joined along their seams. */
 
@@ -110,24 +115,27 @@ struct tile {
 };
 void tile_release(struct tile *tile);
 
-/* seen: the working pixels of a tile and its halo, of which core (x and y from the corner of seen) is the tile. A core
- * that is all of it has no halo. window: where seen is in what maps[recipe->n_maps] are spread over. O(pixels x
- * scales). */
-enum clv_status tile_extract(struct tile *tile, const struct clv_image *seen, const struct patch *core,
-                             const struct map_reader *maps, const struct map_window *window,
-                             const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err) CLV_CHECK;
+/* seen: of a tile and its halo, of which core (x and y from the corner of seen) is the tile. A core that is all of it
+ * has no halo. O(pixels x scales). */
+enum clv_status tile_extract(struct tile *tile, const struct view_source *seen, const struct patch *core,
+                             const struct layout *at, struct clv_error *err) CLV_CHECK;
 
-/* Features of edges within and between tiles, [n_edges][edge_feature_count(recipe)], from regions, rows and
- * map_means[n_channels] of their ends; nothing else counts at a fixed scale. O(edges x words of a region). */
-void tile_edges_fill(float *features, const struct clv_adjacency *edges, const struct region *regions,
-                     const struct clv_problem *rows, const float *map_means, int32_t n_channels,
-                     const struct clv_recipe *recipe, const struct layout *at);
+/* Regions that edges join: nothing else counts at a fixed scale. */
+struct edge_ends {
+    const struct region *regions;
+    const struct clv_problem *rows;
+    const float *map_means; /* [n][n_channels] */
+    int32_t n_channels;
+};
+
+/* Features of edges within and between tiles, [n_edges][edge_feature_count(recipe)]. O(edges x words of a region). */
+void tile_edges_fill(float *features, const struct clv_adjacency *edges, const struct edge_ends *ends,
+                     const struct layout *at);
 
 /* The working image's tiles as one example: superpixels, rows, edges and their features; *n_edges of them. Memory of
  * one tile besides. */
-enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, const struct clv_image *working,
-                              const struct map_reader *maps, const struct clv_recipe *recipe, const struct layout *at,
-                              struct clv_error *err) CLV_CHECK;
+enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, const struct view_source *source,
+                              const struct layout *at, struct clv_error *err) CLV_CHECK;
 
 /* label[i] = argmax_b theta[i][b], the lowest on ties; CLV_UNKNOWN for a row of zeros. */
 void majority_labels(int32_t *label, const float *theta, int32_t n_nodes, int32_t n_labels);
@@ -157,8 +165,7 @@ enum clv_status slice_look(struct slice *slice, const struct clv_image *image, c
                            struct clv_error *err) CLV_CHECK; /* the pixels alone */
 
 struct stack {
-    const struct clv_recipe *recipe; /* a view; its window is the caller's business */
-    struct layout at;
+    struct layout at;          /* of its recipe, whose window is the caller's business */
     struct region_graph graph; /* a patch for each slice; theta are the counts of pixels, where there are labels */
 };
 

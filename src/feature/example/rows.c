@@ -19,9 +19,10 @@ static enum clv_status append_row(struct clv_example *example, size_t *capacity,
     return CLV_OK;
 }
 
-static void fill_row(float *row, struct views *views, const struct clv_patch_grid *grid,
-                     const struct clv_recipe *recipe, const struct layout *at, int32_t r)
+static void fill_row(float *row, struct views *views, const struct clv_patch_grid *grid, const struct layout *at,
+                     int32_t r)
 {
+    const struct clv_recipe *recipe = at->recipe;
     const struct scene *own = views_own(views);
     const struct kernel_map *map = &views->kernel_map;
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++)
@@ -52,8 +53,8 @@ static void fill_row(float *row, struct views *views, const struct clv_patch_gri
         fisher_fill(row + at->fisher, &views->fisher, grid, r);
 }
 
-enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct views *views,
-                          const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
+enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct views *views, const struct layout *at,
+                          struct clv_error *err)
 {
     float *dense = array_zalloc((size_t)at->n_features, sizeof *dense);
     size_t capacity = 0, n_entries = 0;
@@ -62,7 +63,7 @@ enum clv_status rows_fill(struct clv_example *example, int32_t n_nodes, struct v
     if (status == CLV_OK)
         example->row[0] = 0;
     for (int32_t r = 0; r < n_nodes && status == CLV_OK; r++) {
-        fill_row(dense, views, &example->grid, recipe, at, r);
+        fill_row(dense, views, &example->grid, at, r);
         status = append_row(example, &capacity, &n_entries, dense, at->n_features, err);
         example->row[r + 1] = (int64_t)n_entries;
     }

@@ -26,7 +26,7 @@ enum clv_status slice_look(struct slice *slice, const struct clv_image *image, c
 
 void stack_init(struct stack *self, const struct clv_recipe *recipe, int32_t n_labels)
 {
-    *self = (struct stack){.recipe = recipe};
+    *self = (struct stack){0};
     layout_init(&self->at, recipe);
     region_graph_init(&self->graph, n_labels);
 }
@@ -61,7 +61,7 @@ static void fill_next(struct stack *self, int32_t first, const struct clv_exampl
     struct region_graph *graph = &self->graph;
     const struct clv_superpixels *map = &slice->superpixels;
     int32_t n = graph->n_edges - first;
-    int32_t split = self->at.words[0] >= 0 ? self->recipe->n_scales * words_size(self->recipe) : 0;
+    int32_t split = self->at.words[0] >= 0 ? self->at.recipe->n_scales * words_size(self->at.recipe) : 0;
     double area = (double)map->width * map->height / map->n, mean[2] = {0, 0}, distance[2];
     double shrink = (double)map->width * map->height / ((double)slice->width * slice->height);
     for (int32_t e = first; e < first + n; e++) {

@@ -13,16 +13,14 @@ void tile_release(struct tile *tile)
     *tile = (struct tile){0};
 }
 
-/* A part of an image, from (x, y) on. */
-static enum clv_status cut_out(struct clv_image *part, const struct clv_image *image, int32_t x, int32_t y,
-                               int32_t width, int32_t height, struct clv_error *err)
+static enum clv_status cut_out(struct clv_image *part, const struct clv_image *image, const struct patch *at,
+                               struct clv_error *err)
 {
-    size_t row = (size_t)width * 3;
-    *part = (struct clv_image){width, height, 3, array_alloc((size_t)height, row)};
+    size_t row = (size_t)at->width * 3, stride = (size_t)image->width * 3;
+    *part = (struct clv_image){at->width, at->height, 3, array_alloc((size_t)at->height, row)};
     MUST_IF(!part->pixels, fail_memory(err));
-    for (int32_t k = 0; k < height; k++)
-        memcpy(part->pixels + (size_t)k * row, image->pixels + ((size_t)(y + k) * (size_t)image->width + (size_t)x) * 3,
-               row);
+    for (int32_t k = 0; k < at->height; k++)
+        memcpy(part->pixels + (size_t)k * row, image->pixels + (size_t)(at->y + k) * stride + (size_t)at->x * 3, row);
     return CLV_OK;
 }
 
@@ -40,7 +38,7 @@ static enum clv_status divide_part(struct clv_superpixels *all, const struct clv
 {
     struct clv_image pixels = {0};
     struct clv_superpixels regions = {0};
-    enum clv_status status = cut_out(&pixels, seen, part->x, part->y, part->width, part->height, err);
+    enum clv_status status = cut_out(&pixels, seen, part, err);
     TRY(find_regions(&regions, &pixels, recipe, err));
     for (int32_t y = 0; y < part->height && status == CLV_OK; y++) {
         const int32_t *from = regions.labels + (size_t)y * (size_t)part->width;
@@ -92,17 +90,16 @@ static void keep_inner(struct clv_adjacency *adjacency, int32_t n)
     adjacency->n_edges = n_kept;
 }
 
-enum clv_status tile_extract(struct tile *tile, const struct clv_image *seen, const struct patch *core,
-                             const struct map_reader *maps, const struct map_window *window,
-                             const struct clv_recipe *recipe, const struct layout *at, struct clv_error *err)
+enum clv_status tile_extract(struct tile *tile, const struct view_source *seen, const struct patch *core,
+                             const struct layout *at, struct clv_error *err)
 {
     struct views views = {0};
     *tile = (struct tile){0};
-    enum clv_status status = divide(tile, seen, core, recipe, err);
+    enum clv_status status = divide(tile, seen->working, core, at->recipe, err);
     TRY(clv_adjacency_build(&tile->adjacency, &tile->map, err));
     tile->rows.superpixels = tile->map; /* a view */
-    TRY(views_init(&views, seen, &tile->rows, &tile->adjacency, maps, window, recipe, at, err));
-    TRY(rows_fill(&tile->rows, tile->n, &views, recipe, at, err));
+    TRY(views_init(&views, seen, &tile->rows, &tile->adjacency, at, err));
+    TRY(rows_fill(&tile->rows, tile->n, &views, at, err));
     tile->rows.superpixels = (struct clv_superpixels){0};
     TRY_IF(!(tile->regions = array_copy(views.image.regions, (size_t)tile->n, sizeof *tile->regions)),
            fail_memory(err));
@@ -128,9 +125,8 @@ enum clv_status tile_extract(struct tile *tile, const struct clv_image *seen, co
 /* All tiles of an image. */
 struct mosaic {
     const struct clv_image *working;
-    const struct clv_recipe *recipe;
-    const struct layout *at;
     const struct map_reader *maps;
+    const struct layout *at;
     struct region_graph graph;
     int32_t *labels; /* [height][width] nodes of the graph */
     struct region *regions;
@@ -140,24 +136,26 @@ struct mosaic {
 };
 
 /* A strip of the label map, as regions of its patch. *labels is the caller's to free. */
-static struct region_map strip_of(int32_t **labels, const struct mosaic *self, int32_t patch, int32_t x, int32_t y,
-                                  int32_t width, int32_t height)
+static struct region_map strip_of(int32_t **labels, const struct mosaic *self, int32_t patch, struct patch at)
 {
-    *labels = array_alloc((size_t)width, (size_t)height * sizeof **labels);
-    for (int32_t k = 0; *labels && k < width * height; k++)
-        (*labels)[k] = self->labels[(size_t)(y + k / width) * (size_t)self->working->width + (size_t)(x + k % width)] -
-                       self->graph.first_node[patch];
-    return (struct region_map){patch, x, y, width, height, *labels};
+    *labels = array_alloc((size_t)at.width, (size_t)at.height * sizeof **labels);
+    for (int32_t k = 0; *labels && k < at.width * at.height; k++) {
+        size_t x = (size_t)(at.x + k % at.width), y = (size_t)(at.y + k / at.width);
+        (*labels)[k] = self->labels[y * (size_t)self->working->width + x] - self->graph.first_node[patch];
+    }
+    return (struct region_map){patch, at.x, at.y, at.width, at.height, *labels};
 }
 
 /* Joins the last patch to the one on its left, or above it. */
 static enum clv_status join_back(struct mosaic *self, int32_t other, bool is_above, struct clv_error *err)
 {
     int32_t last = self->graph.n_patches - 1, *before, *behind;
-    const struct patch *at = &self->graph.patches[last];
-    int32_t width = is_above ? at->width : 1, height = is_above ? 1 : at->height;
-    struct region_map a = strip_of(&before, self, other, at->x - !is_above, at->y - is_above, width, height);
-    struct region_map b = strip_of(&behind, self, last, at->x, at->y, width, height);
+    struct patch at = self->graph.patches[last], next;
+    *(is_above ? &at.height : &at.width) = 1;
+    next = at;
+    next.x -= !is_above;
+    next.y -= is_above;
+    struct region_map a = strip_of(&before, self, other, next), b = strip_of(&behind, self, last, at);
     enum clv_status status =
         before && behind ? region_graph_join(&self->graph, &a, &b, REGION_SEAM, NULL, err) : fail_memory(err);
     arrays_free(before, behind);
@@ -207,13 +205,15 @@ struct tile_place tile_place(const struct clv_recipe *recipe, int32_t width, int
 /* Tile number k of rows of n_columns. */
 static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_columns, struct clv_error *err)
 {
-    const struct tile_place place = tile_place(self->recipe, self->working->width, self->working->height, k);
+    const struct tile_place place = tile_place(self->at->recipe, self->working->width, self->working->height, k);
     const struct image_part *at = &place.seen;
     const struct map_window window = {at->left, at->top, at->whole_width, at->whole_height};
+    const struct patch part = {.x = at->left, .y = at->top, .width = at->width, .height = at->height};
     struct clv_image seen = {0};
+    const struct view_source source = {&seen, self->maps, &window};
     struct tile tile = {0};
-    enum clv_status status = cut_out(&seen, self->working, at->left, at->top, at->width, at->height, err);
-    TRY(tile_extract(&tile, &seen, &place.core, self->maps, &window, self->recipe, self->at, err));
+    enum clv_status status = cut_out(&seen, self->working, &part, err);
+    TRY(tile_extract(&tile, &source, &place.core, self->at, err));
     TRY(lay_tile(self, &tile, &place.patch, &place.core, err));
     TRY_IF(k >= n_columns, join_back(self, k - n_columns, true, err));
     TRY_IF(k % n_columns, join_back(self, k - 1, false, err));
@@ -222,28 +222,29 @@ static enum clv_status add_tile(struct mosaic *self, int32_t k, int32_t n_column
     return status;
 }
 
-void tile_edges_fill(float *features, const struct clv_adjacency *edges, const struct region *regions,
-                     const struct clv_problem *rows, const float *map_means, int32_t n_channels,
-                     const struct clv_recipe *recipe, const struct layout *at)
+void tile_edges_fill(float *features, const struct clv_adjacency *edges, const struct edge_ends *ends,
+                     const struct layout *at)
 {
+    const struct clv_recipe *recipe = at->recipe;
     int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0, p = edge_feature_count(recipe);
-    const struct map_pool pooled = {.n_channels = n_channels, .mean = (float *)map_means};
+    const struct map_pool pooled = {.n_channels = ends->n_channels, .mean = (float *)ends->map_means};
     const struct edge_units units = edge_units_of(edges, NULL, recipe);
     if (recipe->n_maps)
         map_edges_fill(features, p, edges, &pooled, recipe, units.side);
-    edges_fill(features, p, edges, regions, units, rows, n_scales * words_size(recipe), n_scales);
+    edges_fill(features, p, edges, ends->regions, units,
+               (struct node_words){ends->rows, n_scales * words_size(recipe), n_scales});
 }
 
-enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, const struct clv_image *working,
-                              const struct map_reader *maps, const struct clv_recipe *recipe, const struct layout *at,
-                              struct clv_error *err)
+enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, const struct view_source *source,
+                              const struct layout *at, struct clv_error *err)
 {
-    struct mosaic self = {.working = working, .recipe = recipe, .at = at, .maps = maps};
+    const struct clv_image *working = source->working;
+    struct mosaic self = {.working = working, .maps = source->maps, .at = at};
     struct region_graph *graph = &self.graph;
-    int32_t side = recipe->tile_px, n_columns = (working->width - 1) / side + 1;
+    int32_t side = at->recipe->tile_px, n_columns = (working->width - 1) / side + 1;
     int32_t n_tiles = n_columns * ((working->height - 1) / side + 1);
     region_graph_init(graph, 0);
-    graph->n_edge_features = edge_feature_count(recipe);
+    graph->n_edge_features = edge_feature_count(at->recipe);
     self.labels = array_alloc((size_t)working->width, (size_t)working->height * sizeof *self.labels);
     enum clv_status status = self.labels ? CLV_OK : fail_memory(err);
     for (int32_t k = 0; k < n_tiles && status == CLV_OK; k++)
@@ -251,7 +252,8 @@ enum clv_status tiles_extract(struct clv_example *example, int32_t *n_edges, con
     if (status == CLV_OK) { /* the example takes over what the graph has */
         const struct clv_adjacency all = {graph->n_nodes, graph->n_edges, graph->edges, graph->contact};
         const struct clv_problem rows = {.row = graph->row, .index = graph->index, .value = graph->value};
-        tile_edges_fill(graph->edge_features, &all, self.regions, &rows, self.map_means, self.n_channels, recipe, at);
+        const struct edge_ends ends = {self.regions, &rows, self.map_means, self.n_channels};
+        tile_edges_fill(graph->edge_features, &all, &ends, at);
         *n_edges = graph->n_edges;
         example->superpixels = (struct clv_superpixels){working->width, working->height, graph->n_nodes, self.labels};
         example->row = graph->row;

@@ -25,12 +25,11 @@ const struct scene *views_own(const struct views *views)
 }
 
 static enum clv_status init_scenes(struct views *views, const struct clv_image *working,
-                                   const struct clv_example *example, const struct clv_recipe *recipe,
-                                   const struct layout *at, struct clv_error *err)
+                                   const struct clv_example *example, const struct layout *at, struct clv_error *err)
 {
     enum clv_status status = scene_init(&views->image, working, &example->superpixels, err);
     TRY_IF(example->grid.n_rows, windows_init(&views->windows, &views->image, &example->grid, 0, err));
-    TRY_IF(at->surround >= 0, windows_init(&views->surround, &views->image, &example->grid, recipe->patch_px, err));
+    TRY_IF(at->surround >= 0, windows_init(&views->surround, &views->image, &example->grid, at->recipe->patch_px, err));
     TRY_IF(at->scene >= 0, scene_whole(&views->whole, &views->image, err));
     return status;
 }
@@ -67,18 +66,17 @@ static enum clv_status init_of_whole(struct views *views, const struct clv_recip
     return CLV_OK;
 }
 
-enum clv_status views_init(struct views *views, const struct clv_image *working, const struct clv_example *example,
-                           const struct clv_adjacency *adjacency, const struct map_reader *maps,
-                           const struct map_window *window, const struct clv_recipe *recipe, const struct layout *at,
-                           struct clv_error *err)
+enum clv_status views_init(struct views *views, const struct view_source *source, const struct clv_example *example,
+                           const struct clv_adjacency *adjacency, const struct layout *at, struct clv_error *err)
 {
+    const struct clv_recipe *recipe = at->recipe;
     struct views made = {0};
-    enum clv_status status = init_scenes(&made, working, example, recipe, at, err);
+    enum clv_status status = init_scenes(&made, source->working, example, at, err);
     TRY(init_maps(&made, recipe, err));
     TRY(kernel_map_init(&made.kernel_map, recipe, err));
     TRY_IF(at->hog >= 0, hog_init(&made.hog, &made.image, err));
     TRY_IF(at->fisher >= 0, fisher_init(&made.fisher, &made.image, recipe, err));
-    TRY_IF(recipe->n_maps, map_pool_init(&made.pooled, views_own(&made), maps, window, recipe, err));
+    TRY_IF(recipe->n_maps, map_pool_init(&made.pooled, views_own(&made), source->maps, source->window, recipe, err));
     TRY_IF(at->contrast >= 0, init_measures(&made, adjacency, recipe, err));
     TRY_IF(at->scene >= 0, init_of_whole(&made, recipe, err));
     DELIVER(views, made, views_release(&made));

@@ -7,6 +7,7 @@
 void layout_init(struct layout *layout, const struct clv_recipe *recipe)
 {
     int32_t next = 0;
+    layout->recipe = recipe;
     for (int32_t s = 0; s < CLV_MAX_SCALES; s++) {
         bool on = (recipe->blocks & CLV_BLOCK_WORDS) && s < recipe->n_scales;
         layout->words[s] = on ? next : -1;

@@ -96,7 +96,8 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
     FAIL_IF(stop_requested(self->from->progress), CLV_ERR_INTERRUPTED, "interrupted");
     enum clv_status status = map_of_item(&map, self->map, set, item, self->from->limits, err);
     if (status == CLV_OK && self->direction && item->mask &&
-        item_mask_read(&mask, item, &set->labels, 0, 0, self->from->limits, &unread) != CLV_OK)
+        item_mask_read(&mask, item, &set->labels, &(struct mask_wanted){.limits = self->from->limits}, &unread) !=
+            CLV_OK)
         mask = (struct clv_mask){0};
     int32_t width = 1, height = 1;
     TRY_IF(self->from->side_px > 0, clv_image_read_size(&width, &height, item->image, self->from->limits, err));

@@ -112,10 +112,10 @@ static enum clv_status learn_words(void *context, size_t scale, int thread, stru
                                              .n_iterations = KMEANS_ITERATIONS,
                                              .kmeans = recipe->kmeans,
                                              .seed = job->seed,
-                                             .stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)scale << 56)};
+                                             .stream = RNG_STREAM(RNG_CODEBOOK, 0) + ((uint64_t)scale << 56),
+                                             .progress = job->progress};
     report_progress(job->progress, "learning words", scale, (size_t)recipe->n_scales, NULL);
-    return codebook_learn(&job->made[scale], NULL, job->samples + scale * n_samples * SIZE, n_samples, &options,
-                          job->progress, err);
+    return codebook_learn(&job->made[scale], NULL, job->samples + scale * n_samples * SIZE, n_samples, &options, err);
 }
 
 static bool words_slot(struct team_piece *piece, void *context, size_t scale, size_t k)
@@ -141,9 +141,11 @@ static enum clv_status learn_mixtures(struct sampling *job, struct clv_error *er
 {
     size_t n = job->n_images * job->per_image;
     enum clv_status status = CLV_OK;
-    for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++)
-        status = mixture_learn(&job->mixtures[s], job->samples + (size_t)s * n * SIZE, n, job->seed,
-                               RNG_STREAM(RNG_MIXTURE, s), job->progress, err);
+    for (int32_t s = 0; s < job->recipe->n_scales && status == CLV_OK; s++) {
+        const struct codebook_options options = {
+            .seed = job->seed, .stream = RNG_STREAM(RNG_MIXTURE, s), .progress = job->progress};
+        status = mixture_learn(&job->mixtures[s], job->samples + (size_t)s * n * SIZE, n, &options, err);
+    }
     return status;
 }
 

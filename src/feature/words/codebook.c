@@ -23,14 +23,15 @@ static int32_t square_distance(const uint8_t *a, const uint8_t *b)
 /* k-means++: each next centre is a descriptor, drawn with probability proportional to its squared distance to the
  * nearest centre so far. distance[n] is scratch. False where the distinct descriptors are fewer than the words: all of
  * them are centres. */
-static bool seed_centres(uint8_t *centres, int32_t n_words, const uint8_t *descriptors, size_t n, int32_t *distance,
-                         uint64_t seed, uint64_t stream)
+static bool seed_centres(uint8_t *centres, const uint8_t *descriptors, size_t n, int32_t *distance,
+                         const struct codebook_options *options)
 {
+    uint64_t seed = options->seed, stream = options->stream;
     size_t chosen = (size_t)(rng_uniform(seed, stream, 0) * (double)n);
     bool distinct = true;
     for (int32_t w = 0;; w++) {
         memcpy(centres + (size_t)w * SIZE, descriptors + chosen * SIZE, SIZE);
-        if (w + 1 == n_words)
+        if (w + 1 == options->n_words)
             return distinct;
         uint64_t total = 0;
         for (size_t i = 0; i < n; i++) {
@@ -50,40 +51,40 @@ static bool seed_centres(uint8_t *centres, int32_t n_words, const uint8_t *descr
 }
 
 /* Each centre becomes the rounded mean of its descriptors; one without any stays. Returns whether a centre moved. */
-static bool update_centres(uint8_t *centres, int32_t n_words, const uint8_t *descriptors, const int32_t *word, size_t n,
-                           uint64_t *sum, uint64_t *count)
+static bool update_centres(const struct clv_codebook *codebook, const uint8_t *descriptors, const int32_t *word,
+                           size_t n, uint64_t *sum, uint64_t *count)
 {
-    memset(sum, 0, (size_t)n_words * SIZE * sizeof *sum);
-    memset(count, 0, (size_t)n_words * sizeof *count);
+    memset(sum, 0, (size_t)codebook->n_words * SIZE * sizeof *sum);
+    memset(count, 0, (size_t)codebook->n_words * sizeof *count);
     for (size_t i = 0; i < n; i++) {
         count[word[i]]++;
         for (int k = 0; k < SIZE; k++)
             sum[(size_t)word[i] * SIZE + (size_t)k] += descriptors[i * SIZE + (size_t)k];
     }
     bool moved = false;
-    for (int32_t w = 0; w < n_words; w++)
+    for (int32_t w = 0; w < codebook->n_words; w++)
         for (int k = 0; k < SIZE && count[w]; k++) {
             size_t at = (size_t)w * SIZE + (size_t)k;
             uint8_t mean = (uint8_t)((2 * sum[at] + count[w]) / (2 * count[w]));
-            moved |= mean != centres[at];
-            centres[at] = mean;
+            moved |= mean != codebook->centres[at];
+            codebook->centres[at] = mean;
         }
     return moved;
 }
 
 /* Lloyd's algorithm on bytes. word[n] is scratch. */
 static enum clv_status refine(const struct clv_codebook *codebook, const uint8_t *descriptors, int32_t *word, size_t n,
-                              int32_t n_iterations, const struct clv_progress *progress, struct clv_error *err)
+                              const struct codebook_options *options, struct clv_error *err)
 {
     uint64_t *sum = array_alloc((size_t)codebook->n_words * SIZE, sizeof *sum);
     uint64_t *count = array_alloc((size_t)codebook->n_words, sizeof *count);
     enum clv_status status = sum && count ? CLV_OK : fail_memory(err);
     bool moved = true;
-    for (int32_t iteration = 0; iteration < n_iterations && moved && status == CLV_OK; iteration++) {
-        status = stop_requested(progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
-                                          : words_assign(word, codebook, descriptors, n, err);
+    for (int32_t iteration = 0; iteration < options->n_iterations && moved && status == CLV_OK; iteration++) {
+        status = stop_requested(options->progress) ? fail(err, CLV_ERR_INTERRUPTED, "interrupted")
+                                                   : words_assign(word, codebook, descriptors, n, err);
         if (status == CLV_OK)
-            moved = update_centres(codebook->centres, codebook->n_words, descriptors, word, n, sum, count);
+            moved = update_centres(codebook, descriptors, word, n, sum, count);
     }
     arrays_free(sum, count);
     return status;
@@ -99,8 +100,7 @@ static double mean_square_distance(const struct clv_codebook *codebook, const ui
 }
 
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
-                               const struct codebook_options *options, const struct clv_progress *progress,
-                               struct clv_error *err)
+                               const struct codebook_options *options, struct clv_error *err)
 {
     struct clv_codebook made = {options->n_words, array_alloc((size_t)options->n_words, SIZE)};
     int32_t *word = array_alloc(n, sizeof *word);
@@ -110,11 +110,11 @@ enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion
         status = fail_memory(err);
         goto done;
     }
-    bool distinct = seed_centres(made.centres, made.n_words, descriptors, n, distance, options->seed, options->stream);
+    bool distinct = seed_centres(made.centres, descriptors, n, distance, options);
     if (options->kmeans == CLV_KMEANS_VLFEAT && distinct)
-        status = codebook_vlfeat_refine(made.centres, descriptors, n, options, progress, err);
+        status = codebook_vlfeat_refine(made.centres, descriptors, n, options, err);
     else
-        status = refine(&made, descriptors, word, n, options->n_iterations, progress, err);
+        status = refine(&made, descriptors, word, n, options, err);
     if (status == CLV_OK && distortion) {
         status = words_assign(word, &made, descriptors, n, err);
         if (status == CLV_OK)

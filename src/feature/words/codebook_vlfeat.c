@@ -35,8 +35,7 @@ static enum clv_status refine(VlKMeans *kmeans, const float *data, size_t n, int
 }
 
 enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descriptors, size_t n,
-                                       const struct codebook_options *options, const struct clv_progress *progress,
-                                       struct clv_error *err)
+                                       const struct codebook_options *options, struct clv_error *err)
 {
     size_t n_words = (size_t)options->n_words;
     float *data = floats_of(descriptors, n), *start = floats_of(centres, n_words);
@@ -52,7 +51,7 @@ enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descript
     vl_kmeans_set_algorithm(kmeans, VlKMeansLloyd);
     vl_kmeans_set_min_energy_variation(kmeans, 0); /* to the last round, as codebook.c goes */
     vl_kmeans_set_centers(kmeans, start, SIZE, n_words);
-    enum clv_status status = refine(kmeans, data, n, options->n_iterations, progress, err);
+    enum clv_status status = refine(kmeans, data, n, options->n_iterations, options->progress, err);
     const float *refined = vl_kmeans_get_centers(kmeans);
     for (size_t k = 0; k < n_words * SIZE && status == CLV_OK; k++)
         centres[k] = (uint8_t)(refined[k] + 0.5f); /* means of bytes: 0..255 */

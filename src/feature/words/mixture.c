@@ -173,20 +173,21 @@ static enum clv_status run(float *mixture, const float *places, size_t n, const 
     return CLV_OK;
 }
 
-enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_t n, uint64_t seed, uint64_t stream,
-                              const struct clv_progress *progress, struct clv_error *err)
+enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_t n,
+                              const struct codebook_options *options, struct clv_error *err)
 {
     float *made = array_zalloc(CLV_MIXTURE_SIZE, sizeof *made), *places = array_alloc(n, D * sizeof *places);
     enum clv_status status = made && places ? find_axes(made, descriptors, n, err) : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         mixture_place(places + i * D, made, descriptors + i * SIZE);
     for (int k = 0; k < K && status == CLV_OK; k++) {
-        uint32_t start = rng_below(seed, stream, (uint64_t)k, (uint32_t)(n < UINT32_MAX ? n : UINT32_MAX));
+        uint32_t start =
+            rng_below(options->seed, options->stream, (uint64_t)k, (uint32_t)(n < UINT32_MAX ? n : UINT32_MAX));
         memcpy(made + MIXTURE_MEAN + k * D, places + (size_t)start * D, D * sizeof *made);
         for (int d = 0; d < D; d++)
             made[MIXTURE_VARIANCE + k * D + d] = 1;
     }
-    TRY(run(made, places, n, progress, err));
+    TRY(run(made, places, n, options->progress, err));
     array_free(places);
     DELIVER(mixture, made, array_free(made));
     return status;

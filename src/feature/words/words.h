@@ -14,6 +14,7 @@ struct codebook_options {
     int32_t n_words, n_iterations;
     int32_t kmeans; /* enum clv_kmeans: who moves the centres */
     uint64_t seed, stream;
+    const struct clv_progress *progress; /* or NULL */
 };
 
 /* Centres of descriptors[n][128], n >= 1: k-means++ seeding (Arthur & Vassilvitskii 2007), then at most n_iterations of
@@ -22,8 +23,7 @@ struct codebook_options {
  * same bytes. *distortion (may be NULL) receives the mean squared distance to the nearest centre. On failure the
  * codebook is untouched. O(n x n_words x n_iterations). */
 enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
-                               const struct codebook_options *options, const struct clv_progress *progress,
-                               struct clv_error *err) CLV_CHECK;
+                               const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
 /* Codebooks by VLFeat's k-means: the reference implementation of codebook.c's rounds, for recipes that ask for it. */
 
@@ -32,8 +32,7 @@ enum clv_status codebook_learn(struct clv_codebook *codebook, double *distortion
  * bytes. One thread. 1 <= n_words <= n. O(n x n_words x n_iterations); memory O(n). CLV_ERR_MEMORY for our arrays:
  * VLFeat does not check its own. */
 enum clv_status codebook_vlfeat_refine(uint8_t *centres, const uint8_t *descriptors, size_t n,
-                                       const struct codebook_options *options, const struct clv_progress *progress,
-                                       struct clv_error *err) CLV_CHECK;
+                                       const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
 /* Gaussian mixtures of dense SIFT descriptors, which Fisher vectors are taken against: a descriptor's L1-normalised
  * roots (Arandjelovic & Zisserman 2012) on their first principal components, under Gaussians with diagonal
@@ -51,9 +50,9 @@ enum {
 };
 
 /* mixture[CLV_MIXTURE_SIZE] (array_free it) from descriptors[n][128], n >= 1, by expectation maximisation from centres
- * of k-means. O(n): a fixed number of rounds. */
-enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_t n, uint64_t seed, uint64_t stream,
-                              const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+ * of k-means, with the options' seed, stream and progress. O(n): a fixed number of rounds. */
+enum clv_status mixture_learn(float **mixture, const uint8_t *descriptors, size_t n,
+                              const struct codebook_options *options, struct clv_error *err) CLV_CHECK;
 
 /* Whether weights and variances are in range, and all is finite. */
 bool mixture_is_sound(const float *mixture);

@@ -29,7 +29,8 @@ static enum clv_status add_samples(struct samples *self, struct raster *raster, 
     float *row = array_alloc(width, n_bands * sizeof *row);
     enum clv_status status = row ? CLV_OK : fail_memory(err);
     for (size_t y = (down - 1) / 2; y < height && status == CLV_OK; y += down) {
-        status = raster_read(row, raster, 0, (int32_t)y, raster->width, 1, err);
+        const struct image_part line = {.top = (int32_t)y, .width = raster->width, .height = 1};
+        status = raster_read(row, raster, &line, err);
         for (size_t x = (across - 1) / 2; x < width && self->n < end && status == CLV_OK; x += across) {
             for (size_t b = 0; b < n_bands; b++)
                 self->value[b * self->capacity + self->n] = row[x * n_bands + b];
@@ -102,8 +103,7 @@ static enum clv_status show_components(struct clv_bands *bands, const struct sam
     size_t n = (size_t)self->n_bands;
     double mean[CLV_MAX_BANDS] = {0}, unit[CLV_MAX_BANDS] = {0}, values[CLV_MAX_BANDS];
     double *matrix = array_zalloc(n, n * sizeof *matrix);
-    if (!matrix)
-        return fail_memory(err);
+    MUST_IF(!matrix, fail_memory(err));
     for (size_t b = 0; b < n; b++) {
         double square = 0;
         for (size_t i = 0; i < self->n; i++)
@@ -257,14 +257,12 @@ enum clv_status bands_show(struct clv_image *image, struct raster *raster, const
         status = fail_memory(err);
     for (int32_t y = 0; y < raster->height && status == CLV_OK; y += ROWS) {
         int32_t rows = raster->height - y < ROWS ? raster->height - y : ROWS;
-        status = raster_read(values, raster, 0, y, raster->width, rows, err);
+        const struct image_part part = {.top = y, .width = raster->width, .height = rows};
+        status = raster_read(values, raster, &part, err);
         if (status == CLV_OK)
             bands_colours(made.pixels + 3 * (size_t)y * width, values, (size_t)rows * width, bands);
     }
     array_free(values);
-    if (status == CLV_OK)
-        *image = made;
-    else
-        clv_image_release(&made);
+    DELIVER(image, made, clv_image_release(&made));
     return status;
 }

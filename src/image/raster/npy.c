@@ -31,7 +31,8 @@ void number_shape_name(char *name, size_t size, const struct number_array *array
         used += (size_t)snprintf(name + used, size - used, "%s%lld", d ? " x " : "", (long long)array->shape[d]);
 }
 
-bool number_array_bytes(size_t *bytes, const struct number_array *array)
+/* The number of bytes that a shape takes; false if a dimension is negative or the product overflows. */
+static bool number_array_bytes(size_t *bytes, const struct number_array *array)
 {
     size_t product = number_type_size(array->type);
     for (int32_t d = 0; d < array->n_dimensions; d++)
@@ -186,8 +187,7 @@ static enum clv_status parse_header(struct number_array *array, struct header he
     }
     if (!is_sound || !has_descr || !has_order || !has_shape)
         return fail(err, CLV_ERR_DATA, "a .npy file whose header cannot be read");
-    if (!find_type(array, descr, readable))
-        return fail(err, CLV_ERR_DATA, "a .npy file of type \"%.20s\"; %s", descr, readable);
+    FAIL_IF(!find_type(array, descr, readable), CLV_ERR_DATA, "a .npy file of type \"%.20s\"; %s", descr, readable);
     return CLV_OK;
 }
 
@@ -197,16 +197,13 @@ enum clv_status npy_parse(struct number_array *array, const unsigned char *bytes
     char shape[160];
     size_t wanted, start = MAGIC_SIZE + 4, length;
     struct number_array found = {0};
-    if (size < start)
-        return fail(err, CLV_ERR_DATA, "a truncated .npy file of %zu bytes", size);
+    FAIL_IF(size < start, CLV_ERR_DATA, "a truncated .npy file of %zu bytes", size);
     int version = bytes[MAGIC_SIZE];
-    if (version < 1 || version > 3)
-        return fail(err, CLV_ERR_DATA, "a .npy file of version %d; 1 to 3 are read", version);
+    FAIL_IF(version < 1 || version > 3, CLV_ERR_DATA, "a .npy file of version %d; 1 to 3 are read", version);
     length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
     if (version > 1) {
         start += 2;
-        if (size < start)
-            return fail(err, CLV_ERR_DATA, "a truncated .npy file of %zu bytes", size);
+        FAIL_IF(size < start, CLV_ERR_DATA, "a truncated .npy file of %zu bytes", size);
         length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     }
     if (length > MAX_HEADER || length > size - start)
@@ -216,8 +213,7 @@ enum clv_status npy_parse(struct number_array *array, const unsigned char *bytes
     MUST(parse_header(&found, header, readable, err));
     found.bytes = bytes + start + length;
     number_shape_name(shape, sizeof shape, &found);
-    if (!number_array_bytes(&wanted, &found))
-        return fail(err, CLV_ERR_DATA, "shape %s is too large", shape);
+    FAIL_IF(!number_array_bytes(&wanted, &found), CLV_ERR_DATA, "shape %s is too large", shape);
     if (wanted != size - start - length)
         return fail(err, CLV_ERR_DATA, "shape %s takes %zu bytes, the file holds %zu", shape, wanted,
                     size - start - length);

@@ -35,8 +35,7 @@ static enum clv_status open_array(struct raster_part *part, struct raster *own, 
     if ((array->n_dimensions != 2 && array->n_dimensions != 3) || n_bands < 1 || n_bands > CLV_MAX_BANDS)
         return fail(err, CLV_ERR_DATA, "shape %s; a raster is height x width x bands, of up to %d bands", shape,
                     CLV_MAX_BANDS);
-    if (array->shape[0] > UINT32_MAX || array->shape[1] > UINT32_MAX)
-        return fail(err, CLV_ERR_DATA, "shape %s is too large", shape);
+    FAIL_IF(array->shape[0] > UINT32_MAX || array->shape[1] > UINT32_MAX, CLV_ERR_DATA, "shape %s is too large", shape);
     enum clv_status status = limits_check((uint32_t)array->shape[1], (uint32_t)array->shape[0], limits, err);
     *own = (struct raster){.width = (int32_t)array->shape[1],
                            .height = (int32_t)array->shape[0],
@@ -72,17 +71,16 @@ static enum clv_status open_part(struct raster_part *part, struct raster *own, b
     bool names_page = path_page(&length, &page, path);
     char *file = string_copy(path);
     *own = (struct raster){0};
-    if (!file)
-        return fail_memory(err);
+    MUST_IF(!file, fail_memory(err));
     file[length] = 0;
     enum clv_status status = file_map_open(&part->map, file, err);
     array_free(file);
     if (status != CLV_OK)
         return status;
     bool is_tiff = image_format(&format, part->map.bytes, part->map.size) == FORMAT_TIFF;
+    const struct image_bytes from = {part->map.bytes, part->map.size, names_page ? page : 1, limits};
     if (is_tiff)
-        status =
-            raster_tiff_open(&part->tiff, own, part->map.bytes, part->map.size, names_page ? page : 1, limits, err);
+        status = raster_tiff_open(&part->tiff, own, &from, err);
     else if (npy_recognised(part->map.bytes, part->map.size))
         status = open_array(part, own, limits, err);
     else if (raster_gdal_knows(path))
@@ -163,10 +161,7 @@ static enum clv_status open_all(struct raster *self, bool is_by_windows, const c
         if (!name[strcspn(name, ",")])
             break;
     }
-    if (status == CLV_OK)
-        *self = made;
-    else
-        raster_close(&made);
+    DELIVER(self, made, raster_close(&made));
     return status;
 }
 
@@ -188,47 +183,44 @@ void raster_forget(const struct raster *self)
         file_map_forget(&self->parts[k].map);
 }
 
-static void read_array(float *values, size_t step, const struct raster_part *part, int32_t left, int32_t top,
-                       int32_t width, int32_t height)
+static void read_array(float *values, size_t step, const struct raster_part *part, const struct image_part *window)
 {
     const struct number_array *array = &part->array;
     size_t down = number_stride(array, 0), across = number_stride(array, 1), n_bands = (size_t)part->n_bands;
     size_t deep = array->n_dimensions == 3 ? number_stride(array, 2) : 0, size = number_type_size(array->type);
-    for (int32_t y = 0; y < height; y++)
-        for (int32_t x = 0; x < width; x++, values += step)
+    for (int32_t y = window->top; y < window->top + window->height; y++)
+        for (int32_t x = window->left; x < window->left + window->width; x++, values += step)
             for (size_t b = 0; b < n_bands; b++) {
-                size_t at = (size_t)(top + y) * down + (size_t)(left + x) * across + b * deep;
+                size_t at = (size_t)y * down + (size_t)x * across + b * deep;
                 float value = (float)number_load(array->bytes + at * size, array->type, array->big_endian);
                 values[b] = isfinite(value) ? value : NAN;
             }
 }
 
-static void read_image(float *values, size_t step, const struct clv_image *image, int32_t left, int32_t top,
-                       int32_t width, int32_t height)
+static void read_image(float *values, size_t step, const struct clv_image *image, const struct image_part *window)
 {
-    for (int32_t y = 0; y < height; y++)
-        for (int32_t x = 0; x < width; x++, values += step) {
-            const uint8_t *from = image->pixels + 3 * ((size_t)(top + y) * (size_t)image->width + (size_t)(left + x));
+    for (int32_t y = window->top; y < window->top + window->height; y++)
+        for (int32_t x = window->left; x < window->left + window->width; x++, values += step) {
+            const uint8_t *from = image->pixels + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
             for (int c = 0; c < 3; c++)
                 values[c] = from[c];
         }
 }
 
-enum clv_status raster_read(float *values, struct raster *self, int32_t left, int32_t top, int32_t width,
-                            int32_t height, struct clv_error *err)
+enum clv_status raster_read(float *values, struct raster *self, const struct image_part *window, struct clv_error *err)
 {
     size_t step = (size_t)self->n_bands;
     enum clv_status status = CLV_OK;
     for (size_t k = 0; k < self->n_parts && status == CLV_OK; k++) {
         struct raster_part *part = &self->parts[k];
         if (part->tiff)
-            status = raster_tiff_read(values, step, part->tiff, left, top, width, height, err);
+            status = raster_tiff_read(values, step, part->tiff, window, err);
         else if (part->gdal)
-            status = raster_gdal_read(values, step, part->gdal, left, top, width, height, err);
+            status = raster_gdal_read(values, step, part->gdal, window, err);
         else if (part->array.bytes)
-            read_array(values, step, part, left, top, width, height);
+            read_array(values, step, part, window);
         else
-            read_image(values, step, &part->image, left, top, width, height);
+            read_image(values, step, &part->image, window);
         if (status != CLV_OK)
             fail_within(err, status, part->map.path);
         values += part->n_bands;
@@ -246,23 +238,23 @@ static bool has_data(const float *values, int32_t n_bands)
     return false;
 }
 
-enum clv_status raster_void_labels(uint8_t *labels, size_t stride, struct raster *self, const int32_t window[4],
+enum clv_status raster_void_labels(uint8_t *labels, struct raster *self, const struct image_part *window,
                                    struct clv_error *err)
 {
-    size_t width = (size_t)window[2], n_bands = (size_t)self->n_bands;
-    size_t most = VALUES_AT_ONCE / (width * n_bands);
-    int32_t step = most < 1 ? 1 : most < (size_t)window[3] ? (int32_t)most : window[3];
+    struct image_part part = *window;
+    size_t width = (size_t)part.width, n_bands = (size_t)self->n_bands, most = VALUES_AT_ONCE / (width * n_bands);
+    int32_t step = most < 1 ? 1 : most < (size_t)window->height ? (int32_t)most : window->height;
     if (!self->place.may_lack_data)
         return CLV_OK;
     float *values = array_alloc((size_t)step * width, n_bands * sizeof *values);
-    MUST_IF(!values, fail_memory(err));
-    enum clv_status status = CLV_OK;
-    for (int32_t top = 0; top < window[3] && status == CLV_OK; top += step) {
-        int32_t rows = window[3] - top < step ? window[3] - top : step;
-        status = raster_read(values, self, window[0], window[1] + top, window[2], rows, err);
-        for (size_t p = 0; p < (size_t)rows * width && status == CLV_OK; p++)
+    enum clv_status status = values ? CLV_OK : fail_memory(err);
+    for (int32_t top = 0; top < window->height && status == CLV_OK; top += step) {
+        part.top = window->top + top;
+        part.height = window->height - top < step ? window->height - top : step;
+        status = raster_read(values, self, &part, err);
+        for (size_t p = 0; p < (size_t)part.height * width && status == CLV_OK; p++)
             if (!has_data(values + p * n_bands, self->n_bands))
-                labels[((size_t)top + p / width) * stride + p % width] = RASTER_VOID;
+                labels[(size_t)top * width + p] = RASTER_VOID;
     }
     array_free(values);
     return status;
@@ -272,11 +264,11 @@ enum clv_status raster_void_missing(uint8_t *labels, int32_t width, int32_t heig
                                     const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct raster raster;
-    const int32_t window[4] = {0, 0, width, height};
+    const struct image_part all = {.width = width, .height = height};
     if (!raster_may_be(path, limits))
         return CLV_OK;
     MUST(raster_open(&raster, path, limits, err));
-    enum clv_status status = raster_void_labels(labels, (size_t)width, &raster, window, err);
+    enum clv_status status = raster_void_labels(labels, &raster, &all, err);
     raster_close(&raster);
     return status;
 }

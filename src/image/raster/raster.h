@@ -15,6 +15,7 @@
 #include "base/base.h"
 #include "cleave/image.h"
 #include "cleave/status.h"
+#include "image/image.h"
 
 /* Arrays of numbers as they stand in files, and where a .npy file has its one. */
 
@@ -50,9 +51,6 @@ struct number_array {
 
 /* "16 x 32 x 32" */
 void number_shape_name(char *name, size_t size, const struct number_array *array);
-
-/* The number of bytes that a shape takes; false if a dimension is negative or the product overflows. */
-bool number_array_bytes(size_t *bytes, const struct number_array *array);
 
 /* Numbers from one place of a dimension to the next. */
 size_t number_stride(const struct number_array *array, int32_t dimension);
@@ -127,17 +125,17 @@ void raster_close(struct raster *self);
 /* Gives back what of the files is in memory. */
 void raster_forget(const struct raster *self);
 
-/* values[height][width][n_bands] of the window whose upper left pixel is (left, top) and which is in the raster. NAN is
- * what has no data: the file's no-data value, NaN, infinities, and pixels that an alpha band hides. A strip or tile is
- * decoded as a whole; the last one is kept. One thread at a time. CLV_ERR_DATA: the file is corrupt there. */
-enum clv_status raster_read(float *values, struct raster *self, int32_t left, int32_t top, int32_t width,
-                            int32_t height, struct clv_error *err) CLV_CHECK;
+/* values[height][width][n_bands] of a part of the raster, whose whole size does not matter here. NAN is what has no
+ * data: the file's no-data value, NaN, infinities, and pixels that an alpha band hides. A strip or tile is decoded as a
+ * whole; the last one is kept. One thread at a time. CLV_ERR_DATA: the file is corrupt there. */
+enum clv_status raster_read(float *values, struct raster *self, const struct image_part *window,
+                            struct clv_error *err) CLV_CHECK;
 
 #define RASTER_VOID 255 /* CLV_VOID */
 
-/* RASTER_VOID in the place of the labels of pixels that have no data in any band. labels[height][width], `stride` from
- * row to row, are of window = {left, top, width, height}. Reads nothing of a raster that cannot lack any. O(pixels). */
-enum clv_status raster_void_labels(uint8_t *labels, size_t stride, struct raster *self, const int32_t window[4],
+/* RASTER_VOID in the place of the labels of pixels that have no data in any band. labels[height][width] are of the
+ * window. Reads nothing of a raster that cannot lack any. O(pixels). */
+enum clv_status raster_void_labels(uint8_t *labels, struct raster *self, const struct image_part *window,
                                    struct clv_error *err) CLV_CHECK;
 
 /* The same of a file's labels[height][width]; changes none of a file that raster_may_be says is none. */
@@ -205,14 +203,14 @@ void geo_tags_declare(TIFF *tiff);
 struct raster_tiff;
 
 /* *tiff is NULL where the page is one that its colours are all of (palette, YCbCr, ..), which clv_image_decode reads;
- * else it, and what the raster says of it, are filled in; the place is in both cases. bytes must stay. */
-enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const uint8_t *bytes, size_t size,
-                                 uint32_t page, const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
+ * else it, and what the raster says of it, are filled in; the place is in both cases. its bytes must stay. */
+enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
+                                 struct clv_error *err) CLV_CHECK;
 void raster_tiff_close(struct raster_tiff *self);
 
 /* As raster_read, values `step` from pixel to pixel. */
-enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, int32_t left, int32_t top,
-                                 int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
+enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, const struct image_part *window,
+                                 struct clv_error *err) CLV_CHECK;
 
 /* What GDAL reads, as TIFFs above; in builds WITH_GDAL=0 nothing is known. Formats that are read here are not GDAL's.
  * An alpha band is no band, NAN is what it or another mask hides; the place has the tags of GDAL's GeoTIFFs. */
@@ -223,8 +221,8 @@ bool raster_gdal_knows(const char *path);
 enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raster, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 void raster_gdal_close(struct raster_gdal *self);
-enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, int32_t left, int32_t top,
-                                 int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
+enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, const struct image_part *window,
+                                 struct clv_error *err) CLV_CHECK;
 
 /* Masks as tiled GeoTIFFs. */
 
@@ -239,11 +237,10 @@ struct raster_writer {
     char message[200];
 };
 
-/* Begins a file of that size, a BigTIFF from 4 GB of pixels on, with the place's tags (NULL or zeros: none) and
- * palette[palette_size <= 256] (NULL: grey). *self must not move. Release it with commit or abort, once. */
-enum clv_status raster_writer_open(struct raster_writer *self, const char *path, int32_t width, int32_t height,
-                                   const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
-                                   struct clv_error *err) CLV_CHECK;
+/* Begins a file of the image's size, a BigTIFF from 4 GB of pixels on, with its palette (NULL: grey) and the place's
+ * tags (NULL or zeros: none). *self must not move. Release it with commit or abort, once. */
+enum clv_status raster_writer_open(struct raster_writer *self, const char *path, const struct label_image *image,
+                                   const struct raster_place *place, struct clv_error *err) CLV_CHECK;
 
 /* The next tile, row after row of them: labels of its pixels that are in the image, rows `stride` apart. */
 enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *labels, size_t stride,
@@ -251,14 +248,12 @@ enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *lab
 enum clv_status raster_writer_commit(struct raster_writer *self, struct clv_error *err) CLV_CHECK;
 void raster_writer_abort(struct raster_writer *self);
 
-/* A file of n_pages pages: the first one opens it, in a writer of zeros. labels has one channel. */
-enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct clv_image *labels,
-                                       size_t n_pages, const uint8_t (*palette)[3], int palette_size,
-                                       struct clv_error *err) CLV_CHECK;
+/* A file of n_pages pages: the first one opens it, in a writer of zeros. */
+enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct label_image *page,
+                                       size_t n_pages, struct clv_error *err) CLV_CHECK;
 
-/* labels[height][width] at once. */
-enum clv_status raster_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
-                                    const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
+/* All of it at once. */
+enum clv_status raster_write_labels(const char *path, const struct label_image *image, const struct raster_place *place,
                                     struct clv_error *err) CLV_CHECK;
 
 #endif

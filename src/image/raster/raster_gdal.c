@@ -38,8 +38,7 @@ static void begin(void)
 static enum clv_status fail_gdal(struct clv_error *err, const char *doing)
 {
     const char *why = CPLGetLastErrorMsg();
-    if (CPLGetLastErrorNo() == CPLE_OutOfMemory)
-        return fail_memory(err);
+    MUST_IF(CPLGetLastErrorNo() == CPLE_OutOfMemory, fail_memory(err));
     return fail(err, CLV_ERR_DATA, "GDAL cannot %s it: %.*s", doing, (int)strcspn(why, "\n"), why);
 }
 
@@ -91,7 +90,8 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     const struct clv_image_limits limits = {.max_pixels = 1 << 20, .max_side_px = 1 << 10};
     GByte *bytes = VSIGetMemFileBuffer(name, &size, FALSE);
     enum clv_status status =
-        bytes ? raster_tiff_open(&tiff, &read, bytes, (size_t)size, 1, &limits, err) : fail_gdal(err, "place");
+        bytes ? raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits}, err)
+              : fail_gdal(err, "place");
     if (status == CLV_OK) {
         *place = read.place;
         raster_tiff_close(tiff);
@@ -110,8 +110,7 @@ static enum clv_status look(struct raster_gdal *self, struct raster *raster, con
         return fail(err, CLV_ERR_DATA, "has several rasters (%s ..); gdal_translate makes a file of one", *parts);
     if (n > 1 && GDALGetRasterColorInterpretation(GDALGetRasterBand(self->dataset, n)) == GCI_AlphaBand)
         n--;
-    if (n < 1 || n > CLV_MAX_BANDS)
-        return fail(err, CLV_ERR_DATA, "%d bands, 1 to %d are read", n, CLV_MAX_BANDS);
+    FAIL_IF(n < 1 || n > CLV_MAX_BANDS, CLV_ERR_DATA, "%d bands, 1 to %d are read", n, CLV_MAX_BANDS);
     MUST(limits_check((uint32_t)GDALGetRasterXSize(self->dataset), (uint32_t)GDALGetRasterYSize(self->dataset), limits,
                       err));
     self->n_bands = n;
@@ -145,18 +144,14 @@ enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raste
                                  const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct raster_gdal *self = array_zalloc(1, sizeof *self);
-    if (!self)
-        return fail_memory(err);
+    MUST_IF(!self, fail_memory(err));
     begin();
     self->dataset = GDALOpenEx(path, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL);
     enum clv_status status = self->dataset ? look(self, raster, limits, err) : fail_gdal(err, "open");
     TRY(find_place(&raster->place, self->dataset, err));
     raster->place.may_lack_data = status == CLV_OK && may_lack_data(self);
     CPLPopErrorHandler();
-    if (status == CLV_OK)
-        *gdal = self;
-    else
-        raster_gdal_close(self);
+    DELIVER(gdal, self, raster_gdal_close(self));
     return status;
 }
 
@@ -166,24 +161,23 @@ void raster_gdal_close(struct raster_gdal *self)
         return;
     if (self->dataset)
         GDALClose(self->dataset);
-    array_free(self->is_there);
-    array_free(self);
+    arrays_free(self->is_there, self);
 }
 
 /* A band of a window, NAN where it has no data. */
-static enum clv_status read_band(float *values, size_t step, struct raster_gdal *self, int b, const int32_t window[4],
-                                 struct clv_error *err)
+static enum clv_status read_band(float *values, size_t step, struct raster_gdal *self, int b,
+                                 const struct image_part *window, struct clv_error *err)
 {
     GDALRasterBandH band = GDALGetRasterBand(self->dataset, b + 1);
-    int width = window[2], height = window[3];
+    int width = window->width, height = window->height;
     size_t n = (size_t)width * (size_t)height;
     GSpacing across = (GSpacing)(step * sizeof *values);
-    if (GDALRasterIOEx(band, GF_Read, window[0], window[1], width, height, values + b, width, height, GDT_Float32,
+    if (GDALRasterIOEx(band, GF_Read, window->left, window->top, width, height, values + b, width, height, GDT_Float32,
                        across, across * width, NULL) != CE_None)
         return fail_gdal(err, "read");
     bool has_mask = !(GDALGetMaskFlags(band) & GMF_ALL_VALID);
-    if (has_mask && GDALRasterIO(GDALGetMaskBand(band), GF_Read, window[0], window[1], width, height, self->is_there,
-                                 width, height, GDT_Byte, 0, 0) != CE_None)
+    if (has_mask && GDALRasterIO(GDALGetMaskBand(band), GF_Read, window->left, window->top, width, height,
+                                 self->is_there, width, height, GDT_Byte, 0, 0) != CE_None)
         return fail_gdal(err, "read");
     for (size_t p = 0; p < n; p++) {
         float *value = &values[p * step + (size_t)b];
@@ -193,12 +187,11 @@ static enum clv_status read_band(float *values, size_t step, struct raster_gdal 
     return CLV_OK;
 }
 
-enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, int32_t left, int32_t top,
-                                 int32_t width, int32_t height, struct clv_error *err)
+enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, const struct image_part *window,
+                                 struct clv_error *err)
 {
-    const int32_t window[4] = {left, top, width, height};
-    if (array_reserve((void **)&self->is_there, &self->is_there_capacity, (size_t)width * (size_t)height, 1))
-        return fail_memory(err);
+    size_t n = (size_t)window->width * (size_t)window->height;
+    MUST_IF(array_reserve((void **)&self->is_there, &self->is_there_capacity, n, 1), fail_memory(err));
     begin();
     enum clv_status status = CLV_OK;
     for (int b = 0; b < self->n_bands && status == CLV_OK; b++)
@@ -232,10 +225,10 @@ void raster_gdal_close(struct raster_gdal *self)
     (void)self;
 }
 
-enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, int32_t left, int32_t top,
-                                 int32_t width, int32_t height, struct clv_error *err)
+enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, const struct image_part *window,
+                                 struct clv_error *err)
 {
-    (void)values, (void)step, (void)self, (void)left, (void)top, (void)width, (void)height;
+    (void)values, (void)step, (void)self, (void)window;
     return fail(err, CLV_ERR_DATA, "this cleave was built without GDAL (WITH_GDAL=0)");
 }
 #endif

@@ -15,12 +15,7 @@
 
 void raster_place_release(struct raster_place *place)
 {
-    array_free(place->scale);
-    array_free(place->tie_points);
-    array_free(place->transformation);
-    array_free(place->doubles);
-    array_free(place->keys);
-    array_free(place->texts);
+    arrays_free(place->scale, place->tie_points, place->transformation, place->doubles, place->keys, place->texts);
     *place = (struct raster_place){0};
 }
 

@@ -15,8 +15,9 @@ struct raster_tiff {
     double no_data;
     uint16_t n_bands;
     size_t stride, block_bytes; /* of a block's row, and of all */
-    uint8_t *block;             /* the last one, number `held` */
-    uint32_t held;
+    uint8_t *block;             /* the last one, number `held`, .. */
+    uint32_t held, x, y;        /* .. at (x, y) */
+    uint16_t plane;
 };
 
 void raster_tiff_close(struct raster_tiff *self)
@@ -24,8 +25,7 @@ void raster_tiff_close(struct raster_tiff *self)
     if (!self)
         return;
     tiff_close(&self->file);
-    array_free(self->block);
-    array_free(self);
+    arrays_free(self->block, self);
 }
 
 /* Samples of a page that is read as it is stored; others are colours as libtiff converts them. */
@@ -62,8 +62,7 @@ static enum clv_status count_bands(struct raster_tiff *self, struct raster *rast
     self->has_alpha = n_extra && file->n_samples > n_colours &&
                       (extra[n_extra - 1] == EXTRASAMPLE_ASSOCALPHA || extra[n_extra - 1] == EXTRASAMPLE_UNASSALPHA);
     self->n_bands = (uint16_t)(file->n_samples - self->has_alpha);
-    if (file->n_samples < n_colours)
-        return fail(err, CLV_ERR_DATA, "corrupt TIFF: colours of %d samples", file->n_samples);
+    FAIL_IF(file->n_samples < n_colours, CLV_ERR_DATA, "corrupt TIFF: colours of %d samples", file->n_samples);
     if (self->n_bands > CLV_MAX_BANDS)
         return fail(err, CLV_ERR_DATA, "a TIFF of %d bands; up to %d are read", self->n_bands, CLV_MAX_BANDS);
     bool is_whole = file->format == SAMPLEFORMAT_UINT || file->format == SAMPLEFORMAT_VOID;
@@ -103,14 +102,13 @@ static enum clv_status find_blocks(struct raster_tiff *self, struct clv_error *e
     return CLV_OK;
 }
 
-enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const uint8_t *bytes, size_t size,
-                                 uint32_t page, const struct clv_image_limits *limits, struct clv_error *err)
+enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raster, const struct image_bytes *from,
+                                 struct clv_error *err)
 {
     struct raster_tiff *self = array_zalloc(1, sizeof *self);
     *tiff = NULL;
-    if (!self)
-        return fail_memory(err);
-    enum clv_status status = tiff_open(&self->file, bytes, size, page, limits, err);
+    MUST_IF(!self, fail_memory(err));
+    enum clv_status status = tiff_open(&self->file, from, err);
     TRY(geo_tags_read(&raster->place, &self->has_no_data, &self->no_data, self->file.tiff, err));
     if (status == CLV_OK && !is_stored(&self->file)) {
         raster_tiff_close(self);
@@ -170,10 +168,12 @@ static enum clv_status load_block(struct raster_tiff *self, uint32_t x, uint32_t
     uint32_t number =
         self->is_tiled ? TIFFComputeTile(file->tiff, x, y, 0, plane) : TIFFComputeStrip(file->tiff, y, plane);
     size_t wanted = self->is_tiled ? self->block_bytes : self->stride * rows;
+    self->x = x;
+    self->y = y;
+    self->plane = plane;
     if (self->block && self->held == number)
         return CLV_OK;
-    if (!self->block && !(self->block = array_zalloc(self->block_bytes, 1)))
-        return fail_memory(err);
+    MUST_IF(!self->block && !(self->block = array_zalloc(self->block_bytes, 1)), fail_memory(err));
     self->held = UINT32_MAX;
     tmsize_t n = self->is_tiled ? TIFFReadEncodedTile(file->tiff, number, self->block, (tmsize_t)wanted)
                                 : TIFFReadEncodedStrip(file->tiff, number, self->block, (tmsize_t)wanted);
@@ -187,12 +187,12 @@ struct window {
     uint32_t left, top, right, bottom;
 };
 
-/* What is in the window of samples of the block at (x, y): all that stand side by side, or those of a plane. */
-static void take_block(float *values, size_t step, const struct raster_tiff *self, uint32_t x, uint32_t y,
-                       uint16_t plane, const struct window *window)
+/* What is in the window of samples of the block: all that stand side by side, or those of a plane. */
+static void take_block(float *values, size_t step, const struct raster_tiff *self, const struct window *window)
 {
     const struct tiff_file *file = &self->file;
-    uint16_t first = self->is_planar ? plane : 0, end = self->is_planar ? plane + 1 : file->n_samples;
+    uint16_t first = self->is_planar ? self->plane : 0, end = self->is_planar ? self->plane + 1 : file->n_samples;
+    uint32_t x = self->x, y = self->y;
     uint32_t left = x > window->left ? x : window->left, top = y > window->top ? y : window->top;
     uint32_t right = window->right - x < self->block_width ? window->right : x + self->block_width;
     uint32_t bottom = window->bottom - y < self->block_height ? window->bottom : y + self->block_height;
@@ -216,10 +216,11 @@ static void take_block(float *values, size_t step, const struct raster_tiff *sel
         }
 }
 
-enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, int32_t left, int32_t top,
-                                 int32_t width, int32_t height, struct clv_error *err)
+enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, const struct image_part *at,
+                                 struct clv_error *err)
 {
-    const struct window window = {(uint32_t)left, (uint32_t)top, (uint32_t)(left + width), (uint32_t)(top + height)};
+    const struct window window = {(uint32_t)at->left, (uint32_t)at->top, (uint32_t)(at->left + at->width),
+                                  (uint32_t)(at->top + at->height)};
     uint16_t n_planes = self->is_planar ? self->file.n_samples : 1;
     enum clv_status status = CLV_OK;
     uint32_t x0 = window.left - window.left % self->block_width, y0 = window.top - window.top % self->block_height;
@@ -228,7 +229,7 @@ enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff 
             for (uint16_t plane = 0; plane < n_planes && status == CLV_OK; plane++) {
                 status = load_block(self, x, y, plane, err);
                 if (status == CLV_OK)
-                    take_block(values, step, self, x, y, plane, &window);
+                    take_block(values, step, self, &window);
             }
     return status;
 }

@@ -49,17 +49,17 @@ static enum clv_status refused(struct raster_writer *self, struct clv_error *err
                 self->message[0] ? self->message : "it cannot be sought in");
 }
 
-static bool put_palette(TIFF *tiff, const uint8_t (*palette)[3], int palette_size)
+static bool put_palette(TIFF *tiff, const struct label_image *image)
 {
     uint16_t channels[3][256] = {{0}};
-    for (int i = 0; i < palette_size; i++)
+    for (int i = 0; i < image->palette_size; i++)
         for (int c = 0; c < 3; c++)
-            channels[c][i] = (uint16_t)(palette[i][c] * 257);
+            channels[c][i] = (uint16_t)(image->palette[i][c] * 257);
     return TIFFSetField(tiff, TIFFTAG_COLORMAP, channels[0], channels[1], channels[2]);
 }
 
-static bool put_head(const struct raster_writer *self, const struct raster_place *place, const uint8_t (*palette)[3],
-                     int palette_size)
+static bool put_head(const struct raster_writer *self, const struct label_image *image,
+                     const struct raster_place *place)
 {
     TIFF *tiff = (TIFF *)self->tiff;
     const struct {
@@ -69,7 +69,7 @@ static bool put_head(const struct raster_writer *self, const struct raster_place
                   {TIFFTAG_BITSPERSAMPLE, 8},
                   {TIFFTAG_SAMPLESPERPIXEL, 1},
                   {TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG},
-                  {TIFFTAG_PHOTOMETRIC, palette ? PHOTOMETRIC_PALETTE : PHOTOMETRIC_MINISBLACK},
+                  {TIFFTAG_PHOTOMETRIC, image->palette ? PHOTOMETRIC_PALETTE : PHOTOMETRIC_MINISBLACK},
                   {TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE},
                   {TIFFTAG_TILEWIDTH, RASTER_TILE},
                   {TIFFTAG_TILELENGTH, RASTER_TILE}};
@@ -78,12 +78,11 @@ static bool put_head(const struct raster_writer *self, const struct raster_place
         geo_tags_declare(tiff);
     for (size_t k = 0; k < sizeof fields / sizeof *fields && is_put; k++)
         is_put = TIFFSetField(tiff, fields[k].tag, fields[k].value);
-    return is_put && (!palette || put_palette(tiff, palette, palette_size)) && (!place || geo_tags_write(tiff, place));
+    return is_put && (!image->palette || put_palette(tiff, image)) && (!place || geo_tags_write(tiff, place));
 }
 
-static enum clv_status begin(struct raster_writer *self, const char *path, bool is_big,
-                             const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
-                             struct clv_error *err)
+static enum clv_status begin(struct raster_writer *self, const char *path, bool is_big, const struct label_image *image,
+                             const struct raster_place *place, struct clv_error *err)
 {
     MUST(file_create(&self->file, path, err));
     enum clv_status status = CLV_OK;
@@ -95,19 +94,18 @@ static enum clv_status begin(struct raster_writer *self, const char *path, bool 
                                                       on_close, on_size, NULL, NULL, options);
         TIFFOpenOptionsFree(options);
     }
-    if (!put_head(self, place, palette, palette_size)) {
+    if (!put_head(self, image, place)) {
         status = options ? refused(self, err) : fail_memory(err);
         raster_writer_abort(self);
     }
     return status;
 }
 
-enum clv_status raster_writer_open(struct raster_writer *self, const char *path, int32_t width, int32_t height,
-                                   const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
-                                   struct clv_error *err)
+enum clv_status raster_writer_open(struct raster_writer *self, const char *path, const struct label_image *image,
+                                   const struct raster_place *place, struct clv_error *err)
 {
-    *self = (struct raster_writer){.width = width, .height = height};
-    return begin(self, path, (int64_t)width * height > SMALL_MOST, place, palette, palette_size, err);
+    *self = (struct raster_writer){.width = image->width, .height = image->height};
+    return begin(self, path, (int64_t)image->width * image->height > SMALL_MOST, image, place, err);
 }
 
 enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *labels, size_t stride,
@@ -155,32 +153,30 @@ static enum clv_status put_page(struct raster_writer *self, const uint8_t *label
     return status;
 }
 
-enum clv_status raster_write_labels(const char *path, int32_t width, int32_t height, const uint8_t *labels,
-                                    const struct raster_place *place, const uint8_t (*palette)[3], int palette_size,
+enum clv_status raster_write_labels(const char *path, const struct label_image *image, const struct raster_place *place,
                                     struct clv_error *err)
 {
     struct raster_writer writer;
-    MUST(raster_writer_open(&writer, path, width, height, place, palette, palette_size, err));
-    enum clv_status status = put_page(&writer, labels, err);
+    MUST(raster_writer_open(&writer, path, image, place, err));
+    enum clv_status status = put_page(&writer, image->labels, err);
     if (status == CLV_OK)
         return raster_writer_commit(&writer, err);
     raster_writer_abort(&writer);
     return status;
 }
 
-enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct clv_image *labels,
-                                       size_t n_pages, const uint8_t (*palette)[3], int palette_size,
-                                       struct clv_error *err)
+enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct label_image *page,
+                                       size_t n_pages, struct clv_error *err)
 {
     bool is_first = !self->tiff;
     enum clv_status status = CLV_OK;
-    self->width = labels->width;
-    self->height = labels->height;
+    self->width = page->width;
+    self->height = page->height;
     self->n_written = 0;
     if (is_first)
-        MUST(begin(self, path, (double)labels->width * labels->height * (double)n_pages > (double)SMALL_MOST, NULL,
-                   palette, palette_size, err));
-    else if (!TIFFWriteDirectory((TIFF *)self->tiff) || !put_head(self, NULL, palette, palette_size))
+        MUST(begin(self, path, (double)page->width * page->height * (double)n_pages > (double)SMALL_MOST, page, NULL,
+                   err));
+    else if (!TIFFWriteDirectory((TIFF *)self->tiff) || !put_head(self, page, NULL))
         status = refused(self, err);
-    return status == CLV_OK ? put_page(self, labels->pixels, err) : status;
+    return status == CLV_OK ? put_page(self, page->labels, err) : status;
 }

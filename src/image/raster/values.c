@@ -17,8 +17,8 @@ static enum clv_status read_raster(struct raster_values *values, const char *pat
         *values = (struct raster_values){raster.width, raster.height, raster.n_bands, NULL};
         values->samples =
             array_alloc((size_t)raster.width * (size_t)raster.height, (size_t)raster.n_bands * sizeof *values->samples);
-        status = values->samples ? raster_read(values->samples, &raster, 0, 0, raster.width, raster.height, err)
-                                 : fail_memory(err);
+        const struct image_part all = {.width = raster.width, .height = raster.height};
+        status = values->samples ? raster_read(values->samples, &raster, &all, err) : fail_memory(err);
     }
     raster_close(&raster);
     return status;

@@ -30,7 +30,7 @@ static void put_tiff(const char *path, const double *corner, bool is_turned)
         place.n_scale = 3;
         place.n_tie_points = 6;
     }
-    must(raster_write_labels(path, WIDTH, HEIGHT, pixels, corner ? &place : NULL, NULL, 0, err));
+    must(raster_write_labels(path, &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, corner ? &place : NULL, err));
 }
 
 #define CRS(name)            "\"crs\":{\"type\":\"name\",\"properties\":{\"name\":\"" name "\"}},"

@@ -162,7 +162,7 @@ TEST(pixels_without_data_have_no_label)
     struct raster raster;
     static float values[HEIGHT][WIDTH][N_BANDS];
     must(raster_open(&raster, here("set/images/5.tif"), NULL, err));
-    must(raster_read(&values[0][0][0], &raster, 0, 0, WIDTH, HEIGHT, err));
+    must(raster_read(&values[0][0][0], &raster, &(struct image_part){.width = WIDTH, .height = HEIGHT}, err));
     raster_close(&raster);
     for (int y = 0; y < HEIGHT; y++)
         for (int b = 0; b < N_BANDS; b++)
@@ -203,7 +203,7 @@ TEST(several_files_are_bands_of_one_image)
         struct raster raster;
         float values[HEIGHT * WIDTH * N_BANDS], half[HEIGHT * WIDTH * 2];
         must(raster_open(&raster, here("set/images/%d.tif", i), NULL, err));
-        must(raster_read(values, &raster, 0, 0, WIDTH, HEIGHT, err));
+        must(raster_read(values, &raster, &(struct image_part){.width = WIDTH, .height = HEIGHT}, err));
         raster_close(&raster);
         for (int k = 0; k < 2; k++) {
             for (int p = 0; p < HEIGHT * WIDTH; p++)

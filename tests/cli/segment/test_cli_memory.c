@@ -77,7 +77,7 @@ TEST(tiles_are_estimated_as_tiles)
     sample_enlarge(photo, 3000, 1200);
     check_estimate(photo, "-m m --no-refine");
     uint8_t *black = calloc(1200, 1200);
-    must(raster_write_labels(here("black.tif"), 1200, 1200, black, NULL, NULL, 0, err));
+    must(raster_write_labels(here("black.tif"), &(struct label_image){1200, 1200, black, NULL, 0}, NULL, err));
     free(black);
     expect_error(71, "(--memory); --max-pixels 1000000 segments it tile by tile",
                  "cleave segment -m m black.tif -o x.tif --memory 90M");

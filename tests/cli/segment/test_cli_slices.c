@@ -158,7 +158,8 @@ static void write_stack(const char *path, const char *set, const char *what, int
         must(clv_image_new(&page, image.width, image.height, 1, err));
         for (int i = 0; i < image.width * image.height; i++)
             page.pixels[i] = *what == 'm' ? image.pixels[3 * i] > 0 : image.pixels[3 * i];
-        must(raster_writer_add_page(&writer, path, &page, (size_t)n, NULL, 0, err));
+        must(raster_writer_add_page(&writer, path, &(struct label_image){page.width, page.height, page.pixels, NULL, 0},
+                                    (size_t)n, err));
         clv_image_release(&page);
         clv_image_release(&image);
     }

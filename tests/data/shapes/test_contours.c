@@ -44,7 +44,8 @@ static void fill_object(uint8_t *mask, const struct contours *contours, size_t k
     }
     for (size_t r = first; r < end; r++)
         ends[r - first] = contours->ring_ends[r] - start;
-    must(polygon_fill(mask, contours->width, contours->height, (const double(*)[2])points, ends, end - first, 1, err));
+    must(polygon_fill(&(struct canvas){mask, contours->width, contours->height, 1}, (const double(*)[2])points, ends,
+                      end - first, err));
     free(points);
 }
 
@@ -58,7 +59,8 @@ static void fill_keyhole(uint8_t *mask, const struct contours *contours, size_t 
         points[i][0] = joined[i][0];
         points[i][1] = joined[i][1];
     }
-    must(polygon_fill(mask, contours->width, contours->height, (const double(*)[2])points, &n, 1, 1, err));
+    must(polygon_fill(&(struct canvas){mask, contours->width, contours->height, 1}, (const double(*)[2])points, &n, 1,
+                      err));
     free(points);
     array_free(joined);
 }
@@ -72,14 +74,13 @@ static void check_runs(const struct contours *contours, size_t k)
     size_t n, n_again, n_pixels = (size_t)contours->width * (size_t)contours->height;
     struct text text;
     uint8_t *mask = calloc(n_pixels, 1);
-    must(rle_of_object(&counts, &n, contours->object_of, contours->width, contours->height, (int32_t)k + 1, &bounds,
-                       err));
+    must(rle_of_object(&counts, &n, contours, (int32_t)k + 1, &bounds, err));
     text_init(&text, 1 << 20);
     rle_put_compressed(&text, counts, n);
     must(rle_parse_compressed(&again, &n_again, text.bytes, err));
     ck_assert_uint_eq(n_again, n);
     ck_assert_mem_eq(again, counts, n * sizeof *counts);
-    must(rle_fill(mask, contours->width, contours->height, &whole, again, n, RLE_BY_COLUMNS, 1, err));
+    must(rle_fill(&(struct canvas){mask, contours->width, contours->height, 1}, &whole, again, n, RLE_BY_COLUMNS, err));
     for (size_t p = 0; p < n_pixels; p++)
         ck_assert_int_eq(mask[p], contours->object_of[p] == (int32_t)k + 1);
     text_release(&text);

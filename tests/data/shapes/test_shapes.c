@@ -31,16 +31,16 @@ TEST(a_polygon_holds_the_pixels_whose_centres_are_inside_even_odd)
     static const double star[][2] = {{0, 0}, {6, 6}, {6, 0}, {0, 6}}; /* crosses itself */
     static const size_t rings[] = {4, 8}, three[] = {3}, four[] = {4};
     uint8_t mask[36] = {0};
-    must(polygon_fill(mask, 6, 6, square_with_hole, rings, 2, 1, err));
+    must(polygon_fill(&(struct canvas){mask, 6, 6, 1}, square_with_hole, rings, 2, err));
     ck_assert_str_eq(drawn(mask, 6, 6), "....../.####./.#..#./.#..#./.####./....../");
     memset(mask, 0, sizeof mask);
-    must(polygon_fill(mask, 6, 6, triangle, three, 1, 1, err));
+    must(polygon_fill(&(struct canvas){mask, 6, 6, 1}, triangle, three, 1, err));
     ck_assert_str_eq(drawn(mask, 6, 6), "#####./####../###.../##..../#...../....../");
     memset(mask, 0, sizeof mask);
-    must(polygon_fill(mask, 6, 6, outside, four, 1, 1, err));
+    must(polygon_fill(&(struct canvas){mask, 6, 6, 1}, outside, four, 1, err));
     ck_assert_str_eq(drawn(mask, 6, 6), "######/######/....../....../....../....../");
     memset(mask, 0, sizeof mask);
-    must(polygon_fill(mask, 6, 6, star, four, 1, 1, err));
+    must(polygon_fill(&(struct canvas){mask, 6, 6, 1}, star, four, 1, err));
     ck_assert_str_eq(drawn(mask, 6, 6), ".....#/#...##/##.###/##.###/#...##/.....#/");
 }
 
@@ -58,8 +58,8 @@ TEST(polygons_that_share_an_edge_share_no_pixel_and_leave_no_gap)
         double lower[][2] = {{0, cut[0][1]}, {20, cut[1][1]}, {20, 20}, {0, 20}};
         static const size_t four[] = {4};
         uint8_t a[400] = {0}, b[400] = {0};
-        must(polygon_fill(a, 20, 20, (const double(*)[2])upper, four, 1, 1, err));
-        must(polygon_fill(b, 20, 20, (const double(*)[2])lower, four, 1, 1, err));
+        must(polygon_fill(&(struct canvas){a, 20, 20, 1}, (const double(*)[2])upper, four, 1, err));
+        must(polygon_fill(&(struct canvas){b, 20, 20, 1}, (const double(*)[2])lower, four, 1, err));
         for (int i = 0; i < 400; i++)
             ck_assert_int_eq(a[i] + b[i], 1);
     }
@@ -71,8 +71,9 @@ TEST(hostile_polygons_are_refused)
     double endless[][2] = {{0, 0}, {1, INFINITY}, {2, 0}};
     double far_away[][2] = {{-1e300, -1e300}, {1e300, 1e300}, {-1e300, 1e300}};
     uint8_t mask[36] = {0};
-    must_fail(CLV_ERR_DATA, "not finite", polygon_fill(mask, 6, 6, (const double(*)[2])endless, three, 1, 1, err));
-    must(polygon_fill(mask, 6, 6, (const double(*)[2])far_away, three, 1, 1, err));
+    must_fail(CLV_ERR_DATA, "not finite",
+              polygon_fill(&(struct canvas){mask, 6, 6, 1}, (const double(*)[2])endless, three, 1, err));
+    must(polygon_fill(&(struct canvas){mask, 6, 6, 1}, (const double(*)[2])far_away, three, 1, err));
     size_t n = 1 << 18;
     double(*zigzag)[2] = malloc(n * sizeof *zigzag);
     uint8_t *high = calloc(1, 1000);
@@ -80,7 +81,8 @@ TEST(hostile_polygons_are_refused)
         zigzag[i][0] = 0;
         zigzag[i][1] = i % 2 ? 1000 : 0;
     }
-    must_fail(CLV_ERR_DATA, "cross more than", polygon_fill(high, 1, 1000, (const double(*)[2])zigzag, &n, 1, 1, err));
+    must_fail(CLV_ERR_DATA, "cross more than",
+              polygon_fill(&(struct canvas){high, 1, 1000, 1}, (const double(*)[2])zigzag, &n, 1, err));
     free(zigzag);
     free(high);
 }
@@ -91,20 +93,22 @@ TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)
     const struct rle_frame frame = {0, 0, 2, 3}, moved = {1, -1, 2, 3};
     struct rle_frame bounds;
     uint8_t mask[12] = {0};
-    must(rle_fill(mask, 2, 3, &frame, counts, 3, RLE_BY_COLUMNS, 1, err));
+    must(rle_fill(&(struct canvas){mask, 2, 3, 1}, &frame, counts, 3, RLE_BY_COLUMNS, err));
     ck_assert_str_eq(drawn(mask, 2, 3), ".#/#./#./");
     memset(mask, 0, sizeof mask);
-    must(rle_fill(mask, 2, 3, &frame, counts, 3, RLE_BY_ROWS, 1, err));
+    must(rle_fill(&(struct canvas){mask, 2, 3, 1}, &frame, counts, 3, RLE_BY_ROWS, err));
     ck_assert_str_eq(drawn(mask, 2, 3), ".#/##/../");
     memset(mask, 0, sizeof mask);
-    must(rle_fill(mask, 3, 4, &moved, counts, 3, RLE_BY_ROWS, 1, err)); /* its first row is above the image */
+    must(rle_fill(&(struct canvas){mask, 3, 4, 1}, &moved, counts, 3, RLE_BY_ROWS,
+                  err)); /* its first row is above the image */
     ck_assert_str_eq(drawn(mask, 3, 4), ".##/.../.../.../");
     must(rle_bound(&bounds, &moved, counts, 3, RLE_BY_ROWS, err));
     ck_assert(bounds.left == 1 && bounds.top == -1 && bounds.width == 2 && bounds.height == 2);
     must_fail(CLV_ERR_DATA, "do not sum to the 6 pixels of 2x3",
-              rle_fill(mask, 2, 3, &frame, counts, 2, RLE_BY_ROWS, 1, err));
+              rle_fill(&(struct canvas){mask, 2, 3, 1}, &frame, counts, 2, RLE_BY_ROWS, err));
     const struct rle_frame huge = {0, 0, INT32_MAX, INT32_MAX};
-    must_fail(CLV_ERR_DATA, "runs of a mask of", rle_fill(mask, 2, 3, &huge, counts, 3, RLE_BY_ROWS, 1, err));
+    must_fail(CLV_ERR_DATA, "runs of a mask of",
+              rle_fill(&(struct canvas){mask, 2, 3, 1}, &huge, counts, 3, RLE_BY_ROWS, err));
 }
 
 static uint32_t drawn_number(uint32_t *state, uint32_t limit)
@@ -138,7 +142,7 @@ TEST(runs_are_drawn_where_they_are_in_the_image_and_nowhere_else)
             if (x >= 0 && x < frame.width && y >= 0 && y < frame.height)
                 wanted[p] = inside[order == RLE_BY_ROWS ? y * frame.width + x : x * frame.height + y];
         }
-        must(rle_fill(mask, WIDTH, HEIGHT, &frame, counts, n, order, 1, err));
+        must(rle_fill(&(struct canvas){mask, WIDTH, HEIGHT, 1}, &frame, counts, n, order, err));
         ck_assert_str_eq(drawn(mask, WIDTH, HEIGHT), drawn(wanted, WIDTH, HEIGHT));
     }
 }
@@ -150,7 +154,8 @@ TEST(only_the_part_of_a_huge_frame_that_the_image_has_costs_work)
     static const uint32_t most[] = {5, (1 << 28) - 10, 5};
     uint8_t mask[6] = {0};
     for (int round = 0; round < 300000; round++)
-        must(rle_fill(mask, 2, 3, &huge[round % 3], most, 3, round % 2 ? RLE_BY_ROWS : RLE_BY_COLUMNS, 1, err));
+        must(rle_fill(&(struct canvas){mask, 2, 3, 1}, &huge[round % 3], most, 3,
+                      round % 2 ? RLE_BY_ROWS : RLE_BY_COLUMNS, err));
     for (int p = 0; p < 6; p++)
         ck_assert_int_eq(mask[p], 1);
 }
@@ -163,7 +168,7 @@ TEST(relative_points_are_shares_of_the_width_and_of_the_height)
     for (size_t i = 0; i < 4; i++)
         must(outline_add_point(outline, corners[i][0], corners[i][1], err));
     must(outline_end_polygon(outline, err));
-    must(outline_fill(mask, 4, 8, outline, true, 1, err));
+    must(outline_fill(&(struct canvas){mask, 4, 8, 1}, outline, true, err));
     for (int p = 0; p < 8 * 4; p++)
         ck_assert_int_eq(mask[p], p / 4 >= 4 && (p % 4 == 1 || p % 4 == 2));
     outline_free(outline);

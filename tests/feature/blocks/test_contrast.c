@@ -275,16 +275,16 @@ TEST(zones_compare_how_often_codes_are_met)
         strip += zones.strip[i];
         of_code_1 += code[i] == 1 ? zones.centre[i] : 0;
     }
-    float inner[3 * 2], outer[3 * 2];
-    must(zones_measure(inner, outer, 2, &zones, &scene, code, 4, err));
+    float odds[3][2]; /* of the centre and of the strip */
+    must(zones_measure(*odds, 2, &zones, code, 4, err));
     double c1 = of_code_1 / centre + 0.0005, r1 = (n_central - of_code_1) / (W * H - centre) + 0.0005;
     double s2 = n_border / strip + 0.0005, a2 = (double)n_border / (W * H) + 0.0005;
-    ck_assert_double_eq_tol(inner[2], c1 / (c1 + r1), 1e-4);
-    ck_assert_double_eq_tol(outer[4], s2 / (s2 + a2), 1e-4);
-    ck_assert_float_gt(inner[2], 0.8f);
-    ck_assert_float_lt(inner[4], 0.3f);
-    ck_assert_float_lt(outer[2], 0.1f);
-    ck_assert_double_eq_tol(inner[0], 0.5, 0.05);
+    ck_assert_double_eq_tol(odds[1][0], c1 / (c1 + r1), 1e-4);
+    ck_assert_double_eq_tol(odds[2][1], s2 / (s2 + a2), 1e-4);
+    ck_assert_float_gt(odds[1][0], 0.8f);
+    ck_assert_float_lt(odds[2][0], 0.3f);
+    ck_assert_float_lt(odds[1][1], 0.1f);
+    ck_assert_double_eq_tol(odds[0][0], 0.5, 0.05);
     zones_release(&zones);
 }
 

@@ -45,8 +45,10 @@ static void setup(void)
         for (size_t i = 0; i < N_SAMPLES; i++)
             memcpy(samples + i * CLV_DESCRIPTOR_SIZE, grid.values + i % n * CLV_DESCRIPTOR_SIZE, CLV_DESCRIPTOR_SIZE);
         float *again;
-        must(mixture_learn(&recipe.mixtures[s], samples, N_SAMPLES, 1, RNG_STREAM(RNG_MIXTURE, s), NULL, err));
-        must(mixture_learn(&again, samples, N_SAMPLES, 1, RNG_STREAM(RNG_MIXTURE, s), NULL, err));
+        must(mixture_learn(&recipe.mixtures[s], samples, N_SAMPLES,
+                           &(struct codebook_options){.seed = 1, .stream = RNG_STREAM(RNG_MIXTURE, s)}, err));
+        must(mixture_learn(&again, samples, N_SAMPLES,
+                           &(struct codebook_options){.seed = 1, .stream = RNG_STREAM(RNG_MIXTURE, s)}, err));
         ck_assert_mem_eq(again, recipe.mixtures[s], CLV_MIXTURE_SIZE * sizeof *again);
         array_free(again);
         sift_grid_release(&grid);
@@ -191,7 +193,8 @@ TEST(mixtures_of_equal_descriptors_are_sound)
     static const uint8_t flat[40 * CLV_DESCRIPTOR_SIZE] = {0};
     for (size_t n = 1; n <= 40; n += 39) {
         float *mixture;
-        must(mixture_learn(&mixture, flat, n, 1, RNG_STREAM(RNG_MIXTURE, 0), NULL, err));
+        must(mixture_learn(&mixture, flat, n,
+                           &(struct codebook_options){.seed = 1, .stream = RNG_STREAM(RNG_MIXTURE, 0)}, err));
         ck_assert(mixture_is_sound(mixture));
         array_free(mixture);
     }
@@ -201,8 +204,10 @@ TEST(mixtures_and_vectors_survive_failed_requests)
 {
     static const uint8_t flat[40 * CLV_DESCRIPTOR_SIZE] = {0};
     float *mixture = NULL;
-    must_keep_when_requests_fail(mixture_learn(&mixture, flat, 40, 1, RNG_STREAM(RNG_MIXTURE, 0), NULL, err),
-                                 ck_assert_ptr_null(mixture));
+    must_keep_when_requests_fail(
+        mixture_learn(&mixture, flat, 40, &(struct codebook_options){.seed = 1, .stream = RNG_STREAM(RNG_MIXTURE, 0)},
+                      err),
+        ck_assert_ptr_null(mixture));
     array_free(mixture);
     struct clv_image image = {.width = WIDTH, .height = HEIGHT, .channels = 3, .pixels = pixels};
     struct clv_superpixels nodes = {0};

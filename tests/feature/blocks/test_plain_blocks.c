@@ -125,8 +125,8 @@ TEST(edges_compare_colours_and_words)
         for (int c = 0; c < 3; c++)
             square[e] += pow((double)regions[e].lab[c] - (double)regions[e + 1].lab[c], 2);
     for (int32_t n_scales = 0; n_scales < 3; n_scales += 2) {
-        edges_fill(*features, 5, &adjacency, regions, edge_units_of(&adjacency, &scene, &recipe), &problem, 5,
-                   n_scales);
+        edges_fill(*features, 5, &adjacency, regions, edge_units_of(&adjacency, &scene, &recipe),
+                   (struct node_words){&problem, 5, n_scales});
         for (int e = 0; e < 2; e++) {
             double alike = exp(-square[e] / (square[0] + square[1])), length = (double)lengths[e] / side;
             double texture = n_scales ? exp(-2 * (1 - common[e] / n_scales)) : 1;

@@ -31,7 +31,8 @@ static const char *write_set(int32_t n, bool in_shards)
         struct path_list shards = {0};
         for (int32_t i = 1; i <= 3; i++) {
             const char *own = here("f-%05d-of-00003.safetensors", i);
-            must(features_write_shard(own, &set, &recipe, i, 3, 1, NULL, NULL, err));
+            must(features_write_shard(own, &set, &(struct shard){i, 3},
+                                      &(struct extract_options){.recipe = &recipe, .n_threads = 1}, err));
             must(path_list_add(&shards, own, err));
         }
         path = here("f.index.json");

@@ -47,7 +47,8 @@ static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, c
     recipe.slic.n_superpixels = 60;
     must(clv_set_read(&set, path, err));
     struct item_boxes known = {(struct clv_pixel_box *)(uintptr_t)boxes, n_boxes};
-    must(dataset_extract_boxed(dataset, frames, &set, &known, left_half, &recipe, 1, NULL, NULL, err));
+    const struct extract_options how = {&recipe, 1, NULL, NULL, &known, left_half};
+    must(dataset_extract_boxed(dataset, frames, &set, &how, err));
     clv_set_release(&set);
     clv_recipe_release(&recipe);
 }

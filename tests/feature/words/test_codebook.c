@@ -13,9 +13,13 @@ static enum clv_status learn_by(int32_t kmeans, struct clv_codebook *codebook, d
                                 const uint8_t *descriptors, size_t n, int32_t n_words, int32_t n_iterations,
                                 uint64_t seed, const struct clv_progress *progress, struct clv_error *err)
 {
-    struct codebook_options options = {
-        .n_words = n_words, .n_iterations = n_iterations, .kmeans = kmeans, .seed = seed, .stream = RNG_CODEBOOK};
-    return codebook_learn(codebook, distortion, descriptors, n, &options, progress, err);
+    struct codebook_options options = {.n_words = n_words,
+                                       .n_iterations = n_iterations,
+                                       .kmeans = kmeans,
+                                       .seed = seed,
+                                       .stream = RNG_CODEBOOK,
+                                       .progress = progress};
+    return codebook_learn(codebook, distortion, descriptors, n, &options, err);
 }
 
 static enum clv_status learn(struct clv_codebook *codebook, double *distortion, const uint8_t *descriptors, size_t n,
@@ -180,19 +184,19 @@ TEST(vlfeat_is_kept_from_more_words_than_distinct_descriptors)
 TEST(vlfeat_gives_the_same_words_whatever_its_threads_and_random_numbers_and_leaves_both_alone)
 {
     uint8_t *descriptors = clustered(900, 90);
-    struct codebook_options options = {40, 7, CLV_KMEANS_VLFEAT, 7, RNG_CODEBOOK};
+    struct codebook_options options = {40, 7, CLV_KMEANS_VLFEAT, 7, RNG_CODEBOOK, NULL};
     struct clv_codebook one = {0}, many = {0}, other = {0};
-    must(codebook_learn(&one, NULL, descriptors, 900, &options, NULL, err));
+    must(codebook_learn(&one, NULL, descriptors, 900, &options, err));
     vl_rand_seed(vl_get_rand(), 5);
     vl_uint32 next = vl_rand_uint32(vl_get_rand());
     vl_rand_seed(vl_get_rand(), 5);
     vl_set_num_threads(3);
-    must(codebook_learn(&many, NULL, descriptors, 900, &options, NULL, err));
+    must(codebook_learn(&many, NULL, descriptors, 900, &options, err));
     ck_assert_uint_eq(vl_rand_uint32(vl_get_rand()), next);
     ck_assert_uint_eq(vl_get_max_threads(), 3);
     ck_assert_mem_eq(one.centres, many.centres, 40 * SIZE);
     options.seed = 8;
-    must(codebook_learn(&other, NULL, descriptors, 900, &options, NULL, err));
+    must(codebook_learn(&other, NULL, descriptors, 900, &options, err));
     ck_assert_mem_ne(one.centres, other.centres, 40 * SIZE);
     array_free(one.centres);
     array_free(many.centres);
