@@ -273,6 +273,7 @@ struct map_ready {
     float *channel; /* [n] */
     double *sums;   /* [at_once][n] of components from `first` on; NULL without them */
     int32_t first, at_once;
+    int32_t left, top, right, bottom; /* pixels that are wanted, up to the first ones that are not: at first all */
 };
 /* CLV_ERR_DATA for another number of channels than the recipe's; CLV_ERR_USAGE where the recipe's map has not been
  * learned. */
@@ -280,7 +281,8 @@ enum clv_status map_ready_init(struct map_ready *ready, const struct map_reader 
                                const struct clv_recipe_map *recipe_map, struct clv_error *err) CLV_CHECK;
 void map_ready_release(struct map_ready *ready);
 
-/* The channel's values[height][width], until the next one's. Components are best asked for in their order. */
+/* The channel's values[height][width], defined where they are wanted, until the next one's. Components are best asked
+ * for in their order. */
 enum clv_status map_ready_channel(const float **values, struct map_ready *ready, int32_t channel,
                                   struct clv_error *err) CLV_CHECK;
 

@@ -72,6 +72,12 @@ static enum clv_status pool_map(struct pooling *self, const struct map_reader *m
     TRY(map_grid_init(&grid, ready.width, ready.height, window->width, window->height, err));
     const struct map_grid seen = {scene->width, scene->height, grid.map_width, grid.columns + window->x,
                                   grid.rows + window->y};
+    if (status == CLV_OK) {
+        ready.left = seen.columns[0].low;
+        ready.right = seen.columns[seen.width - 1].high + 1;
+        ready.top = seen.rows[0].low;
+        ready.bottom = seen.rows[seen.height - 1].high + 1;
+    }
     for (int32_t c = 0; c < ready.n_channels && status == CLV_OK; c++) {
         status = map_ready_channel(&values, &ready, c, err);
         if (status == CLV_OK) {

@@ -30,7 +30,9 @@ enum clv_status map_ready_init(struct map_ready *ready, const struct map_reader 
                              .width = map->map.width,
                              .height = map->map.height,
                              .n_channels = map_values(recipe_map),
-                             .n = (size_t)map->map.width * (size_t)map->map.height};
+                             .n = (size_t)map->map.width * (size_t)map->map.height,
+                             .right = map->map.width,
+                             .bottom = map->map.height};
     bool is_used = recipe_map->use != CLV_MAP_USE_IGNORED;
     FAIL_IF(map->map.n_channels != recipe_map->n_channels, CLV_ERR_DATA, "map %s has %d channels, the recipe's has %d",
             recipe_map->name, map->map.n_channels, recipe_map->n_channels);
@@ -96,6 +98,24 @@ static enum clv_status take_component(float *to, struct map_ready *self, int32_t
     return status;
 }
 
+/* Pixels first to end - 1 of a channel. */
+static void convert(float *to, const float *from, size_t first, size_t end, const struct clv_recipe_map *map,
+                    size_t channel)
+{
+    if (map->kind == CLV_MAP_FEATURES) {
+        double mean = (double)map->standard[channel];
+        double scale = (double)map->standard[channel + (size_t)map->n_channels];
+        for (size_t p = first; p < end; p++)
+            to[p] = clipped(((double)from[p] - mean) * scale);
+    } else if (map->kind == CLV_MAP_LOGITS) {
+        for (size_t p = first; p < end; p++)
+            to[p] = clipped((double)from[p]);
+    } else {
+        for (size_t p = first; p < end; p++)
+            to[p] = log_odds(from[p]);
+    }
+}
+
 enum clv_status map_ready_channel(const float **values, struct map_ready *ready, int32_t channel, struct clv_error *err)
 {
     const struct clv_recipe_map *recipe_map = ready->recipe_map;
@@ -110,17 +130,9 @@ enum clv_status map_ready_channel(const float **values, struct map_ready *ready,
     if (recipe_map->n_components)
         return take_component(to, ready, channel, err);
     MUST(map_reader_channel(&from, to, ready->map, channel, err));
-    if (recipe_map->kind == CLV_MAP_FEATURES) {
-        double mean = (double)recipe_map->standard[c];
-        double scale = (double)recipe_map->standard[c + (size_t)ready->n_channels];
-        for (size_t p = 0; p < n; p++)
-            to[p] = clipped(((double)from[p] - mean) * scale);
-    } else if (recipe_map->kind == CLV_MAP_LOGITS) {
-        for (size_t p = 0; p < n; p++)
-            to[p] = clipped((double)from[p]);
-    } else {
-        for (size_t p = 0; p < n; p++)
-            to[p] = log_odds(from[p]);
+    for (int32_t y = ready->top; y < ready->bottom; y++) {
+        size_t row = (size_t)y * (size_t)ready->width;
+        convert(to, from, row + (size_t)ready->left, row + (size_t)ready->right, recipe_map, c);
     }
     return CLV_OK;
 }
