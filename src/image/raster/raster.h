@@ -124,8 +124,9 @@ void raster_close(struct raster *self);
 /* Gives back what of the files is in memory. */
 void raster_forget(const struct raster *self);
 
-/* values[height][width][n_bands] of a part of the raster, whose whole size does not matter here. NAN is what has no data: the file's no-data value, NaN, infinities, and pixels that an alpha band hides. A strip or tile is
- * decoded as a whole; the last one is kept. One thread at a time. CLV_ERR_DATA: the file is corrupt there. */
+/* values[height][width][n_bands] of a part of the raster, whose whole size does not matter here. NAN is what has no
+ * data: the file's no-data value, NaN, infinities, and pixels that an alpha band hides. A strip or tile is decoded as
+ * a whole; the last one is kept. One thread at a time. CLV_ERR_DATA: the file is corrupt there. */
 enum clv_status raster_read(float *values, struct raster *self, const struct image_part *window,
                             struct clv_error *err) CLV_CHECK;
 
