@@ -323,8 +323,9 @@ enum clv_status tsv_require_column(int *column, const struct tsv *table, const c
 /* Cuts the next row into fields; *more is false at the end. */
 enum clv_status tsv_next(bool *more, struct tsv *table, struct clv_error *err) CLV_CHECK;
 
-/* The same of values in memory, which are no labels yet, as of an 8-bit grey file: what arrays of 0 and 255 mean is decided here,
- * before clv_example_set_truth takes the mask. `name` is what errors call it. CLV_ERR_USAGE without any pixel. */
+/* The same of values in memory, which are no labels yet, as of an 8-bit grey file: what arrays of 0 and 255 mean is
+ * decided here, before clv_example_set_truth takes the mask. `name` is what errors call it. CLV_ERR_USAGE without any
+ * pixel. */
 enum clv_status mask_from_values(struct clv_mask *mask, const struct clv_mask *values, const struct clv_labels *labels,
                                  const char *name, struct clv_error *err) CLV_CHECK;
 

@@ -178,8 +178,7 @@ static enum clv_status reader_open(struct job *job, const struct image_bytes *fr
     job->width = head.width;
     job->height = head.height;
     job->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, job, on_error, on_warning, job, on_alloc, on_free);
-    if (job->png)
-        job->info = png_create_info_struct(job->png);
+    job->info = job->png ? png_create_info_struct(job->png) : NULL;
     MUST_IF(!job->info, fail_memory(err));
     return guarded(job, read_header) ? CLV_OK : job_failed(job, err);
 }
@@ -469,18 +468,17 @@ enum clv_status png_write_grey16(const char *path, int32_t width, int32_t height
 
 static enum clv_status label_job(struct job *job, const struct label_image *image, struct clv_error *err)
 {
-    const uint8_t *labels = image->labels;
     int palette_size = image->palette_size;
-    FAIL_IF(image->width < 1 || image->height < 1 || !labels, CLV_ERR_USAGE, "labels of %dx%d pixels cannot be written",
-            image->width, image->height);
+    FAIL_IF(image->width < 1 || image->height < 1 || !image->labels, CLV_ERR_USAGE,
+            "labels of %dx%d pixels cannot be written", image->width, image->height);
     FAIL_IF(palette_size < 0 || palette_size > 256, CLV_ERR_USAGE, "a palette of %d colours; it must be 0..256",
             palette_size);
     size_t w = (size_t)image->width, n = palette_size ? w * (size_t)image->height : 0;
-    size_t at = first_beyond(labels, n, palette_size);
-    FAIL_IF(at < n, CLV_ERR_USAGE, "label %d at (%zu, %zu) has no colour; the palette has %d", labels[at], at % w,
-            at / w, palette_size);
+    size_t at = first_beyond(image->labels, n, palette_size);
+    FAIL_IF(at < n, CLV_ERR_USAGE, "label %d at (%zu, %zu) has no colour; the palette has %d", image->labels[at],
+            at % w, at / w, palette_size);
     int colour_type = palette_size ? PNG_COLOR_TYPE_PALETTE : PNG_COLOR_TYPE_GRAY;
-    *job = job_of(image->width, image->height, colour_type, labels, 1, &label_plan);
+    *job = job_of(image->width, image->height, colour_type, image->labels, 1, &label_plan);
     job->palette = image->palette;
     job->palette_size = palette_size;
     return CLV_OK;

@@ -26,8 +26,8 @@ static bool is_plain(const struct tiff_file *self)
             self->photometric == PHOTOMETRIC_PALETTE);
 }
 
-/* A block's part of the image, the first of whose samples is at `target`: rows of `stride` bytes, of samples of 1, 2, 4,
- * 8, 16 or 32 bits. */
+/* A block's part of the image, whose first sample goes to *target: rows of `stride` bytes, of samples of 1, 2, 4, 8, 16
+ * or 32 bits. */
 static void unpack_block(uint32_t *target, const struct tiff_file *self, const uint8_t *block, size_t stride,
                          uint32_t width, uint32_t height)
 {
