@@ -410,7 +410,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
     status = team_agree(status, err); /* nobody writes before all have looked */
-    TRY_IF(is_leader, segment_make_folders(self, &inputs, err));
+    TRY_IF(is_leader, segment_make_folders(self, &inputs, &sequence, err));
     TRY_IF(is_leader && model.labels.from_file, names_file_labels(self, &model.labels, err));
     status = team_agree(status, err);
     work.dataset = dataset;

@@ -146,6 +146,7 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
 enum clv_status segment_check_outputs(const struct segment *self, struct clv_error *err) CLV_CHECK;
 
 struct segment_run;
+struct sequence;
 
 /* Whether labels of an image of this size are refined at the pixels. Never with labels of the least loss or
  * probabilities, nor where boxes are cut, which does so itself. */
@@ -171,10 +172,10 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
 enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, bool is_one_sequence,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (RUN_NOTE): with
- * --resume CLV_ERR_CREATE if one is there that has the digest of another model. */
+/* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (RUN_NOTE), and of
+ * the sequence's given frames: with --resume CLV_ERR_CREATE if one is there that has the digest of another model. */
 enum clv_status segment_make_folders(struct segment *self, const struct input_list *inputs,
-                                     struct clv_error *err) CLV_CHECK;
+                                     const struct sequence *sequence, struct clv_error *err) CLV_CHECK;
 
 /* At the end: removes folders that were made and are empty, and releases what was made of the struct. */
 void segment_remove_empty(struct segment *self);
@@ -273,14 +274,13 @@ enum clv_status marginals_of_nodes(int32_t *value, struct marginals_summary *sum
                                    const struct clv_problem *problem, struct clv_oracle *oracle,
                                    struct clv_error *err) CLV_CHECK;
 
-/* Probabilities of all labels on a grid over the image. */
+/* Probabilities of all labels on a grid over the image, and the bytes that making one takes, at most. */
 struct marginals_map {
     int32_t width, height;
     uint16_t *values; /* [n_labels][height][width], 65535 times the mean probability; NULL: none was made */
 };
 void marginals_map_release(struct marginals_map *map);
 
-/* Bytes that making one takes, at most. */
 double marginals_map_bytes(const struct segment *options, int32_t n_labels);
 
 /* The sides are those of the example's superpixels, or of that shape with the longer one options->side long. */
