@@ -55,9 +55,9 @@ static enum clv_status read_sequence(struct clv_set *set, const char *file, cons
                fail(err, CLV_ERR_DATA, "%s: its pages are those of one sequence, %s has several: %s and %s", file, path,
                     one ? one : "", other ? other : ""));
     }
-    TRY_IF(set->n_items != n_pages, fail(err, CLV_ERR_DATA, "%s: has %u page%s, the sequence in %s has %zu frame%s",
-                                         file, n_pages, n_pages == 1 ? "" : "s", path, set->n_items,
-                                         set->n_items == 1 ? "" : "s"));
+    TRY_IF(set->n_items != n_pages,
+           fail(err, CLV_ERR_DATA, "%s: has %u page%s, the sequence in %s has %zu frame%s", file, n_pages,
+                n_pages == 1 ? "" : "s", path, set->n_items, set->n_items == 1 ? "" : "s"));
     return status;
 }
 
@@ -178,8 +178,8 @@ enum clv_status score_drop_given(struct clv_set *set, struct input_list *inputs,
     FAIL_IF(task->keeps_counts, CLV_ERR_USAGE,
             "--shard: frames whose masks were given are left out, the first is %s; score this sequence without --shard",
             first);
-    console_note("%s: left out %zu of %zu frames, as their masks were given; the first is %s", task->folder, n - kept, n,
-                 first);
+    console_note("%s: left out %zu of %zu frames, as their masks were given; the first is %s", task->folder, n - kept,
+                 n, first);
     return CLV_OK;
 }
 
