@@ -260,7 +260,9 @@ bool set_is_own(const char *below);
 
 /* What a run leaves in the folder of its outputs, hidden, and whether root/below is in such a folder below the root:
  * what is there are no photos. */
-#define RUN_NOTE ".cleave-run"
+#define RUN_NOTE          ".cleave-run"
+#define RUN_NOTE_MAX_SIZE ((size_t)1 << 24)
+#define RUN_NOTE_GIVEN    "given " /* begins a line of it that names a frame whose mask was given, as path_output does */
 bool set_is_of_run(const char *root, const char *below);
 
 /* Whether it is a file that a set has besides its images: labels.tsv and the like, and the model of `cleave label'. */

@@ -18,6 +18,7 @@ void chains_release(struct chains *self)
 {
     array_free(self->frames);
     array_free(self->is_wanted);
+    array_free(self->is_given);
     array_free(self->items);
     *self = (struct chains){.n = 0};
 }
@@ -253,9 +254,9 @@ enum clv_status chains_find(struct chains *self, const struct clv_set *set, cons
 {
     size_t n = set->n_items;
     struct place *places = NULL;
-    uint8_t *is_given = array_zalloc(n, 1);
     struct chains made;
     enum clv_status status = chains_init(&made, n, err);
+    uint8_t *is_given = made.is_given = array_zalloc(n, 1);
     TRY_IF(!is_given, fail_memory(err));
     TRY(list_places(&places, set, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
@@ -269,7 +270,6 @@ enum clv_status chains_find(struct chains *self, const struct clv_set *set, cons
         status = add_chains(&made, is_given, i, end, &places[i], err);
     }
     array_free(places);
-    array_free(is_given);
     if (status == CLV_OK)
         *self = made;
     else

@@ -104,6 +104,7 @@ struct sequence_gaps {
 struct chains {
     size_t *frames;     /* [set->n_items] items in their order, one sequence after the other */
     uint8_t *is_wanted; /* [set->n_items] whether an item's mask is to be made */
+    uint8_t *is_given;  /* [set->n_items] whether it is given; NULL: the caller knows */
     struct chain *items;
     size_t n, n_wanted, n_sequences;
     struct sequence_gaps gaps;

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "cleave/objects.h"
 #include "data/data.h"
+#include "image/image.h"
 
 #define MAX_COLOURS 40 /* more are no labels */
 #define MAX_LEVELS  8
@@ -291,15 +292,49 @@ static void put_instances(struct text *text, const char *masks)
     arrays_free(parent, instances);
 }
 
+static bool begins_with(const char *message, const char *path)
+{
+    size_t length = path ? strlen(path) : 0;
+    return length && strncmp(message, path, length) == 0 && message[length] == ':';
+}
+
+/* Whether what a mask holds says nothing of the others': it cannot be read, or is of another image or size. */
+static bool is_stray(enum clv_fault own, enum clv_fault fault)
+{
+    return own != fault && own != CLV_FAULT_MASK_VALUES && own != CLV_FAULT_MASK_COLOURS;
+}
+
+/* Looks at all masks but for strays among the bad ones, which are mostly in the order of the set. */
+static void look_at_all(struct contents *found, enum clv_fault fault, const struct clv_set *set,
+                        const struct bad_images *bad, const struct clv_image_limits *limits)
+{
+    const size_t n = set->n_items;
+    bool *is_left_out = array_zalloc(n, sizeof *is_left_out); /* NULL: all are looked at */
+    for (size_t k = 0, at = 0; bad && is_left_out && k < bad->n; k++) {
+        size_t tried = 0;
+        const char *message = bad->images[k].message;
+        if (!is_stray(bad->images[k].fault, fault))
+            continue;
+        while (tried < n && !begins_with(message, set->items[at].mask) && !begins_with(message, set->items[at].image)) {
+            at = (at + 1) % n;
+            tried++;
+        }
+        is_left_out[at] = tried < n;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (set->items[i].mask && !(is_left_out && is_left_out[i]))
+            look_at(found, set->items[i].mask, limits);
+    array_free(is_left_out);
+}
+
 /* What the masks hold decides what helps: few levels, or labels to be named. */
 static void put_contents(struct text *text, const char *masks, enum clv_fault fault, const struct clv_set *set,
-                         const struct clv_item *item, const struct clv_image_limits *limits)
+                         const struct bad_images *bad, const struct clv_item *item,
+                         const struct clv_image_limits *limits)
 {
     struct contents found = {.n_colours = 1};
     int levels[MAX_LEVELS];
-    for (size_t i = 0; i < set->n_items; i++)
-        if (set->items[i].mask)
-            look_at(&found, set->items[i].mask, limits);
+    look_at_all(&found, fault, set, bad, limits);
     const bool of_values = fault == CLV_FAULT_MASK_VALUES;
     const bool are_objects =
         !set->labels.from_file && fault != CLV_FAULT_MASK_COLOURS && most_number_objects(set, limits);
@@ -333,12 +368,58 @@ static int whole_factor(int a, int b)
     return factor > 1 && abs(large - factor * small) < factor ? factor : 0;
 }
 
+/* The EXIF orientation of a JPEG; 1 of other files. */
+static int orientation_of(const char *image, const struct clv_image_limits *limits)
+{
+    struct file_map map;
+    struct clv_error ignored;
+    const struct clv_image_limits resolved = limits_resolved(limits);
+    struct image_head head = {0};
+    if (file_map_open(&map, image, &ignored) != CLV_OK)
+        return 1;
+    const struct image_bytes from = {.bytes = map.bytes, .size = map.size, .page = 1, .limits = &resolved};
+    int orientation = jpeg_size(&head, &from, &ignored) == CLV_OK ? head.orientation : 1;
+    file_map_close(&map);
+    return orientation;
+}
+
+/* A photo that its EXIF turns by its side, and a mask of what is stored; false: none. */
+static bool put_turn(struct text *text, const struct clv_item *item, const struct clv_image_limits *limits)
+{
+    static const char *const turns[] = {"5", "4", "6", "2"}; /* Pillow's, of the orientations 5 to 8 */
+    int orientation = orientation_of(item->image, limits);
+    char *folder = path_folder(item->mask);
+    const char *name = path_name(item->mask);
+    text->failed |= !folder;
+    if (orientation < 5 || !folder) {
+        array_free(folder);
+        return false;
+    }
+    text_printf(text,
+                "; the EXIF orientation %d turns the image, the mask is as it was before; this turns it, too, by "
+                "Python's Pillow: (cd ",
+                orientation);
+    text_put_word(text, folder);
+    text_put(text, " && mkdir -p .old && cp ");
+    text_put_word(text, name);
+    text_printf(text,
+                " .old && python3 -c 'import sys;from PIL import Image;f=sys.argv[1];Image.open(f).transpose(%s).save("
+                "f)' ",
+                turns[orientation - 5]);
+    text_put_word(text, name);
+    text_put(text, ")");
+    array_free(folder);
+    return true;
+}
+
 static void put_sizes(struct text *text, const struct clv_item *item, const struct clv_image_limits *limits)
 {
     int32_t width, height, mask_width, mask_height;
     struct clv_error ignored;
     bool is_known = clv_image_read_size(&width, &height, item->image, limits, &ignored) == CLV_OK &&
                     clv_image_read_size(&mask_width, &mask_height, item->mask, limits, &ignored) == CLV_OK;
+    if (is_known && mask_width == height && mask_height == width && put_turn(text, item, limits))
+        return;
     int factor = is_known ? whole_factor(mask_width, width) : 0;
     if (factor > 1 && factor == whole_factor(mask_height, height))
         text_printf(text, "; %s are %d times as large as their %s", width > mask_width ? "images" : "masks", factor,
@@ -387,14 +468,11 @@ enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const
 }
 
 void mask_remedy(struct text *text, const char *message, enum clv_fault fault, const struct clv_set *set,
-                 const struct clv_image_limits *limits)
+                 const struct bad_images *bad, const struct clv_image_limits *limits)
 {
-    size_t i = 0, length = 0;
-    for (; i < set->n_items; i++) {
-        length = set->items[i].mask ? strlen(set->items[i].mask) : 0;
-        if (length && strncmp(message, set->items[i].mask, length) == 0 && message[length] == ':')
-            break;
-    }
+    size_t i = 0;
+    while (i < set->n_items && !begins_with(message, set->items[i].mask))
+        i++;
     if (i == set->n_items)
         return;
     char *masks = path_folder(set->items[i].mask);
@@ -403,7 +481,7 @@ void mask_remedy(struct text *text, const char *message, enum clv_fault fault, c
     else if (fault == CLV_FAULT_MASK_SIZE)
         put_sizes(text, &set->items[i], limits);
     else if (fault != CLV_FAULT_OTHER)
-        put_contents(text, masks, fault, set, &set->items[i], limits);
+        put_contents(text, masks, fault, set, bad, &set->items[i], limits);
     array_free(masks);
 }
 
@@ -413,7 +491,7 @@ enum clv_status fail_with_remedy(const struct clv_set *set, const struct clv_ima
     struct text text;
     text_init(&text, 1 << 16);
     text_put(&text, err->message);
-    mask_remedy(&text, err->message, err->fault, set, limits);
+    mask_remedy(&text, err->message, err->fault, set, NULL, limits);
     enum clv_status status = text.failed ? fail_memory(err) : fail(err, CLV_ERR_DATA, "%s", text.bytes);
     text_release(&text);
     return status;

@@ -253,9 +253,9 @@ enum clv_status map_options_check(const struct clv_map_options *self, const stru
 
 /* Appends "; .." with a command of the shell to the message of a mask, which begins with its path, of the set. Masks of
  * JPEG, of another size than the image's, and of colours and values that are no label's have one; others nothing. Reads
- * all masks, but for the one of sizes. */
+ * all masks, but for the one of sizes, and but for those that are bad for other reasons (NULL: none is known). */
 void mask_remedy(struct text *text, const char *message, enum clv_fault fault, const struct clv_set *set,
-                 const struct clv_image_limits *limits);
+                 const struct bad_images *bad, const struct clv_image_limits *limits);
 
 /* The failure that *err tells, CLV_ERR_DATA, with what helps behind it. */
 enum clv_status fail_with_remedy(const struct clv_set *set, const struct clv_image_limits *limits,

@@ -216,22 +216,46 @@ static bool are_alike(const char *a, const char *b)
     }
 }
 
-/* The message of one image, how many more have the like, which are taken from is_left, and a remedy. */
+#define MOST_NAMED 8 /* that have the like; of more the first stands for all */
+
+static size_t count_masks(const struct clv_set *set)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < set->n_items; i++)
+        n += set->items[i].mask != NULL;
+    return n;
+}
+
+/* The message of one image, how many more have the like, which are taken from is_left, and a remedy. A few among many
+ * are named; where each has a remedy of its own, each has a message, too. */
 static enum clv_status put_fault(struct text *text, bool *is_left, const struct bad_images *self, size_t first,
                                  const struct clv_set *set, const struct clv_image_limits *limits,
                                  struct clv_error *err)
 {
+    const struct bad_image *image = &self->images[first];
+    struct text names;
     size_t n = 0;
     for (size_t i = first + 1; i < self->n; i++)
-        if (is_left[i] && are_alike(self->images[first].message, self->images[i].message)) {
-            is_left[i] = false;
-            n++;
-        }
+        n += is_left[i] && are_alike(image->message, self->images[i].message);
+    bool are_few = n && n < MOST_NAMED && 2 * (n + 1) < count_masks(set);
+    if (are_few && image->fault == CLV_FAULT_MASK_SIZE)
+        n = 0;
+    text_init(&names, 1 << 16);
+    for (size_t i = first + 1; i < self->n && n; i++) {
+        const char *message = self->images[i].message;
+        if (!is_left[i] || !are_alike(image->message, message))
+            continue;
+        is_left[i] = false;
+        if (are_few)
+            text_printf(&names, "%s%.*s", names.size ? ", " : ": ", (int)strcspn(message, ":"), message);
+    }
     text_init(text, 1 << 16);
-    text_put(text, self->images[first].message);
+    text_put(text, image->message);
     if (n)
-        text_printf(text, " (and %zu more)", n);
-    mask_remedy(text, self->images[first].message, self->images[first].fault, set, limits);
+        text_printf(text, " (and %zu more%s)", n, names.size ? names.bytes : "");
+    text->failed |= names.failed;
+    text_release(&names);
+    mask_remedy(text, image->message, image->fault, set, self, limits);
     return text->failed ? fail_memory(err) : CLV_OK;
 }
 

@@ -230,6 +230,7 @@ static const struct option_row score_rows[] = {
     {"--csv", "--csv", "--per-image", 0},
     {"--data", "--data set", "--pred pred", IN_FOURTH},
     {"--decode", "--decode marginals", NULL, IN_FIRST | IN_SECOND},
+    {"--given", "--given other", NULL, ANYWHERE},
     {"--json", "--json", NULL, 0},
     {"--likelihood", "--likelihood", NULL, IN_FIRST | IN_SECOND},
     {"--merge", "--merge table", "--data set", IN_FOURTH},

@@ -209,11 +209,11 @@ static void report_state(const struct label *self, const struct page_session *se
     page_session_count(&n_images, &n_accepted, session);
     text_init(&text, MAX_LINKS);
     if (n_before)
-        console_note("stopped, all is saved: %zu of %zu images are accepted, %zu were at the start; to go on:",
-                     n_accepted, n_images, *n_before);
+        console_note("stopped, all is saved: %zu of %zu image%s accepted, %zu were at the start; to go on:", n_accepted,
+                     n_images, n_images == 1 ? " is" : "s are", *n_before);
     else
-        console_note("%s: %zu images, %zu accepted; two or more teach a model that labels others:", folder, n_images,
-                     n_accepted);
+        console_note("%s: %zu image%s, %zu accepted; two or more teach a model that labels others:", folder, n_images,
+                     n_images == 1 ? "" : "s", n_accepted);
     if (n_before && !n_accepted) { /* nothing to train on */
         text_put(&text, "  cleave label");
         put_quoted(&text, "", folder);

@@ -219,7 +219,7 @@ static enum clv_status score_features(const struct features_task *task, struct c
 
 struct score {
     struct common_options common;
-    const char *data, *split, *voids, *predictions, *model_path, *pred_labels;
+    const char *data, *split, *voids, *predictions, *model_path, *pred_labels, *given;
     int band_px;
     bool json, csv, per_image, merge, likelihood;
     struct shard shard;
@@ -234,11 +234,15 @@ struct score {
 static const struct clv_option score_rows[] = {
     {"data", 'd', "PATH", SECTION_COMPARED, CLV_OPTION_NEEDED | CLV_OPTION_AGAIN, CLV_OPTION_TEXT, AT(data),
      .help = "The truth: a manifest, or a folder with images/ and masks/\n"
-             "Or, with -m alone, feature files: --data again for each"},
+             "Or a .tif whose pages are masks. With -m alone, feature files: --data again for each"},
     {"pred", 'p', "FOLDER", SECTION_COMPARED, CLV_OPTION_NEEDED, CLV_OPTION_TEXT, AT(predictions),
-     .help = "The predictions, as `cleave segment -o FOLDER' wrote them"},
+     .help = "The predictions, as `cleave segment -o FOLDER' wrote them\n"
+             "Of a sequence also the file of `segment --sequence -o FILE.tif'"},
     {"split", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(split),
      .help = "Only these splits of the manifest (default: all)"},
+    {"given", 0, "SET", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(given),
+     .help = "Leave out what has a mask in SET, whose masks `segment --sequence' was given\n"
+             "Those that a run has noted in PRED are left out without this"},
     {"void", 0, "NAME,..", SECTION_COMPARED, BASIC, CLV_OPTION_TEXT, AT(voids), .help = VOID_HELP},
     {"pred-labels", 0, "FILE", SECTION_COMPARED, 0, CLV_OPTION_TEXT, AT(pred_labels),
      .help = "The labels.tsv of the predictions, where it is another than the truth's\n"
@@ -268,6 +272,7 @@ static const struct clv_option score_rows[] = {
 static enum clv_status check_pixels(const struct score *self, struct clv_error *err)
 {
     const char *option = self->band_px ? "band" : self->pred_labels ? "pred-labels" : NULL;
+    FAIL_IF(self->given && !self->predictions, CLV_ERR_USAGE, "--given: goes with --pred");
     if (!option || (self->predictions && !self->model_path))
         return CLV_OK;
     return fail(err, CLV_ERR_USAGE, "--%s: goes with --pred, without -m", option);
@@ -330,7 +335,9 @@ static enum clv_status parse(struct score *self, int argc, char **argv, struct c
     if (self->merge)
         return common_options_check(&self->common, "--merge adds counts", err);
     FAIL_IF(!self->predictions, CLV_ERR_USAGE, "score: --pred is missing: where are the predictions?");
-    if (!path_is_folder(self->predictions))
+    FAIL_IF(score_is_pages(self->data) && self->model_path, CLV_ERR_USAGE, "--model: reads images, %s has masks alone",
+            self->data);
+    if (!path_is_folder(self->predictions) && !(score_is_pages(self->predictions) && path_exists(self->predictions)))
         return fail(err, CLV_ERR_NO_INPUT, "%s: no such folder of predictions", self->predictions);
     return CLV_OK;
 }
@@ -361,8 +368,9 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     struct input_list inputs = {0};
     struct set_score score = {0};
     struct clv_labels predicted = {0};
+    uint32_t *pages = NULL;
     char remedy[2 * PATH_MAX];
-    MUST(clv_set_read(&set, self->data, err));
+    MUST(score_read_truth(&set, self->data, err));
     training_set_note_manifest(&set, self->data, &progress);
     training_set_drop_drafts(&set, self->data, "", &progress);
     size_t common = find_common(&set, self->predictions);
@@ -382,7 +390,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
         self->model_path && !model.has_recipe,
         fail(err, CLV_ERR_USAGE, "%s: learned from features made elsewhere; it has no superpixels", self->model_path));
     TRY_IF(self->pred_labels, clv_labels_read(&predicted, self->pred_labels, err));
-    const struct score_task task = {
+    struct score_task task = {
         .inputs = &inputs,
         .labels = &set.labels,
         .folder = self->predictions,
@@ -395,8 +403,12 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
         .progress = &progress,
     };
     size_t first = 0, n = 0;
+    TRY_IF(!self->merge, score_drop_given(&set, &inputs, &task, self->given, err));
     shard_block(&first, &n, &self->shard, inputs.n);
     inputs_cut(&inputs, first, n);
+    TRY_IF(!self->merge && score_is_pages(self->predictions),
+           score_find_pages(&pages, self->predictions, self->data, self->split, &inputs, err));
+    task.pages = pages;
     TRY(self->merge ? score_merge(&score, &inputs, &set.labels, self->common.arguments, self->common.n_arguments, err)
                     : score_set(&score, &task, err));
     if (status == CLV_ERR_DATA)
@@ -408,6 +420,8 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     if (status != CLV_OK)
         goto done;
     console_clear();
+    if (pages && !self->given)
+        score_note_equal_pages(&score, self->predictions);
     if (self->shard.count)
         score_shard_print(&score, first);
     else if (self->json)
@@ -417,6 +431,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     else
         score_print_text(&score, self->per_image);
 done:
+    array_free(pages);
     clv_labels_release(&predicted);
     set_score_release(&score);
     input_list_release(&inputs);

@@ -61,8 +61,12 @@ void set_score_measure(struct set_score *score, size_t index, const struct clv_c
 char *score_prediction_path(const struct score_task *task, size_t index)
 {
     const char *output = task->inputs->items[index].output;
-    size_t size = strlen(task->folder) + strlen(output) + 8;
+    size_t size = strlen(task->folder) + strlen(output) + 16;
     char *path = array_alloc(size, 1);
+    if (path && task->pages) {
+        snprintf(path, size, "%s#%u", task->folder, task->pages[index]);
+        return path;
+    }
     if (path)
         snprintf(path, size, "%s/%s.tif", task->folder, output); /* of an image with a place */
     if (path && !path_exists(path))
@@ -289,7 +293,7 @@ enum clv_status score_set(struct set_score *score, const struct score_task *task
     for (size_t i = 0; i < task->inputs->n && objects && !task->keeps_counts && path_is_folder(objects); i++)
         fresh.has_objects |= task->inputs->items[i].instances != NULL;
     array_free(objects);
-    enum clv_status status = check_all_there(task, err);
+    enum clv_status status = task->pages ? CLV_OK : check_all_there(task, err);
     TRY(set_score_init(&fresh, err));
     for (size_t kind = 0; kind < 2 && task->keeps_counts && status == CLV_OK; kind++) {
         fresh.counts[kind] = array_zalloc(task->inputs->n, sizeof *fresh.counts[kind]);

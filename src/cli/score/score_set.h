@@ -58,7 +58,8 @@ void set_score_measure(struct set_score *score, size_t index, const struct clv_c
 struct score_task {
     const struct input_list *inputs; /* with masks */
     const struct clv_labels *labels;
-    const char *folder;                 /* prediction i: folder/<inputs->items[i].output>.png; objects below objects/ */
+    const char *folder;    /* prediction i: folder/<inputs->items[i].output>.png; objects below objects/ */
+    const uint32_t *pages; /* [inputs->n] from 1: predictions are these of the file `folder`; NULL: files */
     const struct clv_labels *predicted; /* of the predictions' values, matched by name; NULL: labels */
     int32_t band_px;                    /* only so near to borders of the truth (score/band.c); 0: everywhere */
     const struct clv_model *model;      /* its recipe makes the superpixels; NULL: per pixel only */
@@ -72,8 +73,28 @@ struct score_task {
  * CLV_ERR_DATA, and so is truth that does not agree on what its values mean (figures_agree). */
 enum clv_status score_set(struct set_score *score, const struct score_task *task, struct clv_error *err) CLV_CHECK;
 
-/* folder/<output>.png, array_free it; NULL: out of memory. */
+/* folder/<output>.png, or the file's page; array_free it; NULL: out of memory. */
 char *score_prediction_path(const struct score_task *task, size_t index);
+
+/* Whether it is a TIFF, which has masks as pages. */
+bool score_is_pages(const char *path);
+
+/* clv_set_read, where a TIFF's pages are masks, without images. */
+enum clv_status score_read_truth(struct clv_set *set, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* (*pages)[inputs->n], array_free it: the page of `file` of each input, which are of the set at `path`. Pages are the
+ * frames of its one sequence in order, or those of the split alone; CLV_ERR_DATA if they are neither. */
+enum clv_status score_find_pages(uint32_t **pages, const char *file, const char *path, const char *split,
+                                 const struct input_list *inputs, struct clv_error *err) CLV_CHECK;
+
+/* Takes frames whose masks were given away from the inputs, which are the set's items, and notes how many: those with a
+ * mask in the set at `given` or, where that is NULL, those without a prediction that a run has noted in the folder
+ * (RUN_NOTE_GIVEN). CLV_ERR_DATA if none is left, CLV_ERR_USAGE of a shard. */
+enum clv_status score_drop_given(struct clv_set *set, struct input_list *inputs, const struct score_task *task,
+                                 const char *given, struct clv_error *err) CLV_CHECK;
+
+/* Notes pages that are the truth itself: nothing says whether they were given. */
+void score_note_equal_pages(const struct set_score *score, const char *file);
 
 /* Adds the sequences of the set, whose items are the inputs, to their score; task NULL: without how labels flicker,
  * which reads the images. */

@@ -201,6 +201,11 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     const struct segment *self = run->options;
     if (!self->report)
         return CLV_OK;
+    char *page = path_join(self->report, "index.html");
+    if (page && self->existing == EXISTING_RESUME && path_exists(page))
+        console_note("%s: is replaced, and shows the %zu image%s of this run alone", page, run->inputs->n,
+                     run->inputs->n == 1 ? "" : "s");
+    array_free(page);
     const char *learner = clv_record_get(&run->model->record, "learner");
     char refined[96] = "no";
     struct clv_refine_options usual;
@@ -282,7 +287,9 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
     TRY_IF(self->status_file && is_leader, file_create(&table, self->status_file, err));
     TRY_IF(self->export.forms && is_leader, exporting_begin(&run->exporting, self, run, err));
-    TRY_IF(self->objects && !(run->listed = array_alloc(run->inputs->n, sizeof *run->listed)), fail_memory(err));
+    TRY_IF((self->objects || self->export.forms) &&
+               !(run->listed = array_alloc(2 * run->inputs->n, sizeof *run->listed)),
+           fail_memory(err));
     TRY_IF(self->objects, object_table_begin(&objects, self, run->model, err));
     TRY_IF(self->is_stack && run->outputs->n_finished < run->outputs->n,
            stack_file_new(&run->stack, self, &run->model->labels, run->sequence->set.n_items, err));
@@ -298,6 +305,7 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
     struct clv_error ignored;
     enum clv_status ended = stack_file_end(run->stack, is_whole, is_whole ? err : &ignored);
     status = is_whole ? ended : status;
+    earlier_sort(run);
     if (run->exporting)
         status = exporting_end(run->exporting, status, err);
     if (objects.stream && (status == CLV_OK || status == CLV_ERR_INTERRUPTED)) {
@@ -410,7 +418,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
     status = team_agree(status, err); /* nobody writes before all have looked */
-    TRY_IF(is_leader, segment_make_folders(self, &inputs, err));
+    TRY_IF(is_leader, segment_make_folders(self, &inputs, &sequence, err));
     TRY_IF(is_leader && model.labels.from_file, names_file_labels(self, &model.labels, err));
     status = team_agree(status, err);
     work.dataset = dataset;

@@ -16,8 +16,9 @@ struct exporting {
     struct file_writer coco, list; /* the run's files, list is VOC's; without a stream: not wanted */
     struct text images;            /* COCO's entries */
     size_t n_annotations;
-    size_t *first;   /* [n inputs] the first input of the same image */
-    bool *is_listed; /* [n inputs] the image has its entry */
+    size_t *first;          /* [n inputs] the first input of the same image */
+    bool *is_listed;        /* [n inputs] the image has its entry */
+    struct path_list names; /* in these */
 };
 
 void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms)
@@ -176,12 +177,15 @@ static enum clv_status add_to_coco(struct exporting *self, size_t index, const s
     char *name = name_below(&run->inputs->items[index]);
     MUST_IF(!name, fail_memory(err));
     text_init(&text, MAX_BYTES);
-    if (!self->is_listed[first])
+    enum clv_status status = CLV_OK;
+    if (!self->is_listed[first]) {
         coco_put_image(&self->images, image_id, name, contours->width, contours->height);
+        status = path_list_add(&self->names, name, err);
+    }
     self->is_listed[first] = true;
     array_free(name);
-    enum clv_status status = coco_put_objects(&text, &self->n_annotations, image_id, contours, &run->model->labels,
-                                              run->options->export.runs, err);
+    TRY(coco_put_objects(&text, &self->n_annotations, image_id, contours, &run->model->labels,
+                         run->options->export.runs, err));
     struct clv_error later;
     enum clv_status flushed = flush(&self->coco, &text, status == CLV_OK ? err : &later);
     return status == CLV_OK ? flushed : status;
@@ -195,17 +199,60 @@ enum clv_status exporting_add(struct exporting *self, size_t index, const struct
     return self->coco.stream ? add_to_coco(self, index, contours, err) : CLV_OK;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool stays(const void *context, const char *name)
+{
+    const struct exporting *self = context;
+    const struct path_list *names = &self->names;
+    bool is_own = names->n && bsearch(&name, names->paths, names->n, sizeof name, compare_names);
+    return !is_own && earlier_stays(self->run, name);
+}
+
+/* The file of an earlier run, *bytes NULL: there is none, or it is a shard's, which has its own images alone. */
+static enum clv_status read_earlier(char **bytes, const struct exporting *self, const struct file_writer *file,
+                                    struct clv_error *err)
+{
+    size_t size;
+    *bytes = NULL;
+    if (!file->stream || self->run->options->shard.count > 1 || !path_exists(file->path))
+        return CLV_OK;
+    return file_read(bytes, &size, file->path, MAX_BYTES, err);
+}
+
+static enum clv_status keep_earlier(struct exporting *self, struct text *text, struct clv_error *err)
+{
+    char *document = NULL, *list = NULL, *line;
+    enum clv_status status = read_earlier(&document, self, &self->coco, err);
+    TRY(read_earlier(&list, self, &self->list, err));
+    if (self->names.n)
+        qsort(self->names.paths, self->names.n, sizeof *self->names.paths, compare_names);
+    const struct coco_earlier earlier = {
+        .path = self->coco.path, .document = document, .stays = stays, .context = self};
+    TRY_IF(document, coco_keep(text, &self->images, &self->n_annotations, self->run->inputs->n, &earlier,
+                               &self->run->model->labels, err));
+    for (char *cursor = list; status == CLV_OK && (line = strsep(&cursor, "\n"));)
+        if (*line && earlier_stays(self->run, line))
+            fprintf(self->list.stream, "%s\n", line);
+    arrays_free(document, list);
+    return status;
+}
+
 static enum clv_status finish(struct exporting *self, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    if (self->coco.stream) {
-        struct text text;
-        text_init(&text, MAX_BYTES);
+    struct text text;
+    text_init(&text, MAX_BYTES);
+    enum clv_status status = keep_earlier(self, &text, err);
+    if (status == CLV_OK && self->coco.stream) {
         coco_end(&text, &self->images, &self->run->model->labels);
         text.failed |= self->images.failed;
         status = flush(&self->coco, &text, err);
         TRY(file_commit(&self->coco, err));
     }
+    text_release(&text);
     TRY_IF(self->list.stream, file_commit(&self->list, err));
     return status;
 }
@@ -220,6 +267,7 @@ enum clv_status exporting_end(struct exporting *self, enum clv_status status, st
     file_abort(&self->coco);
     file_abort(&self->list);
     text_release(&self->images);
+    path_list_release(&self->names);
     arrays_free(self->first, self->is_listed, self);
     if (status == CLV_OK && ended != CLV_OK)
         *err = own;

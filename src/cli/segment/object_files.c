@@ -51,28 +51,6 @@ enum clv_status object_table_begin(struct file_writer *table, const struct segme
     return status;
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Whether a row stays: its image's mask, which has some end of the image's path, is there and is none of this run's. */
-static bool is_kept(const char *name, const struct segment_run *run)
-{
-    const struct output_list *outputs = run->outputs;
-    const char *extension = outputs->n && outputs->items[0].mask ? strrchr(outputs->items[0].mask, '.') : NULL;
-    bool is_known = !extension, stays = !extension;
-    for (const char *end = name; end && !is_known; end = strchr(end, '/') ? strchr(end, '/') + 1 : NULL) {
-        char *path = path_join(run->options->output, end),
-             *mask = path ? path_replace_extension(path, extension) : NULL;
-        bool is_own = mask && run->n_listed && bsearch(&mask, run->listed, run->n_listed, sizeof mask, compare_paths);
-        is_known = is_own || (mask && path_exists(mask));
-        stays = is_known && !is_own;
-        arrays_free(path, mask);
-    }
-    return stays;
-}
-
 /* Copies lines that stay. */
 static void copy_others(FILE *table, char *line, const struct segment_run *run)
 {
@@ -85,7 +63,7 @@ static void copy_others(FILE *table, char *line, const struct segment_run *run)
         if (tab)
             *tab = '\0';
         if (tab && strcmp(name, before) != 0)
-            stays = is_kept(before = name, run);
+            stays = earlier_stays(run, before = name);
         if (tab && stays)
             fprintf(table, "%s\t%.*s\n", name, (int)(line + length - tab - 1), tab + 1);
         line += length + (line[length] == '\n');
@@ -103,8 +81,6 @@ static enum clv_status keep_others(FILE *table, const char *path, struct segment
     put_head(stream, bands_of(run->model));
     enum clv_status status = fclose(stream) == 0 ? CLV_OK : fail_memory(err);
     TRY(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
-    if (run->n_listed)
-        qsort(run->listed, run->n_listed, sizeof *run->listed, compare_paths);
     if (status == CLV_OK && size >= head_size && memcmp(bytes, head, head_size) == 0)
         copy_others(table, bytes + head_size, run);
     free(head);
@@ -226,7 +202,8 @@ void object_table_add(struct segment_run *run, const struct work *work)
     const struct clv_labels *labels = &model->labels;
     const int32_t n_bands = bands_of(model);
     const double *means = work->band_means, *deviations = work->band_deviations;
-    run->listed[run->n_listed++] = work->output->mask;
+    if (!table)
+        return;
     for (int32_t k = 0; k < work->objects.n_objects; k++) {
         const struct clv_object *row = &work->object_rows[k];
         console_put_field(table, work->input->name);

@@ -13,8 +13,6 @@
 #include "cli/segment/segment.h"
 #include "data/export/export.h"
 
-#define MAX_NOTE_BYTES ((size_t)1 << 20)
-
 enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, bool is_one_sequence,
                                   struct clv_error *err)
 {
@@ -72,35 +70,58 @@ static enum clv_status find_root(char *root, const struct input_list *inputs, st
     return CLV_OK;
 }
 
-/* The note says in a line where the images of an export are, and in the next what the results are of. */
-static enum clv_status write_note(const struct segment *self, const struct input_list *inputs, struct clv_error *err)
+/* A line for each frame whose mask was given. */
+static enum clv_status put_given(struct text *note, const struct sequence *sequence, struct clv_error *err)
+{
+    size_t common = set_common_folder(&sequence->set);
+    for (size_t i = 0; i < sequence->set.n_items && sequence->chains.is_given; i++) {
+        if (!sequence->chains.is_given[i])
+            continue;
+        char *name = path_output(sequence->set.items[i].name + common, false);
+        MUST_IF(!name, fail_memory(err));
+        text_printf(note, "\n" RUN_NOTE_GIVEN "%s", name);
+        array_free(name);
+    }
+    return CLV_OK;
+}
+
+/* The note says in a line where the images of an export are, then which frames were given, and in the last line what
+ * the results are of. */
+static enum clv_status write_note(const struct segment *self, const struct input_list *inputs,
+                                  const struct sequence *sequence, struct clv_error *err)
 {
     char digest[DIGEST_SIZE] = "-", root[PATH_MAX] = "", *before = NULL, *path = path_join(self->output, RUN_NOTE);
+    char end[DIGEST_SIZE + 16];
     struct text note;
     size_t size;
     enum clv_status status = path ? CLV_OK : fail_memory(err);
     TRY_IF(self->model_path, digest_file(digest, self->model_path, err));
     TRY_IF(self->export.forms, find_root(root, inputs, err));
-    text_init(&note, MAX_NOTE_BYTES);
-    text_printf(&note, "%s\n%s %s\n", root, self->marginals ? "marginals" : "segment", digest);
+    snprintf(end, sizeof end, "\n%s %s\n", self->marginals ? "marginals" : "segment", digest);
+    text_init(&note, RUN_NOTE_MAX_SIZE);
+    text_put(&note, root);
+    TRY(put_given(&note, sequence, err));
+    text_put(&note, end);
     TRY_IF(note.failed, fail_memory(err));
     TRY_IF(self->existing == EXISTING_RESUME && path_exists(path),
-           file_read(&before, &size, path, MAX_NOTE_BYTES, err));
+           file_read(&before, &size, path, RUN_NOTE_MAX_SIZE, err));
     TRY_IF(
-        before && !text_ends_with(before, note.bytes + strlen(root)),
+        before && !text_ends_with(before, end),
         fail(err, CLV_ERR_CREATE,
              "%s: has results of another model than %s; --resume goes on with the same one, --overwrite replaces them",
              self->output,
              self->is_sequence ? "--sequence"
              : self->boxes     ? "--boxes"
                                : self->model_path));
-    TRY_IF(!before || *root, file_write(path, note.bytes, note.size, err)); /* an earlier export's images stay known */
+    TRY_IF(!before || *root || sequence->chains.is_given,
+           file_write(path, note.bytes, note.size, err)); /* an earlier export's images stay known */
     text_release(&note);
     arrays_free(before, path);
     return status;
 }
 
-enum clv_status segment_make_folders(struct segment *self, const struct input_list *inputs, struct clv_error *err)
+enum clv_status segment_make_folders(struct segment *self, const struct input_list *inputs,
+                                     const struct sequence *sequence, struct clv_error *err)
 {
     self->makes_report = self->report && !path_exists(self->report);
     enum clv_status status = self->report ? folder_create(self->report, err) : CLV_OK;
@@ -113,7 +134,7 @@ enum clv_status segment_make_folders(struct segment *self, const struct input_li
     }
     TRY(folder_create(self->output, err));
     TRY(segment_lock(self, err));
-    TRY_IF(!self->file, write_note(self, inputs, err));
+    TRY_IF(!self->file, write_note(self, inputs, sequence, err));
     return status;
 }
 

@@ -121,6 +121,7 @@ enum clv_status segment_check(const struct segment *self, const char *command, s
 enum clv_status segment_check_outputs(const struct segment *self, struct clv_error *err) CLV_CHECK;
 
 struct segment_run;
+struct sequence;
 
 /* Whether labels of an image of this size are refined at the pixels. Never with labels of the least loss or
  * probabilities, nor where boxes are cut, which does so itself. */
@@ -135,8 +136,7 @@ bool segment_refines(const struct segment_run *run, int32_t width_px, int32_t he
 enum clv_status segment_lock(struct segment *self, struct clv_error *err) CLV_CHECK;
 enum clv_status segment_claim(struct segment *self, struct clv_error *err) CLV_CHECK;
 
-/* Masks and overlays, which must not replace the options' inputs either. Images without an output are reported before
- * work starts. */
+/* Masks and overlays, which must not replace inputs either. Images without an output are reported before any work. */
 enum clv_status segment_plan(struct output_list *outputs, struct segment *self, const struct input_list *inputs,
                              struct clv_error *err) CLV_CHECK;
 
@@ -146,15 +146,15 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
 enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, bool is_one_sequence,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (RUN_NOTE): with
- * --resume CLV_ERR_CREATE if one is there that has the digest of another model. */
+/* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (RUN_NOTE), and of
+ * the sequence's given frames: with --resume CLV_ERR_CREATE if one is there that has the digest of another model. */
 enum clv_status segment_make_folders(struct segment *self, const struct input_list *inputs,
-                                     struct clv_error *err) CLV_CHECK;
+                                     const struct sequence *sequence, struct clv_error *err) CLV_CHECK;
 
 /* At the end: removes folders that were made and are empty, and releases what was made of the struct. */
 void segment_remove_empty(struct segment *self);
 
-/* The whole run: reads the model, finds the inputs, plans the outputs, segment_all, summary. */
+/* The whole run. */
 enum clv_status segment_images(struct segment *self, struct clv_error *err) CLV_CHECK;
 
 /* Everything a run over inputs needs; views but for json. */
@@ -168,7 +168,7 @@ struct segment_run {
     struct stack_file *stack;          /* that masks are pages of; NULL: each is a file */
     const struct input_list *inputs;   /* of the shard */
     const struct output_list *outputs;
-    const char **listed; /* [n_listed] masks whose objects are in the table; with --objects there is room for all */
+    const char **listed; /* [n_listed] masks and names of images that are done; NULL: nobody asks (earlier.c) */
     size_t n_listed;
     size_t first;                /* the inputs are the dataset's items from this one on */
     struct clv_report *report;   /* NULL: none */
@@ -192,9 +192,8 @@ struct segment_counts {
 enum clv_status segment_all(struct segment_counts *counts, struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
 /* --export: a run's objects in the form of another program. An image's own file is written when its mask is; COCO's
- * one document and VOC's list of names grow image by image, in input order, and appear at the end. */
-
-/* Where an image's own files go, below the output folder: those of places[N_OUTPUTS] that the forms have. */
+ * one document and VOC's list of names grow image by image, in input order, and appear at the end.
+ * Where an image's own files go, below the output folder: those of places[N_OUTPUTS] that the forms have. */
 void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms);
 
 /* The run's one file of a form, array_free it: a shard's is next to the others'. *path is NULL if the form has none, or
@@ -219,12 +218,12 @@ enum clv_status exporting_write(const struct segment_run *run, const struct inpu
                                 const struct contours *contours, const uint8_t *labels,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Adds the image of that index to the run's files; one at a time. */
+/* Adds the image of that index to the run's files. */
 enum clv_status exporting_add(struct exporting *self, size_t index, const struct contours *contours,
                               struct clv_error *err) CLV_CHECK;
 
-/* Writes the run's files and frees all; NULL is fine. After a status other than CLV_OK and CLV_ERR_INTERRUPTED nothing
- * is written. Returns that status, or else what went wrong now. */
+/* Writes the run's files, with what stays of earlier ones, and frees all; NULL is fine. After a status other than
+ * CLV_OK and CLV_ERR_INTERRUPTED nothing is written. Returns that status, or else what went wrong now. */
 enum clv_status exporting_end(struct exporting *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
 
 /* What `cleave marginals` adds to the run that it shares with `cleave segment`. */
@@ -248,14 +247,13 @@ enum clv_status marginals_paint(uint8_t *values, struct marginals_summary *summa
                                 const struct clv_example *example, struct clv_oracle *oracle,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Probabilities of all labels on a grid over the image. */
+/* Probabilities of all labels on a grid over the image, and the bytes that making one takes, at most. */
 struct marginals_map {
     int32_t width, height;
     uint16_t *values; /* [n_labels][height][width], 65535 times the mean probability; NULL: none was made */
 };
 void marginals_map_release(struct marginals_map *map);
 
-/* Bytes that making one takes, at most. */
 double marginals_map_bytes(const struct segment *options, int32_t n_labels);
 
 /* The sides are those of the example's superpixels, or of that shape with the longer one options->side long. */
@@ -342,10 +340,9 @@ enum clv_status slices_check(const struct segment *self, struct clv_error *err) 
 enum clv_status slices_run(struct threads *threads, struct clv_error *err) CLV_CHECK;
 enum clv_status slices_take(struct work *work, const struct job *job, size_t index, struct clv_error *err) CLV_CHECK;
 
-/* Of work that is done: reads and draws what a report shows next to it. */
+/* Of work that is done: reads and draws what a report shows next to it; work_name returns the status, whose message
+ * names the image from then on. */
 enum clv_status work_illustrate(struct work *work, const struct job *job, struct clv_error *err) CLV_CHECK;
-
-/* Returns the status; a failure's message names the image from then on. */
 enum clv_status work_name(const struct work *work, enum clv_status status, struct clv_error *err);
 
 /* One at a time and in input order. Returns a failure that ends the run. */
@@ -375,6 +372,12 @@ enum clv_status object_table_begin(struct file_writer *table, const struct segme
  * that this run has listed. */
 enum clv_status object_table_end(struct file_writer *table, struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
+/* Tables and files of all images keep what earlier runs have written of images that this run has not done, and whose
+ * masks are there: by the image's path, or any end of it. */
+void earlier_list(struct segment_run *run, const struct work *work);
+void earlier_sort(struct segment_run *run); /* after all images, before earlier_stays */
+bool earlier_stays(const struct segment_run *run, const char *name);
+
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
@@ -384,10 +387,10 @@ enum clv_status object_files_trace(struct work *work, const struct segment_run *
 /* Writes the label image. The first TIFF of the run is said. */
 enum clv_status object_files_write(const struct work *work, struct clv_error *err) CLV_CHECK;
 
-/* The image's lines of the table. */
+/* The image's lines of the table, if there is one. */
 void object_table_add(struct segment_run *run, const struct work *work);
 
-/* Outlines of objects on an image, where objects of one label touch. */
+/* Outlines where objects touch. */
 enum clv_status object_files_outline(struct clv_image *image, const struct clv_object_map *map, int32_t outline_px,
                                      struct clv_error *err) CLV_CHECK;
 
@@ -436,9 +439,8 @@ enum clv_status overlay_file_write(const char *path, const struct clv_image *ima
 enum clv_status overlay_legend_write(const char *folder, const struct clv_labels *labels, bool overwrite,
                                      struct clv_error *err) CLV_CHECK;
 
-/* The output folder's file <below> is `text` afterwards, which is released. What says the same already stays: other
- * shards write it, too; another one is CLV_ERR_CREATE unless outputs are overwritten, and one of the run's own inputs
- * always. */
+/* The output folder's file <below> is `text` afterwards, which is released. What says the same already stays, as other
+ * shards write it; another one is CLV_ERR_CREATE unless outputs are overwritten, and one of the inputs always. */
 enum clv_status names_file_write(struct segment *options, const char *below, struct text *text,
                                  struct clv_error *err) CLV_CHECK;
 
@@ -446,13 +448,11 @@ enum clv_status names_file_write(struct segment *options, const char *below, str
 enum clv_status names_file_labels(struct segment *options, const struct clv_labels *labels,
                                   struct clv_error *err) CLV_CHECK;
 
-/* Which labels are the object: those of `names`, comma-separated names or numbers; NULL: all but label 0.
- * CLV_ERR_USAGE for one that the model lacks. */
+/* Labels of the object: `names` or numbers, comma-separated; NULL: all but 0. CLV_ERR_USAGE: the model lacks one. */
 enum clv_status cutout_choose(bool is_object[256], const char *names, const struct clv_labels *labels,
                               struct clv_error *err) CLV_CHECK;
 
-/* Writes the object of labels[height][width] as RGBA PNG, all or nothing; cropped to it with `crop`. "-" is standard
- * output. */
+/* The object of labels[height][width] as RGBA PNG, all or nothing; cropped to it with `crop`. "-": standard output. */
 enum clv_status cutout_write(const char *path, const struct clv_image *image, const uint8_t *labels,
                              const bool is_object[256], bool crop, struct clv_error *err) CLV_CHECK;
 

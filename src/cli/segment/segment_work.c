@@ -307,8 +307,8 @@ enum clv_status work_report(struct job *job, struct work *work, size_t index, en
         counts->n_done += !work->output->finished;
         counts->n_finished_before += work->output->finished;
         counts->n_objects += (size_t)work->objects.n_objects;
-        if (run->objects)
-            object_table_add(run, work);
+        earlier_list(run, work);
+        object_table_add(run, work);
         if (run->exporting)
             status = exporting_add(run->exporting, index, &work->contours, err);
         TRY_IF(run->report, add_to_report(work, job, err));

@@ -33,6 +33,18 @@ enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_
 void coco_put_image(struct text *images, size_t image_id, const char *name, int32_t width, int32_t height);
 void coco_end(struct text *text, const struct text *images, const struct clv_labels *labels);
 
+/* Before coco_end: takes in what an earlier document has of images that stay, numbered from n_ids + 1 on. Nothing of a
+ * document of other labels. O(its size). */
+struct coco_earlier {
+    const char *path; /* for messages */
+    char *document;   /* with a zero byte behind it; it is cut up */
+    bool (*stays)(const void *context, const char *file_name);
+    const void *context;
+};
+enum clv_status coco_keep(struct text *text, struct text *images, size_t *n_annotations, size_t n_ids,
+                          const struct coco_earlier *earlier, const struct clv_labels *labels,
+                          struct clv_error *err) CLV_CHECK;
+
 /* One image's JSON of labelme; `image` is the path to it from the JSON's folder. Holes are joined to the outer ring;
  * pieces of one object are a group. */
 enum clv_status labelme_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,

@@ -300,6 +300,57 @@ static enum clv_status choose_slices(struct clv_set *slices, size_t **begins, co
     return CLV_OK;
 }
 
+/* The size of an image; 0x0: it cannot be read, as whoever reads it will say. */
+struct sides {
+    int32_t width, height;
+};
+
+static bool are_same(struct sides a, struct sides b)
+{
+    return a.width == b.width && a.height == b.height;
+}
+
+/* Slices of a window have one size. Of two that differ the one is named that has not the commonest size of the
+ * sequence. */
+static enum clv_status fail_sides(const struct clv_set *slices, const struct sides *sides, size_t first, size_t at,
+                                  struct clv_error *err)
+{
+    const char *name = slices->items[first].sequence ? slices->items[first].sequence : "";
+    size_t n_most = 0, most = first;
+    for (size_t i = 0; i < slices->n_items; i++) {
+        const char *other = slices->items[i].sequence ? slices->items[i].sequence : "";
+        size_t n = 0;
+        for (size_t k = 0; k < slices->n_items && strcmp(name, other) == 0; k++)
+            n += are_same(sides[i], sides[k]);
+        if (n > n_most && sides[i].width) {
+            n_most = n;
+            most = i;
+        }
+    }
+    size_t odd = are_same(sides[at], sides[most]) ? first : at;
+    return fail(err, CLV_ERR_DATA, "%s: %dx%d pixels, most slices of its sequence have %dx%d", slices->items[odd].image,
+                sides[odd].width, sides[odd].height, sides[most].width, sides[most].height);
+}
+
+/* By the heads of their files, so that the one that is odd is named, not the one after it. */
+static enum clv_status check_sides(const struct clv_set *slices, const size_t *begins,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct sides *sides = array_zalloc(slices->n_items, sizeof *sides);
+    struct clv_error ignored;
+    enum clv_status status = sides ? CLV_OK : fail_memory(err);
+    for (size_t i = 0; i < slices->n_items && status == CLV_OK; i++)
+        if (clv_image_read_size(&sides[i].width, &sides[i].height, slices->items[i].image, limits, &ignored) != CLV_OK)
+            sides[i] = (struct sides){0, 0};
+    for (size_t i = 0, first = 0; i < slices->n_items && status == CLV_OK; i++) {
+        first = begins[i] || !sides[first].width ? i : first;
+        if (sides[i].width && !are_same(sides[i], sides[first]))
+            status = fail_sides(slices, sides, first, i, err);
+    }
+    array_free(sides);
+    return status;
+}
+
 /* A slice goes with those before it, unless a window begins with it. */
 static enum clv_status keep_slice(struct keeping *self, struct clv_example *slice, const struct clv_item *item,
                                   struct clv_error *err)
@@ -382,6 +433,7 @@ enum clv_status dataset_extract_boxed(struct clv_dataset **dataset, struct clv_d
     if (recipe->window) {
         stack_init(&keeping.stack, recipe, set->labels.n_labels);
         TRY(choose_slices(&slices, &begins, set, (size_t)recipe->window, how->progress, err));
+        TRY(check_sides(&slices, begins, how->limits, err));
         keeping.begins = begins;
     }
     TRY(extract_set(recipe->window ? &slices : set, how, EXTRACT_TO_ALL, keep, &keeping, err));

@@ -489,7 +489,8 @@ TEST(the_terminal_tells_at_both_ends_what_is_accepted_and_lines_that_run)
     }
     run_here("mkdir p && cp it*/*.png it*/*.jpg p 2>/dev/null; ls p/*");
     free(noted("p"));
-    run_here("cd p && test ! -e masks && test ! -e strokes");
+    run_here("cd p && test ! -e masks && test ! -e strokes && mkdir ../one && cp $(ls | head -n 1) ../one");
+    EXPECT_PARTS(noted("one"), "/one: 1 image, 0 accepted; ", "0 of 1 image is accepted, ");
     char *quiet = noted("-q \"it's \\$HOME\"");
     ck_assert_str_eq(quiet, "");
     free(quiet);

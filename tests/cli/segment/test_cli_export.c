@@ -161,6 +161,30 @@ TEST(a_resumed_run_has_all_images_in_its_one_file)
     ck_assert(same_bytes(here("whole"), here("part")));
 }
 
+TEST(files_of_all_images_keep_what_earlier_runs_have_written_of_images_of_one_stem_too)
+{
+    run_here("mkdir in && cp $SET/images/0001.* in/x.jpg && cp $SET/images/0002.* in/x.png && cp $SET/images/0003.* "
+             "in/y.jpg && cp $SET/images/0004.* in/z.jpg");
+    const char *run = formatted("cleave segment -m %s --export coco,voc --objects --report report -o out", model_path);
+    run_here("%s in && sort out/objects.tsv >before && cp out/coco.json whole.json && %s --overwrite in/y.jpg && sort "
+             "out/objects.tsv | cmp - before && for f in whole out/coco; do grep -o 'iscrowd.*' $f.json | sed 's/,$//' "
+             "| sort >$f.objects; done && cmp whole.objects out/coco.objects",
+             run, run);
+    expect_output("y\nx.jpg\nx.png\nz\n", "cat out/voc/ImageSets/Segmentation/default.txt");
+    EXPECT_PARTS(expect_success("grep -o '\"id\":[0-9]*,\"file_name\":\"[^\"]*' out/coco.json"),
+                 "\"id\":1,\"file_name\":\"y.jpg\n\"id\":2,\"file_name\":\"x.jpg\n\"id\":3,\"file_name\":\"x.png\n"
+                 "\"id\":4,\"file_name\":\"z.jpg\n");
+    expect_output("report/index.html: is replaced, and shows the 1 image of this run alone",
+                  "%s --resume in/y.jpg && sort out/objects.tsv | cmp - before", run);
+    run_here(
+        "rm out/x.jpg.png && %s --resume in/z.jpg && ! grep x.jpg out/coco.json && ! grep -q x.jpg out/objects.tsv && "
+        "grep -q x.png out/coco.json && %s --overwrite in && cmp out/coco.json whole.json",
+        run, run);
+    run_here("cleave import coco out/coco.json --images in -o set && test $(ls set/masks/* | wc -l) = 4");
+    run_here("sed -i 's/the left/another/' out/coco.json && %s --overwrite in/y.jpg && ! grep -q x.png out/coco.json",
+             run);
+}
+
 TEST(shards_have_a_file_each_whose_images_add_up)
 {
     const char *folder = temporary_folder();

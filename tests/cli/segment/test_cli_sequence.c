@@ -118,6 +118,49 @@ TEST(one_file_has_a_page_for_each_frame_the_given_ones_too)
                  "\"$CLEAVE\" segment --sequence --data %s/manifest.tsv --split rest -o %s/l.tif", set, set);
 }
 
+TEST(a_file_of_pages_is_scored_as_predictions_and_as_truth)
+{
+    const char *most = "\"hamming\":0", *score = "cleave score --json 2>&1";
+    write_frames("full", true);
+    write_frames("few", false);
+    run_here("cleave segment -q --sequence few -o l.tif && cleave segment -q --sequence few -o out");
+    EXPECT_PARTS(expect_success("%s full l.tif --per-image", score),
+                 "pages are the truth to the pixel, the first is "
+                 "that of images/f10.png; if these masks were given, --given SET leaves them out",
+                 "{\"images\":6,");
+    EXPECT_PARTS(expect_success("%s full l.tif --given few", score),
+                 "l.tif: left out 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,",
+                 most);
+    write_manifest(here("few"));
+    run_here("cp full/masks/* few/masks && cleave score -q few l.tif --split rest --json >pages && cleave score -q few "
+             "out --split rest --json >files && cmp pages files");
+    EXPECT_PARTS(expect_success("%s l.tif l.tif", score), "{\"images\":6,", "\"hamming\":0,");
+    run_here("mkdir named && for t in 1 2 3 4 5 6; do cp full/masks/f$((t + 7)).png named/l-$t.png; done");
+    EXPECT_PARTS(expect_success("%s l.tif named", score), "{\"images\":6,", most);
+    run_here("rm full/images/f13.png full/masks/f13.png");
+    expect_error(65, "l.tif: has 6 pages, the sequence in full has 5 frames", "cleave score full l.tif");
+    expect_error(64, "--model: reads images, l.tif has masks alone", "cleave score l.tif l.tif -m m.cleave");
+}
+
+TEST(frames_whose_masks_were_given_are_left_out_of_the_score)
+{
+    write_frames("few", false);
+    write_frames("full", true);
+    run_here("cleave segment -q --sequence few -o out");
+    EXPECT_PARTS(expect_success("cleave score full out --json 2>&1"),
+                 "out: left out 1 of 6 frames, as their masks were given; the first is images/f8.png\n{\"images\":5,");
+    run_here("rm out/f10.png && cleave segment -q --sequence few -o out --resume && cleave score -q full out");
+    expect_error(65, "out: no mask of the truth is left to score by: `segment --sequence' was given all of them",
+                 "cleave score -q few out");
+    expect_error(64, "--shard: frames whose masks were given are left out, the first is images/f8.png",
+                 "cleave score full out --shard 1/2");
+    run_here("cp full/masks/f8.png out && cleave score -q full out --json | grep '\"images\":6,'");
+    run_here("rm out/f10.png");
+    expect_error(66, "out/f10.png: no such prediction (1 of 6 are missing)", "cleave score full out");
+    expect_error(65, "--given: few/images has no mask", "cleave score full out --given few/images");
+    expect_error(64, "--given: goes with --pred", "cleave score full --merge table --given few");
+}
+
 TEST(a_gap_is_said_once_and_a_frame_of_another_size_ends_what_is_carried)
 {
     const char *set = write_frames("gap", false);

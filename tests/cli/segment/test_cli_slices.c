@@ -141,7 +141,9 @@ TEST(what_does_not_go_together_is_refused)
     expect_error(64, "goes with masks alone", TRAIN "--mirror -o %s/m2", set, set);
     expect_error(64, "features of several images", "cleave features %s -m %s/m.cleave -o %s/f", set, set, set);
     write_slice(set, 9, 2, HEIGHT - 4, true);
-    expect_error(65, "80x56 pixels, the slice before it has 80x60", TRAIN "-q -o %s/m3", set, set);
+    for (int k = 0; k < 2; k++) /* also as the first of a window */
+        expect_error(65, "images/s9.png: 80x56 pixels, most slices of its sequence have 80x60",
+                     TRAIN "-q --window %d -o %s/m3", set, k ? 2 : 4, set);
     expect_error(65, "80x56 pixels, the first slice has 80x60", "cleave segment --sequence -m %s/m.cleave %s -o %s/out",
                  set, set, set);
     run_here("test $(ls %s/out/*.png | wc -l) = 3", set); /* the others are there */

@@ -242,6 +242,56 @@ TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
                   "printf ");
 }
 
+/* Of ten masks of values: two JPEGs, one of noise and another size, and two of images that EXIF turns. */
+static void spoil_masks(void)
+{
+    uint16_t samples[2 * WIDTH * HEIGHT];
+    uint8_t pixels[3 * WIDTH * HEIGHT] = {0}, exif[32];
+    uint32_t state = 1;
+    size_t size;
+    make_set(1, "png", coarse_values);
+    run_here("cd set && for i in 4 5 6 7 8 9; do cp images/0.png images/$i.png && cp masks/0.png masks/$i.png; done && "
+             "rm masks/[47].png images/[68].png");
+    for (int p = 0; p < 2 * WIDTH * HEIGHT; p++)
+        samples[p] = (uint16_t)(noise(&state) % 256);
+    uint8_t *file = make_png(&size, &(struct png_recipe){WIDTH, 2 * HEIGHT, 8, PNG_GREY, .samples = samples});
+    spill(here("set/masks/5.png"), file, size);
+    free(file);
+    for (int k = 0; k < 2; k++) {
+        file = jpeg(&size, WIDTH, HEIGHT, 0);
+        spill(here("set/masks/%d.jpg", k ? 7 : 4), file, size);
+        free(file);
+        make_exif(exif, k ? 8 : 6, false);
+        file = make_jpeg(&size, &(struct jpeg_recipe){.width = WIDTH,
+                                                      .height = HEIGHT,
+                                                      .quality = 90,
+                                                      .kind = JPEG_YCC,
+                                                      .pixels = pixels,
+                                                      .exif = exif,
+                                                      .exif_size = sizeof exif});
+        spill(here("set/images/%d.jpg", k ? 8 : 6), file, size);
+        free(file);
+    }
+}
+
+TEST(a_few_bad_masks_are_named_each_with_its_remedy_and_spoil_none_of_the_others)
+{
+    char *output;
+    spoil_masks();
+    ck_assert_int_eq(run_command(&output, "cd $HERE && " TRAIN "set -o m"), 65);
+    EXPECT_PARTS(
+        output, "set/masks/0.png: value 64 at",
+        "set/masks/9.png); labels are at 0, 64 and 128, of which this makes PNGs",
+        "set/masks/4.jpg: a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG (and "
+        "1 more: set/masks/7.jpg); labels are at 0 and 255, of which this",
+        "set/masks/5.png: mask is 40x60, image is 40x30; bring masks",
+        "set/masks/6.png: mask is 40x30, image is 30x40; the EXIF orientation 6 turns the image, the mask is as "
+        "it was before; this turns it, too, by Python's Pillow: (cd set/masks && mkdir -p .old && cp 6.png .old && "
+        "python3 -c 'import sys;from PIL import Image;f=sys.argv[1];Image.open(f).transpose(4).save(f)' 6.png)\n",
+        "set/masks/8.png: mask is 40x30, image is 30x40; the EXIF orientation 8", "transpose(2)",
+        "9 of 10 images cannot be learned from");
+}
+
 TEST(two_folders_of_images_and_masks_become_one_set)
 {
     make_set(1, "png", binary);

@@ -1,0 +1,60 @@
+/* What earlier runs have written of other images, in tables and files that are of all images of a folder. */
+#include "cli/segment/segment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static int compare_strings(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void earlier_list(struct segment_run *run, const struct work *work)
+{
+    if (!run->listed)
+        return;
+    run->listed[run->n_listed++] = work->output->mask;
+    run->listed[run->n_listed++] = work->input->name;
+}
+
+void earlier_sort(struct segment_run *run)
+{
+    if (run->n_listed)
+        qsort(run->listed, run->n_listed, sizeof *run->listed, compare_strings);
+}
+
+static bool is_listed(const struct segment_run *run, const char *string)
+{
+    return run->n_listed && bsearch(&string, run->listed, run->n_listed, sizeof string, compare_strings);
+}
+
+/* Whether the output folder has a mask of that path, *is_own if it is one of this run. */
+static bool has_mask(bool *is_own, const struct segment_run *run, const char *path, bool is_shared)
+{
+    static const char *const endings[] = {".png", ".tif"};
+    char *output = path_output(path, is_shared), *stem = output ? path_join(run->options->output, output) : NULL;
+    size_t size = stem ? strlen(stem) + sizeof ".png" : 0;
+    char *mask = stem ? array_alloc(size, 1) : NULL;
+    bool is_there = false;
+    for (int k = 0; k < 2 && mask && !is_there; k++) {
+        snprintf(mask, size, "%s%s", stem, endings[k]);
+        *is_own = is_listed(run, mask);
+        is_there = *is_own || path_exists(mask);
+    }
+    arrays_free(output, stem, mask);
+    return is_there;
+}
+
+/* Of images of one stem, x.jpg and x.png, the masks are x.jpg.png and x.png.png. */
+bool earlier_stays(const struct segment_run *run, const char *name)
+{
+    bool is_own = false;
+    if (is_listed(run, name))
+        return false;
+    for (const char *end = name; end; end = strchr(end, '/') ? strchr(end, '/') + 1 : NULL)
+        if (has_mask(&is_own, run, end, true) || has_mask(&is_own, run, end, false))
+            return !is_own;
+    return false;
+}
