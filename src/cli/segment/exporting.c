@@ -204,12 +204,13 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool stays(const void *context, const char *name)
+static enum clv_status look(bool *stays, const void *context, const char *name, struct clv_error *err)
 {
     const struct exporting *self = context;
     const struct path_list *names = &self->names;
+    *stays = false;
     bool is_own = names->n && bsearch(&name, names->paths, names->n, sizeof name, compare_names);
-    return !is_own && earlier_stays(self->run, name);
+    return is_own ? CLV_OK : earlier_stays(stays, self->run, name, err);
 }
 
 /* The file of an earlier run, *bytes NULL: there is none, or it is a shard's, which has its own images alone. */
@@ -230,13 +231,15 @@ static enum clv_status keep_earlier(struct exporting *self, struct text *text, s
     TRY(read_earlier(&list, self, &self->list, err));
     if (self->names.n)
         qsort(self->names.paths, self->names.n, sizeof *self->names.paths, compare_names);
-    const struct coco_earlier earlier = {
-        .path = self->coco.path, .document = document, .stays = stays, .context = self};
+    const struct coco_earlier earlier = {.path = self->coco.path, .document = document, .look = look, .context = self};
     TRY_IF(document, coco_keep(text, &self->images, &self->n_annotations, self->run->inputs->n, &earlier,
                                &self->run->model->labels, err));
-    for (char *cursor = list; status == CLV_OK && (line = strsep(&cursor, "\n"));)
-        if (*line && earlier_stays(self->run, line))
+    for (char *cursor = list; status == CLV_OK && (line = strsep(&cursor, "\n"));) {
+        bool stays = false;
+        TRY_IF(*line, earlier_stays(&stays, self->run, line, err));
+        if (stays)
             fprintf(self->list.stream, "%s\n", line);
+    }
     arrays_free(document, list);
     return status;
 }

@@ -52,22 +52,24 @@ enum clv_status object_table_begin(struct file_writer *table, const struct segme
 }
 
 /* Copies lines that stay. */
-static void copy_others(FILE *table, char *line, const struct segment_run *run)
+static enum clv_status copy_others(FILE *table, char *line, const struct segment_run *run, struct clv_error *err)
 {
     const char *before = "";
     bool stays = false;
-    while (*line) {
+    enum clv_status status = CLV_OK;
+    while (*line && status == CLV_OK) {
         const size_t length = strcspn(line, "\n");
         char *tab = memchr(line, '\t', length);
         const char *name = line;
         if (tab)
             *tab = '\0';
         if (tab && strcmp(name, before) != 0)
-            stays = earlier_stays(run, before = name);
+            status = earlier_stays(&stays, run, before = name, err);
         if (tab && stays)
             fprintf(table, "%s\t%.*s\n", name, (int)(line + length - tab - 1), tab + 1);
         line += length + (line[length] == '\n');
     }
+    return status;
 }
 
 static enum clv_status keep_others(FILE *table, const char *path, struct segment_run *run, struct clv_error *err)
@@ -82,7 +84,7 @@ static enum clv_status keep_others(FILE *table, const char *path, struct segment
     enum clv_status status = fclose(stream) == 0 ? CLV_OK : fail_memory(err);
     TRY(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
     if (status == CLV_OK && size >= head_size && memcmp(bytes, head, head_size) == 0)
-        copy_others(table, bytes + head_size, run);
+        status = copy_others(table, bytes + head_size, run, err);
     free(head);
     array_free(bytes);
     return status;

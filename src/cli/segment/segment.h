@@ -368,15 +368,15 @@ enum clv_status object_table_path(char **path, const struct segment *options, st
 enum clv_status object_table_begin(struct file_writer *table, const struct segment *options,
                                    const struct clv_model *model, struct clv_error *err) CLV_CHECK;
 
-/* Ends it with rows of an earlier run's table of the same columns: of images whose masks are there and none of those
- * that this run has listed. */
+/* Ends it with the rows of an earlier run's table of the same columns that stay. */
 enum clv_status object_table_end(struct file_writer *table, struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
 /* Tables and files of all images keep what earlier runs have written of images that this run has not done, and whose
  * masks are there: by the image's path, or any end of it. */
 void earlier_list(struct segment_run *run, const struct work *work);
 void earlier_sort(struct segment_run *run); /* after all images, before earlier_stays */
-bool earlier_stays(const struct segment_run *run, const char *name);
+enum clv_status earlier_stays(bool *stays, const struct segment_run *run, const char *name,
+                              struct clv_error *err) CLV_CHECK;
 
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;

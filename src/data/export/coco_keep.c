@@ -58,10 +58,11 @@ static enum clv_status keep_image(struct keeping *self, struct text *images, siz
     int64_t id, width, height;
     const char *name;
     MUST(json_parse(&root, line, strlen(line), earlier->path, err));
-    bool stays = json_get_int64(json_member(root, "id"), &id) && json_get_int64(json_member(root, "width"), &width) &&
-                 json_get_int64(json_member(root, "height"), &height) &&
-                 json_get_text(json_member(root, "file_name"), &name) && earlier->stays(earlier->context, name);
-    enum clv_status status = CLV_OK;
+    bool is_whole =
+        json_get_int64(json_member(root, "id"), &id) && json_get_int64(json_member(root, "width"), &width) &&
+        json_get_int64(json_member(root, "height"), &height) && json_get_text(json_member(root, "file_name"), &name);
+    bool stays = false;
+    enum clv_status status = is_whole ? earlier->look(&stays, earlier->context, name, err) : CLV_OK;
     if (stays && array_reserve((void **)&self->images, &self->capacity, self->n + 1, sizeof *self->images)) {
         status = fail_memory(err);
     } else if (stays) {

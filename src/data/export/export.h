@@ -38,7 +38,7 @@ void coco_end(struct text *text, const struct text *images, const struct clv_lab
 struct coco_earlier {
     const char *path; /* for messages */
     char *document;   /* with a zero byte behind it; it is cut up */
-    bool (*stays)(const void *context, const char *file_name);
+    enum clv_status (*look)(bool *stays, const void *context, const char *file_name, struct clv_error *err);
     const void *context;
 };
 enum clv_status coco_keep(struct text *text, struct text *images, size_t *n_annotations, size_t n_ids,
