@@ -83,7 +83,8 @@ enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_trai
     const struct clv_training *training = self->training;
     struct examples *examples = &self->hidden.examples;
     double free, clamped, loss;
-    MUST(hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_LOOK, self->all, examples->n, w, err));
+    MUST(hidden_gradient(self->gradient, &free, &clamped, &self->hidden,
+                         &(struct hidden_pass){HIDDEN_LOOK, self->all, examples->n, w}, err));
     MUST(clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
                       &result->decoding, training->engine, examples->n_threads, err));
     double objective = self->lambda / 2 * squares_of(w, self->hidden.size) + free - clamped;
@@ -114,8 +115,8 @@ static enum clv_status run_pass(struct hidden_descent *self, struct clv_error *e
         memcpy(self->order, self->all, n * sizeof *self->order);
     while (!status && *n_taken < n) {
         size_t taken = n - *n_taken < self->batch ? n - *n_taken : self->batch;
-        MUST(hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[*n_taken], taken,
-                             self->ascent.w, err));
+        MUST(hidden_gradient(self->gradient, NULL, NULL, &self->hidden,
+                             &(struct hidden_pass){HIDDEN_BOTH, &self->order[*n_taken], taken, self->ascent.w}, err));
         hidden_descent_step(self);
         *n_taken += taken;
         status = hidden_state_keep(self, err);

@@ -47,13 +47,15 @@ static enum clv_status entropy_terms(void *context, struct latent *latent, size_
     double best, truth;
     MUST(decoder_load(decoder, problem, &examples->shape, w, err));
     clv_field_add_loss(&decoder->field, problem);
-    enum clv_status status = min_entropy_map(decoder->y, space, &decoder->field, is_visible, self->temperature, err);
+    enum clv_status status = min_entropy_map(
+        decoder->y, space, &(struct min_entropy_terms){&decoder->field, is_visible, self->temperature}, err);
     if (status)
         return fail_within(
             err, status, clv_dataset_name(examples->training->dataset, (size_t)examples->training->examples[example]));
-    min_entropy_slope(&best, latent->free + at * k, space, &decoder->field, is_visible, self->temperature, decoder->y);
-    min_entropy_slope(&truth, latent->clamped + at * k, space, &decoder->field, is_visible, self->temperature,
-                      problem->label);
+    min_entropy_slope(&best, latent->free + at * k, space,
+                      &(struct min_entropy_terms){&decoder->field, is_visible, self->temperature}, decoder->y);
+    min_entropy_slope(&truth, latent->clamped + at * k, space,
+                      &(struct min_entropy_terms){&decoder->field, is_visible, self->temperature}, problem->label);
     latent->hinge[example] = best - truth;
     return CLV_OK;
 }
