@@ -143,16 +143,16 @@ struct min_entropy {
 };
 void min_entropy_release(struct min_entropy *self);
 
-/* s is defined by these. */
+/* What s is of. */
 struct min_entropy_terms {
     const struct clv_field *field;
     const uint8_t *is_visible; /* [n_nodes]; NULL: all are */
     double temperature;        /* 0 <= T <= 1 */
 };
 
-/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. Exact where hidden nodes have no hidden neighbour and at most two visible ones, and what
- * is left when those are joined is a forest; otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run.
- * O(n_nodes n_labels^3). */
+/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. Exact where hidden
+ * nodes have no hidden neighbour and at most two visible ones, and what is left when those are joined is a forest;
+ * otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run. O(n_nodes n_labels^3). */
 enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct min_entropy_terms *terms,
                                 struct clv_error *err) CLV_CHECK;
 

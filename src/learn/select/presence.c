@@ -30,7 +30,8 @@ struct learning {
     const struct presence_examples *from;
 };
 
-/* rows[n + 2][size], the last two of which are for us. Nesterov's accelerated gradient with steps of 1 / L, L an upper bound of the objective's curvature. */
+/* Nesterov's accelerated gradient with steps of 1 / L, L an upper bound of the objective's curvature. The last two of
+ * rows[n + 2][size] are its workspace. */
 static void minimise(double *w, double *rows, const struct presence_examples *from, size_t label)
 {
     size_t n = from->n, size = (size_t)evidence_size(from->n_labels), stride = (size_t)from->n_labels;

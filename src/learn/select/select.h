@@ -59,9 +59,9 @@ struct presence_examples {
     int32_t n_labels;
 };
 
-/* w[n_labels][evidence_size]: the minimum of the mean of
- * log(1 + exp(-+<w, row>)) + |w|^2 / 2000 (all but the bias), nearly. Labels that no image or each has get a bias
- * alone, as if half an image were otherwise. O(steps n n_labels^2). */
+/* w[n_labels][evidence_size]: the minimum of the mean of log(1 + exp(-+<w, row>)) + |w|^2 / 2000 (all but the bias),
+ * nearly. Labels that no image or each has get a bias alone, as if half an image were otherwise.
+ * O(steps n n_labels^2). */
 enum clv_status presence_learn(double *w, const struct presence_examples *from, int n_threads,
                                struct clv_error *err) CLV_CHECK;
 
