@@ -116,13 +116,12 @@ static enum clv_status tune(struct clv_tag_model *model, const struct clv_tag_tr
                             struct clv_error *err)
 {
     size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
-    struct tag_held_out held = tag_held_out_of(training, problem, folds);
+    struct tag_held_out held = tag_held_out_of(training, problem, folds, parameters);
     double *threshold = array_alloc(k, sizeof *threshold);
-    held.n_tasks = 1;
-    held.parameters = (const double(*)[CLV_TAG_PARAMETERS])parameters;
     held.scores = array_alloc(n * k, sizeof *held.scores);
     enum clv_status status = threshold && held.scores ? tag_hold_out(&held, err) : fail_memory(err);
-    TRY(tag_tune_thresholds(threshold, held.scores, folds->truth, n, problem->n_tags, training->goal, err));
+    const struct tag_scored scored = {held.scores, folds->truth, n, problem->n_tags};
+    TRY(tag_tune_thresholds(threshold, &scored, training->goal, err));
     for (size_t i = 0; status == CLV_OK && i < k; i++)
         model->bias[i] -= threshold[i];
     arrays_free(threshold, held.scores);
@@ -193,8 +192,8 @@ static enum clv_status fit_all(struct clv_tag_model *model, struct clv_tag_train
     for (size_t l = 0; status == CLV_OK && l < n; l++)
         examples[l] = (int32_t)l;
     TRY_IF((is_ordered || training->learner->is_tuned), tag_folds_init(&folds, training, err));
-    TRY_IF(is_ordered,
-           tag_orders_by_f(place, training, problem, &folds, (const double(*)[CLV_TAG_PARAMETERS])parameters, 1, err));
+    const struct tag_held_out held = tag_held_out_of(training, problem, &folds, parameters);
+    TRY_IF(is_ordered, tag_orders_by_f(place, &held, err));
     if (status == CLV_ERR_INTERRUPTED)
         fail(err, status, "interrupted while held-out examples ordered the tags: nothing is learned yet");
     struct tag_fit_task task = {

@@ -310,13 +310,20 @@ void clv_colour_moments(double moments[CLV_MOMENTS], const struct clv_image *ima
  * and with CLV_BLOCK_WORDS for each scale the roots of the words' shares of the pixels, whatever its kernel map. */
 int32_t clv_image_tag_features(const struct clv_recipe *recipe);
 
-/* All items of a set, in its order, in parallel, same bytes at any number of threads. names[n_names] are the tags a
- * model knows: another one is CLV_ERR_DATA, naming image and tag; NULL: the tags that occur, sorted by bytes.
+struct clv_image_tag_options {
+    const char *const *names; /* [n_names] the tags a model knows: another one is CLV_ERR_DATA, naming image and tag;
+                                 NULL: the tags that occur, sorted by bytes */
+    int32_t n_names;
+    int n_threads;
+    const struct clv_image_limits *limits;
+    const struct clv_progress *progress;
+};
+
+/* All items of a set, in its order, in parallel, same bytes at any number of threads.
  * set->names are always there. The first image in order that fails, fails the whole; an empty `tags` is no tag. */
 enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct clv_set *set,
-                                       const struct clv_recipe *recipe, const char *const *names, int32_t n_names,
-                                       int n_threads, const struct clv_image_limits *limits,
-                                       const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+                                       const struct clv_recipe *recipe, const struct clv_image_tag_options *options,
+                                       struct clv_error *err) CLV_CHECK;
 
 /* Parsing svmlight multi-label files. */
 

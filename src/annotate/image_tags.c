@@ -207,17 +207,16 @@ static enum clv_status mark_tags(struct clv_tag_set *tags, const struct clv_set 
 }
 
 enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct clv_set *set,
-                                       const struct clv_recipe *recipe, const char *const *names, int32_t n_names,
-                                       int n_threads, const struct clv_image_limits *limits,
-                                       const struct clv_progress *progress, struct clv_error *err)
+                                       const struct clv_recipe *recipe, const struct clv_image_tag_options *options,
+                                       struct clv_error *err)
 {
     size_t n = set->n_items;
     struct clv_tag_set fresh = {0};
     struct extraction self = {
         .set = set,
         .recipe = recipe,
-        .limits = limits,
-        .progress = progress,
+        .limits = options->limits,
+        .progress = options->progress,
         .n_features = (size_t)clv_image_tag_features(recipe),
         .count = array_zalloc(n, sizeof *self.count),
         .index = array_zalloc(n, sizeof *self.index),
@@ -225,9 +224,10 @@ enum clv_status clv_image_tags_extract(struct clv_tag_set *tags, const struct cl
     };
     enum clv_status status = self.count && self.index && self.value ? CLV_OK : fail_memory(err);
     if (status == CLV_OK) /* before the images are read: it is quick and may fail */
-        status = names ? copy_names(&fresh, names, n_names, err) : collect_names(&fresh, set, err);
+        status = options->names ? copy_names(&fresh, options->names, options->n_names, err)
+                                : collect_names(&fresh, set, err);
     TRY(mark_tags(&fresh, set, err));
-    TRY(parallel_for(n, n_threads, extract_item, &self, err));
+    TRY(parallel_for(n, options->n_threads, extract_item, &self, err));
     TRY(join_rows(&fresh, &self, err));
     for (size_t i = 0; i < n; i++) {
         if (self.index)

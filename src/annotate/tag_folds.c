@@ -40,16 +40,17 @@ size_t tag_folds_size(const struct tag_folds *folds)
     return (size_t)folds->n_repeats * folds->n;
 }
 
-static enum clv_status decide_fold(const struct tag_held_out *self, const struct clv_tag_model *model,
-                                   const struct tag_fit_task *task, size_t which, size_t repeat, size_t fold,
-                                   struct clv_error *err)
+/* Parts are folds of all repeats. */
+static enum clv_status decide_part(const struct tag_held_out *self, const struct clv_tag_model *model,
+                                   const struct tag_fit_task *task, size_t which, size_t part, struct clv_error *err)
 {
-    size_t k = (size_t)model->n_tags, n = self->folds->n;
+    size_t k = (size_t)model->n_tags, n = self->folds->n, n_folds = (size_t)self->folds->n_folds;
+    size_t repeat = part / n_folds, fold = part % n_folds;
     size_t start = which * tag_folds_size(self->folds) + repeat * n;
     const struct clv_belief_search search = {.max_nodes = CLV_TAG_DEFAULT_NODES};
     double *own = array_alloc(k, sizeof *own);
     enum clv_status status = own ? CLV_OK : fail_memory(err);
-    for (size_t at = fold; status == CLV_OK && at < n; at += (size_t)self->folds->n_folds) {
+    for (size_t at = fold; status == CLV_OK && at < n; at += n_folds) {
         size_t l = (size_t)self->folds->order[repeat * n + at], slot = (start + l) * k;
         if (stop_requested(self->progress))
             status = fail(err, CLV_ERR_INTERRUPTED, "interrupted");
@@ -61,9 +62,9 @@ static enum clv_status decide_fold(const struct tag_held_out *self, const struct
     return status;
 }
 
-/* Task number `which` of a fold. */
+/* Task number `which` of a part. */
 static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag_fit_task *task, size_t which,
-                                     size_t repeat, size_t fold, struct clv_error *err)
+                                     size_t part, struct clv_error *err)
 {
     struct clv_tag_model model = {0};
     struct clv_tag_training_result result;
@@ -71,10 +72,10 @@ static enum clv_status hold_out_task(const struct tag_held_out *self, struct tag
     task->parameters = self->parameters[which];
     enum clv_status status = tag_fit(&model, &result, task, err);
     TRY_IF(stop_requested(self->progress), fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
-    TRY(decide_fold(self, &model, task, which, repeat, fold, err));
-    size_t n_folds = (size_t)self->folds->n_folds, n_repeats = (size_t)self->folds->n_repeats;
+    TRY(decide_part(self, &model, task, which, part, err));
+    size_t n_parts = (size_t)self->folds->n_folds * (size_t)self->folds->n_repeats;
     if (status == CLV_OK && self->finished)
-        self->finished[(which * n_repeats + repeat) * n_folds + fold] = 1;
+        self->finished[which * n_parts + part] = 1;
     clv_tag_model_release(&model);
     return status;
 }
@@ -111,7 +112,7 @@ static enum clv_status hold_out_fold(void *context, size_t index, int thread, st
     for (size_t t = 0; status == CLV_OK && t < self->n_tasks; t++) {
         if (t > 0)
             task.warm = self->parameters[order[t - 1]][CLV_TAG_LAMBDA] / self->parameters[order[t]][CLV_TAG_LAMBDA];
-        status = hold_out_task(self, &task, order[t], repeat, fold, err);
+        status = hold_out_task(self, &task, order[t], index, err);
     }
     arrays_free(task.alpha, order, examples);
     return status;
@@ -159,30 +160,31 @@ double tag_goal_value(const struct clv_tag_score *score, enum clv_tag_goal goal)
 }
 
 struct tag_held_out tag_held_out_of(const struct clv_tag_training *training, const struct tag_problem *problem,
-                                    const struct tag_folds *folds)
+                                    const struct tag_folds *folds, const double *parameters)
 {
     return (struct tag_held_out){
         .problem = problem,
         .folds = folds,
         .form = CLV_TAGS_INDEPENDENT,
+        .n_tasks = 1,
+        .parameters = (const double(*)[CLV_TAG_PARAMETERS])parameters,
         .seed = training->seed,
         .n_threads = training->n_threads,
         .progress = training->progress,
     };
 }
 
-enum clv_status tag_orders_by_f(int32_t *place, const struct clv_tag_training *training,
-                                const struct tag_problem *problem, const struct tag_folds *folds,
-                                const double (*parameters)[CLV_TAG_PARAMETERS], size_t n_tasks, struct clv_error *err)
+enum clv_status tag_orders_by_f(int32_t *place, const struct tag_held_out *held, struct clv_error *err)
 {
-    size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
-    struct tag_held_out held = tag_held_out_of(training, problem, folds);
-    held.n_tasks = n_tasks;
-    held.parameters = parameters;
-    held.tags = array_alloc(n_tasks * n, k);
-    enum clv_status status = held.tags ? tag_hold_out(&held, err) : fail_memory(err);
-    for (size_t t = 0; status == CLV_OK && t < n_tasks; t++)
-        tag_order_by_f(place + t * k, folds->truth, held.tags + t * n * k, n, problem->n_tags);
-    array_free(held.tags);
+    size_t n = tag_folds_size(held->folds), k = (size_t)held->problem->n_tags;
+    struct tag_held_out own = *held;
+    own.form = CLV_TAGS_INDEPENDENT;
+    own.is_structural = false;
+    own.finished = NULL;
+    own.tags = array_alloc(own.n_tasks * n, k);
+    enum clv_status status = own.tags ? tag_hold_out(&own, err) : fail_memory(err);
+    for (size_t t = 0; status == CLV_OK && t < own.n_tasks; t++)
+        tag_order_by_f(place + t * k, own.folds->truth, own.tags + t * n * k, n, own.problem->n_tags);
+    array_free(own.tags);
     return status;
 }

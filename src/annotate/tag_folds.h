@@ -40,24 +40,28 @@ struct tag_held_out {
 };
 enum clv_status tag_hold_out(const struct tag_held_out *held, struct clv_error *err) CLV_CHECK;
 
-/* A fit's part of every question put to held-out examples. */
+/* A fit's part of every question put to held-out examples: one task, of independent tags, without outputs. */
 struct tag_held_out tag_held_out_of(const struct clv_tag_training *training, const struct tag_problem *problem,
-                                    const struct tag_folds *folds);
+                                    const struct tag_folds *folds, const double *parameters);
 
-/* The sequence by F for each of n_tasks settings: place[n_tasks][n_tags]. */
-enum clv_status tag_orders_by_f(int32_t *place, const struct clv_tag_training *training,
-                                const struct tag_problem *problem, const struct tag_folds *folds,
-                                const double (*parameters)[CLV_TAG_PARAMETERS], size_t n_tasks,
-                                struct clv_error *err) CLV_CHECK;
+/* The sequence by F of independent tags for each task: place[n_tasks][n_tags]. */
+enum clv_status tag_orders_by_f(int32_t *place, const struct tag_held_out *held, struct clv_error *err) CLV_CHECK;
 
 /* place[n_tags]: tags by their F over the examples, best first, the lower number first at ties. */
 void tag_order_by_f(int32_t *place, const uint8_t *truth, const uint8_t *tags, size_t n, int32_t n_tags);
 
+struct tag_scored {
+    const double *scores; /* [n][n_tags] */
+    const uint8_t *truth; /* [n][n_tags] */
+    size_t n;
+    int32_t n_tags;
+};
+
 /* threshold[n_tags], so that "score > threshold" is good for the goal over the examples: each tag's in turn, all others
  * as they are, until none can be improved (Fan & Lin 2007, cyclic optimisation). Starts from 0 and changes only what
  * improves. */
-enum clv_status tag_tune_thresholds(double *threshold, const double *scores, const uint8_t *truth, size_t n,
-                                    int32_t n_tags, enum clv_tag_goal goal, struct clv_error *err) CLV_CHECK;
+enum clv_status tag_tune_thresholds(double *threshold, const struct tag_scored *scored, enum clv_tag_goal goal,
+                                    struct clv_error *err) CLV_CHECK;
 
 /* The measure that a goal names, larger is better. */
 double tag_goal_value(const struct clv_tag_score *score, enum clv_tag_goal goal);

@@ -160,75 +160,76 @@ static enum clv_status read_names(struct clv_tag_model *model, const struct clv_
     return status;
 }
 
+struct tag_file {
+    const struct clv_tensors *tensors;
+    const char *path;
+};
+
 /* A copy of the numbers of a tensor with n of them, all finite. */
-static enum clv_status take_reals(double **copy, const struct clv_tensors *tensors, const char *name, int32_t n_dims,
-                                  const int64_t *shape, const char *path, struct clv_error *err)
+static enum clv_status take_reals(double **copy, const struct tag_file *file, const char *name, int32_t n_dims,
+                                  const int64_t *shape, struct clv_error *err)
 {
     const struct clv_tensor *tensor;
-    MUST(clv_tensors_require(&tensor, tensors, name, CLV_F64, n_dims, shape, err));
+    MUST(clv_tensors_require(&tensor, file->tensors, name, CLV_F64, n_dims, shape, err));
     size_t n = (size_t)tensor->shape[0] * (n_dims == 2 ? (size_t)tensor->shape[1] : 1);
     const double *values = tensor->data;
     for (size_t i = 0; i < n; i++)
         if (!isfinite(values[i]))
-            return fail(err, CLV_ERR_DATA, "%s: value %zu of \"%s\" is %g", path, i, name, values[i]);
+            return fail(err, CLV_ERR_DATA, "%s: value %zu of \"%s\" is %g", file->path, i, name, values[i]);
     *copy = array_copy(values, n, sizeof *values);
     return *copy ? CLV_OK : fail_memory(err);
 }
 
-static enum clv_status read_place(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
-                                  struct clv_error *err)
+static enum clv_status read_place(struct clv_tag_model *model, const struct tag_file *file, struct clv_error *err)
 {
     const struct clv_tensor *tensor;
     size_t k = (size_t)model->n_tags;
     char is_met[CLV_MAX_TAGS] = {0};
-    MUST(clv_tensors_require(&tensor, tensors, "place", CLV_I32, 1, (int64_t[]){model->n_tags}, err));
+    MUST(clv_tensors_require(&tensor, file->tensors, "place", CLV_I32, 1, (int64_t[]){model->n_tags}, err));
     const int32_t *place = tensor->data;
     for (size_t i = 0; i < k; i++)
         if (place[i] < 0 || place[i] >= model->n_tags || is_met[place[i]]++)
-            return fail(err, CLV_ERR_DATA, "%s: decision %zu is tag %d, which is out of range or there twice", path, i,
-                        place[i]);
+            return fail(err, CLV_ERR_DATA, "%s: decision %zu is tag %d, which is out of range or there twice",
+                        file->path, i, place[i]);
     model->place = array_copy(place, k, sizeof *place);
     return model->place ? CLV_OK : fail_memory(err);
 }
 
-static enum clv_status read_vectors(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
-                                    struct clv_error *err)
+static enum clv_status read_vectors(struct clv_tag_model *model, const struct tag_file *file, struct clv_error *err)
 {
     const struct clv_tensor *row, *index;
-    MUST(clv_tensors_require(&row, tensors, "row", CLV_I64, 1, (int64_t[]){-1}, err));
-    FAIL_IF(row->shape[0] < 1, CLV_ERR_DATA, "%s: \"row\" is empty", path);
+    MUST(clv_tensors_require(&row, file->tensors, "row", CLV_I64, 1, (int64_t[]){-1}, err));
+    FAIL_IF(row->shape[0] < 1, CLV_ERR_DATA, "%s: \"row\" is empty", file->path);
     size_t n = (size_t)row->shape[0] - 1;
     const int64_t *rows = row->data;
     for (size_t i = 0; i <= n; i++)
         if (i ? rows[i] < rows[i - 1] : rows[0] != 0)
-            return fail(err, CLV_ERR_DATA, "%s: support vector %zu begins at %lld", path, i, (long long)rows[i]);
-    MUST(clv_tensors_require(&index, tensors, "index", CLV_I32, 1, &rows[n], err));
+            return fail(err, CLV_ERR_DATA, "%s: support vector %zu begins at %lld", file->path, i, (long long)rows[i]);
+    MUST(clv_tensors_require(&index, file->tensors, "index", CLV_I32, 1, &rows[n], err));
     const int32_t *indices = index->data;
     for (size_t v = 0; v < n; v++)
         for (int64_t k = rows[v]; k < rows[v + 1]; k++)
             if (indices[k] < 0 || indices[k] >= model->n_features || (k > rows[v] && indices[k] <= indices[k - 1]))
-                return fail(err, CLV_ERR_DATA, "%s: feature %d of support vector %zu is out of range or of order", path,
-                            indices[k], v);
+                return fail(err, CLV_ERR_DATA, "%s: feature %d of support vector %zu is out of range or of order",
+                            file->path, indices[k], v);
     model->n_vectors = n;
     model->row = array_copy(rows, n + 1, sizeof *rows);
     model->index = array_copy(indices, (size_t)rows[n], sizeof *indices);
     MUST_IF(!model->row || !model->index, fail_memory(err));
-    MUST(take_reals(&model->value, tensors, "value", 1, &rows[n], path, err));
-    return take_reals(&model->coefficient, tensors, "coefficient", 2, (int64_t[]){model->n_tags, (int64_t)n}, path,
-                      err);
+    MUST(take_reals(&model->value, file, "value", 1, &rows[n], err));
+    return take_reals(&model->coefficient, file, "coefficient", 2, (int64_t[]){model->n_tags, (int64_t)n}, err);
 }
 
-static enum clv_status read_arrays(struct clv_tag_model *model, const struct clv_tensors *tensors, const char *path,
-                                   struct clv_error *err)
+static enum clv_status read_arrays(struct clv_tag_model *model, const struct tag_file *file, struct clv_error *err)
 {
     int64_t k = model->n_tags, d = model->n_features;
     int64_t n_couplings = (int64_t)clv_tag_coupling_count(model->form, model->n_tags, model->order);
-    enum clv_status status = read_place(model, tensors, path, err);
-    TRY(take_reals(&model->bias, tensors, "bias", 1, &k, path, err));
-    TRY(take_reals(&model->coupling, tensors, "coupling", 1, &n_couplings, path, err));
-    TRY_IF(clv_tensors_find(tensors, "scale"), take_reals(&model->scale, tensors, "scale", 1, &d, path, err));
-    TRY(model->gamma > 0 ? read_vectors(model, tensors, path, err)
-                         : take_reals(&model->weight, tensors, "weight", 2, (int64_t[]){k, d}, path, err));
+    enum clv_status status = read_place(model, file, err);
+    TRY(take_reals(&model->bias, file, "bias", 1, &k, err));
+    TRY(take_reals(&model->coupling, file, "coupling", 1, &n_couplings, err));
+    TRY_IF(clv_tensors_find(file->tensors, "scale"), take_reals(&model->scale, file, "scale", 1, &d, err));
+    TRY(model->gamma > 0 ? read_vectors(model, file, err)
+                         : take_reals(&model->weight, file, "weight", 2, (int64_t[]){k, d}, err));
     return status;
 }
 
@@ -240,7 +241,7 @@ enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path
     enum clv_status status = check_format(tensors, path, err);
     TRY(read_head(&fresh, tensors, path, err));
     TRY(read_names(&fresh, tensors, path, err));
-    TRY(read_arrays(&fresh, tensors, path, err));
+    TRY(read_arrays(&fresh, &(struct tag_file){tensors, path}, err));
     const char *recipe = NULL;
     TRY(metadata_require(&recipe, tensors, "recipe", path, err));
     if (status == CLV_OK && strcmp(recipe, "none") != 0) {

@@ -104,10 +104,12 @@ static int tune_tag(double *threshold, struct counts *self, struct ranked *ranke
     return *threshold != before;
 }
 
-enum clv_status tag_tune_thresholds(double *threshold, const double *scores, const uint8_t *truth, size_t n,
-                                    int32_t n_tags, enum clv_tag_goal goal, struct clv_error *err)
+enum clv_status tag_tune_thresholds(double *threshold, const struct tag_scored *scored, enum clv_tag_goal goal,
+                                    struct clv_error *err)
 {
-    size_t k = (size_t)n_tags;
+    const size_t n = scored->n, k = (size_t)scored->n_tags;
+    const double *scores = scored->scores;
+    const uint8_t *truth = scored->truth;
     struct counts counts = {
         .truth = truth,
         .n = n,

@@ -20,24 +20,21 @@ static bool is_finished(const struct tag_held_out *held, size_t task)
 /* Measures of every lambda for the Gram matrix that stands: scores[n_lambda], a column of the table. Interrupted, those
  * of which all folds are finished. */
 static enum clv_status validate_column(struct clv_tag_score *scores, const struct clv_tag_training *training,
-                                       const struct tag_problem *problem, const struct tag_folds *folds,
-                                       const double (*parameters)[CLV_TAG_PARAMETERS], size_t n_tasks,
-                                       struct clv_error *err)
+                                       const struct tag_held_out *tasks, struct clv_error *err)
 {
-    size_t n = tag_folds_size(folds), k = (size_t)problem->n_tags;
+    const struct tag_folds *folds = tasks->folds;
+    size_t n_tasks = tasks->n_tasks, n = tag_folds_size(folds), k = (size_t)tasks->problem->n_tags;
     bool is_ordered = training->learner->form == CLV_TAGS_LMSBN && training->is_in_f_order;
-    struct tag_held_out held = tag_held_out_of(training, problem, folds);
+    struct tag_held_out held = *tasks;
     int32_t *place = array_alloc(n_tasks * k, sizeof *place);
     const int32_t **places = array_alloc(n_tasks, sizeof *places);
     held.form = training->learner->form;
     held.is_structural = training->learner->is_structural;
-    held.n_tasks = n_tasks;
-    held.parameters = parameters;
     held.tags = array_alloc(n_tasks * n, k);
     held.finished = array_zalloc(n_tasks, (size_t)folds->n_repeats * (size_t)folds->n_folds);
     enum clv_status status = place && places && held.tags && held.finished ? CLV_OK : fail_memory(err);
     if (status == CLV_OK && is_ordered) {
-        status = tag_orders_by_f(place, training, problem, folds, parameters, n_tasks, err);
+        status = tag_orders_by_f(place, tasks, err);
         for (size_t t = 0; t < n_tasks; t++)
             places[t] = place + t * k;
         held.place = places;
@@ -46,7 +43,7 @@ static enum clv_status validate_column(struct clv_tag_score *scores, const struc
     for (size_t t = 0; (status == CLV_OK || status == CLV_ERR_INTERRUPTED) && t < n_tasks; t++)
         if (is_finished(&held, t)) {
             enum clv_status own =
-                clv_tag_measure(&scores[t], folds->truth, held.tags + t * n * k, n, problem->n_tags, err);
+                clv_tag_measure(&scores[t], folds->truth, held.tags + t * n * k, n, held.problem->n_tags, err);
             status = own == CLV_OK ? status : own;
         }
     arrays_free(held.finished, place, places, held.tags);
@@ -64,6 +61,8 @@ static enum clv_status validate_grid(struct clv_tag_score *scores, const struct 
     double(*parameters)[CLV_TAG_PARAMETERS] = array_alloc(grid->n_lambda, sizeof *parameters);
     struct clv_tag_score *column = array_alloc(grid->n_lambda, sizeof *column);
     enum clv_status status = parameters && column ? CLV_OK : fail_memory(err);
+    struct tag_held_out tasks = tag_held_out_of(training, problem, folds, (const double *)parameters);
+    tasks.n_tasks = grid->n_lambda;
     for (size_t g = 0; status == CLV_OK && g < n_gamma; g++) {
         for (size_t i = 0; i < grid->n_lambda; i++) {
             memcpy(parameters[i], training->parameters, sizeof *parameters);
@@ -77,8 +76,7 @@ static enum clv_status validate_grid(struct clv_tag_score *scores, const struct 
         status = tag_problem_kernel(problem, training->is_rbf ? grid->gamma[g] : 0, err);
         for (size_t i = 0; i < grid->n_lambda; i++)
             column[i] = unknown;
-        TRY(validate_column(column, training, problem, folds, (const double(*)[CLV_TAG_PARAMETERS])parameters,
-                            grid->n_lambda, err));
+        TRY(validate_column(column, training, &tasks, err));
         for (size_t i = 0; i < grid->n_lambda; i++)
             scores[i * n_gamma + g] = column[i];
     }

@@ -25,7 +25,7 @@ static enum clv_status log_sum(double *value, struct likelihood *self, const str
     enum clv_status status = bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err);
     TRY_IF(!fits, fail(err, CLV_ERR_USAGE, "a graph of %d nodes and %d edges is too wide for an exact likelihood",
                        field->n_nodes, field->n_edges));
-    return status ? status : bucket_run(&self->bucket, value, NULL, NULL, NULL, field, &options, err);
+    return status ? status : bucket_run(&self->bucket, &(struct bucket_outputs){.value = value}, field, &options, err);
 }
 
 enum clv_status likelihood_of(double *value, struct likelihood *self, const struct clv_model *model,

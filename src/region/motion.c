@@ -88,10 +88,19 @@ static void patch_take(struct cutting *self, const float *image, int32_t width, 
     self->xx = yy / determinant, self->xy = -xy / determinant, self->yy = xx / determinant;
 }
 
-/* difference[AREA] = the patch of `image` at (x, y), bilinear, without its mean, minus `patch`; returns its square. */
-static float patch_compare(float difference[AREA], const struct cutting *patch, const float *image, int32_t width,
-                           int32_t height, float x, float y)
+/* One level of the search. */
+struct search {
+    const float *from, *to;
+    int32_t width, height, columns, rows;
+    float *match; /* [rows][columns][3] displacement, and the squared difference there */
+};
+
+/* difference[AREA] = the patch of `to` at (x, y), bilinear, without its mean, minus `patch`; returns its square. */
+static float patch_compare(float difference[AREA], const struct cutting *patch, const struct search *self, float x,
+                           float y)
 {
+    const float *image = self->to;
+    const int32_t width = self->width, height = self->height;
     float left = floorf(x), top = floorf(y), fx = x - left, fy = y - top;
     float a = (1 - fx) * (1 - fy), b = fx * (1 - fy), c = (1 - fx) * fy, d = fx * fy, sums[SIDE] = {0};
     int32_t x0 = (int32_t)left, y0 = (int32_t)top;
@@ -127,18 +136,11 @@ static float patch_compare(float difference[AREA], const struct cutting *patch, 
     return sum;
 }
 
-/* One level of the search. */
-struct search {
-    const float *from, *to;
-    int32_t width, height, columns, rows;
-    float *match; /* [rows][columns][3] displacement, and the squared difference there */
-};
-
 static float search_at(const struct search *self, const struct cutting *patch, const float v[2], int32_t left,
                        int32_t top)
 {
     float difference[AREA];
-    return patch_compare(difference, patch, self->to, self->width, self->height, (float)left + v[0], (float)top + v[1]);
+    return patch_compare(difference, patch, self, (float)left + v[0], (float)top + v[1]);
 }
 
 static bool is_near(const struct search *self, const float v[2], int32_t left, int32_t top)
@@ -152,8 +154,7 @@ static void descend(const struct search *self, float match[3], const struct cutt
 {
     float v[2] = {match[0], match[1]}, difference[AREA];
     for (int32_t k = 0; k < ITERATIONS && !patch->is_flat; k++) {
-        float sum = patch_compare(difference, patch, self->to, self->width, self->height, (float)left + v[0],
-                                  (float)top + v[1]);
+        float sum = patch_compare(difference, patch, self, (float)left + v[0], (float)top + v[1]);
         if (sum < match[2])
             match[0] = v[0], match[1] = v[1], match[2] = sum;
         else if (k)
@@ -231,8 +232,7 @@ static void densify(float *flow, float *weights, const struct search *self)
         int32_t left = place_of(p % self->columns);
         int32_t top = place_of(p / self->columns);
         patch_take(&patch, self->from, self->width, self->height, left, top);
-        patch_compare(difference, &patch, self->to, self->width, self->height, (float)left + match[0],
-                      (float)top + match[1]);
+        patch_compare(difference, &patch, self, (float)left + match[0], (float)top + match[1]);
         for (int32_t i = 0; i < AREA; i++) {
             int32_t x = left + i % SIDE, y = top + i / SIDE;
             if (x < 0 || y < 0 || x >= self->width || y >= self->height)

@@ -97,14 +97,6 @@ enum clv_status region_window_init(struct region_window *self, const struct regi
                                    int32_t n, struct clv_error *err) CLV_CHECK;
 void region_window_release(struct region_window *self);
 
-/* Takes the labels of one patch, pixels[height][width]. */
-typedef enum clv_status region_sink(void *context, const struct patch *patch, const uint8_t *pixels,
-                                    struct clv_error *err);
-/* Gives the sink a patch whose label map is labels[height][width], painted with y[n_nodes] of the graph, 0..255.
- * Memory of one patch. O(pixels). */
-enum clv_status region_graph_paint(region_sink *sink, void *context, const struct region_graph *graph, int32_t patch,
-                                   const int32_t *labels, const int32_t *y, struct clv_error *err) CLV_CHECK;
-
 /* A problem whose nodes are the edges of a region graph: label 0, both ends are of one object (same), or 1, of two
  * (cut). It has no couplings, so that every learner of two labels trains it, and its score of label 1 is the log-odds
  * that a decoder makes a partition of. Edges across seams and from slice to slice are nodes like all others. */

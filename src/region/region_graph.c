@@ -332,26 +332,3 @@ enum clv_status region_window_init(struct region_window *self, const struct regi
     *self = made;
     return CLV_OK;
 }
-
-enum clv_status region_graph_paint(region_sink *sink, void *context, const struct region_graph *graph, int32_t patch,
-                                   const int32_t *labels, const int32_t *y, struct clv_error *err)
-{
-    if (patch < 0 || patch >= graph->n_patches)
-        return fail(err, CLV_ERR_USAGE, "patch %d of %d", patch, graph->n_patches);
-    const struct patch *at = &graph->patches[patch];
-    int32_t first = graph->first_node[patch], n_nodes = graph->first_node[patch + 1] - first;
-    size_t n = (size_t)at->width * (size_t)at->height;
-    uint8_t *pixels = array_alloc(n, 1);
-    enum clv_status status = pixels ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        bool is_known = labels[i] >= 0 && labels[i] < n_nodes;
-        int32_t label = is_known ? y[first + labels[i]] : -1;
-        if (label < 0 || label > UINT8_MAX)
-            status = fail(err, CLV_ERR_USAGE, "patch %d: region %d has the label %d, which a mask cannot hold", patch,
-                          labels[i], label);
-        pixels[i] = (uint8_t)label;
-    }
-    TRY(sink(context, at, pixels, err));
-    array_free(pixels);
-    return status;
-}

@@ -150,14 +150,14 @@ struct colour coat_colour(struct dice *dice)
     return colour_jitter(dice, colour_of(coats[dice_below(dice, sizeof coats / sizeof *coats)]), 0.15f);
 }
 
-static void add_cone(struct animal *animal, enum animal_part part, struct point a, float radius_a, struct point b,
-                     float radius_b, float axial_a)
+/* The cone's axial_b follows from its length. */
+static void add_cone(struct animal *animal, enum animal_part part, struct cone cone)
 {
     if (animal->part[part].n == MAX_CONES)
         return;
-    float length = sqrtf((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y));
-    animal->part[part].cones[animal->part[part].n++] =
-        (struct cone){a, b, radius_a, radius_b, axial_a, axial_a + length};
+    float x = cone.b.x - cone.a.x, y = cone.b.y - cone.a.y;
+    cone.axial_b = cone.axial_a + sqrtf(x * x + y * y);
+    animal->part[part].cones[animal->part[part].n++] = cone;
 }
 
 /* From `start`, `length` in the direction of `angle` above the horizontal. */
@@ -166,32 +166,41 @@ static struct point reach(struct point start, float length, float angle)
     return (struct point){start.x + length * portable_cosf(angle), start.y - length * portable_sinf(angle)};
 }
 
-/* One leg: swing is its angle off the vertical, forwards positive; bend folds the lower half backwards. */
-static void add_leg(struct animal *animal, enum animal_part part, const struct species *kind, struct point top,
-                    bool hind, float length, float radius, float swing, float bend)
+struct leg {
+    enum animal_part part;
+    struct point top;
+    bool is_hind;
+    float length, radius;
+    float swing; /* angle off the vertical, forwards positive */
+    float bend;  /* folds the lower half backwards */
+};
+
+static void add_leg(struct animal *animal, const struct species *kind, const struct leg *leg)
 {
-    float down = -90 * DEGREE;
+    enum animal_part part = leg->part;
+    struct point top = leg->top;
+    float down = -90 * DEGREE, length = leg->length, radius = leg->radius, swing = leg->swing, bend = leg->bend;
     struct point joint, end;
-    if (hind) {
+    if (leg->is_hind) {
         struct point stifle = reach(top, 0.34f * length, down + swing + 18 * DEGREE);
         joint = reach(stifle, 0.30f * length, down + swing - 28 * DEGREE - bend);
         end = reach(joint, 0.38f * length, down + swing + 4 * DEGREE - 1.4f * bend);
-        add_cone(animal, part, top, 2.6f * radius, stifle, 1.8f * radius, 0);
-        add_cone(animal, part, stifle, 1.8f * radius, joint, radius, 0.34f * length);
+        add_cone(animal, part, (struct cone){top, stifle, 2.6f * radius, 1.8f * radius, .axial_a = 0});
+        add_cone(animal, part, (struct cone){stifle, joint, 1.8f * radius, radius, .axial_a = 0.34f * length});
     } else {
         joint = reach(top, 0.52f * length, down + swing);
         end = reach(joint, 0.48f * length, down + swing - bend);
-        add_cone(animal, part, top, 2.1f * radius, joint, 1.05f * radius, 0);
+        add_cone(animal, part, (struct cone){top, joint, 2.1f * radius, 1.05f * radius, .axial_a = 0});
     }
-    add_cone(animal, part, joint, radius, end, 0.72f * radius, 0.6f * length);
+    add_cone(animal, part, (struct cone){joint, end, radius, 0.72f * radius, .axial_a = 0.6f * length});
     struct point toe = {end.x + 1.1f * radius, end.y + 0.1f * radius};
     if (kind->hoofed) {
         if (part == PART_BODY)
-            add_cone(animal, PART_HORN, end, 0.95f * radius, toe, 0.75f * radius, 0);
-        add_cone(animal, part, end, 0.9f * radius, toe, 0.7f * radius, length);
+            add_cone(animal, PART_HORN, (struct cone){end, toe, 0.95f * radius, 0.75f * radius, .axial_a = 0});
+        add_cone(animal, part, (struct cone){end, toe, 0.9f * radius, 0.7f * radius, .axial_a = length});
     } else {
         toe.x += 0.6f * radius;
-        add_cone(animal, part, end, 0.95f * radius, toe, 0.75f * radius, length);
+        add_cone(animal, part, (struct cone){end, toe, 0.95f * radius, 0.75f * radius, .axial_a = length});
     }
 }
 
@@ -207,8 +216,9 @@ static void add_legs(struct animal *animal, const struct species *kind, struct d
         struct point top = {hind ? 0.0f : shoulder.x - 0.03f, 0.35f * girth};
         if (far)
             top.x += hind ? 0.06f : 0.05f;
-        add_leg(animal, far ? PART_FAR_LEGS : PART_BODY, kind, top, hind, length, far ? 0.92f * radius : radius, swing,
-                bend);
+        add_leg(animal, kind,
+                &(struct leg){far ? PART_FAR_LEGS : PART_BODY, top, hind, length, far ? 0.92f * radius : radius, swing,
+                              bend});
     }
 }
 
@@ -219,7 +229,7 @@ static void add_mane(struct animal *animal, struct point base, struct point poll
     struct point up = {ey / length, -ex / length};
     struct point a = {base.x + 0.25f * ex + 0.95f * radius * up.x, base.y + 0.25f * ey + 0.95f * radius * up.y};
     struct point b = {poll.x + 0.55f * radius * up.x, poll.y + 0.55f * radius * up.y};
-    add_cone(animal, PART_HAIR, a, 0.22f * radius, b, 0.34f * radius, 0);
+    add_cone(animal, PART_HAIR, (struct cone){a, b, 0.22f * radius, 0.34f * radius, .axial_a = 0});
 }
 
 static void add_head(struct animal *animal, const struct species *kind, struct dice *dice, struct point poll,
@@ -230,27 +240,31 @@ static void add_head(struct animal *animal, const struct species *kind, struct d
     angle = fminf(angle, 5 * DEGREE);
     angle = fmaxf(angle, -80 * DEGREE);
     struct point muzzle = reach(poll, length, angle), cheek = reach(poll, 0.3f * length, angle);
-    add_cone(animal, PART_BODY, poll, fmaxf(0.75f * radius, 0.6f * neck_radius), cheek, radius, 1.2f);
-    add_cone(animal, PART_BODY, cheek, 0.9f * radius, muzzle, 0.48f * radius, 1.3f);
+    add_cone(animal, PART_BODY,
+             (struct cone){poll, cheek, fmaxf(0.75f * radius, 0.6f * neck_radius), radius, .axial_a = 1.2f});
+    add_cone(animal, PART_BODY, (struct cone){cheek, muzzle, 0.9f * radius, 0.48f * radius, .axial_a = 1.3f});
 
     float ear = roll(dice, kind->ear), back = angle + 115 * DEGREE;
     for (int i = 0; i < 2; i++) {
         struct point root = reach(poll, 0.55f * radius, back);
         root.x += 0.03f * (float)i;
-        add_cone(animal, PART_BODY, root, 0.26f * ear, reach(root, ear, back + (float)i * 24 * DEGREE), 0.08f * ear,
-                 1.5f);
+        add_cone(animal, PART_BODY,
+                 (struct cone){root, reach(root, ear, back + (float)i * 24 * DEGREE), 0.26f * ear, 0.08f * ear,
+                               .axial_a = 1.5f});
     }
     float horn = roll(dice, kind->horn);
     for (int i = 0; i < 2 && horn > 0.03f; i++) {
         struct point root = reach(poll, 0.8f * radius, back - 25 * DEGREE);
         float direction = back - (25 + 40 * (float)i) * DEGREE;
         struct point middle = reach(root, 0.55f * horn, direction);
-        add_cone(animal, PART_HORN, root, 0.014f + 0.05f * horn, middle, 0.012f + 0.03f * horn, 0);
-        add_cone(animal, PART_HORN, middle, 0.012f + 0.03f * horn, reach(middle, 0.5f * horn, direction + 40 * DEGREE),
-                 0.006f, 0);
+        add_cone(animal, PART_HORN,
+                 (struct cone){root, middle, 0.014f + 0.05f * horn, 0.012f + 0.03f * horn, .axial_a = 0});
+        add_cone(animal, PART_HORN,
+                 (struct cone){middle, reach(middle, 0.5f * horn, direction + 40 * DEGREE), 0.012f + 0.03f * horn,
+                               0.006f, .axial_a = 0});
     }
     struct point eye = reach(poll, 0.32f * length, angle + 22 * DEGREE);
-    add_cone(animal, PART_EYE, eye, 0.07f * length, eye, 0.07f * length, 0);
+    add_cone(animal, PART_EYE, (struct cone){eye, eye, 0.07f * length, 0.07f * length, .axial_a = 0});
 }
 
 static void add_tail(struct animal *animal, const struct species *kind, struct dice *dice, float rump)
@@ -260,10 +274,12 @@ static void add_tail(struct animal *animal, const struct species *kind, struct d
     struct point root = {-0.85f * rump, -0.55f * rump};
     struct point middle = reach(root, 0.4f * length, 215 * DEGREE - lift);
     struct point end = reach(middle, 0.6f * length, 262 * DEGREE - lift);
-    add_cone(animal, part, root, 0.6f * kind->tail_radius, middle, kind->tail_radius, 0);
-    add_cone(animal, part, middle, kind->tail_radius, end, 0.5f * kind->tail_radius, 0);
+    add_cone(animal, part, (struct cone){root, middle, 0.6f * kind->tail_radius, kind->tail_radius, .axial_a = 0});
+    add_cone(animal, part, (struct cone){middle, end, kind->tail_radius, 0.5f * kind->tail_radius, .axial_a = 0});
     if (!kind->hairy_tail && length > 0.28f && kind->hoofed)
-        add_cone(animal, PART_HAIR, end, 1.6f * kind->tail_radius, reach(end, 0.08f, 265 * DEGREE - lift), 0.01f, 0);
+        add_cone(
+            animal, PART_HAIR,
+            (struct cone){end, reach(end, 0.08f, 265 * DEGREE - lift), 1.6f * kind->tail_radius, 0.01f, .axial_a = 0});
 }
 
 static void choose_coat(struct animal *animal, const struct species *kind, struct dice *dice)
@@ -332,8 +348,8 @@ void animal_pose(struct animal *animal, struct dice *dice)
     float girth = roll(dice, kind->girth), rump = girth * dice_between(dice, 0.88f, 1.0f);
     struct point hip = {0, 0}, shoulder = {0.62f, dice_between(dice, -0.03f, 0.03f)};
     struct point belly = {0.32f, dice_between(dice, 0.0f, 0.05f)};
-    add_cone(animal, PART_BODY, hip, rump, belly, 0.95f * girth, 0);
-    add_cone(animal, PART_BODY, belly, 0.95f * girth, shoulder, girth, 0.32f);
+    add_cone(animal, PART_BODY, (struct cone){hip, belly, rump, 0.95f * girth, .axial_a = 0});
+    add_cone(animal, PART_BODY, (struct cone){belly, shoulder, 0.95f * girth, girth, .axial_a = 0.32f});
     add_legs(animal, kind, dice, shoulder, girth);
     add_tail(animal, kind, dice, rump);
 
@@ -341,7 +357,7 @@ void animal_pose(struct animal *animal, struct dice *dice)
     float neck_radius = (0.42f + 0.1f * (neck_length < 0.5f)) * girth;
     struct point base = {shoulder.x + 0.35f * girth, shoulder.y - 0.35f * girth};
     struct point poll = reach(base, neck_length, neck_angle);
-    add_cone(animal, PART_BODY, base, 1.3f * neck_radius, poll, 0.6f * neck_radius, 0.75f);
+    add_cone(animal, PART_BODY, (struct cone){base, poll, 1.3f * neck_radius, 0.6f * neck_radius, .axial_a = 0.75f});
     add_head(animal, kind, dice, poll, neck_angle, neck_radius);
     if (kind->mane)
         add_mane(animal, base, poll, neck_radius);

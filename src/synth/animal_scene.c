@@ -53,23 +53,23 @@ static void paint_animal(struct canvas *canvas, struct field *field, const struc
 }
 
 /* Things next to and behind the animal, and a few small ones before it. */
-static void paint_distractors(struct canvas *canvas, struct field *field, struct dice *dice, float from_y, float to_y,
-                              float horizon, struct colour lure, bool before)
+static void paint_distractors(const struct painting *painting, float from_y, float to_y, bool before)
 {
+    struct dice *dice = painting->dice;
     int n = before ? dice_below(dice, 4) : 1 + dice_below(dice, 6);
-    float height = (float)canvas->height, rest = height - horizon;
+    float height = (float)painting->canvas->height, rest = height - painting->horizon;
     for (int i = 0; i < n; i++) {
         enum distractor kind = (enum distractor)(before ? (dice_chance(dice, 0.7f) ? DISTRACTOR_TUFT : DISTRACTOR_STONE)
                                                         : dice_below(dice, N_DISTRACTORS));
         /* Sorted from far to near by construction: each stands in its own slice of the ground. */
         float slice = (to_y - from_y) / (float)n;
         struct point foot;
-        foot.x = dice_between(dice, -0.05f, 1.05f) * (float)canvas->width;
+        foot.x = dice_between(dice, -0.05f, 1.05f) * (float)painting->canvas->width;
         foot.y = from_y + slice * ((float)i + dice_between(dice, 0, 1));
-        float depth = fmaxf(foot.y - horizon, 0) / rest;
+        float depth = fmaxf(foot.y - painting->horizon, 0) / rest;
         float size =
             height * dice_between(dice, before ? 0.05f : 0.1f, before ? 0.12f : 0.32f) * (0.35f + 0.8f * depth);
-        distractor_paint(canvas, field, dice, kind, foot, size, lure);
+        distractor_paint(painting, kind, foot, size);
     }
 }
 
@@ -114,20 +114,21 @@ static void compose(struct canvas *canvas, struct field *field, struct dice *dic
     canvas->light.z = sqrtf(1 - canvas->light.x * canvas->light.x - canvas->light.y * canvas->light.y);
 
     struct colour lure = colour_mix(animal.coat.base, animal.coat.second, dice_between(dice, 0, 0.5f));
+    const struct painting painting = {canvas, field, dice, horizon, lure};
     ground_paint(canvas, dice, horizon, lure);
     float skyline = fmaxf(horizon, 0) + 0.03f * height;
-    paint_distractors(canvas, field, dice, skyline, feet.y - 0.04f * height, horizon, lure, false);
+    paint_distractors(&painting, skyline, feet.y - 0.04f * height, false);
     canvas_shadow(canvas, (struct point){feet.x + 0.1f * scale * -canvas->light.x, feet.y - 0.03f * scale},
                   0.55f * (animal.high.x - animal.low.x), 0.1f * scale, 0.55f);
     paint_animal(canvas, field, &animal);
-    paint_distractors(canvas, field, dice, feet.y + 0.02f * height, fmaxf(feet.y + 0.08f * height, height), horizon,
-                      lure, true);
+    paint_distractors(&painting, feet.y + 0.02f * height, fmaxf(feet.y + 0.08f * height, height), true);
 }
 
-enum clv_status synth_scene_draw(struct clv_image *image, uint8_t **figure, int32_t width, int32_t height,
-                                 uint64_t seed, uint32_t number, struct clv_error *err)
+enum clv_status synth_scene_draw(struct clv_image *image, uint8_t **figure, const struct synth_request *request,
+                                 struct clv_error *err)
 {
-    struct dice dice = {seed, RNG_STREAM(RNG_SYNTH, number), 0};
+    const int32_t width = request->width, height = request->height;
+    struct dice dice = {request->seed, RNG_STREAM(RNG_SYNTH, request->number), 0};
     struct canvas canvas = {0};
     struct field field = {0};
     struct noise noise;

@@ -99,8 +99,10 @@ static enum clv_status draw_one(void *context, size_t index, int thread, struct 
     char *image_path = item_path(run, "images", ".jpg", index), *mask_path = item_path(run, "masks", ".png", index);
     enum clv_status status = image_path && mask_path ? CLV_OK : fail_memory(err);
     TRY_IF(stop_requested(run->progress), fail(err, CLV_ERR_INTERRUPTED, "interrupted"));
-    TRY(synth_scene_draw(&image, &figure, varied_side(options, options->width, 2 * index),
-                         varied_side(options, options->height, 2 * index + 1), options->seed, (uint32_t)index, err));
+    const struct synth_request request = {varied_side(options, options->width, 2 * index),
+                                          varied_side(options, options->height, 2 * index + 1), options->seed,
+                                          (uint32_t)index};
+    TRY(synth_scene_draw(&image, &figure, &request, err));
     TRY(clv_jpeg_write(image_path, &image, JPEG_QUALITY, err));
     TRY(clv_png_write_labels(mask_path, image.width, image.height, figure, black_and_white, 2, err));
     if (status == CLV_OK) {

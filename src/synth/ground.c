@@ -27,27 +27,29 @@ static float unit_clamp(float value)
     return value < 0 ? 0 : value > 1 ? 1 : value;
 }
 
-/* Brightness of the ground at a pixel (x, y) that shows the place (gx, gy) of the plain. */
-static float texture_light(enum texture texture, const struct noise *noise, float x, float y, float gx, float gy,
+/* Brightness of the ground at a pixel that shows this place of the plain. */
+static float texture_light(enum texture texture, const struct noise *noise, struct point pixel, struct point plain,
                            float depth)
 {
     switch (texture) {
     case TEXTURE_GRASS: {
         /* Blades stand up: they are streaks of the image, not of the plain; short ones far away, long ones near. */
-        float far = noise_at(noise, 0.9f * x, 0.45f * y + 31), near = noise_at(noise, 0.45f * x, 0.13f * y);
-        near += 0.6f * noise_at(noise, 0.8f * x + 0.1f * y, 0.21f * y + 11);
+        float far = noise_at(noise, 0.9f * pixel.x, 0.45f * pixel.y + 31),
+              near = noise_at(noise, 0.45f * pixel.x, 0.13f * pixel.y);
+        near += 0.6f * noise_at(noise, 0.8f * pixel.x + 0.1f * pixel.y, 0.21f * pixel.y + 11);
         float blades = far + depth * (near - far);
-        return 1 + (0.1f + 0.14f * depth) * blades + 0.2f * noise_fractal(noise, gx, gy, 3);
+        return 1 + (0.1f + 0.14f * depth) * blades + 0.2f * noise_fractal(noise, plain.x, plain.y, 3);
     }
     case TEXTURE_SAND: {
-        float ripple = portable_sinf(9 * gy + 3 * noise_at(noise, 0.7f * gx, 0.7f * gy));
-        return 1 + 0.06f * ripple * depth + 0.09f * noise_fractal(noise, 4 * gx, 4 * gy, 3);
+        float ripple = portable_sinf(9 * plain.y + 3 * noise_at(noise, 0.7f * plain.x, 0.7f * plain.y));
+        return 1 + 0.06f * ripple * depth + 0.09f * noise_fractal(noise, 4 * plain.x, 4 * plain.y, 3);
     }
     case TEXTURE_EARTH: {
-        float pebble = noise_cellular(noise, 3.5f * gx, 3.5f * gy, NULL);
-        return 1 + 0.24f * noise_fractal(noise, 1.3f * gx, 1.3f * gy, 4) - (pebble < 0.22f ? 0.2f * depth : 0);
+        float pebble = noise_cellular(noise, 3.5f * plain.x, 3.5f * plain.y, NULL);
+        return 1 + 0.24f * noise_fractal(noise, 1.3f * plain.x, 1.3f * plain.y, 4) -
+               (pebble < 0.22f ? 0.2f * depth : 0);
     }
-    default: return 0.97f + 0.08f * noise_fractal(noise, 0.8f * gx, 0.8f * gy, 4);
+    default: return 0.97f + 0.08f * noise_fractal(noise, 0.8f * plain.x, 0.8f * plain.y, 4);
     }
 }
 
@@ -75,7 +77,8 @@ static struct colour ground_colour(const struct canvas *canvas, const struct bac
     struct colour colour = colour_mix(backdrop->far, backdrop->near, depth);
     float lure = noise_fractal(noise, 0.35f * gx + 5, 0.35f * gy + 3, 3) - 0.55f + backdrop->lure_share;
     colour = colour_mix(colour, backdrop->lure, unit_clamp(5 * lure) * 0.8f);
-    return colour_scale(colour, texture_light(backdrop->texture, noise, x, y, gx, gy, depth));
+    return colour_scale(colour,
+                        texture_light(backdrop->texture, noise, (struct point){x, y}, (struct point){gx, gy}, depth));
 }
 
 void ground_paint(struct canvas *canvas, struct dice *dice, float horizon, struct colour lure)
@@ -134,9 +137,18 @@ static struct colour green(struct dice *dice)
     return colour_jitter(dice, colour_of(leaves[dice_below(dice, 5)]), 0.15f);
 }
 
-static void paint_stone(struct canvas *canvas, struct field *field, struct dice *dice, struct point foot, float size,
-                        struct colour lure)
+/* Over what is there, which hides it. */
+static void paint_cones(const struct painting *painting, const struct cone *cones, size_t n, float blend,
+                        const struct material *material)
 {
+    field_union(painting->field, cones, n, blend, material->roughness + 1);
+    canvas_paint(painting->canvas, painting->field, material, false);
+}
+
+static void paint_stone(const struct painting *painting, struct point foot, float size)
+{
+    struct canvas *canvas = painting->canvas;
+    struct dice *dice = painting->dice;
     struct cone cones[3];
     size_t n = 1 + (size_t)dice_below(dice, 3);
     float x = foot.x;
@@ -150,7 +162,7 @@ static void paint_stone(struct canvas *canvas, struct field *field, struct dice 
     }
     struct colour grey = colour_of(dice_chance(dice, 0.5f) ? 0x8c8880 : 0x6c665e);
     float lured = dice_chance(dice, 0.6f) ? 0.85f : 0.2f;
-    struct colour base = colour_mix(colour_jitter(dice, grey, 0.2f), lure, lured);
+    struct colour base = colour_mix(colour_jitter(dice, grey, 0.2f), painting->lure, lured);
     struct material stone = {.pattern = PATTERN_STONE,
                              .base = base,
                              .second = colour_scale(base, 0.75f),
@@ -159,13 +171,13 @@ static void paint_stone(struct canvas *canvas, struct field *field, struct dice 
                              .roughness = 0.08f * size,
                              .belly = -0.3f};
     canvas_shadow(canvas, (struct point){0.5f * (foot.x + x), foot.y}, 0.9f * size + x - foot.x, 0.22f * size, 0.5f);
-    field_union(field, cones, n, 0.2f * size, stone.roughness + 1);
-    canvas_paint(canvas, field, &stone, false);
+    paint_cones(painting, cones, n, 0.2f * size, &stone);
 }
 
-static void paint_post(struct canvas *canvas, struct field *field, struct dice *dice, struct point foot, float size,
-                       struct colour lure)
+static void paint_post(const struct painting *painting, struct point foot, float size)
 {
+    struct canvas *canvas = painting->canvas;
+    struct dice *dice = painting->dice;
     struct cone cones[8];
     size_t n = 0, n_posts = dice_chance(dice, 0.5f) ? 1 : 2 + (size_t)dice_below(dice, 3);
     float gap = size * dice_between(dice, 0.6f, 1.1f), radius = size * dice_between(dice, 0.04f, 0.08f);
@@ -185,20 +197,20 @@ static void paint_post(struct canvas *canvas, struct field *field, struct dice *
                                    size};
     }
     float lured = dice_chance(dice, 0.6f) ? 0.8f : 0;
-    struct colour base = colour_mix(colour_jitter(dice, colour_of(0x7c6a54), 0.25f), lure, lured);
+    struct colour base = colour_mix(colour_jitter(dice, colour_of(0x7c6a54), 0.25f), painting->lure, lured);
     struct material bark = {.pattern = PATTERN_BARK,
                             .base = base,
                             .second = colour_scale(base, 0.65f),
                             .scale = 2.5f * radius,
                             .grain = 0.15f,
                             .roughness = 0.1f * radius};
-    field_union(field, cones, n, 0, bark.roughness + 1);
-    canvas_paint(canvas, field, &bark, false);
+    paint_cones(painting, cones, n, 0, &bark);
 }
 
-static void paint_leaves(struct canvas *canvas, struct field *field, struct dice *dice, struct point centre,
-                         float size_x, float size_y, struct colour lure)
+static void paint_leaves(const struct painting *painting, struct point centre, float size_x, float size_y)
 {
+    struct canvas *canvas = painting->canvas;
+    struct dice *dice = painting->dice;
     struct cone cones[9];
     for (int i = 0; i < 9; i++) {
         float x = centre.x + size_x * dice_between(dice, -0.42f, 0.42f),
@@ -206,7 +218,7 @@ static void paint_leaves(struct canvas *canvas, struct field *field, struct dice
         cones[i] = circle(x, y, fminf(size_x, size_y) * dice_between(dice, 0.18f, 0.32f));
     }
     float lured = dice_chance(dice, 0.35f) ? 0.75f : 0;
-    struct colour base = colour_mix(green(dice), lure, lured);
+    struct colour base = colour_mix(green(dice), painting->lure, lured);
     struct material leaves = {.pattern = PATTERN_LEAVES,
                               .base = colour_scale(base, 0.85f),
                               .second = colour_scale(base, 1.3f),
@@ -215,13 +227,13 @@ static void paint_leaves(struct canvas *canvas, struct field *field, struct dice
                               .roughness = 3 * canvas->unit,
                               .belly = -0.35f,
                               .flatness = 0.35f};
-    field_union(field, cones, 9, 0.15f * size_y, leaves.roughness + 1);
-    canvas_paint(canvas, field, &leaves, false);
+    paint_cones(painting, cones, 9, 0.15f * size_y, &leaves);
 }
 
-static void paint_tree(struct canvas *canvas, struct field *field, struct dice *dice, struct point foot, float size,
-                       struct colour lure)
+static void paint_tree(const struct painting *painting, struct point foot, float size)
 {
+    struct canvas *canvas = painting->canvas;
+    struct dice *dice = painting->dice;
     float height = 2.2f * size, radius = 0.07f * height;
     struct point fork = {foot.x + height * dice_between(dice, -0.06f, 0.06f), foot.y - 0.6f * height};
     struct cone trunk[3] = {
@@ -229,7 +241,7 @@ static void paint_tree(struct canvas *canvas, struct field *field, struct dice *
         {fork, {fork.x - 0.2f * height, fork.y - 0.3f * height}, 0.6f * radius, 0.3f * radius, 0, 1},
         {fork, {fork.x + 0.18f * height, fork.y - 0.3f * height}, 0.6f * radius, 0.3f * radius, 0, 1}};
     float lured = dice_chance(dice, 0.6f) ? 0.8f : 0;
-    struct colour base = colour_mix(colour_jitter(dice, colour_of(0x5c4c3c), 0.25f), lure, lured);
+    struct colour base = colour_mix(colour_jitter(dice, colour_of(0x5c4c3c), 0.25f), painting->lure, lured);
     struct material bark = {.pattern = PATTERN_BARK,
                             .base = base,
                             .second = colour_scale(base, 0.6f),
@@ -237,14 +249,13 @@ static void paint_tree(struct canvas *canvas, struct field *field, struct dice *
                             .grain = 0.2f,
                             .roughness = 0.15f * radius};
     canvas_shadow(canvas, foot, 5 * radius, 1.6f * radius, 0.5f);
-    field_union(field, trunk, 3, radius, bark.roughness + 1);
-    canvas_paint(canvas, field, &bark, false);
-    paint_leaves(canvas, field, dice, (struct point){fork.x, fork.y - 0.25f * height}, 0.8f * height, 0.6f * height,
-                 lure);
+    paint_cones(painting, trunk, 3, radius, &bark);
+    paint_leaves(painting, (struct point){fork.x, fork.y - 0.25f * height}, 0.8f * height, 0.6f * height);
 }
 
-static void paint_tuft(struct canvas *canvas, struct field *field, struct dice *dice, struct point foot, float size)
+static void paint_tuft(const struct painting *painting, struct point foot, float size)
 {
+    struct dice *dice = painting->dice;
     struct cone blades[12];
     for (int i = 0; i < 12; i++) {
         float x = foot.x + size * dice_between(dice, -0.5f, 0.5f), lean = size * dice_between(dice, -0.35f, 0.35f);
@@ -258,23 +269,21 @@ static void paint_tuft(struct canvas *canvas, struct field *field, struct dice *
                              .scale = 0.2f * size,
                              .grain = 0.2f,
                              .flatness = 0.4f};
-    field_union(field, blades, 12, 0, 1);
-    canvas_paint(canvas, field, &blade, false);
+    paint_cones(painting, blades, 12, 0, &blade);
 }
 
-void distractor_paint(struct canvas *canvas, struct field *field, struct dice *dice, enum distractor kind,
-                      struct point foot, float size, struct colour lure)
+void distractor_paint(const struct painting *painting, enum distractor kind, struct point foot, float size)
 {
     switch (kind) {
-    case DISTRACTOR_STONE: paint_stone(canvas, field, dice, foot, size, lure); break;
-    case DISTRACTOR_POST: paint_post(canvas, field, dice, foot, size, lure); break;
-    case DISTRACTOR_TREE: paint_tree(canvas, field, dice, foot, size, lure); break;
-    case DISTRACTOR_TUFT: paint_tuft(canvas, field, dice, foot, 0.5f * size); break;
+    case DISTRACTOR_STONE: paint_stone(painting, foot, size); break;
+    case DISTRACTOR_POST: paint_post(painting, foot, size); break;
+    case DISTRACTOR_TREE: paint_tree(painting, foot, size); break;
+    case DISTRACTOR_TUFT: paint_tuft(painting, foot, 0.5f * size); break;
     default: {
         struct point centre = {foot.x, foot.y - 0.4f * size};
-        float width = size * dice_between(dice, 0.9f, 1.8f);
-        canvas_shadow(canvas, foot, 0.6f * width, 0.2f * size, 0.45f);
-        paint_leaves(canvas, field, dice, centre, width, size, lure);
+        float width = size * dice_between(painting->dice, 0.9f, 1.8f);
+        canvas_shadow(painting->canvas, foot, 0.6f * width, 0.2f * size, 0.45f);
+        paint_leaves(painting, centre, width, size);
     }
     }
 }

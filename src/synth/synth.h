@@ -167,10 +167,16 @@ struct colour coat_colour(struct dice *dice);
 
 /* One synthetic image: ground, distractors, an animal. */
 
+struct synth_request {
+    int32_t width, height;
+    uint64_t seed;
+    uint32_t number;
+};
+
 /* Draws image `number` of a seed. image: 3 channels, allocated here; figure[height][width] (allocated here,
  * array_free it) is 1 where the animal's visible coverage is at least one half. */
-enum clv_status synth_scene_draw(struct clv_image *image, uint8_t **figure, int32_t width, int32_t height,
-                                 uint64_t seed, uint32_t number, struct clv_error *err) CLV_CHECK;
+enum clv_status synth_scene_draw(struct clv_image *image, uint8_t **figure, const struct synth_request *request,
+                                 struct clv_error *err) CLV_CHECK;
 
 /* Backgrounds and distractors of synthetic images. */
 
@@ -178,10 +184,19 @@ enum clv_status synth_scene_draw(struct clv_image *image, uint8_t **figure, int3
  * ground take `lure`, a colour of the animal. */
 void ground_paint(struct canvas *canvas, struct dice *dice, float horizon, struct colour lure);
 
-/* Stones, posts, bushes, trees and tufts whose feet stand at height `foot`; size is about their height in pixels. */
+/* Where things are painted. */
+struct painting {
+    struct canvas *canvas;
+    struct field *field; /* for one shape after the other */
+    struct dice *dice;
+    float horizon;
+    struct colour lure; /* a colour of the animal */
+};
+
+/* Stones, posts, bushes, trees and tufts whose feet stand at `foot`; size is about their height in pixels. Some take
+ * the lure. */
 enum distractor { DISTRACTOR_STONE, DISTRACTOR_POST, DISTRACTOR_BUSH, DISTRACTOR_TREE, DISTRACTOR_TUFT, N_DISTRACTORS };
-void distractor_paint(struct canvas *canvas, struct field *field, struct dice *dice, enum distractor kind,
-                      struct point foot, float size, struct colour lure);
+void distractor_paint(const struct painting *painting, enum distractor kind, struct point foot, float size);
 
 struct clv_synth_options {
     int32_t n_images;      /* >= 1, default 60 */

@@ -183,13 +183,13 @@ TEST(thresholds_are_halfway_between_the_scores_they_part)
     static const double scores[] = {-3, 2, 0.5, -2, 3, 1.5, -0.5, 4, 0.25, 1, -1, 2};
     static const uint8_t truth[] = {0, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1};
     double threshold[3];
-    must(tag_tune_thresholds(threshold, scores, truth, 4, 3, CLV_TAG_HAMMING, err));
+    must(tag_tune_thresholds(threshold, &(struct tag_scored){scores, truth, 4, 3}, CLV_TAG_HAMMING, err));
     ck_assert_double_eq(threshold[0], -2.5);
     ck_assert_double_eq(threshold[1], 4);
     ck_assert_double_eq(threshold[2], 0);
     static const double low[] = {-3, -2, -0.5};
     static const uint8_t all[] = {1, 1, 1};
-    must(tag_tune_thresholds(threshold, low, all, 3, 1, CLV_TAG_HAMMING, err));
+    must(tag_tune_thresholds(threshold, &(struct tag_scored){low, all, 3, 1}, CLV_TAG_HAMMING, err));
     ck_assert_double_eq(threshold[0], -4);
 }
 

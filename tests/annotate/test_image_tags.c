@@ -95,7 +95,7 @@ TEST(tags_are_collected_sorted_and_known_ones_kept)
     clv_recipe_init(&recipe);
     recipe.blocks = 0;
     must(clv_set_read(&set, make_set(lines), err));
-    must(clv_image_tags_extract(&tags, &set, &recipe, NULL, 0, 2, NULL, NULL, err));
+    must(clv_image_tags_extract(&tags, &set, &recipe, &(struct clv_image_tag_options){.n_threads = 2}, err));
     ck_assert(tags.n == 6 && tags.n_tags == 3 && tags.n_features == CLV_MOMENTS);
     ck_assert_str_eq(tags.names[0], "beach");
     ck_assert_str_eq(tags.names[2], "urban");
@@ -105,13 +105,17 @@ TEST(tags_are_collected_sorted_and_known_ones_kept)
     clv_tag_set_release(&tags);
     const char *const known[] = {"urban", "sea"};
     must_fail(CLV_ERR_DATA, "0.png: tag \"beach\" is not one of the model's 2",
-              clv_image_tags_extract(&tags, &set, &recipe, known, 2, 1, NULL, NULL, err));
+              clv_image_tags_extract(&tags, &set, &recipe,
+                                     &(struct clv_image_tag_options){.names = known, .n_names = 2, .n_threads = 1},
+                                     err));
     clv_set_release(&set);
     const char *const none[6] = {"", "", "", "", "", ""};
     must(clv_set_read(&set, make_set(none), err));
     must_fail(CLV_ERR_DATA, "none of the 6 images has tags",
-              clv_image_tags_extract(&tags, &set, &recipe, NULL, 0, 1, NULL, NULL, err));
-    must(clv_image_tags_extract(&tags, &set, &recipe, known, 2, 1, NULL, NULL, err)); /* to be predicted */
+              clv_image_tags_extract(&tags, &set, &recipe, &(struct clv_image_tag_options){.n_threads = 1}, err));
+    must(clv_image_tags_extract(&tags, &set, &recipe,
+                                &(struct clv_image_tag_options){.names = known, .n_names = 2, .n_threads = 1},
+                                err)); /* to be predicted */
     ck_assert(tags.n_tags == 2 && !tags.tags[0]);
     clv_tag_set_release(&tags);
     clv_set_release(&set);
@@ -127,7 +131,7 @@ TEST(words_are_roots_of_shares)
     recipe.blocks = CLV_BLOCK_WORDS;
     give_random_words(&recipe, 10);
     must(clv_set_read(&set, make_set(lines), err));
-    must(clv_image_tags_extract(&tags, &set, &recipe, NULL, 0, 1, NULL, NULL, err));
+    must(clv_image_tags_extract(&tags, &set, &recipe, &(struct clv_image_tag_options){.n_threads = 1}, err));
     for (size_t l = 0; l < tags.n; l++) {
         double squares = 0;
         for (int64_t k = tags.row[l]; k < tags.row[l + 1]; k++)

@@ -22,7 +22,7 @@ TEST(a_tuned_threshold_is_the_best_cut)
             best = fmax(best, score.f_macro);
         }
         struct clv_tag_score tuned;
-        must(tag_tune_thresholds(&threshold, scores, truth, N, 1, CLV_TAG_F_MACRO, err));
+        must(tag_tune_thresholds(&threshold, &(struct tag_scored){scores, truth, N, 1}, CLV_TAG_F_MACRO, err));
         for (size_t l = 0; l < N; l++)
             tags[l] = scores[l] > threshold;
         must(clv_tag_measure(&tuned, truth, tags, N, 1, err));
@@ -52,7 +52,7 @@ TEST(tuned_thresholds_are_best_tag_by_tag_for_every_goal)
         truth[at] = uniform(31, at) < scores[at] + 0.6;
     }
     for (int goal = CLV_TAG_EXACT; goal <= CLV_TAG_F_MICRO; goal++) {
-        must(tag_tune_thresholds(threshold, scores, truth, N, K, (enum clv_tag_goal)goal, err));
+        must(tag_tune_thresholds(threshold, &(struct tag_scored){scores, truth, N, K}, (enum clv_tag_goal)goal, err));
         double tuned = goal_at(threshold, scores, truth, (enum clv_tag_goal)goal);
         ck_assert_double_gt(tuned, goal_at(zero, scores, truth, (enum clv_tag_goal)goal));
         for (size_t k = 0; k < K; k++) {

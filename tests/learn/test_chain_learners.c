@@ -67,7 +67,7 @@ TEST(gradient_is_that_of_the_estimate_by_its_definition)
             w[k] = 0.7 * rng_normal(seed, RNG_TEST, 80000 + k);
         for (int switches = 0; switches < 4; switches++) {
             struct pmap_draws draws = {chain_shape, switches & 1, switches & 2, seed};
-            must(pmap_draw(&value, gradient, &draws, &example, 5, w, &space, decoder, err));
+            must(pmap_draw(&value, gradient, &(struct pmap_estimate){&draws, &example, 5, w}, &space, decoder, err));
             ck_assert_double_eq_tol(value, slow_value(&example, w, seed, 5), 1e-10);
             for (size_t k = 0; k < CHAIN_SIZE; k++) {
                 double up[CHAIN_SIZE], down[CHAIN_SIZE];
@@ -116,7 +116,7 @@ TEST(without_couplings_the_expected_gradient_is_logistic_regressions)
         struct pmap_draws draws = {chain_shape, true, true, 8};
         double mean[12] = {0}, mean_value = 0, gradient[CHAIN_SIZE], one;
         for (uint32_t draw = 0; draw < N_DRAWS; draw++) {
-            must(pmap_draw(&one, gradient, &draws, &example, draw, w, &space, decoder, err));
+            must(pmap_draw(&one, gradient, &(struct pmap_estimate){&draws, &example, draw, w}, &space, decoder, err));
             mean_value += one / N_DRAWS;
             for (size_t k = 0; k < 12; k++)
                 mean[k] += gradient[k] / N_DRAWS;

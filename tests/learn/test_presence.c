@@ -45,7 +45,7 @@ TEST(presence_is_learned_from_own_marginals_and_from_company)
     static uint8_t is_there[N * K];
     draw(evidence, is_there);
     for (int t = 0; t < 2; t++)
-        must(presence_learn(w[t], evidence, is_there, N, K, 1 + t, err));
+        must(presence_learn(w[t], &(struct presence_examples){evidence, is_there, N, K}, 1 + t, err));
     ck_assert_mem_eq(w[0], w[1], sizeof w[0]);
     int n_right = 0;
     for (size_t i = 0; i < N; i++) {
@@ -56,7 +56,7 @@ TEST(presence_is_learned_from_own_marginals_and_from_company)
     ck_assert_int_ge(n_right, N * 9 / 10);
     ck_assert_double_eq_tol(w[0][0], log((N + 0.5) / 0.5), 1e-12); /* of all images */
     memset(is_there, 0, sizeof is_there);
-    must(presence_learn(w[0], evidence, is_there, N, K, 1, err));
+    must(presence_learn(w[0], &(struct presence_examples){evidence, is_there, N, K}, 1, err));
     ck_assert_double_eq_tol(w[0][0], log(0.5 / (N + 0.5)), 1e-12); /* of none */
 }
 
@@ -67,7 +67,7 @@ TEST(presence_is_the_minimum_of_its_objective)
     static uint8_t is_there[N * K];
     double gradient[3 + K] = {0};
     draw(evidence, is_there);
-    must(presence_learn(w, evidence, is_there, N, K, 1, err));
+    must(presence_learn(w, &(struct presence_examples){evidence, is_there, N, K}, 1, err));
     for (size_t i = 0; i < N; i++) {
         double row[3 + K], wrong = 1 / (1 + exp(-score_of(w, evidence + i * 2 * K, 2))) - is_there[i * K + 2];
         evidence_row(row, evidence + i * 2 * K, K, 2);

@@ -372,41 +372,6 @@ TEST(what_does_not_fit_the_graph_is_refused_and_changes_nothing)
     free(labels);
 }
 
-struct canvas {
-    int32_t width;
-    uint8_t *pixels;
-};
-
-static enum clv_status put_patch(void *context, const struct patch *patch, const uint8_t *pixels, struct clv_error *err)
-{
-    (void)err;
-    struct canvas *self = context;
-    for (int32_t y = 0; y < patch->height; y++)
-        memcpy(self->pixels + (patch->y + y) * self->width + patch->x, pixels + y * patch->width, (size_t)patch->width);
-    return CLV_OK;
-}
-
-TEST(patches_are_painted_one_at_a_time)
-{
-    int32_t *labels = random_labels(21, 13, 8, 2, 3), y[400];
-    uint8_t pixels[21 * 13];
-    struct cut_map map = cut_map_of(labels, 21, 13, 6);
-    struct canvas canvas = {21, pixels};
-    ck_assert_int_lt(map.graph.n_nodes, 400);
-    for (int32_t i = 0; i < map.graph.n_nodes; i++)
-        y[i] = map.of[i] * 30;
-    for (int32_t t = map.graph.n_patches - 1; t >= 0; t--)
-        must(region_graph_paint(put_patch, &canvas, &map.graph, t, map.tile[t], y, err));
-    for (int p = 0; p < 21 * 13; p++)
-        ck_assert_int_eq(pixels[p], labels[p] * 30);
-    y[0] = 256;
-    must_fail(CLV_ERR_USAGE, "label 256", region_graph_paint(put_patch, &canvas, &map.graph, 0, map.tile[0], y, err));
-    must_fail(CLV_ERR_USAGE, "patch 12 of 12",
-              region_graph_paint(put_patch, &canvas, &map.graph, 12, map.tile[0], y, err));
-    cut_map_release(&map);
-    free(labels);
-}
-
 TEST(without_memory_a_graph_stays_as_it_is)
 {
     int32_t *labels = random_labels(20, 12, 8, 2, 3);

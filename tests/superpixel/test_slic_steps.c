@@ -166,7 +166,7 @@ TEST(sums_of_a_region_are_over_its_pixels)
         for (int c = 0; c < 3; c++)
             ck_assert_float_eq_tol(mean[c], (float)sum[c], 1e-5F);
     }
-    must(region_places(places, labels, 4, 2, 3, sqrt(8), err)); /* nothing of region 2 */
+    must(region_places(places, &(struct label_map){labels, 4, 2, 3}, sqrt(8), err)); /* nothing of region 2 */
     for (int r = 0; r < 3; r++) {
         ck_assert_float_eq_tol(places[2 * r], r < 2 ? (float)(sums[r].x / sums[r].n / sqrt(8)) : 0, 1e-6F);
         ck_assert_float_eq_tol(places[2 * r + 1], r < 2 ? (float)(sums[r].y / sums[r].n / sqrt(8)) : 0, 1e-6F);

@@ -83,9 +83,10 @@ static void walk_open(struct walk *self, struct clv_dataset *dataset)
     self->training.n_threads = 1;
     must(examples_open(&self->examples, &self->training, true, &error));
     must(pmap_targets_open(&self->targets, &self->examples, PMAP_WEIGHTED, false, &error));
-    must(ascent_open(&self->ascent, &self->examples.shape, STEP_ADAGRAD,
-                     parameter(self, "lambda") * self->examples.node_scale,
-                     parameter(self, "rate") / sqrt(self->examples.node_scale), 1, &error));
+    must(ascent_open(&self->ascent, &self->examples.shape,
+                     (struct ascent_rules){STEP_ADAGRAD, parameter(self, "lambda") * self->examples.node_scale,
+                                           parameter(self, "rate") / sqrt(self->examples.node_scale), 1},
+                     &error));
     for (int v = 0; v < N_VARIANTS; v++) {
         self->gradients[v] = malloc(self->ascent.size * sizeof(double));
         if (variants[v].engine != CLV_ENGINE_BK || clv_has_bk())
@@ -113,8 +114,8 @@ static void draw(struct walk *self, int v, long step, double weight)
     struct pmap_draws draws = {self->examples.shape, variants[v].reduction, variants[v].dynamic, self->training.seed};
     const struct pmap_example *example = &self->targets.list[self->order[(size_t)step % self->examples.n]];
     double value, begin = bench_cpu();
-    must(pmap_draw(&value, self->gradients[v], &draws, example, (uint32_t)step, self->ascent.w, &self->workspaces[v],
-                   self->decoders[v], &error));
+    must(pmap_draw(&value, self->gradients[v], &(struct pmap_estimate){&draws, example, (uint32_t)step, self->ascent.w},
+                   &self->workspaces[v], self->decoders[v], &error));
     self->seconds[v] += weight * (bench_cpu() - begin);
 }
 

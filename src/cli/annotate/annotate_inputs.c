@@ -92,9 +92,12 @@ static enum clv_status read_images(struct clv_tag_set *set, struct clv_set *imag
                        : fail_memory(err);
         array_free(paths);
     }
-    TRY(clv_image_tags_extract(set, images, model ? &model->recipe : recipe,
-                               model ? (const char *const *)model->names : NULL, model ? model->n_tags : 0,
-                               common->n_threads, &common->limits, &progress, err));
+    const struct clv_image_tag_options options = {.names = model ? (const char *const *)model->names : NULL,
+                                                  .n_names = model ? model->n_tags : 0,
+                                                  .n_threads = common->n_threads,
+                                                  .limits = &common->limits,
+                                                  .progress = &progress};
+    TRY(clv_image_tags_extract(set, images, model ? &model->recipe : recipe, &options, err));
     return status;
 }
 

@@ -72,8 +72,8 @@ static enum clv_status read_places(struct clv_problem *problem, struct features_
     if (status == CLV_OK) {
         problem->place = place;
         const int32_t *size = file->size[index];
-        status = region_places(place, superpixels, size[2], size[3], problem->n_nodes,
-                               working_unit(&self->recipe, size[2], size[3]), err);
+        const struct label_map map = {superpixels, size[2], size[3], problem->n_nodes};
+        status = region_places(place, &map, working_unit(&self->recipe, size[2], size[3]), err);
     }
     array_free(own);
     return status;

@@ -65,9 +65,9 @@ static enum clv_status find_places(struct clv_example *example, const struct clv
     const struct clv_superpixels *nodes = &example->superpixels;
     double unit = working_unit(recipe, nodes->width, nodes->height);
     example->place = array_alloc((size_t)nodes->n, 2 * sizeof *example->place);
-    return example->place
-               ? region_places(example->place, nodes->labels, nodes->width, nodes->height, nodes->n, unit, err)
-               : fail_memory(err);
+    MUST_IF(!example->place, fail_memory(err));
+    const struct label_map map = {nodes->labels, nodes->width, nodes->height, nodes->n};
+    return region_places(example->place, &map, unit, err);
 }
 
 static enum clv_status fill_edges(struct clv_example *example, const struct views *views,

@@ -80,46 +80,53 @@ static enum clv_status modes(struct loopy *self, int32_t *y, const struct clv_fi
     return status;
 }
 
-/* T log sum_h exp(f(y, h) / T); y's labels of hidden nodes are forgotten. */
-static enum clv_status value_of(double *value, struct loopy *self, int32_t *y, const struct clv_field *field,
-                                const uint8_t *is_visible, double temperature, struct clv_error *err)
+/* T log sum_h exp(f(y, h) / T), for visible nodes y: what marginal MAP maximises. */
+struct marginal {
+    const struct clv_field *field;
+    const uint8_t *is_visible; /* [n_nodes] */
+    double temperature;
+};
+
+/* y's labels of hidden nodes are forgotten. */
+static enum clv_status value_of(double *value, struct loopy *self, int32_t *y, const struct marginal *marginal,
+                                struct clv_error *err)
 {
-    struct clv_bp_options options = options_of(CLV_BP_SUM, temperature, NULL);
-    for (int32_t i = 0; i < field->n_nodes; i++)
-        y[i] = is_visible[i] ? y[i] : CLV_UNKNOWN;
+    struct clv_bp_options options = options_of(CLV_BP_SUM, marginal->temperature, NULL);
+    for (int32_t i = 0; i < marginal->field->n_nodes; i++)
+        y[i] = marginal->is_visible[i] ? y[i] : CLV_UNKNOWN;
     options.label = y;
-    return run(self, NULL, value, field, options, err);
+    return run(self, NULL, value, marginal->field, options, err);
 }
 
 /* y becomes the other one if that is worth more. */
 static enum clv_status compare(double *best, int32_t *y, struct loopy *self, int32_t *other,
-                               const struct clv_field *field, const uint8_t *is_visible, double temperature,
-                               struct clv_error *err)
+                               const struct marginal *marginal, struct clv_error *err)
 {
     double value;
-    enum clv_status status = value_of(&value, self, other, field, is_visible, temperature, err);
+    enum clv_status status = value_of(&value, self, other, marginal, err);
     if (!status && value > *best) {
         *best = value;
-        memcpy(y, other, (size_t)field->n_nodes * sizeof *y);
+        memcpy(y, other, (size_t)marginal->field->n_nodes * sizeof *y);
     }
     return status;
 }
 
-static enum clv_status marginal_map(struct loopy *self, int32_t *y, const struct clv_field *field,
-                                    const uint8_t *is_visible, double temperature, struct clv_error *err)
+static enum clv_status marginal_map(struct loopy *self, int32_t *y, const struct marginal *marginal,
+                                    struct clv_error *err)
 {
+    const struct clv_field *field = marginal->field;
     int32_t *other = self->labels + field->n_nodes;
     double best = -INFINITY, unused;
-    struct clv_bp_options options = options_of(CLV_BP_MIXED, temperature, y);
-    options.is_visible = is_visible;
+    struct clv_bp_options options = options_of(CLV_BP_MIXED, marginal->temperature, y);
+    options.is_visible = marginal->is_visible;
     enum clv_status status = map(self, y, field, err);
-    TRY(modes(self, other, field, temperature, y, err));
-    TRY(value_of(&best, self, y, field, is_visible, temperature, err));
-    TRY(compare(&best, y, self, other, field, is_visible, temperature, err));
+    TRY(modes(self, other, field, marginal->temperature, y, err));
+    TRY(value_of(&best, self, y, marginal, err));
+    TRY(compare(&best, y, self, other, marginal, err));
     TRY(run(self, other, &unused, field, options, err));
-    TRY(compare(&best, y, self, other, field, is_visible, temperature, err));
+    TRY(compare(&best, y, self, other, marginal, err));
     memcpy(other, y, (size_t)field->n_nodes * sizeof *y);
-    options = options_of(CLV_BP_SUM, temperature, NULL);
+    options = options_of(CLV_BP_SUM, marginal->temperature, NULL);
     options.label = other;
     return status ? status : run(self, y, &unused, field, options, err);
 }
@@ -133,7 +140,7 @@ enum clv_status loopy_decode(struct loopy *self, int32_t *y, const struct clv_fi
     if (status)
         return status;
     if (decoding->rule == CLV_DECODE_MARGINAL_MAP && is_visible && memchr(is_visible, 0, n))
-        return marginal_map(self, y, field, is_visible, decoding->hidden_temperature, err);
+        return marginal_map(self, y, &(struct marginal){field, is_visible, decoding->hidden_temperature}, err);
     int32_t *near = self->labels + n;
     status = map(self, decoding->rule == CLV_DECODE_MARGINALS ? near : y, field, err);
     return status || decoding->rule != CLV_DECODE_MARGINALS ? status : modes(self, y, field, 1, near, err);

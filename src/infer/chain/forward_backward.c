@@ -181,17 +181,18 @@ static void write_linearly(double *marginals, double *pairs, const struct passes
     }
 }
 
-static void write_logarithms(double *marginals, double *pairs, double *log_partition, double *ahead, double *behind,
-                             struct kernel *kernel, const struct clv_chain *chain)
+static void write_logarithms(double *marginals, double *pairs, struct passes *passes, struct kernel *kernel,
+                             const struct clv_chain *chain)
 {
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
+    double *ahead = passes->ahead, *behind = passes->behind;
     both_ways(ahead, behind, kernel, chain);
     double total = log_sum_exp(&ahead[(n - 1) * k], k);
     for (size_t c = 0; marginals && c < n * k; c++)
         marginals[c] = portable_exp(ahead[c] + behind[c] - total);
     if (pairs)
         write_pairs(pairs, ahead, behind, total, chain);
-    *log_partition = total;
+    passes->log_partition = total;
 }
 
 enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, double *log_partition,
@@ -202,7 +203,6 @@ enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, d
     size_t n = (size_t)chain->n_nodes, k = (size_t)chain->n_labels;
     struct passes passes = {.ahead = array_alloc(n, 3 * k * sizeof(double))};
     struct kernel kernel = {.there = array_alloc(k, 2 * k * sizeof(double))};
-    double total = 0;
     if (!passes.ahead || !kernel.there) {
         status = fail_memory(err);
         goto done;
@@ -210,14 +210,12 @@ enum clv_status clv_chain_marginals(double *marginals, double *pair_marginals, d
     passes.behind = passes.ahead + n * k;
     passes.weight = passes.behind + n * k;
     kernel.back = &kernel.there[k * k];
-    if (n && pass_linearly(&passes, &kernel, chain)) {
+    if (n && pass_linearly(&passes, &kernel, chain))
         write_linearly(marginals, pair_marginals, &passes, &kernel, chain);
-        total = passes.log_partition;
-    } else if (n) {
-        write_logarithms(marginals, pair_marginals, &total, passes.ahead, passes.behind, &kernel, chain);
-    }
+    else if (n)
+        write_logarithms(marginals, pair_marginals, &passes, &kernel, chain);
     if (log_partition)
-        *log_partition = total;
+        *log_partition = passes.log_partition;
 done:
     arrays_free(passes.ahead, kernel.there);
     return status;

@@ -143,36 +143,6 @@ int maxflow_load(struct maxflow *graph, int32_t n_nodes, int32_t n_edges, const 
 /* Solves what maxflow_set has put in place; label[] is the answer. */
 void maxflow_solve(struct maxflow *graph);
 
-/* Cuts of forests with the same capacity both ways: forest_cut.c, without a residual graph. All zeros at first. */
-
-/* What a cut needs of a node: now its excess; while the order is looked for, its degree and the XOR of its edges. */
-union forest_node {
-    int64_t excess;
-    struct {
-        int32_t degree, edges;
-    };
-};
-
-struct forest_step {
-    int32_t node, to, edge; /* a leaf, by which edge it hangs where; of a root only the first */
-};
-
-struct forest_cut {
-    int32_t n_nodes, n_edges;
-    int32_t (*edges)[2];       /* [n_edges] what the order was found for */
-    struct forest_step *steps; /* [n_nodes] leaves in order, one an edge, then roots */
-    union forest_node *node;   /* [n_nodes] */
-    bool is_forest;
-    size_t node_capacity;
-};
-
-void forest_cut_release(struct forest_cut *self);
-
-/* y[n_nodes] as maxflow_load and maxflow_solve would label them, of edges with ends in range and different. Returns 1;
- * 0 where there is a cycle or no edge, and then nothing is done; -1 when out of memory. O(n_nodes + n_edges). */
-int forest_cut_solve(struct forest_cut *self, int32_t *y, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2],
-                     const int32_t *terminal, const int32_t *capacity);
-
 /* Two-label fields as min-cut problems on whole numbers, the same for every engine. */
 /* f(y) ~ (sum_i terminal[i] y_i - sum_e capacity[e] [y_a != y_b]) 2^-exponent + constant. */
 struct capacities {
@@ -205,6 +175,37 @@ enum clv_status capacities_set(struct capacities *capacities, const struct clv_f
 /* Only keeps a copy of the unaries of a field with two labels. */
 enum clv_status capacities_keep_unary(struct capacities *capacities, const struct clv_field *field,
                                       struct clv_error *err) CLV_CHECK;
+
+/* Cuts of forests with the same capacity both ways: forest_cut.c, without a residual graph. All zeros at first. */
+
+/* What a cut needs of a node: now its excess; while the order is looked for, its degree and the XOR of its edges. */
+union forest_node {
+    int64_t excess;
+    struct {
+        int32_t degree, edges;
+    };
+};
+
+struct forest_step {
+    int32_t node, to, edge; /* a leaf, by which edge it hangs where; of a root only the first */
+};
+
+struct forest_cut {
+    int32_t n_nodes, n_edges;
+    int32_t (*edges)[2];       /* [n_edges] what the order was found for */
+    struct forest_step *steps; /* [n_nodes] leaves in order, one an edge, then roots */
+    union forest_node *node;   /* [n_nodes] */
+    bool is_forest;
+    size_t node_capacity;
+};
+
+void forest_cut_release(struct forest_cut *self);
+
+/* y[n_nodes] as maxflow_load and maxflow_solve would label them, of the field's edges, with ends in range and
+ * different. Returns 1; 0 where there is a cycle or no edge, and then nothing is done; -1 when out of memory. O(n_nodes
+ * + n_edges). */
+int forest_cut_solve(struct forest_cut *self, int32_t *y, const struct clv_field *field,
+                     const struct capacities *capacities);
 
 /* Clamped optima of a solved problem: the minimum with one node forced to the label it does not have, found from the
  * solution's residual graph and undone from a journal.

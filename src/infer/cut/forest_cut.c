@@ -43,37 +43,40 @@ static bool order(struct forest_cut *self)
 }
 
 /* Makes self that of this graph. */
-static int hold(struct forest_cut *self, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2])
+static int hold(struct forest_cut *self, const struct clv_field *field)
 {
-    size_t bytes = (size_t)n_edges * sizeof *edges;
-    if (self->node && self->n_nodes == n_nodes && self->n_edges == n_edges && memcmp(self->edges, edges, bytes) == 0)
+    size_t bytes = (size_t)field->n_edges * sizeof *field->edges;
+    if (self->node && self->n_nodes == field->n_nodes && self->n_edges == field->n_edges &&
+        memcmp(self->edges, field->edges, bytes) == 0)
         return 0;
     const struct array_part by_node[] = {
         {&self->edges, sizeof *self->edges}, {&self->steps, sizeof *self->steps}, {&self->node, sizeof *self->node}};
-    if (array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &self->node_capacity, (size_t)n_nodes + 1)) {
+    if (array_reserve_all(by_node, sizeof by_node / sizeof *by_node, &self->node_capacity,
+                          (size_t)field->n_nodes + 1)) {
         forest_cut_release(self);
         return -1;
     }
-    self->n_nodes = n_nodes;
-    self->n_edges = n_edges;
-    memcpy(self->edges, edges, bytes);
+    self->n_nodes = field->n_nodes;
+    self->n_edges = field->n_edges;
+    memcpy(self->edges, field->edges, bytes);
     self->is_forest = order(self);
     return 0;
 }
 
-int forest_cut_solve(struct forest_cut *self, int32_t *y, int32_t n_nodes, int32_t n_edges, const int32_t (*edges)[2],
-                     const int32_t *terminal, const int32_t *capacity)
+int forest_cut_solve(struct forest_cut *self, int32_t *y, const struct clv_field *field,
+                     const struct capacities *capacities)
 {
+    const int32_t n_nodes = field->n_nodes, n_edges = field->n_edges, *capacity = capacities->capacity;
     if (!n_edges || n_edges >= n_nodes)
         return 0;
-    if (hold(self, n_nodes, n_edges, edges))
+    if (hold(self, field))
         return -1;
     if (!self->is_forest)
         return 0;
     union forest_node *restrict node = self->node;
     const struct forest_step *restrict steps = self->steps;
     for (int32_t i = 0; i < n_nodes; i++)
-        node[i].excess = terminal[i];
+        node[i].excess = capacities->terminal[i];
     for (int32_t s = 0; s < n_edges; s++) {
         int64_t excess = node[steps[s].node].excess, most = capacity[steps[s].edge];
         int64_t amount = excess < most ? excess : most;

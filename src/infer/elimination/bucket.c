@@ -183,9 +183,8 @@ static int reserve(struct bucket *self)
            array_reserve((void **)&self->chance, &self->chance_capacity, self->n_chances + 1, sizeof *self->chance);
 }
 
-enum clv_status bucket_run(struct bucket *self, double *value, double *marginals, double *pair_marginals, int32_t *y,
-                           const struct clv_field *field, const struct clv_forest_options *options,
-                           struct clv_error *err)
+enum clv_status bucket_run(struct bucket *self, const struct bucket_outputs *to, const struct clv_field *field,
+                           const struct clv_forest_options *options, struct clv_error *err)
 {
     MUST(field_check_scores(field, 1, err));
     MUST_IF(reserve(self), fail_memory(err));
@@ -198,9 +197,9 @@ enum clv_status bucket_run(struct bucket *self, double *value, double *marginals
         sum_out(self, step, is_visible ? options->visible_temperature : options->hidden_temperature);
         found += step->n_scope == 0 ? self->table[self->factors[step->made].first] : 0;
     }
-    if (value)
-        *value = found;
-    if (!marginals && !pair_marginals && !y)
+    if (to->value)
+        *to->value = found;
+    if (!to->marginals && !to->pair_marginals && !to->y)
         return CLV_OK;
     memset(self->share, 0, self->n_cells * sizeof *self->share);
     for (int32_t s = self->n_steps; s-- > 0;) {
@@ -213,13 +212,13 @@ enum clv_status bucket_run(struct bucket *self, double *value, double *marginals
         size_t best = 0;
         for (size_t a = 0; a < k; a++) {
             best = node_share(self, options->label, i, a) > node_share(self, options->label, i, best) ? a : best;
-            if (marginals)
-                marginals[(size_t)i * k + a] = node_share(self, options->label, i, a);
+            if (to->marginals)
+                to->marginals[(size_t)i * k + a] = node_share(self, options->label, i, a);
         }
-        if (y)
-            y[i] = (int32_t)best;
+        if (to->y)
+            to->y[i] = (int32_t)best;
     }
-    if (pair_marginals)
-        write_pairs(pair_marginals, self, options->label);
+    if (to->pair_marginals)
+        write_pairs(to->pair_marginals, self, options->label);
     return CLV_OK;
 }

@@ -64,10 +64,15 @@ enum clv_status bucket_fits(struct bucket *self, bool *fits, const struct clv_fi
                             const struct clv_forest_options *options, size_t cells_max,
                             struct clv_error *err) CLV_CHECK;
 
+/* As those of clv_forest_run; NULL: not wanted. */
+struct bucket_outputs {
+    double *value, *marginals, *pair_marginals;
+    int32_t *y;
+};
+
 /* As clv_forest_run, after bucket_fits said yes for this graph and these options. O(cells x factors of a step). */
-enum clv_status bucket_run(struct bucket *self, double *value, double *marginals, double *pair_marginals, int32_t *y,
-                           const struct clv_field *field, const struct clv_forest_options *options,
-                           struct clv_error *err) CLV_CHECK;
+enum clv_status bucket_run(struct bucket *self, const struct bucket_outputs *to, const struct clv_field *field,
+                           const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
 
 /* Nodes are eliminated one by one; each one's scores go into its only neighbour left, or, of two, into a new table
  * between them. */
@@ -138,18 +143,24 @@ struct min_entropy {
 };
 void min_entropy_release(struct min_entropy *self);
 
-/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. is_visible[n_nodes];
- * NULL: all are. 0 <= T <= 1. Exact where hidden nodes have no hidden neighbour and at most two visible ones, and what
- * is left when those are joined is a forest; otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run.
- * O(n_nodes n_labels^3). */
-enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct clv_field *field,
-                                const uint8_t *is_visible, double temperature, struct clv_error *err) CLV_CHECK;
+/* What s is of. */
+struct min_entropy_terms {
+    const struct clv_field *field;
+    const uint8_t *is_visible; /* [n_nodes]; NULL: all are */
+    double temperature;        /* 0 <= T <= 1 */
+};
+
+/* y[n_nodes] maximises s over visible nodes; hidden ones get their most probable label given it. Exact where hidden
+ * nodes have no hidden neighbour and at most two visible ones, and what is left when those are joined is a forest;
+ * otherwise CLV_ERR_USAGE, naming a hidden node, or as clv_forest_run. O(n_nodes n_labels^3). */
+enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct min_entropy_terms *terms,
+                                struct clv_error *err) CLV_CHECK;
 
 /* *score = s(y) of y's visible nodes; slope[n_nodes][n_labels]: the derivative of s by the unary scores, 1 at y_i for
  * visible nodes; it may be negative at hidden ones, sums to 1, and that by the score of a pair of labels is the product
  * of its ends'. After min_entropy_map with the same graph and is_visible. */
-void min_entropy_slope(double *score, double *slope, const struct min_entropy *self, const struct clv_field *field,
-                       const uint8_t *is_visible, double temperature, const int32_t *y);
+void min_entropy_slope(double *score, double *slope, const struct min_entropy *self,
+                       const struct min_entropy_terms *terms, const int32_t *y);
 
 /* *fits = 1 if clv_forest_run will not refuse the field's graph. CLV_ERR_MEMORY only. */
 enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,

@@ -196,29 +196,30 @@ static enum clv_status reserve(struct min_entropy *self, const struct clv_field 
     return self->forest ? CLV_OK : clv_forest_new(&self->forest, err);
 }
 
-static void reduce(struct min_entropy *self, const struct clv_field *field, const uint8_t *is_visible,
-                   double temperature)
+static void reduce(struct min_entropy *self, const struct min_entropy_terms *terms)
 {
+    const struct clv_field *field = terms->field;
     size_t rows = field->n_labels == 2 ? 1 : (size_t)field->n_labels;
     self->reduced.n_edges = 0;
     for (int32_t i = 0; i < field->n_nodes; i++)
         if (self->number[i] >= 0)
             memcpy(self->reduced.unary + (size_t)self->number[i] * rows, field->unary + (size_t)i * rows,
                    rows * sizeof *field->unary);
-    keep_visible_edges(self, field, is_visible);
+    keep_visible_edges(self, field, terms->is_visible);
     for (int32_t i = 0; i < field->n_nodes; i++)
         if (self->number[i] < 0)
-            take_up(self, field, i, temperature);
+            take_up(self, field, i, terms->temperature);
 }
 
-enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct clv_field *field,
-                                const uint8_t *is_visible, double temperature, struct clv_error *err)
+enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const struct min_entropy_terms *terms,
+                                struct clv_error *err)
 {
     static const struct clv_forest_options maximise = {0};
+    const struct clv_field *field = terms->field;
     MUST(reserve(self, field, err));
-    MUST(take_apart(self, field, is_visible, err));
+    MUST(take_apart(self, field, terms->is_visible, err));
     enum clv_status status = CLV_OK;
-    reduce(self, field, is_visible, temperature);
+    reduce(self, terms);
     if (self->reduced.n_nodes)
         status = clv_forest_run(self->forest, NULL, NULL, NULL, self->y, &self->reduced, &maximise, err);
     if (status != CLV_OK)
@@ -243,9 +244,11 @@ enum clv_status min_entropy_map(int32_t *y, struct min_entropy *self, const stru
     return CLV_OK;
 }
 
-void min_entropy_slope(double *score, double *slope, const struct min_entropy *self, const struct clv_field *field,
-                       const uint8_t *is_visible, double temperature, const int32_t *y)
+void min_entropy_slope(double *score, double *slope, const struct min_entropy *self,
+                       const struct min_entropy_terms *terms, const int32_t *y)
 {
+    const struct clv_field *field = terms->field;
+    const uint8_t *is_visible = terms->is_visible;
     int32_t k = field->n_labels, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : field->n_edges;
     *score = 0;
     memset(slope, 0, (size_t)field->n_nodes * (size_t)k * sizeof *slope);
@@ -261,7 +264,7 @@ void min_entropy_slope(double *score, double *slope, const struct min_entropy *s
             if (self->incident[i][end] >= 0)
                 a[end] = y[other_end(field, self->incident[i][end], i)];
         local_scores(v, field, i, self->incident[i], a);
-        *score += hidden_score(slope + (size_t)i * (size_t)k, v, k, temperature);
+        *score += hidden_score(slope + (size_t)i * (size_t)k, v, k, terms->temperature);
     }
     for (int32_t e = 0; e < n_edges; e++) {
         int32_t i = field->edges[e][0], j = field->edges[e][1];

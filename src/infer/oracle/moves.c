@@ -23,6 +23,12 @@ struct moves {
 /* Makes move `number` of a kind ready: cut, nodes, to. */
 typedef void move_maker(struct moves *self, int32_t number);
 
+/* The moves of a kind: 0 .. n_moves - 1. */
+struct cycle {
+    move_maker *make;
+    int32_t n_moves;
+};
+
 /* The best label of each node by itself, the lowest at ties. */
 static void start_apart(int32_t *y, const struct clv_field *field)
 {
@@ -57,23 +63,23 @@ static enum clv_status try_move(struct moves *self, bool *has_helped, struct clv
 }
 
 /* A move that has just helped cannot help again at once. */
-static enum clv_status run(struct moves *self, struct clv_oracle *oracle, move_maker *make, int32_t n_moves,
+static enum clv_status run(struct moves *self, struct clv_oracle *oracle, const struct cycle *cycle,
                            struct clv_error *err)
 {
     self->score = clv_field_score(self->field, self->best);
-    for (int32_t number = 0, n_idle = 0; n_idle < n_moves; number = (number + 1) % n_moves) {
+    for (int32_t number = 0, n_idle = 0; n_idle < cycle->n_moves; number = (number + 1) % cycle->n_moves) {
         bool has_helped;
-        make(self, number);
+        cycle->make(self, number);
         MUST(try_move(self, &has_helped, oracle, err));
         n_idle = has_helped ? 1 : n_idle + 1;
     }
     return CLV_OK;
 }
 
-/* y, *score as clv_oracle_expand says: from each node's best label, moves 0 .. n_moves - 1 in turn until none of them
+/* y, *score as clv_oracle_expand says: from each node's best label, the cycle's moves in turn until none of them
  * helps. The field has more than two labels and edges, and was checked. */
 static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
-                                 move_maker *make, int32_t n_moves, struct clv_error *err)
+                                 struct cycle cycle, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
     struct moves self = {.field = field, .cut = {.n_labels = 2, .form = CLV_PAIRWISE_FULL}};
@@ -90,7 +96,7 @@ static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *
     self.place = self.nodes + n;
     self.y = self.place + n;
     start_apart(self.best, field);
-    status = run(&self, oracle, make, n_moves, err);
+    status = run(&self, oracle, &cycle, err);
     if (status)
         goto done;
     if (n)
@@ -137,7 +143,7 @@ enum clv_status clv_oracle_expand(struct clv_oracle *oracle, int32_t *y, double 
     MUST(field_check(field, err));
     if (field->n_labels == 2 || field->form == CLV_PAIRWISE_NONE)
         return clv_oracle_map(oracle, y, score, field, err);
-    return moves_run(oracle, y, score, field, make_expansion, field->n_labels, err);
+    return moves_run(oracle, y, score, field, (struct cycle){make_expansion, field->n_labels}, err);
 }
 
 /* Alpha-beta swap: each move lets the nodes labelled alpha or beta take either. */
@@ -232,5 +238,6 @@ enum clv_status clv_oracle_swap(struct clv_oracle *oracle, int32_t *y, double *s
     if (field->n_labels == 2 || field->form == CLV_PAIRWISE_NONE)
         return clv_oracle_map(oracle, y, score, field, err);
     MUST(check_tables(field, err));
-    return moves_run(oracle, y, score, field, make_swap, field->n_labels * (field->n_labels - 1) / 2, err);
+    return moves_run(oracle, y, score, field, (struct cycle){make_swap, field->n_labels * (field->n_labels - 1) / 2},
+                     err);
 }

@@ -114,8 +114,7 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
 #endif
     const struct capacities *c = &oracle->capacities;
     int solved = oracle->graph.clamps ? 0 /* there will be more */
-                                      : forest_cut_solve(&oracle->forest, y, field->n_nodes, field->n_edges,
-                                                         field->edges, c->terminal, c->capacity);
+                                      : forest_cut_solve(&oracle->forest, y, field, c);
     MUST_IF(solved < 0, fail_memory(err));
     oracle->is_forest = solved;
     oracle->n_nodes = field->n_nodes;
@@ -250,7 +249,8 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
                              const uint8_t *is_visible, const struct clv_decoding *decoding, struct clv_error *err)
 {
     if (decoding->rule == CLV_DECODE_MIN_ENTROPY)
-        return min_entropy_map(y, &self->min_entropy, field, is_visible, decoding->hidden_temperature, err);
+        return min_entropy_map(y, &self->min_entropy,
+                               &(struct min_entropy_terms){field, is_visible, decoding->hidden_temperature}, err);
     if (decoding->rule == CLV_DECODE_MARGINALS && field->n_labels > 2 && field->n_labels <= CLV_CHAIN_MAX_LABELS &&
         field_is_chain(field))
         return decode_chain(y, field, err);
@@ -270,6 +270,6 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
     if (fits)
         return clv_forest_run(self->forest, NULL, NULL, NULL, y, field, &options, err);
     MUST(bucket_fits(&self->bucket, &fits, field, &options, CELLS_MAX, err));
-    return fits ? bucket_run(&self->bucket, NULL, NULL, NULL, y, field, &options, err)
+    return fits ? bucket_run(&self->bucket, &(struct bucket_outputs){.y = y}, field, &options, err)
                 : loopy_decode(&self->loopy, y, field, is_visible, decoding, err);
 }

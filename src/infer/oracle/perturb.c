@@ -71,9 +71,15 @@ static double perturbed_value(const struct clv_field *field, double *unary, cons
     return clv_field_score(&perturbed, y) + gumbel_of_zeros(field, seed, draw);
 }
 
+/* Draws first .. first + n - 1 of a seed. */
+struct draws {
+    uint64_t seed;
+    uint32_t first, n;
+};
+
 /* Up to sixteen draws of a two-label cut; unused lanes repeat the field without noise. */
 static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
-                                  uint64_t seed, uint32_t first_draw, uint32_t n_draws, struct clv_error *err)
+                                  struct draws draws, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes;
     /* Checks the field, reparametrises tables. */
@@ -88,18 +94,18 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double 
     }
     for (uint32_t l = 0; l < BATCH_LANES; l++) {
         memcpy(&unary[l * n], base, n * sizeof *unary);
-        if (l < n_draws)
-            gumbel_add(&unary[l * n], field->n_nodes, 2, seed, first_draw + l);
+        if (l < draws.n)
+            gumbel_add(&unary[l * n], field->n_nodes, 2, draws.seed, draws.first + l);
     }
     fill_batch(&oracle->batch, capacity, unary, &oracle->capacities, field);
     batch_solve(&oracle->batch, capacity);
-    for (uint32_t l = 0; l < n_draws; l++) {
+    for (uint32_t l = 0; l < draws.n; l++) {
         for (size_t i = 0; i < n; i++)
             y[l * n + i] = oracle->batch.label[i] >> l & 1;
         memcpy(unary, field->unary, n * sizeof *unary);
-        gumbel_add(unary, field->n_nodes, 2, seed, first_draw + l);
+        gumbel_add(unary, field->n_nodes, 2, draws.seed, draws.first + l);
         if (value)
-            value[l] = perturbed_value(field, unary, &y[l * n], seed, first_draw + l);
+            value[l] = perturbed_value(field, unary, &y[l * n], draws.seed, draws.first + l);
     }
 done:
     arrays_free(unary, capacity);
@@ -107,16 +113,16 @@ done:
 }
 
 static enum clv_status draw_one(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
-                                uint64_t seed, uint32_t draw, struct clv_error *err)
+                                struct draws draws, struct clv_error *err)
 {
     size_t columns = field->n_labels == 2 ? 1 : (size_t)field->n_labels;
     struct clv_field perturbed = *field;
     perturbed.unary = array_copy(field->unary, (size_t)field->n_nodes, columns * sizeof *perturbed.unary);
     MUST_IF(!perturbed.unary, fail_memory(err));
-    gumbel_add(perturbed.unary, field->n_nodes, field->n_labels, seed, draw);
+    gumbel_add(perturbed.unary, field->n_nodes, field->n_labels, draws.seed, draws.first);
     enum clv_status status = clv_oracle_map(oracle, y, value, &perturbed, err);
     if (!status && value)
-        *value += gumbel_of_zeros(field, seed, draw);
+        *value += gumbel_of_zeros(field, draws.seed, draws.first);
     array_free(perturbed.unary);
     return status;
 }
@@ -134,11 +140,9 @@ enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double 
     for (uint32_t k = 0; k < n_draws && !status; k += step) {
         int32_t *labels = &y[(size_t)k * (size_t)field->n_nodes];
         double *values = value ? &value[k] : NULL;
-        uint32_t count = n_draws - k < step ? n_draws - k : step;
-        if (is_batched)
-            status = draw_batch(oracle, labels, values, field, seed, first_draw + k, count, err);
-        else
-            status = draw_one(oracle, labels, values, field, seed, first_draw + k, err);
+        const struct draws draws = {seed, first_draw + k, n_draws - k < step ? n_draws - k : step};
+        status = is_batched ? draw_batch(oracle, labels, values, field, draws, err)
+                            : draw_one(oracle, labels, values, field, draws, err);
     }
     oracle->state = ORACLE_EMPTY; /* what it holds is a draw's */
     return status;

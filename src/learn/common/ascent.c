@@ -6,15 +6,16 @@
 #include "base/base.h"
 #include "base/machine.h"
 
-enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, enum step_rule rule, double lambda,
-                            double rate, int averaging, struct clv_error *err)
+enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, struct ascent_rules rules,
+                            struct clv_error *err)
 {
     size_t size = clv_shape_size(shape);
-    *self = (struct ascent){.shape = *shape, .size = size, .rule = rule, .lambda = lambda, .rate = rate};
+    *self =
+        (struct ascent){.shape = *shape, .size = size, .rule = rules.step, .lambda = rules.lambda, .rate = rules.rate};
     self->table_variance = 1;
     self->w = arena_zalloc(&self->arena, size, sizeof *self->w);
     self->squares = arena_zalloc(&self->arena, size, sizeof *self->squares);
-    self->average = averaging ? arena_zalloc(&self->arena, size, sizeof *self->average) : NULL;
+    self->average = rules.averaging ? arena_zalloc(&self->arena, size, sizeof *self->average) : NULL;
     return self->arena.failed ? fail_memory(err) : CLV_OK;
 }
 

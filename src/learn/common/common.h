@@ -24,6 +24,12 @@ enum step_rule {
 };
 
 /* Where an ascent stands. */
+struct ascent_rules {
+    enum step_rule step;
+    double lambda, rate;
+    bool averaging;
+};
+
 struct ascent {
     struct arena arena; /* of the arrays below */
     struct clv_shape shape;
@@ -38,8 +44,8 @@ struct ascent {
 };
 
 /* Starts at w = 0; `averaging` asks for the average. Release also after a failure. */
-enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, enum step_rule rule, double lambda,
-                            double rate, int averaging, struct clv_error *err) CLV_CHECK;
+enum clv_status ascent_open(struct ascent *self, const struct clv_shape *shape, struct ascent_rules rules,
+                            struct clv_error *err) CLV_CHECK;
 void ascent_release(struct ascent *self);
 
 /* Pairwise weights from here on walk as if their features were sqrt(variance) times as large and lambda the same for
@@ -145,11 +151,20 @@ double known_loss(const struct clv_problem *problem, int32_t n_labels, const int
 
 /* How well weights do: the loss of their labellings. The means are public: clv_evaluate, clv_evaluate_all. */
 
-/* losses[n_examples]: each example's, as of clv_evaluate. */
-enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset, const int32_t *examples,
-                              size_t n_examples, const struct clv_shape *shape, const double *w,
-                              const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
-                              struct clv_error *err) CLV_CHECK;
+/* As the parameters of clv_evaluate. */
+struct evaluation {
+    const struct clv_dataset *dataset;
+    const int32_t *examples; /* [n_examples] */
+    size_t n_examples;
+    const struct clv_shape *shape;
+    const double *w;
+    const struct clv_decoding *decoding;
+    enum clv_engine engine;
+    int n_threads;
+};
+
+/* losses[n_examples]: each example's. */
+enum clv_status evaluate_each(double *losses, const struct evaluation *evaluation, struct clv_error *err) CLV_CHECK;
 
 struct examples {
     const struct clv_training *training;
@@ -194,8 +209,14 @@ double examples_table_variance(const struct examples *self, double wanted);
  */
 enum clv_status examples_hinges(double *hinge, struct examples *self, const double *w, struct clv_error *err) CLV_CHECK;
 
-/* Mean weighted Hamming loss on the examples. */
-enum clv_status examples_loss(double *loss, struct examples *self, const double *w, struct clv_error *err) CLV_CHECK;
+/* Mean weighted Hamming loss on the examples; decoding NULL: by the oracle. */
+enum clv_status examples_loss(double *loss, const struct examples *self, const double *w,
+                              const struct clv_decoding *decoding, struct clv_error *err) CLV_CHECK;
+
+/* result->validation_loss[point] = that on the training's validation set, if it has one; points in order. */
+enum clv_status examples_validate(struct clv_training_result *result, size_t point, const struct examples *self,
+                                  const double *w, const struct clv_decoding *decoding,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* The couplings of Potts forms are not negative: w = max(w, 0) there. */
 void project_couplings(double *w, const struct clv_shape *shape);

@@ -4,11 +4,8 @@
 #include "base/team_for.h"
 #include "feature/dataset/dataset.h"
 
-struct evaluation {
-    const struct clv_dataset *dataset;
-    const int32_t *examples;
-    const struct clv_shape *shape;
-    const double *w;
+struct losses {
+    const struct evaluation *of;
     const struct clv_decoding *decoding;
     struct decoder *decoders;
     double *loss; /* [n_examples] */
@@ -16,40 +13,37 @@ struct evaluation {
 
 static enum clv_status evaluate_example(void *context, size_t index, int thread, struct clv_error *err)
 {
-    struct evaluation *self = context;
+    struct losses *self = context;
+    const struct evaluation *of = self->of;
     struct decoder *decoder = &self->decoders[thread];
     const struct clv_problem *problem = &decoder->loaded.problem;
-    enum clv_status status =
-        loaded_item_load(&decoder->loaded, self->dataset, (size_t)self->examples[index], true, err);
-    TRY(decode_by(decoder, self->decoding, problem, self->shape, self->w, err));
+    enum clv_status status = loaded_item_load(&decoder->loaded, of->dataset, (size_t)of->examples[index], true, err);
+    TRY(decode_by(decoder, self->decoding, problem, of->shape, of->w, err));
     if (!status)
-        self->loss[index] = clv_loss(problem, self->shape->n_labels, decoder->y);
+        self->loss[index] = clv_loss(problem, of->shape->n_labels, decoder->y);
     return status;
 }
 
 static bool evaluation_results(struct team_piece *piece, void *context, size_t index, size_t k)
 {
-    struct evaluation *self = context;
+    struct losses *self = context;
     *piece = (struct team_piece){&self->loss[index], sizeof *self->loss};
     return k == 0;
 }
 
-enum clv_status evaluate_each(double *losses, const struct clv_dataset *dataset, const int32_t *examples,
-                              size_t n_examples, const struct clv_shape *shape, const double *w,
-                              const struct clv_decoding *decoding, enum clv_engine engine, int n_threads,
-                              struct clv_error *err)
+enum clv_status evaluate_each(double *losses, const struct evaluation *evaluation, struct clv_error *err)
 {
     /* Slices without a mask are labelled like the others: they are no states to be summed over. */
     static const struct clv_decoding of_windows = {.rule = CLV_DECODE_MAP};
-    if (dataset->has_windows && decoding && decoding->rule == CLV_DECODE_MARGINAL_MAP)
-        decoding = &of_windows;
-    n_threads = parallel_threads(n_threads);
-    struct evaluation evaluation = {dataset, examples, shape, w, decoding, NULL, losses};
-    enum clv_status status = decoders_new(&evaluation.decoders, n_threads, engine, err);
+    struct losses self = {evaluation, evaluation->decoding, NULL, losses};
+    if (evaluation->dataset->has_windows && self.decoding && self.decoding->rule == CLV_DECODE_MARGINAL_MAP)
+        self.decoding = &of_windows;
+    int n_threads = parallel_threads(evaluation->n_threads);
+    enum clv_status status = decoders_new(&self.decoders, n_threads, evaluation->engine, err);
     if (!status)
-        decoders_watch(evaluation.decoders, n_threads, dataset);
-    TRY(team_for(n_examples, n_threads, evaluate_example, evaluation_results, &evaluation, err));
-    decoders_free(evaluation.decoders, n_threads);
+        decoders_watch(self.decoders, n_threads, evaluation->dataset);
+    TRY(team_for(evaluation->n_examples, n_threads, evaluate_example, evaluation_results, &self, err));
+    decoders_free(self.decoders, n_threads);
     return status;
 }
 
@@ -61,8 +55,8 @@ enum clv_status clv_evaluate(double *mean_loss, const struct clv_dataset *datase
     FAIL_IF(n_examples < 1, CLV_ERR_USAGE, "no examples to evaluate");
     double *losses = array_alloc(n_examples, sizeof *losses);
     MUST_IF(!losses, fail_memory(err));
-    enum clv_status status =
-        evaluate_each(losses, dataset, examples, n_examples, shape, w, decoding, engine, n_threads, err);
+    const struct evaluation evaluation = {dataset, examples, n_examples, shape, w, decoding, engine, n_threads};
+    enum clv_status status = evaluate_each(losses, &evaluation, err);
     if (!status)
         *mean_loss = mean_of(losses, n_examples);
     array_free(losses);

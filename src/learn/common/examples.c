@@ -162,11 +162,28 @@ enum clv_status examples_hinges(double *hinge, struct examples *self, const doub
     return team_for(self->n, self->n_threads, hinge_of_example, hinge_results, &pass, err);
 }
 
-enum clv_status examples_loss(double *loss, struct examples *self, const double *w, struct clv_error *err)
+enum clv_status examples_loss(double *loss, const struct examples *self, const double *w,
+                              const struct clv_decoding *decoding, struct clv_error *err)
 {
     const struct clv_training *training = self->training;
-    return clv_evaluate(loss, training->dataset, training->examples, training->n_examples, &self->shape, w, NULL,
+    return clv_evaluate(loss, training->dataset, training->examples, training->n_examples, &self->shape, w, decoding,
                         training->engine, self->n_threads, err);
+}
+
+enum clv_status examples_validate(struct clv_training_result *result, size_t point, const struct examples *self,
+                                  const double *w, const struct clv_decoding *decoding, struct clv_error *err)
+{
+    const struct clv_training *training = self->training;
+    double loss, *grown;
+    if (!training->validation)
+        return CLV_OK;
+    MUST(clv_evaluate_all(&loss, training->validation, &self->shape, w, decoding, training->engine, self->n_threads,
+                          err));
+    grown = array_realloc(result->validation_loss, point + 1, sizeof *grown);
+    MUST_IF(!grown, fail_memory(err));
+    result->validation_loss = grown;
+    grown[point] = loss;
+    return CLV_OK;
 }
 
 void project_couplings(double *w, const struct clv_shape *shape)

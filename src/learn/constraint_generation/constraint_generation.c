@@ -117,7 +117,7 @@ static enum clv_status report(struct generation *self, struct clv_training_resul
                               struct clv_error *err)
 {
     double train_loss;
-    MUST(examples_loss(&train_loss, self->examples, self->best, err));
+    MUST(examples_loss(&train_loss, self->examples, self->best, NULL, err));
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", self->objective,
              self->objective - self->bound, train_loss);

@@ -251,9 +251,10 @@ static enum clv_status add_chains(double *nll, double *sums, struct crf_worker *
 
 /* Nodes of unknown label score 0 and hang on nothing: each adds log K to the log-partition. */
 static enum clv_status add_forest(double *nll, double *sums, struct crf_worker *self,
-                                  const struct crf_objective *objective, struct decoder *decoder,
-                                  const struct clv_problem *problem, struct clv_error *err)
+                                  const struct crf_objective *objective, const struct clv_problem *problem,
+                                  struct clv_error *err)
 {
+    struct decoder *decoder = &objective->examples->decoders[self - objective->workers];
     size_t n = (size_t)problem->n_nodes, m = (size_t)problem->n_edges, k = objective->k, width = objective->width;
     double value, n_unknown = 0, *pairs = &sums[objective->d * width];
     enum clv_status status = decoder_load_known(decoder, problem, &objective->examples->shape, objective->w, err);
@@ -290,7 +291,7 @@ enum clv_status crf_worker_add(double *nll, double *sums, struct crf_worker *sel
     dataset_looked_at(examples->training->dataset, problem);
     if (!objective->has_pairs || is_linear(problem))
         return add_chains(nll, sums, self, objective, problem, err);
-    enum clv_status status = add_forest(nll, sums, self, objective, &examples->decoders[thread], problem, err);
+    enum clv_status status = add_forest(nll, sums, self, objective, problem, err);
     const char *name = clv_dataset_name(examples->training->dataset, (size_t)examples->training->examples[example]);
     return status == CLV_ERR_DATA && name ? fail_within(err, status, name) : status;
 }

@@ -23,8 +23,8 @@
 /* The plane at v = self->best. */
 static enum clv_status linearise(struct hidden_descent *self, struct clv_error *err)
 {
-    return hidden_gradient(self->plane, NULL, NULL, &self->hidden, HIDDEN_CLAMPED, self->all, self->hidden.examples.n,
-                           self->best, err);
+    return hidden_gradient(self->plane, NULL, NULL, &self->hidden,
+                           &(struct hidden_pass){HIDDEN_CLAMPED, self->all, self->hidden.examples.n, self->best}, err);
 }
 
 /* P at w; self->gradient is that of its free term. */
@@ -32,8 +32,8 @@ static enum clv_status surrogate_at(double *value, struct hidden_descent *self, 
 {
     size_t size = self->hidden.size, n = self->hidden.examples.n;
     double free;
-    enum clv_status status =
-        hidden_gradient(self->gradient, &free, NULL, &self->hidden, HIDDEN_FREE, self->all, n, w, err);
+    enum clv_status status = hidden_gradient(self->gradient, &free, NULL, &self->hidden,
+                                             &(struct hidden_pass){HIDDEN_FREE, self->all, n, w}, err);
     *value = self->lambda / 2 * squares_of(w, size) - inner_product(w, self->plane, size) + free;
     return status;
 }

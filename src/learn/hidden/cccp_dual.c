@@ -41,7 +41,8 @@ enum clv_status hidden_dual_lay(struct hidden_dual *self, const double *w, struc
     size_t n = hidden->examples.n, size = self->point.size;
     for (size_t k = 0; k < n; k += HIDDEN_PARTS) {
         size_t taken = taken_from(self, k);
-        MUST(hidden_gradient(self->change, NULL, NULL, hidden, HIDDEN_CLAMPED, &self->order[k], taken, w, err));
+        MUST(hidden_gradient(self->change, NULL, NULL, hidden,
+                             &(struct hidden_pass){HIDDEN_CLAMPED, &self->order[k], taken, w}, err));
         for (size_t j = 0; j < taken; j++) {
             int32_t i = self->order[k + j];
             memcpy(slope_of(self, i), laid(self, j), size * sizeof(double));
@@ -128,7 +129,8 @@ enum clv_status hidden_dual_steps(size_t *n_taken, struct hidden_dual *self, uin
     const int32_t *these = &self->order[*n_taken];
     double height[HIDDEN_PARTS];
     rng_permutation(self->order, n, seed, RNG_STREAM(RNG_ORDER, (uint32_t)pass));
-    MUST(hidden_gradient(self->change, NULL, NULL, hidden, HIDDEN_FREE, these, taken, self->point.w, err));
+    MUST(hidden_gradient(self->change, NULL, NULL, hidden,
+                         &(struct hidden_pass){HIDDEN_FREE, these, taken, self->point.w}, err));
     for (size_t j = 0; j < taken; j++)
         height[j] = hidden->items[these[j]].free - inner_product(laid(self, j), self->point.w, size);
     for (size_t j = 0; j < taken; j++)

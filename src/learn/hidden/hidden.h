@@ -128,13 +128,20 @@ void hidden_release(struct hidden *self); /* also after a failure, and of zeros 
 enum clv_status hidden_set_temperatures(struct hidden *self, double visible, double hidden,
                                         struct clv_error *err) CLV_CHECK;
 
-/* gradient[size] = mean over the n examples taken[n] of the joint feature's expectation under the free term minus that
+/* What a pass over examples works out at which weights. */
+struct hidden_pass {
+    enum hidden_terms terms;
+    const int32_t *taken; /* [n] examples */
+    size_t n;
+    const double *w;
+};
+
+/* gradient[size] = mean over the pass's examples of the joint feature's expectation under the free term minus that
  * under the clamped one, or of one of them alone; *free and *clamped (each may be NULL) the terms' means.
  * CLV_ERR_INTERRUPTED when asked to stop, which in trainings with checkpoints leaves everything as it was. Cost: the
  * terms' inference, and the non-zeros of nodes whose label is in doubt times the labels. */
 enum clv_status hidden_gradient(double *gradient, double *free, double *clamped, struct hidden *self,
-                                enum hidden_terms terms, const int32_t *taken, size_t n, const double *w,
-                                struct clv_error *err) CLV_CHECK;
+                                const struct hidden_pass *pass, struct clv_error *err) CLV_CHECK;
 
 /* Notes how hard the free terms' belief propagation had it: sweeps on the mean, and the share that converged within as
  * many as it was granted. Nothing where all was exact. */

@@ -31,8 +31,8 @@ enum clv_status hidden_descent_open(struct hidden_descent *self, bool averaging,
             "solver adagrad-full is for at most %d weights, and this model has %zu", FULL_ADAGRAD_MAX_SIZE, size);
     enum clv_status status = self->solver == SOLVER_FULL_ADAGRAD ? full_adagrad_open(&self->full, size, err) : CLV_OK;
     return status ? status
-                  : ascent_open(&self->ascent, &self->hidden.examples.shape, STEP_ADAGRAD, self->lambda, self->rate,
-                                averaging, err);
+                  : ascent_open(&self->ascent, &self->hidden.examples.shape,
+                                (struct ascent_rules){STEP_ADAGRAD, self->lambda, self->rate, averaging}, err);
 }
 
 void hidden_descent_release(struct hidden_descent *self)
@@ -61,37 +61,21 @@ void hidden_descent_step(struct hidden_descent *self)
     }
 }
 
-static enum clv_status validate(struct clv_training_result *result, const struct hidden_descent *self, const double *w,
-                                struct clv_error *err)
-{
-    const struct clv_training *training = self->training;
-    double loss, *grown;
-    if (!training->validation)
-        return CLV_OK;
-    MUST(clv_evaluate_all(&loss, training->validation, &self->hidden.examples.shape, w, &result->decoding,
-                          training->engine, self->hidden.examples.n_threads, err));
-    grown = array_realloc(result->validation_loss, result->n_curve, sizeof *grown);
-    MUST_IF(!grown, fail_memory(err));
-    result->validation_loss = grown;
-    grown[result->n_curve - 1] = loss;
-    return CLV_OK;
-}
-
 enum clv_status hidden_descent_look(struct hidden_descent *self, struct clv_training_result *result, const double *w,
                                     struct clv_error *err)
 {
     const struct clv_training *training = self->training;
     struct examples *examples = &self->hidden.examples;
     double free, clamped, loss;
-    MUST(hidden_gradient(self->gradient, &free, &clamped, &self->hidden, HIDDEN_LOOK, self->all, examples->n, w, err));
-    MUST(clv_evaluate(&loss, training->dataset, training->examples, training->n_examples, &examples->shape, w,
-                      &result->decoding, training->engine, examples->n_threads, err));
+    MUST(hidden_gradient(self->gradient, &free, &clamped, &self->hidden,
+                         &(struct hidden_pass){HIDDEN_LOOK, self->all, examples->n, w}, err));
+    MUST(examples_loss(&loss, examples, w, &result->decoding, err));
     double objective = self->lambda / 2 * squares_of(w, self->hidden.size) + free - clamped;
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, loss);
     report_progress(training->progress, "training", self->n_done, self->n_passes, note);
     MUST(curve_add(result, (struct clv_curve_point){(double)self->n_done, objective, NAN, loss}, err));
-    return validate(result, self, w, err);
+    return examples_validate(result, result->n_curve - 1, examples, w, &result->decoding, err);
 }
 
 /* Maxima in place of sums from here on, in steps that are short enough to stay near. */
@@ -114,8 +98,8 @@ static enum clv_status run_pass(struct hidden_descent *self, struct clv_error *e
         memcpy(self->order, self->all, n * sizeof *self->order);
     while (!status && *n_taken < n) {
         size_t taken = n - *n_taken < self->batch ? n - *n_taken : self->batch;
-        MUST(hidden_gradient(self->gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, &self->order[*n_taken], taken,
-                             self->ascent.w, err));
+        MUST(hidden_gradient(self->gradient, NULL, NULL, &self->hidden,
+                             &(struct hidden_pass){HIDDEN_BOTH, &self->order[*n_taken], taken, self->ascent.w}, err));
         hidden_descent_step(self);
         *n_taken += taken;
         status = hidden_state_keep(self, err);

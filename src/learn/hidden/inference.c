@@ -148,7 +148,8 @@ static enum clv_status eliminate(struct hidden_workspace *self, struct hidden_te
     if (method == HIDDEN_FOREST)
         return clv_forest_run(self->forest, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
     MUST(bucket_fits(bucket, &fits, field, &options, self->settings->cells, err));
-    return bucket_run(bucket, &term->value, term->nodes, term->pairs, NULL, field, &options, err);
+    const struct bucket_outputs outputs = {&term->value, term->nodes, term->pairs, NULL};
+    return bucket_run(bucket, &outputs, field, &options, err);
 }
 
 /* Makes the next run start from the item's messages, if it has some. */
@@ -189,14 +190,12 @@ static enum clv_status sum(struct hidden_workspace *self, struct hidden_term *te
     return CLV_OK;
 }
 
-/* self->y = the best labelling with these labels given (NULL: none) that TRW-S meets; and, unless it is NULL, the term
- * that is. */
+/* self->y = the best labelling with the options' labels given that TRW-S meets; and, unless it is NULL, the term that
+ * is. */
 static enum clv_status maximise(struct hidden_workspace *self, struct hidden_term *term, enum hidden_messages which,
-                                const struct clv_field *field, struct clv_bp_options options, const int32_t *label,
-                                struct clv_error *err)
+                                const struct clv_field *field, struct clv_bp_options options, struct clv_error *err)
 {
     struct clv_trws_result result;
-    options.label = label;
     MUST(resume(self, &options, which, field, err));
     MUST(clv_bp_trws(self->bp, self->y, &result, field, &options, err));
     keep(self, which);
@@ -228,9 +227,9 @@ static enum clv_status given(struct hidden_workspace *self, struct hidden_term *
     struct clv_bp_options options = bp_options(self, CLV_BP_SUM);
     if (self->item->clamped_by != HIDDEN_PROPAGATION)
         return eliminate(self, term, self->item->clamped_by, field, label, err);
-    if (self->settings->hidden_temperature == 0)
-        return maximise(self, term, HIDDEN_OF_CLAMPED, field, options, label, err);
     options.label = label;
+    if (self->settings->hidden_temperature == 0)
+        return maximise(self, term, HIDDEN_OF_CLAMPED, field, options, err);
     enum clv_status status = resume(self, &options, HIDDEN_OF_CLAMPED, field, err);
     TRY(sum(self, term, field, &options, err));
     if (!status)
@@ -283,7 +282,7 @@ static enum clv_status mix(struct hidden_workspace *self, const struct clv_field
     self->free.value = -INFINITY;
     enum clv_status status = resume(self, &options, HIDDEN_OF_FREE, augmented, err);
     TRY_IF(options.is_warm, mix_once(&is_better, self, &options, augmented, err));
-    TRY(maximise(self, NULL, HIDDEN_OF_JOINT, augmented, bp_options(self, CLV_BP_MAX), NULL, err));
+    TRY(maximise(self, NULL, HIDDEN_OF_JOINT, augmented, bp_options(self, CLV_BP_MAX), err));
     TRY(try_labels(&is_better, self, augmented, err));
     if (status || !is_better)
         return status;
@@ -321,7 +320,7 @@ enum clv_status hidden_free(struct hidden_workspace *self, const struct clv_fiel
     if (self->item->free_by != HIDDEN_PROPAGATION)
         return eliminate(self, &self->free, self->item->free_by, augmented, NULL, err);
     if (hidden == 0)
-        status = maximise(self, &self->free, HIDDEN_OF_FREE, augmented, bp_options(self, CLV_BP_MAX), NULL, err);
+        status = maximise(self, &self->free, HIDDEN_OF_FREE, augmented, bp_options(self, CLV_BP_MAX), err);
     else if (visible == 0)
         status = mix(self, augmented, err);
     else

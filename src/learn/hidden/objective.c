@@ -131,12 +131,11 @@ static void add_expectation(double *psi, const struct clv_problem *problem, cons
         add_pairs(psi + clv_shape_unary_size(shape), problem, shape, plus->pairs, minus ? minus->pairs : NULL);
 }
 
-struct pass {
+/* A pass that is done in parts. */
+struct parts {
     struct hidden *self;
-    enum hidden_terms terms;
-    const int32_t *taken;
-    size_t n, n_parts;
-    const double *w;
+    struct hidden_pass pass;
+    size_t n;
 };
 
 size_t hidden_parts(size_t n_taken)
@@ -145,9 +144,11 @@ size_t hidden_parts(size_t n_taken)
     return many < few ? few : many < MOST_PARTS ? many : MOST_PARTS;
 }
 
-static enum clv_status do_example(const struct pass *pass, size_t index, double *psi, int thread, struct clv_error *err)
+static enum clv_status do_example(const struct parts *parts, size_t index, double *psi, int thread,
+                                  struct clv_error *err)
 {
-    struct hidden *self = pass->self;
+    struct hidden *self = parts->self;
+    const struct hidden_pass *pass = &parts->pass;
     struct hidden_workspace *space = &self->workspaces[thread];
     struct hidden_item *item = &self->items[index];
     struct decoder *decoder = &self->examples.decoders[thread];
@@ -176,14 +177,15 @@ static enum clv_status do_example(const struct pass *pass, size_t index, double 
 /* Every n_parts-th example taken, from the part's number on. */
 static enum clv_status do_part(void *context, size_t part, int thread, struct clv_error *err)
 {
-    const struct pass *pass = context;
-    struct hidden *self = pass->self;
+    const struct parts *parts = context;
+    const struct hidden_pass *pass = &parts->pass;
+    struct hidden *self = parts->self;
     double *psi = &self->parts[part * self->size];
     enum clv_status status = CLV_OK;
     memset(psi, 0, self->size * sizeof *psi);
-    for (size_t k = part; k < pass->n && !status; k += pass->n_parts) {
+    for (size_t k = part; k < pass->n && !status; k += parts->n) {
         FAIL_IF(stop_requested(self->examples.training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-        status = do_example(pass, (size_t)pass->taken[k], psi, thread, err);
+        status = do_example(parts, (size_t)pass->taken[k], psi, thread, err);
     }
     return status;
 }
@@ -191,15 +193,16 @@ static enum clv_status do_part(void *context, size_t part, int thread, struct cl
 /* What a part leaves: its sum, and of each of its examples what was found. */
 static bool part_results(struct team_piece *piece, void *context, size_t part, size_t at)
 {
-    const struct pass *pass = context;
-    struct hidden *self = pass->self;
+    const struct parts *parts = context;
+    const struct hidden_pass *pass = &parts->pass;
+    struct hidden *self = parts->self;
     if (!at) {
         *piece = (struct team_piece){&self->parts[part * self->size], self->size * sizeof *self->parts};
         return true;
     }
     enum { N_NUMBERS = 6 };
     const size_t n_pieces = N_NUMBERS + HIDDEN_N_MESSAGES, which = (at - 1) % n_pieces;
-    const size_t k = part + (at - 1) / n_pieces * pass->n_parts;
+    const size_t k = part + (at - 1) / n_pieces * parts->n;
     if (k >= pass->n)
         return false;
     struct hidden_item *item = &self->items[pass->taken[k]];
@@ -228,22 +231,22 @@ static enum clv_status remember(struct hidden *self, const int32_t *taken, size_
 }
 
 enum clv_status hidden_gradient(double *gradient, double *free, double *clamped, struct hidden *self,
-                                enum hidden_terms terms, const int32_t *taken, size_t n, const double *w,
-                                struct clv_error *err)
+                                const struct hidden_pass *pass, struct clv_error *err)
 {
-    const size_t n_parts = hidden_parts(n);
-    struct pass pass = {self, terms, taken, n, n_parts, w};
+    const int32_t *taken = pass->taken;
+    const size_t n = pass->n;
+    struct parts parts = {self, *pass, hidden_parts(n)};
     double sum_free = 0, sum_clamped = 0, share = 1 / (double)n;
-    bool remembers = self->examples.training->checkpoints && terms != HIDDEN_LOOK;
+    bool remembers = self->examples.training->checkpoints && pass->terms != HIDDEN_LOOK;
     enum clv_status status = remembers ? remember(self, taken, n, err) : CLV_OK;
-    TRY(team_for(n_parts, self->examples.n_threads, do_part, part_results, &pass, err));
+    TRY(team_for(parts.n, self->examples.n_threads, do_part, part_results, &parts, err));
     if (status == CLV_ERR_INTERRUPTED && remembers)
         messages_put(self, self->memo.messages, self->memo.counts, taken, n);
     if (status)
         return status;
     for (size_t k = 0; k < self->size; k++) {
         double sum = 0;
-        for (size_t part = 0; part < n_parts; part++)
+        for (size_t part = 0; part < parts.n; part++)
             sum += self->parts[part * self->size + k];
         gradient[k] = share * sum;
     }

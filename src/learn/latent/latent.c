@@ -24,9 +24,10 @@ static enum clv_status find_visible(uint8_t *is_visible, const struct clv_proble
     return CLV_OK;
 }
 
-enum clv_status latent_open(struct latent *self, const struct clv_training *training, struct clv_error *err)
+enum clv_status latent_open(struct latent *self, const struct clv_training *training, double c, void *context,
+                            struct clv_error *err)
 {
-    *self = (struct latent){0};
+    *self = (struct latent){.c = c, .context = context};
     MUST(examples_open(&self->examples, training, true, err));
     enum clv_status status = CLV_OK;
     size_t n = self->examples.n, k = (size_t)self->examples.shape.n_labels;
@@ -76,7 +77,6 @@ static void add_expectation(double *gradient, const struct clv_problem *problem,
 struct work {
     struct latent *latent;
     latent_terms *terms;
-    void *context;
     const double *w;
 };
 
@@ -84,7 +84,7 @@ static enum clv_status one_example(void *context, size_t index, int thread, stru
 {
     const struct work *work = context;
     FAIL_IF(stop_requested(work->latent->examples.training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    return work->terms(work->context, work->latent, index, thread, work->w, err);
+    return work->terms(work->latent->context, work->latent, index, thread, work->w, err);
 }
 
 static bool example_results(struct team_piece *piece, void *context, size_t index, size_t part)
@@ -101,12 +101,13 @@ static bool example_results(struct team_piece *piece, void *context, size_t inde
     return true;
 }
 
-enum clv_status latent_step(double *objective, struct latent *self, double *w, double c, double rate,
-                            latent_terms *terms, void *context, struct clv_error *err)
+enum clv_status latent_step(double *objective, struct latent *self, double *w, double rate, latent_terms *terms,
+                            struct clv_error *err)
 {
     const struct examples *examples = &self->examples;
     size_t k = (size_t)examples->shape.n_labels;
-    struct work work = {self, terms, context, w};
+    double c = self->c;
+    struct work work = {self, terms, w};
     MUST(team_for(examples->n, examples->n_threads, one_example, example_results, &work, err));
     double squares = squares_of(w, self->size), sum = 0;
     memcpy(self->gradient, w, self->size * sizeof *self->gradient);

@@ -21,10 +21,13 @@ struct latent {
     double *free, *clamped; /* [all nodes][n_labels] */
     double *hinge;          /* [n] */
     double *gradient;       /* [size] */
+    double c;               /* C */
+    void *context;          /* of latent_terms */
 };
 
 /* CLV_ERR_USAGE, naming the example, where hidden nodes are joined. */
-enum clv_status latent_open(struct latent *self, const struct clv_training *training, struct clv_error *err) CLV_CHECK;
+enum clv_status latent_open(struct latent *self, const struct clv_training *training, double c, void *context,
+                            struct clv_error *err) CLV_CHECK;
 void latent_release(struct latent *self); /* also after a failure, and of zeros */
 
 /* Fills hinge, free and clamped of one example at w, on any thread. */
@@ -33,8 +36,8 @@ typedef enum clv_status latent_terms(void *context, struct latent *self, size_t 
 
 /* w <- (1 - rate) w - rate C sum_i gradient of hinge_i; *objective is that of the w before. CLV_ERR_INTERRUPTED when
  * asked to stop, with w as it was. The same bytes at any thread count. */
-enum clv_status latent_step(double *objective, struct latent *self, double *w, double c, double rate,
-                            latent_terms *terms, void *context, struct clv_error *err) CLV_CHECK;
+enum clv_status latent_step(double *objective, struct latent *self, double *w, double rate, latent_terms *terms,
+                            struct clv_error *err) CLV_CHECK;
 
 /* w[size] = the training's init, or normal variables of this deviation: at 0 the states of hidden nodes would stay
  * alike for ever. */

@@ -42,18 +42,17 @@ static enum clv_status entropy_terms(void *context, struct latent *latent, size_
     struct decoder *decoder = &examples->decoders[thread];
     const struct clv_problem *problem = &examples->problems[example];
     size_t at = latent->first[example], k = (size_t)examples->shape.n_labels;
-    const uint8_t *is_visible = latent->is_visible + at;
+    const struct min_entropy_terms terms = {&decoder->field, latent->is_visible + at, self->temperature};
     struct min_entropy *space = &self->workspaces[thread];
     double best, truth;
     MUST(decoder_load(decoder, problem, &examples->shape, w, err));
     clv_field_add_loss(&decoder->field, problem);
-    enum clv_status status = min_entropy_map(decoder->y, space, &decoder->field, is_visible, self->temperature, err);
+    enum clv_status status = min_entropy_map(decoder->y, space, &terms, err);
     if (status)
         return fail_within(
             err, status, clv_dataset_name(examples->training->dataset, (size_t)examples->training->examples[example]));
-    min_entropy_slope(&best, latent->free + at * k, space, &decoder->field, is_visible, self->temperature, decoder->y);
-    min_entropy_slope(&truth, latent->clamped + at * k, space, &decoder->field, is_visible, self->temperature,
-                      problem->label);
+    min_entropy_slope(&best, latent->free + at * k, space, &terms, decoder->y);
+    min_entropy_slope(&truth, latent->clamped + at * k, space, &terms, problem->label);
     latent->hinge[example] = best - truth;
     return CLV_OK;
 }
@@ -64,8 +63,7 @@ static enum clv_status descend(struct m3e *self, struct clv_training_result *res
     size_t n_steps = (size_t)training->parameters[STEPS];
     for (size_t step = 0; step < n_steps; step++) {
         double objective, rate = training->parameters[RATE] / (1 + 9 * (double)step / (double)n_steps);
-        enum clv_status status =
-            latent_step(&objective, &self->latent, self->w, training->parameters[C], rate, entropy_terms, self, err);
+        enum clv_status status = latent_step(&objective, &self->latent, self->w, rate, entropy_terms, err);
         if (!status && (step % CURVE_EVERY == 0 || step + 1 == n_steps)) {
             report_progress(training->progress, "training", step, n_steps, NULL);
             status = curve_add(result, (struct clv_curve_point){(double)step, objective, NAN, NAN}, err);
@@ -85,7 +83,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
                              struct clv_error *err)
 {
     struct m3e self = {.temperature = 1 / training->parameters[ORDER]};
-    enum clv_status status = latent_open(&self.latent, training, err);
+    enum clv_status status = latent_open(&self.latent, training, training->parameters[C], &self, err);
     int n_threads = self.latent.examples.n_threads;
     if (!status) {
         self.workspaces = array_zalloc((size_t)n_threads, sizeof *self.workspaces);

@@ -48,13 +48,13 @@ static const struct clv_problem *problem_of(const struct latent *latent, size_t 
 
 /* The marginals, given the visible labels, of the field that is loaded; at temperature 0 of a best labelling of the
  * hidden nodes. */
-static enum clv_status marginals_given_truth(double *marginals, const struct modlat *self,
+static enum clv_status marginals_given_truth(double *marginals, struct clv_forest *forest,
                                              const struct clv_field *field, const int32_t *label, double temperature,
-                                             int thread, struct clv_error *err)
+                                             struct clv_error *err)
 {
     const struct clv_forest_options options = {
         .visible_temperature = temperature, .hidden_temperature = temperature, .label = label};
-    return clv_forest_run(self->forests[thread], NULL, marginals, NULL, NULL, field, &options, err);
+    return clv_forest_run(forest, NULL, marginals, NULL, NULL, field, &options, err);
 }
 
 static enum clv_status maximise(int32_t *y, double *score, const struct modlat *self, const struct clv_field *field,
@@ -85,7 +85,7 @@ static enum clv_status conditional_terms(void *context, struct latent *latent, s
     size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
     double *free = latent->free + at * k, *q = latent->clamped + at * k;
     MUST(decoder_load(decoder, problem, &latent->examples.shape, theta, err));
-    MUST(marginals_given_truth(q, self, &decoder->field, problem->label, 1, thread, err));
+    MUST(marginals_given_truth(q, self->forests[thread], &decoder->field, problem->label, 1, err));
     memcpy(free, q, n * k * sizeof *free);
     for (size_t i = 0; i < n; i++) {
         double c[CLV_CHAIN_MAX_LABELS], mean = 0;
@@ -132,7 +132,7 @@ static enum clv_status predictor_terms(void *context, struct latent *latent, siz
     size_t at = latent->first[example], n = (size_t)problem->n_nodes, k = (size_t)latent->examples.shape.n_labels;
     double best, truth, constant;
     enum clv_status status = decoder_load(decoder, problem, &latent->examples.shape, w, err);
-    TRY(marginals_given_truth(latent->clamped + at * k, self, field, problem->label, 0, thread, err));
+    TRY(marginals_given_truth(latent->clamped + at * k, self->forests[thread], field, problem->label, 0, err));
     for (size_t i = 0; !status && i < n; i++)
         for (size_t s = 0; s < k; s++)
             if (latent->clamped[(at + i) * k + s] > 0.5)
@@ -157,17 +157,16 @@ static enum clv_status take_turns(struct modlat *self, struct clv_training_resul
     const struct clv_training *training = latent->examples.training;
     size_t n_rounds = (size_t)training->parameters[ROUNDS], n_steps = (size_t)training->parameters[STEPS];
     size_t n_all = latent->first[latent->examples.n] * (size_t)latent->examples.shape.n_labels;
-    double c = training->parameters[C], objective = NAN, ignored;
+    double objective = NAN, ignored;
     for (size_t round = 0; round < n_rounds; round++) {
-        enum clv_status status = latent_step(&ignored, latent, self->w, c, 0, predict, self, err);
+        enum clv_status status = latent_step(&ignored, latent, self->w, 0, predict, err);
         double rate = training->parameters[RATE] / (1 + 9 * (double)round / (double)n_rounds);
         for (size_t step = 0; !status && step <= n_steps / 2; step++)
-            status = latent_step(&ignored, latent, self->theta, c, step < n_steps / 2 ? rate : 0, conditional_terms,
-                                 self, err);
+            status = latent_step(&ignored, latent, self->theta, step < n_steps / 2 ? rate : 0, conditional_terms, err);
         if (!status)
             memcpy(self->q, latent->clamped, n_all * sizeof *self->q);
         for (size_t step = 0; !status && step < n_steps; step++)
-            status = latent_step(&objective, latent, self->w, c, rate, predictor_terms, self, err);
+            status = latent_step(&objective, latent, self->w, rate, predictor_terms, err);
         report_progress(training->progress, "training", round + 1, n_rounds, NULL);
         TRY(curve_add(result, (struct clv_curve_point){(double)round + 1, objective, NAN, NAN}, err));
         if (status)
@@ -178,7 +177,7 @@ static enum clv_status take_turns(struct modlat *self, struct clv_training_resul
 
 static enum clv_status modlat_open(struct modlat *self, const struct clv_training *training, struct clv_error *err)
 {
-    MUST(latent_open(&self->latent, training, err));
+    MUST(latent_open(&self->latent, training, training->parameters[C], self, err));
     enum clv_status status = CLV_OK;
     const struct examples *examples = &self->latent.examples;
     size_t n_nodes = self->latent.first[examples->n], k = (size_t)examples->shape.n_labels, size = self->latent.size;

@@ -263,7 +263,7 @@ static enum clv_status add_to_curve(struct bcfw *self, struct clv_training_resul
                                     struct clv_error *err)
 {
     double train_loss, unit = self->rules.unit;
-    MUST(examples_loss(&train_loss, &self->examples, self->best, err));
+    MUST(examples_loss(&train_loss, &self->examples, self->best, NULL, err));
     /* The objective is a bound from above, so what is left for the gap to be negative by is the rounding of sums. */
     double dual = fmin(self->best_dual, self->best_objective);
     struct clv_curve_point point = {(double)pass, unit * self->best_objective, unit * dual, train_loss};

@@ -130,7 +130,7 @@ static enum clv_status check(struct descent *self, struct clv_training_result *r
         memcpy(self->best, w, self->size * sizeof *w);
         self->best_objective = objective;
     }
-    TRY(examples_loss(&train_loss, self->examples, result_of(self), err));
+    TRY(examples_loss(&train_loss, self->examples, result_of(self), NULL, err));
     if (status)
         return status;
     objective = self->rules.unit * (self->best ? self->best_objective : objective);

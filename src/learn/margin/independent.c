@@ -123,7 +123,7 @@ static enum clv_status check(struct independent *self, struct clv_curve_point *p
     }
     point->objective = self->lambda * (squares / 2 + hinge);
     point->dual = self->lambda * (alpha_sum - squares / 2);
-    return examples_loss(&point->train_loss, &self->examples, self->w, err);
+    return examples_loss(&point->train_loss, &self->examples, self->w, NULL, err);
 }
 
 static enum clv_status independent_open(struct independent *self, const struct clv_training *training,

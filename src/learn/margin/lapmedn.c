@@ -149,7 +149,7 @@ static enum clv_status report(double *gap, struct lapmedn *self, struct clv_trai
 {
     const struct bcfw *bcfw = &self->bcfw;
     double train_loss, floor = self->is_exact ? 0 : laplace_bound_floor() * (double)self->size;
-    MUST(examples_loss(&train_loss, &self->bcfw.examples, bcfw->best, err));
+    MUST(examples_loss(&train_loss, &self->bcfw.examples, bcfw->best, NULL, err));
     double objective = regulariser(self, bcfw->best) + self->C * (double)bcfw->n * bcfw->best_hinge;
     double dual = fmin(dual_bound(self), objective);
     *gap = (objective - dual) / fmax(objective - floor, 1e-300);

@@ -101,7 +101,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         if (!mistakes) /* nothing will ever change; the iterate that made none beats a mean that may */
             w = self.w;
         double train_loss;
-        status = examples_loss(&train_loss, &self.examples, w, err);
+        status = examples_loss(&train_loss, &self.examples, w, NULL, err);
         if (status)
             break;
         status = curve_add(result, (struct clv_curve_point){(double)(pass + 1), NAN, NAN, train_loss}, err);

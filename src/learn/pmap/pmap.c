@@ -130,9 +130,10 @@ static enum clv_status draw_slot(void *context, size_t slot, int thread, struct 
     struct pmap_example target;
     double *row = &self->gradients[slot * (self->ascent.size + 1)];
     MUST(pmap_target(&target, &self->targets, (size_t)self->taken[slot], thread, err));
-    return pmap_draw(&row[self->ascent.size], row, &self->draws, &target,
-                     (uint32_t)((size_t)self->state.place.next_draw + slot), self->ascent.w, &self->workspaces[thread],
-                     &self->examples.decoders[thread], err);
+    return pmap_draw(&row[self->ascent.size], row,
+                     &(struct pmap_estimate){&self->draws, &target,
+                                             (uint32_t)((size_t)self->state.place.next_draw + slot), self->ascent.w},
+                     &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
 /* Lines 3 to 11 of Algorithm 2. The gradients are added up into the first slot's. */
@@ -229,7 +230,7 @@ static enum clv_status estimate_example(void *context, size_t index, int thread,
     FAIL_IF(stop_requested(self->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     struct pmap_example target;
     MUST(pmap_target(&target, &self->targets, index, thread, err));
-    return pmap_draw(&self->values[index], NULL, &fixed, &target, (uint32_t)index, self->point,
+    return pmap_draw(&self->values[index], NULL, &(struct pmap_estimate){&fixed, &target, (uint32_t)index, self->point},
                      &self->workspaces[thread], &self->examples.decoders[thread], err);
 }
 
@@ -240,36 +241,17 @@ static bool estimate_results(struct team_piece *piece, void *context, size_t ind
     return k == 0;
 }
 
-/* validation_loss[n_curve - 1], for the curve's last point. */
-static enum clv_status validate(struct clv_training_result *result, const struct pmap *self, struct clv_error *err)
-{
-    const struct clv_training *training = self->training;
-    const struct clv_decoding decoding = decoding_of(self);
-    double loss, *grown;
-    if (!training->validation)
-        return CLV_OK;
-    MUST(clv_evaluate_all(&loss, training->validation, &self->examples.shape, self->point, &decoding, training->engine,
-                          self->examples.n_threads, err));
-    grown = array_realloc(result->validation_loss, result->n_curve + 1, sizeof *grown);
-    MUST_IF(!grown, fail_memory(err));
-    result->validation_loss = grown;
-    grown[result->n_curve] = loss;
-    return CLV_OK;
-}
-
 /* Adds a point to the curve: the negated objective, estimated with one fixed draw for each example, to be minimised as
  * other learners' are. */
 static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *err)
 {
     struct clv_training_result *result = self->state.result;
-    const struct clv_training *training = self->training;
     const struct clv_decoding decoding = decoding_of(self);
     double train_loss;
     const double *w = self->point = ascent_point(&self->ascent);
     MUST(team_for(self->n, self->examples.n_threads, estimate_example, estimate_results, self, err));
-    MUST(clv_evaluate(&train_loss, training->dataset, training->examples, training->n_examples, &self->examples.shape,
-                      w, &decoding, training->engine, self->examples.n_threads, err));
-    MUST(validate(result, self, err));
+    MUST(examples_loss(&train_loss, &self->examples, w, &decoding, err));
+    MUST(examples_validate(result, result->n_curve, &self->examples, w, &decoding, err));
     double objective = ascent_penalty(&self->ascent, w) - mean_of(self->values, self->n);
     int used = snprintf(self->note, sizeof self->note, "; objective %.4f, training loss %.4f", objective, train_loss);
     if (result->validation_loss)
@@ -297,9 +279,12 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->n_passes = (size_t)parameters[PMAP_PASSES];
     self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[PMAP_ROUNDS] : 0);
     MUST(pmap_targets_open(&self->targets, examples, objective, parameters[PMAP_CONDITIONAL] != 0, err));
-    MUST(ascent_open(&self->ascent, &examples->shape, parameters[PMAP_STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
-                     parameters[PMAP_LAMBDA] * examples->node_scale, parameters[PMAP_RATE] / sqrt(examples->node_scale),
-                     parameters[PMAP_AVERAGING] != 0, err));
+    MUST(ascent_open(&self->ascent, &examples->shape,
+                     (struct ascent_rules){parameters[PMAP_STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
+                                           parameters[PMAP_LAMBDA] * examples->node_scale,
+                                           parameters[PMAP_RATE] / sqrt(examples->node_scale),
+                                           parameters[PMAP_AVERAGING] != 0},
+                     err));
     ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[PMAP_TABLE_VARIANCE]));
     if (training->init)
         ascent_start(&self->ascent, training->init, ceil((double)n_all / (double)self->batch));
@@ -348,12 +333,15 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
 static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
 {
     const double *parameters = self->training->parameters;
-    struct partial_options options = {self->targets.objective == PMAP_WEIGHTED, (uint32_t)parameters[PMAP_DRAWS],
-                                      parameters[PMAP_SHARPNESS]};
-    const struct clv_pseudo_labels *pseudo_labels = self->state.place.round == 1 ? self->training->pseudo_labels : NULL;
+    const struct pmap_labelling labelling = {.pseudo_labels =
+                                                 self->state.place.round == 1 ? self->training->pseudo_labels : NULL,
+                                             .w = self->state.start,
+                                             .options = {self->targets.objective == PMAP_WEIGHTED,
+                                                         (uint32_t)parameters[PMAP_DRAWS], parameters[PMAP_SHARPNESS]},
+                                             .kappa = parameters[PMAP_KAPPA],
+                                             .seed = self->training->seed + (uint64_t)self->state.place.round};
     self->n = targets_of(self, self->state.place.round);
-    return pmap_targets_label(&self->targets, self->state.start, parameters[PMAP_KAPPA], &options, pseudo_labels,
-                              self->training->seed + (uint64_t)self->state.place.round, err);
+    return pmap_targets_label(&self->targets, &labelling, err);
 }
 
 /* Algorithm 3: learns from the labelled examples, then from all, weak ones as seen by what was learned before.

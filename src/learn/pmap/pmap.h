@@ -60,10 +60,17 @@ struct pmap_workspace {
 };
 void pmap_workspace_release(struct pmap_workspace *self);
 
-/* *value = the example's estimate at w from draw number `draw`, times its scale; gradient[clv_shape_size] (may be NULL)
- * is overwritten by its gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
-enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_draws *self,
-                          const struct pmap_example *example, uint32_t draw, const double *w,
+/* An estimate that is asked for. */
+struct pmap_estimate {
+    const struct pmap_draws *draws;
+    const struct pmap_example *example;
+    uint32_t draw; /* its number */
+    const double *w;
+};
+
+/* *value = the estimate at w, times the example's scale; gradient[clv_shape_size] (may be NULL) is overwritten by its
+ * gradient. O(a cut + the flipped sets with their edges + the features of nodes that flip). */
+enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_estimate *estimate,
                           struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err) CLV_CHECK;
 
 /* What each example of a perturb-and-MAP training asks for: labelled ones once and for all, weak ones as a model
@@ -85,10 +92,7 @@ struct pmap_targets {
     double unit;    /* a labelled example's scale as long as there is no weak one */
     float *weights; /* of all examples that need their own */
     int32_t *labels;
-    struct pmap_pseudo_label {
-        float *weight;
-        int32_t *label;
-    } * pseudo_labels; /* [n_weak] */
+    struct partial_labels *pseudo_labels; /* [n_weak] */
 };
 
 /* The labelled examples', of scale 1 for PMAP_WEIGHTED, else 1 / mean number of known nodes. Release also after a
@@ -101,12 +105,19 @@ void pmap_targets_release(struct pmap_targets *self);
 enum clv_status pmap_target(struct pmap_example *target, const struct pmap_targets *self, size_t index, int thread,
                             struct clv_error *err) CLV_CHECK;
 
-/* The weak examples', as `pseudo_labels` say or, if that is NULL, as w sees them: from conditional draws, or by MAP for
- * PMAP_JOINT, which takes no options. A weak example weighs kappa times a labelled one; scales are such that their mean
- * over all examples stays what it was. In parallel. */
-enum clv_status pmap_targets_label(struct pmap_targets *self, const double *w, double kappa,
-                                   const struct partial_options *options, const struct clv_pseudo_labels *pseudo_labels,
-                                   uint64_t seed, struct clv_error *err) CLV_CHECK;
+/* Where weak examples' labels are from, and what they count for. */
+struct pmap_labelling {
+    const struct clv_pseudo_labels *pseudo_labels; /* NULL: as w sees them, from conditional draws or, for PMAP_JOINT,
+                                                      which looks at no options, by MAP */
+    const double *w;
+    struct partial_options options;
+    double kappa; /* a weak example weighs this times a labelled one */
+    uint64_t seed;
+};
+
+/* The weak examples'. Scales are such that their mean over all examples stays what it was. In parallel. */
+enum clv_status pmap_targets_label(struct pmap_targets *self, const struct pmap_labelling *labelling,
+                                   struct clv_error *err) CLV_CHECK;
 
 /* Indices into clv_training's parameters. PMAP_JOINT's learner has none from PMAP_DRAWS on. */
 enum pmap_parameter {

@@ -240,16 +240,17 @@ static enum clv_status perturb(struct drawing *self, uint32_t draw, struct decod
     return CLV_OK;
 }
 
-enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_draws *self,
-                          const struct pmap_example *example, uint32_t draw, const double *w,
+enum clv_status pmap_draw(double *value, double *gradient, const struct pmap_estimate *estimate,
                           struct pmap_workspace *workspace, struct decoder *decoder, struct clv_error *err)
 {
+    const struct pmap_draws *self = estimate->draws;
+    const struct pmap_example *example = estimate->example;
     const struct clv_problem *problem = &example->problem;
     struct drawing drawing = {self,           problem, example->weight, example->given,
                               example->scale, 0,       &decoder->field, workspace};
     MUST(reserve(workspace, (size_t)problem->n_nodes, (size_t)problem->n_edges, clv_shape_rows(&self->shape), err));
-    MUST(decoder_load_known(decoder, problem, &self->shape, w, err));
-    MUST(perturb(&drawing, draw, decoder, err));
+    MUST(decoder_load_known(decoder, problem, &self->shape, estimate->w, err));
+    MUST(perturb(&drawing, estimate->draw, decoder, err));
     enum clv_status status = CLV_OK;
     if (gradient)
         memset(gradient, 0, clv_shape_size(&self->shape) * sizeof *gradient);

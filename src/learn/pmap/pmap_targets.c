@@ -30,7 +30,7 @@ static void place_pseudo_labels(struct pmap_targets *self, float *weight)
         target->problem.label = label;
         target->weight = self->objective == PMAP_JOINT ? NULL : weight;
         target->given = self->conditional ? given_of(training, k) : NULL;
-        self->pseudo_labels[k] = (struct pmap_pseudo_label){weight, label};
+        self->pseudo_labels[k] = (struct partial_labels){weight, label};
         label += target->problem.n_nodes;
         weight += (size_t)target->problem.n_nodes * (size_t)self->examples->shape.n_labels;
     }
@@ -95,36 +95,32 @@ void pmap_targets_release(struct pmap_targets *self)
 
 struct labelling {
     struct pmap_targets *targets;
-    const double *w;
-    const struct partial_options *options;
-    const struct clv_pseudo_labels *pseudo_labels;
-    uint64_t seed;
+    const struct pmap_labelling *by;
 };
 
 static enum clv_status label_example(void *context, size_t k, int thread, struct clv_error *err)
 {
     const struct labelling *self = context;
     const struct pmap_targets *targets = self->targets;
+    const struct pmap_labelling *by = self->by;
     const struct examples *examples = targets->examples;
     const struct clv_problem *problem = &targets->list[targets->n_labelled + k].problem;
-    const int32_t *given = given_of(examples->training, k);
+    const struct partial_example example = {problem, given_of(examples->training, k), &examples->shape, by->w};
     struct decoder *decoder = &examples->decoders[thread];
-    struct pmap_pseudo_label *pseudo = &targets->pseudo_labels[k];
+    struct partial_labels pseudo = targets->pseudo_labels[k];
     FAIL_IF(stop_requested(examples->training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    if (self->pseudo_labels)
-        return partial_weigh(pseudo->weight, pseudo->label, self->pseudo_labels->q[k], problem, &examples->shape,
-                             self->options, err);
+    if (by->pseudo_labels)
+        return partial_weigh(pseudo, by->pseudo_labels->q[k], problem, &examples->shape, &by->options, err);
     if (targets->objective == PMAP_JOINT)
-        return partial_map(pseudo->label, decoder, problem, given, &examples->shape, self->w, err);
-    return partial_marginals(pseudo->weight, pseudo->label, decoder, problem, given, &examples->shape, self->w,
-                             self->options, PSEUDO_LABEL_SEED(self->seed, k), err);
+        return partial_map(pseudo.label, decoder, &example, err);
+    return partial_marginals(pseudo, decoder, &example, &by->options, PSEUDO_LABEL_SEED(by->seed, k), err);
 }
 
 static bool label_results(struct team_piece *piece, void *context, size_t k, size_t part)
 {
     const struct labelling *self = context;
     const struct pmap_targets *targets = self->targets;
-    const struct pmap_pseudo_label *pseudo = &targets->pseudo_labels[k];
+    const struct partial_labels *pseudo = &targets->pseudo_labels[k];
     size_t n = (size_t)targets->list[targets->n_labelled + k].problem.n_nodes;
     *piece = part ? (struct team_piece){pseudo->weight,
                                         n * (size_t)targets->examples->shape.n_labels * sizeof *pseudo->weight}
@@ -132,11 +128,10 @@ static bool label_results(struct team_piece *piece, void *context, size_t k, siz
     return part < 2;
 }
 
-enum clv_status pmap_targets_label(struct pmap_targets *self, const double *w, double kappa,
-                                   const struct partial_options *options, const struct clv_pseudo_labels *pseudo_labels,
-                                   uint64_t seed, struct clv_error *err)
+enum clv_status pmap_targets_label(struct pmap_targets *self, const struct pmap_labelling *by, struct clv_error *err)
 {
-    struct labelling labelling = {self, w, options, pseudo_labels, seed};
+    struct labelling labelling = {self, by};
+    double kappa = by->kappa;
     MUST(team_for(self->n_weak, self->examples->n_threads, label_example, label_results, &labelling, err));
     double n_labelled = (double)self->n_labelled, n_weak = (double)self->n_weak;
     double scale = self->unit * (n_labelled + n_weak) / (n_labelled + kappa * n_weak);

@@ -75,8 +75,9 @@ enum clv_status fold_losses(double *losses, const struct folds *self, size_t fol
     training.parameters[parameter] = value_for_fold(self, &self->learner->parameters[parameter], value, n_train);
     status = train_part(&result, self->learner, &training, err);
     TRY_IF(result.interrupted, fail(err, CLV_ERR_INTERRUPTED, "cross-validation was interrupted"));
-    TRY(evaluate_each(left_out_loss, training.dataset, left_out, n_left_out, &training.shape, result.w,
-                      &result.decoding, all->engine, 1, err));
+    const struct evaluation of_left_out = {training.dataset, left_out,         n_left_out,  &training.shape,
+                                           result.w,         &result.decoding, all->engine, 1};
+    TRY(evaluate_each(left_out_loss, &of_left_out, err));
     for (size_t k = 0; !status && k < n_left_out; k++)
         losses[k * n_folds + fold] = left_out_loss[k];
 done:

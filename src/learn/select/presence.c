@@ -27,17 +27,16 @@ void presence_of(uint8_t *is_there, const struct clv_problem *problem, int32_t n
 
 struct learning {
     double *w;
-    const double *evidence;
-    const uint8_t *is_there;
-    size_t n;
-    int32_t n_labels;
+    const struct presence_examples *from;
 };
 
-/* Nesterov's accelerated gradient with steps of 1 / L, L an upper bound of the objective's curvature. */
-static void minimise(double *w, double *scratch, const double *rows, const uint8_t *is_there, size_t n, size_t size,
-                     size_t stride)
+/* Nesterov's accelerated gradient with steps of 1 / L, L an upper bound of the objective's curvature. The last two of
+ * rows[n + 2][size] are its workspace. */
+static void minimise(double *w, double *rows, const struct presence_examples *from, size_t label)
 {
-    double *ahead = scratch, *gradient = scratch + size, most = 0, momentum = 1;
+    size_t n = from->n, size = (size_t)evidence_size(from->n_labels), stride = (size_t)from->n_labels;
+    const uint8_t *is_there = from->is_there + label;
+    double *ahead = rows + n * size, *gradient = ahead + size, most = 0, momentum = 1;
     for (size_t i = 0; i < n; i++) {
         double square = 0;
         for (size_t c = 0; c < size; c++)
@@ -73,10 +72,11 @@ static enum clv_status learn_task(void *context, size_t label, int thread, struc
 {
     (void)thread;
     const struct learning *self = context;
-    size_t k = (size_t)self->n_labels, n = self->n, size = (size_t)evidence_size(self->n_labels), n_there = 0;
+    const struct presence_examples *from = self->from;
+    size_t k = (size_t)from->n_labels, n = from->n, size = (size_t)evidence_size(from->n_labels), n_there = 0;
     double *w = self->w + label * size;
     for (size_t i = 0; i < n; i++)
-        n_there += self->is_there[i * k + label];
+        n_there += from->is_there[i * k + label];
     if (!n_there || n_there == n) {
         double odds = (n_there ? (double)n + 0.5 : 0.5) / (n_there ? 0.5 : (double)n + 0.5);
         memset(w, 0, size * sizeof *w);
@@ -86,15 +86,14 @@ static enum clv_status learn_task(void *context, size_t label, int thread, struc
     double *rows = array_alloc(n + 2, size * sizeof *rows);
     MUST_IF(!rows, fail_memory(err));
     for (size_t i = 0; i < n; i++)
-        evidence_row(rows + i * size, self->evidence + i * 2 * k, self->n_labels, (int32_t)label);
-    minimise(w, rows + n * size, rows, self->is_there + label, n, size, k);
+        evidence_row(rows + i * size, from->evidence + i * 2 * k, from->n_labels, (int32_t)label);
+    minimise(w, rows, from, label);
     array_free(rows);
     return CLV_OK;
 }
 
-enum clv_status presence_learn(double *w, const double *evidence, const uint8_t *is_there, size_t n, int32_t n_labels,
-                               int n_threads, struct clv_error *err)
+enum clv_status presence_learn(double *w, const struct presence_examples *from, int n_threads, struct clv_error *err)
 {
-    struct learning learning = {.w = w, .evidence = evidence, .is_there = is_there, .n = n, .n_labels = n_labels};
-    return parallel_for((size_t)n_labels, n_threads, learn_task, &learning, err);
+    struct learning learning = {w, from};
+    return parallel_for((size_t)from->n_labels, n_threads, learn_task, &learning, err);
 }

@@ -314,8 +314,10 @@ static enum clv_status look_at_held_out(struct stages_learned *learned, const st
     }
     enum clv_status status =
         has_memory ? parallel_for(n, training->n_threads, gather_task, &gathering, err) : fail_memory(err);
-    TRY_IF(wanted->presence, presence_learn(learned->presence, gathering.evidence, gathering.is_there, n, n_labels,
-                                            training->n_threads, err));
+    TRY_IF(wanted->presence,
+           presence_learn(learned->presence,
+                          &(struct presence_examples){gathering.evidence, gathering.is_there, n, n_labels},
+                          training->n_threads, err));
     if (status == CLV_OK && wanted->label_weights)
         learned->label_weights = rare_labels_choose(gathering.right, gathering.share, n, n_labels);
     arrays_free(gathering.evidence, gathering.is_there, gathering.right, gathering.share);

@@ -37,30 +37,36 @@ static size_t count_images(const struct refining_images *from)
     return from->images ? from->n : from->set->n_items;
 }
 
-/* An example for each image with a mask that the training learns from, by the weights of the half that it is not in:
- * *examples, *problems [training->n_examples], array_free both. */
-static enum clv_status list_examples(struct refining_example **examples, size_t *n, struct clv_problem **problems,
-                                     const struct clv_training *training, const struct refining_images *from,
-                                     double *const w[N_HALVES], struct clv_error *err)
+struct refining_list {
+    struct refining_example *examples; /* [n] */
+    size_t n;
+    struct clv_problem *problems; /* theirs, [training->n_examples] */
+};
+
+/* An example for each image with a mask that the training learns from, by the weights of the half that it is not in.
+ * array_free both arrays. */
+static enum clv_status list_examples(struct refining_list *list, const struct clv_training *training,
+                                     const struct refining_images *from, double *const w[N_HALVES],
+                                     struct clv_error *err)
 {
-    *problems = array_alloc(training->n_examples, sizeof **problems);
+    list->problems = array_alloc(training->n_examples, sizeof *list->problems);
     size_t n_images = count_images(from);
-    *examples = array_alloc(n_images > training->n_examples ? n_images : training->n_examples, sizeof **examples);
-    MUST_IF(!*problems || !*examples, fail_memory(err));
-    *n = 0;
+    list->examples =
+        array_alloc(n_images > training->n_examples ? n_images : training->n_examples, sizeof *list->examples);
+    MUST_IF(!list->problems || !list->examples, fail_memory(err));
     for (size_t i = 0; i < training->n_examples; i++) {
         size_t example = (size_t)training->examples[i];
         const struct dataset_item *item = training->dataset->n_parts ? NULL : &training->dataset->items[example];
         const int32_t *first_node = item ? item->first_node : NULL;
-        (*problems)[i] = clv_dataset_problem(training->dataset, example);
+        list->problems[i] = clv_dataset_problem(training->dataset, example);
         for (size_t k = 0; k < (first_node ? item->n_slices : 1); k++) {
             size_t of_set = first_node ? item->first_slice + k : example;
             if (!first_node || from->set->items[of_set].mask)
-                (*examples)[(*n)++] = (struct refining_example){.item = of_set,
-                                                                .problem = &(*problems)[i],
-                                                                .w = w[i % N_HALVES],
-                                                                .first_node = first_node ? first_node[k] : 0,
-                                                                .is_slice = first_node != NULL};
+                list->examples[list->n++] = (struct refining_example){.item = of_set,
+                                                                      .problem = &list->problems[i],
+                                                                      .w = w[i % N_HALVES],
+                                                                      .first_node = first_node ? first_node[k] : 0,
+                                                                      .is_slice = first_node != NULL};
         }
     }
     return CLV_OK;
@@ -70,7 +76,7 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
                                const struct clv_training *training, const struct refining_images *from, bool wants_net,
                                struct clv_error *err)
 {
-    size_t n_images = count_images(from), n = 0;
+    size_t n_images = count_images(from);
     bool has_maps = model->recipe.n_maps, has_windows = training->dataset->has_windows && n_images;
     bool is_of_images = has_windows || n_images == clv_dataset_size(training->dataset);
     if (!model->has_recipe || !refining_is_learned(model, wants_net) ||
@@ -81,19 +87,18 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
     FAIL_IF(!is_of_images, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", n_images,
             clv_dataset_size(training->dataset));
     double *w[N_HALVES] = {NULL, NULL};
-    struct clv_problem *problems = NULL;
-    struct refining_example *examples = NULL;
+    struct refining_list list = {0};
     enum clv_status status = CLV_OK;
     for (size_t half = 0; half < N_HALVES && status == CLV_OK; half++)
         status = learn_without(&w[half], half, learner, training, err);
-    TRY(list_examples(&examples, &n, &problems, training, from, w, err));
+    TRY(list_examples(&list, training, from, w, err));
     bool is_complete = w[0] && w[1];
     if (status == CLV_OK && is_complete)
         status = refining_learn(
             model,
             &(struct refining_source){.from = *from,
-                                      .examples = examples,
-                                      .n_examples = n,
+                                      .examples = list.examples,
+                                      .n_examples = list.n,
                                       .seed = training->seed,
                                       .n_threads = training->n_threads,
                                       .wants_net = wants_net,
@@ -102,6 +107,6 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
             err);
     for (size_t half = 0; half < N_HALVES; half++)
         array_free(w[half]);
-    arrays_free(problems, examples);
+    arrays_free(list.problems, list.examples);
     return status == CLV_ERR_INTERRUPTED ? CLV_OK : status; /* the model is there; it refines as others do */
 }

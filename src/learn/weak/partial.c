@@ -37,13 +37,11 @@ void partial_force(struct clv_field *field, const int32_t *given)
         }
 }
 
-enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
-                             const struct clv_shape *shape, const double *w, struct clv_error *err)
+enum clv_status partial_load(struct decoder *decoder, const struct partial_example *example, struct clv_error *err)
 {
-    enum clv_status status = decoder_load(decoder, problem, shape, w, err);
-    if (status == CLV_OK)
-        partial_force(&decoder->field, given);
-    return status;
+    MUST(decoder_load(decoder, example->problem, example->shape, example->w, err));
+    partial_force(&decoder->field, example->given);
+    return CLV_OK;
 }
 
 /* counts[n_nodes][n_labels] = V_i P(y_i = b), expected pixels of each label, from the marginals q of a model that was
@@ -104,32 +102,31 @@ static int32_t sharpen(float *weight, const double *q, size_t n_labels, double s
     return (int32_t)best;
 }
 
-enum clv_status partial_weigh(float *weight, int32_t *label, const double *q, const struct clv_problem *problem,
+enum clv_status partial_weigh(struct partial_labels labels, const double *q, const struct clv_problem *problem,
                               const struct clv_shape *shape, const struct partial_options *options,
                               struct clv_error *err)
 {
     size_t n_labels = (size_t)shape->n_labels;
     for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
-        label[i] = sharpen(weight + i * n_labels, q + i * n_labels, n_labels, options->sharpness);
-    return options->weighted ? weigh(weight, problem, n_labels, err) : CLV_OK;
+        labels.label[i] = sharpen(labels.weight + i * n_labels, q + i * n_labels, n_labels, options->sharpness);
+    return options->weighted ? weigh(labels.weight, problem, n_labels, err) : CLV_OK;
 }
 
-enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder *decoder,
-                                  const struct clv_problem *problem, const int32_t *given,
-                                  const struct clv_shape *shape, const double *w, const struct partial_options *options,
+enum clv_status partial_marginals(struct partial_labels labels, struct decoder *decoder,
+                                  const struct partial_example *example, const struct partial_options *options,
                                   uint64_t seed, struct clv_error *err)
 {
-    double *q = array_alloc((size_t)problem->n_nodes * (size_t)shape->n_labels, sizeof *q);
-    enum clv_status status = q ? partial_load(decoder, problem, given, shape, w, err) : fail_memory(err);
+    double *q = array_alloc((size_t)example->problem->n_nodes * (size_t)example->shape->n_labels, sizeof *q);
+    enum clv_status status = q ? partial_load(decoder, example, err) : fail_memory(err);
     TRY(clv_perturbed_marginals(decoder->oracle, q, NULL, NULL, &decoder->field, seed, options->n_draws, err));
-    TRY(partial_weigh(weight, label, q, problem, shape, options, err));
+    TRY(partial_weigh(labels, q, example->problem, example->shape, options, err));
     array_free(q);
     return status;
 }
 
-enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct clv_problem *problem,
-                            const int32_t *given, const struct clv_shape *shape, const double *w, struct clv_error *err)
+enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct partial_example *example,
+                            struct clv_error *err)
 {
-    MUST(partial_load(decoder, problem, given, shape, w, err));
+    MUST(partial_load(decoder, example, err));
     return clv_oracle_map(decoder->oracle, label, NULL, &decoder->field, err);
 }

@@ -90,7 +90,7 @@ static enum clv_status label_item(struct dataset_item *item, const double *q, co
     MUST_IF(!item->label || !item->theta, fail_memory(err));
     item->problem.label = item->label;
     item->problem.theta = item->theta;
-    return partial_weigh(item->theta, item->label, q, &item->problem, shape, options, err);
+    return partial_weigh((struct partial_labels){item->theta, item->label}, q, &item->problem, shape, options, err);
 }
 
 enum clv_status pseudo_labelled_dataset(struct clv_dataset **dataset, double *const *q, bool framed,

@@ -104,7 +104,8 @@ static enum clv_status load_weak(struct dataset_item *item, struct decoder *deco
     *item = (struct dataset_item){0};
     FAIL_IF(stop_requested(training->progress), CLV_ERR_INTERRUPTED, "interrupted");
     MUST(pseudo_labelled_example(item, training, (size_t)training->weak[k], self->framed, err));
-    return partial_load(decoder, &item->problem, given_of(training, k), &self->shape, self->w, err);
+    const struct partial_example example = {&item->problem, given_of(training, k), &self->shape, self->w};
+    return partial_load(decoder, &example, err);
 }
 
 /* Whether background is all that is given of a weak example, but not all that there is: it has boxes. */

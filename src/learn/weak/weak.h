@@ -24,10 +24,18 @@
  * perturb-and-MAP draws, which then weigh the log P of each label (Shpakova et al. 2018, section 4, Algorithms 3 and
  * 4); or, as for the paper's baselines, the MAP labelling that agrees with what is given. */
 
+/* An example of which some labels are given, and the model that sees it. */
+struct partial_example {
+    const struct clv_problem *problem;
+    const int32_t *given; /* [n_nodes] labels or CLV_UNKNOWN, or NULL: none */
+    const struct clv_shape *shape;
+    const double *w;
+};
+
 /* Loads the field of all nodes with the given ones forced to their labels, by more than couplings and noise can
- * outweigh. given[n_nodes] labels or CLV_UNKNOWN, or NULL: none. */
-enum clv_status partial_load(struct decoder *decoder, const struct clv_problem *problem, const int32_t *given,
-                             const struct clv_shape *shape, const double *w, struct clv_error *err) CLV_CHECK;
+ * outweigh. */
+enum clv_status partial_load(struct decoder *decoder, const struct partial_example *example,
+                             struct clv_error *err) CLV_CHECK;
 
 /* The same of a field that is loaded and perturbed: does nothing without `given`. */
 void partial_force(struct clv_field *field, const int32_t *given);
@@ -38,22 +46,26 @@ struct partial_options {
     double sharpness; /* > 0; q is raised to it and normalised: 1 as published, large the likeliest label only */
 };
 
-/* What Algorithm 4 makes of q: weight[n_nodes][n_labels] = q_i(b), sharpened; weighted: the loss weights of its pixels
- * as they are to be expected, q being what a model learned with such weights says (partial.c). label[n_nodes] = the
- * likeliest label, the lowest at ties. Of the problem only the volumes are looked at. */
-enum clv_status partial_weigh(float *weight, int32_t *label, const double *q, const struct clv_problem *problem,
+/* Pseudo-labels of one example. */
+struct partial_labels {
+    float *weight;  /* [n_nodes][n_labels] */
+    int32_t *label; /* [n_nodes] */
+};
+
+/* What Algorithm 4 makes of q: weights q_i(b), sharpened; weighted: the loss weights of its pixels as they are to be
+ * expected, q being what a model learned with such weights says (partial.c). Labels are the likeliest, the lowest at
+ * ties. Of the problem only the volumes are looked at. */
+enum clv_status partial_weigh(struct partial_labels labels, const double *q, const struct clv_problem *problem,
                               const struct clv_shape *shape, const struct partial_options *options,
                               struct clv_error *err) CLV_CHECK;
 
 /* The same from q by conditional draws of w's model. O(n_draws cuts). */
-enum clv_status partial_marginals(float *weight, int32_t *label, struct decoder *decoder,
-                                  const struct clv_problem *problem, const int32_t *given,
-                                  const struct clv_shape *shape, const double *w, const struct partial_options *options,
+enum clv_status partial_marginals(struct partial_labels labels, struct decoder *decoder,
+                                  const struct partial_example *example, const struct partial_options *options,
                                   uint64_t seed, struct clv_error *err) CLV_CHECK;
 
 /* label[n_nodes] = the best labelling under w that agrees with what is given. */
-enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct clv_problem *problem,
-                            const int32_t *given, const struct clv_shape *shape, const double *w,
+enum clv_status partial_map(int32_t *label, struct decoder *decoder, const struct partial_example *example,
                             struct clv_error *err) CLV_CHECK;
 
 /* The dataset that a teacher of weak examples (pseudo_labels.c) learns from: examples with masks, weak ones with their

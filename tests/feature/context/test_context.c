@@ -290,7 +290,7 @@ TEST(places_are_centres_of_mass)
     const int32_t labels[] = {0, 0, 1, 1, 0, 0, 1, 3};
     float place[4][2];
     double unit = sqrt(8);
-    must(region_places(&place[0][0], labels, 4, 2, 4, sqrt(8), err));
+    must(region_places(&place[0][0], &(struct label_map){labels, 4, 2, 4}, sqrt(8), err));
     ck_assert_float_eq_tol(place[0][0], (float)(1 / unit), 1e-6F);
     ck_assert_float_eq_tol(place[0][1], (float)(1 / unit), 1e-6F);
     ck_assert_float_eq_tol(place[3][0], (float)(3.5 / unit), 1e-6F);

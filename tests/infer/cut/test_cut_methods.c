@@ -187,8 +187,10 @@ TEST(forests_are_cut_without_a_residual_graph_with_the_same_labels)
             drawn.forward[e] = draw_to(trial % 5 ? 8 : MAXFLOW_LIMIT - 1, &at);
         for (int32_t i = 0; i < drawn.n; i++)
             drawn.terminal[i] = draw_to(trial % 5 ? 20 : MAXFLOW_LIMIT - 1, &at) - (trial % 5 ? 10 : MAXFLOW_LIMIT / 2);
-        int solved = forest_cut_solve(&forest, y, drawn.n, drawn.m, (const int32_t(*)[2])drawn.edges, drawn.terminal,
-                                      drawn.forward);
+        const struct clv_field field = {
+            .n_nodes = drawn.n, .n_edges = drawn.m, .edges = (const int32_t(*)[2])drawn.edges};
+        const struct capacities capacities = {.terminal = drawn.terminal, .capacity = drawn.forward};
+        int solved = forest_cut_solve(&forest, y, &field, &capacities);
         ck_assert_int_ge(solved, 0);
         ck_assert(solved == 0 || drawn.m < drawn.n);
         ck_assert(solved == 1 || kind > 1 || drawn.m == 0);

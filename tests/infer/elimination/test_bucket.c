@@ -28,7 +28,7 @@ TEST(values_and_marginals_are_the_definitions_on_any_graph)
         const struct clv_forest_options options = {is_visible, t[0], t[1], index % 3 == 0 ? label : NULL};
         must(bucket_fits(&bucket, &fits, &s.field, &options, CELLS_MAX, err));
         ck_assert_int_eq(fits, 1);
-        must(bucket_run(&bucket, &value, marginals, pairs, y, &s.field, &options, err));
+        must(bucket_run(&bucket, &(struct bucket_outputs){&value, marginals, pairs, y}, &s.field, &options, err));
         double best = enumerate(exact, exact_pairs, &s.field, is_visible, t[0], t[1], options.label);
         ck_assert_double_eq_tol(value, best, 1e-9);
         assert_near(marginals, exact, s.field.n_nodes * k, 1e-9);
@@ -71,7 +71,7 @@ static enum clv_status once(const struct clv_field *field, struct clv_error *err
     bool fits;
     enum clv_status status = bucket_fits(&bucket, &fits, field, &options, CELLS_MAX, err);
     if (status == CLV_OK)
-        status = bucket_run(&bucket, &value, NULL, NULL, NULL, field, &options, err);
+        status = bucket_run(&bucket, &(struct bucket_outputs){.value = &value}, field, &options, err);
     bucket_release(&bucket);
     return status;
 }

@@ -82,10 +82,10 @@ TEST(scores_and_their_slopes_are_those_of_enumeration)
         uint8_t is_visible[MAX_NODES];
         double score, slope[MAX_NODES * MAX_LABELS], t = temperatures[index % N_TEMPERATURES];
         draw_chain(&s, is_visible, index);
-        must(min_entropy_map(y, &workspace, &s.field, is_visible, t, err));
+        must(min_entropy_map(y, &workspace, &(struct min_entropy_terms){&s.field, is_visible, t}, err));
         for (int32_t i = 0; i < s.field.n_nodes; i++)
             y[i] = (int32_t)rng_below(SEED, 4, index * 100 + (uint64_t)i, (uint32_t)s.field.n_labels);
-        min_entropy_slope(&score, slope, &workspace, &s.field, is_visible, t, y);
+        min_entropy_slope(&score, slope, &workspace, &(struct min_entropy_terms){&s.field, is_visible, t}, y);
         ck_assert_double_eq_tol(score, entropy_score(&s.field, y, is_visible, t), 1e-9);
         int32_t k = s.field.n_labels, rows = k == 2 ? 1 : k;
         for (int32_t c = 0; c < s.field.n_nodes * rows; c++) {

@@ -15,7 +15,7 @@ static double plane_at(const struct hidden_dual *dual, size_t i, const double *w
 static double free_term(struct hidden *hidden, int32_t i, const double *w)
 {
     double gradient[SIZE];
-    must(hidden_gradient(gradient, NULL, NULL, hidden, HIDDEN_FREE, &i, 1, w, err));
+    must(hidden_gradient(gradient, NULL, NULL, hidden, &(struct hidden_pass){HIDDEN_FREE, &i, 1, w}, err));
     return hidden->items[i].free;
 }
 

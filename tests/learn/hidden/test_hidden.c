@@ -124,7 +124,7 @@ static void compare(const struct toy *toy, struct hidden *hidden, uint64_t seed,
     for (size_t i = 0; i < toy->n; i++)
         all[i] = (int32_t)i;
     random_weights(w, &toy->shape, seed);
-    must(hidden_gradient(gradient, &free, &clamped, hidden, HIDDEN_BOTH, all, toy->n, w, err));
+    must(hidden_gradient(gradient, &free, &clamped, hidden, &(struct hidden_pass){HIDDEN_BOTH, all, toy->n, w}, err));
     double value = slow_value(toy, hidden, w);
     ck_assert_msg(fabs(free - clamped - value) <= tolerance, "%.12g is not %.12g", free - clamped, value);
     for (size_t k = 0; k < hidden->size; k++) {
@@ -190,7 +190,7 @@ TEST(the_clamped_term_is_exact_among_loops_if_hidden_nodes_make_none)
     toy_hidden(&toy, 4, &full3, LOOPS, 3);
     open_toy(&hidden, &training, &toy, 0, 1, 1);
     random_weights(w, &full3, 5);
-    must(hidden_gradient(gradient, NULL, &clamped, &hidden, HIDDEN_CLAMPED, all, 4, w, err));
+    must(hidden_gradient(gradient, NULL, &clamped, &hidden, &(struct hidden_pass){HIDDEN_CLAMPED, all, 4, w}, err));
     for (size_t i = 0; i < toy.n; i++) {
         struct clv_problem p = clv_dataset_problem(toy.dataset, i);
         ck_assert_int_eq(hidden.items[i].free_by, HIDDEN_PROPAGATION);
@@ -219,7 +219,8 @@ TEST(temperatures_reach_the_methods_in_their_limits)
                 struct clv_training training;
                 double free, clamped;
                 open_toy(&hidden, &training, &toy, limits[l][2 * side], limits[l][2 * side + 1], 1);
-                must(hidden_gradient(gradient, &free, &clamped, &hidden, HIDDEN_BOTH, all, 3, w, err));
+                must(hidden_gradient(gradient, &free, &clamped, &hidden, &(struct hidden_pass){HIDDEN_BOTH, all, 3, w},
+                                     err));
                 value[side] = free - clamped;
                 hidden_release(&hidden);
             }
@@ -230,7 +231,7 @@ TEST(temperatures_reach_the_methods_in_their_limits)
     double w[64], gradient[64], free, clamped, likelihood = 0;
     random_weights(w, &full3, 1);
     open_toy(&hidden, &training, &toy, 1, 1, 0);
-    must(hidden_gradient(gradient, &free, &clamped, &hidden, HIDDEN_BOTH, all, 3, w, err));
+    must(hidden_gradient(gradient, &free, &clamped, &hidden, &(struct hidden_pass){HIDDEN_BOTH, all, 3, w}, err));
     for (size_t i = 0; i < 3; i++) { /* -log p(y | x), all by enumeration */
         struct clv_problem p = clv_dataset_problem(toy.dataset, i);
         struct soft all_labellings = {1, -INFINITY, 0};
@@ -275,7 +276,8 @@ TEST(the_objective_bounds_the_loss)
                 clv_pairwise_scores(pairwise, &p, &full3, w);
                 for (int k = 0; k < NODES; k++)
                     is_visible[k] = p.label[k] != CLV_UNKNOWN;
-                must(hidden_gradient(gradient, &free, &clamped, &hidden, HIDDEN_BOTH, &taken, 1, w, err));
+                must(hidden_gradient(gradient, &free, &clamped, &hidden,
+                                     &(struct hidden_pass){HIDDEN_BOTH, &taken, 1, w}, err));
                 must(clv_oracle_decode(oracle, y, &field, is_visible, &decoding, err));
                 ck_assert_double_ge(free - clamped, slow_unit(&toy) * loss_of(&p, 3, y) - 1e-9);
             }

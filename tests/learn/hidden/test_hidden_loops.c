@@ -87,7 +87,8 @@ TEST(the_free_term_is_never_below_the_truth)
         struct clv_training training = toy_training(&toy, "mssvm");
         const struct hidden_settings settings = {0, 1, 0.1, 1, 0};
         must(hidden_open(&hidden, &training, &settings, err));
-        must(hidden_gradient(gradient, &free, &clamped, &hidden, HIDDEN_BOTH, &first, 1, w, err));
+        must(
+            hidden_gradient(gradient, &free, &clamped, &hidden, &(struct hidden_pass){HIDDEN_BOTH, &first, 1, w}, err));
         ck_assert_double_eq_tol(clamped, best, 1e-2 * fabs(best));
         double truth = clamped + 0.1 * hidden.unit * clv_loss(&r.problem, 3, r.label);
         ck_assert_double_ge(free, truth - 1e-9);
@@ -114,7 +115,8 @@ TEST(the_best_visible_labels_are_found_among_small_loops)
         struct clv_problem p = clv_dataset_problem(toy.dataset, 0);
         double best = best_free(&p, w, hidden.unit);
         for (int again = 0; again < 2; again++) { /* goes on from its messages */
-            must(hidden_gradient(gradient, &free, &clamped, &hidden, HIDDEN_BOTH, &first, 1, w, err));
+            must(hidden_gradient(gradient, &free, &clamped, &hidden, &(struct hidden_pass){HIDDEN_BOTH, &first, 1, w},
+                                 err));
             n_found += fabs(free - best) < 1e-6 * fabs(best);
             n_trials++;
         }
@@ -153,7 +155,8 @@ TEST(sums_are_those_of_the_better_fixed_point)
             must(clv_bp_run(bp, NULL, NULL, &result, &field, &options, err));
             value[is_near] = result.value;
         }
-        must(hidden_gradient(gradient, &free, &clamped, &hidden, HIDDEN_BOTH, &first, 1, w, err));
+        must(
+            hidden_gradient(gradient, &free, &clamped, &hidden, &(struct hidden_pass){HIDDEN_BOTH, &first, 1, w}, err));
         ck_assert_double_eq_tol(free, fmax(value[0], value[1]), 1e-6 * fabs(free));
         n_differ += value[1] > value[0] + 0.01;
         close_loops(&hidden, &toy);

@@ -23,7 +23,8 @@ static void open_walk(struct walk *self, struct clv_training *training, const st
 
 static void gradient_at(double *gradient, struct walk *self)
 {
-    must(hidden_gradient(gradient, NULL, NULL, &self->hidden, HIDDEN_BOTH, self->all, EXAMPLES, self->w, err));
+    must(hidden_gradient(gradient, NULL, NULL, &self->hidden,
+                         &(struct hidden_pass){HIDDEN_BOTH, self->all, EXAMPLES, self->w}, err));
 }
 
 static void expect_weights(const struct clv_training_result *result, const double *w)

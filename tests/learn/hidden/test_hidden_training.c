@@ -101,7 +101,8 @@ TEST(both_temperatures_are_free)
             double lambda = 0.05 * hidden.examples.node_scale * hidden.mean_known;
             for (int at = 0; at < 2; at++) {
                 const double *point = at ? other : w[1];
-                must(hidden_gradient(unused, &value, &clamped, &hidden, HIDDEN_BOTH, all, 6, point, err));
+                must(hidden_gradient(unused, &value, &clamped, &hidden,
+                                     &(struct hidden_pass){HIDDEN_BOTH, all, 6, point}, err));
                 for (size_t i = 0; i < clv_shape_size(&full3); i++)
                     squares[at] += point[i] * point[i];
                 objective[at] = value - clamped + lambda / 2 * squares[at];
@@ -118,7 +119,8 @@ TEST(both_temperatures_are_free)
 static double surrogate(struct hidden *hidden, const struct hidden_dual *dual, const double *w, const int32_t *all)
 {
     double unused[64], value, squares = 0, plane = 0;
-    must(hidden_gradient(unused, &value, NULL, hidden, HIDDEN_FREE, all, hidden->examples.n, w, err));
+    must(hidden_gradient(unused, &value, NULL, hidden, &(struct hidden_pass){HIDDEN_FREE, all, hidden->examples.n, w},
+                         err));
     for (size_t k = 0; k < hidden->size; k++) {
         squares += w[k] * w[k];
         plane += w[k] * dual->plane[k];
@@ -146,7 +148,8 @@ TEST(the_dual_is_a_bound_that_its_passes_reach)
             must(hidden_dual_lay(&dual, w, err));
             for (uint64_t round = 1; round <= 2; round++) {
                 random_weights(w, shape, round);
-                must(hidden_gradient(plane, NULL, NULL, &hidden, HIDDEN_CLAMPED, all, 11, w, err));
+                must(hidden_gradient(plane, NULL, NULL, &hidden, &(struct hidden_pass){HIDDEN_CLAMPED, all, 11, w},
+                                     err));
                 hidden_dual_set_plane(&dual, plane);
                 double before = dual_value(&dual.point);
                 for (size_t pass = 0; pass < 400; pass++)

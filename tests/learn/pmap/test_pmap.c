@@ -115,7 +115,8 @@ static double draw_at(struct bench *bench, double *gradient, const struct pmap_d
                       const struct pmap_example *example, uint32_t draw, const double *w)
 {
     double value;
-    must(pmap_draw(&value, gradient, draws, example, draw, w, &bench->space, bench->decoder, err));
+    must(pmap_draw(&value, gradient, &(struct pmap_estimate){draws, example, draw, w}, &bench->space, bench->decoder,
+                   err));
     return value;
 }
 
@@ -305,7 +306,7 @@ TEST(published_steps_shrink_and_couplings_stay_non_negative)
 {
     double gradient[SIZE];
     struct ascent ascent;
-    must(ascent_open(&ascent, &potts, STEP_PUBLISHED, 0.5, 0, 1, err));
+    must(ascent_open(&ascent, &potts, (struct ascent_rules){STEP_PUBLISHED, 0.5, 0, 1}, err));
     double w = 0, average = 0;
     for (int h = 1; h <= 50; h++) {
         for (size_t k = 0; k < SIZE; k++)
@@ -327,8 +328,8 @@ TEST(a_tables_variance_is_its_features_scale)
     const struct clv_shape shape = {3, 2, 1, CLV_PAIRWISE_FULL};
     for (int rule = STEP_PUBLISHED; rule <= STEP_ADAGRAD; rule++) {
         struct ascent ascent, scaled;
-        must(ascent_open(&ascent, &shape, (enum step_rule)rule, 0.5, 0.3, 1, err));
-        must(ascent_open(&scaled, &shape, (enum step_rule)rule, 0.5, 0.3, 1, err));
+        must(ascent_open(&ascent, &shape, (struct ascent_rules){(enum step_rule)rule, 0.5, 0.3, 1}, err));
+        must(ascent_open(&scaled, &shape, (struct ascent_rules){(enum step_rule)rule, 0.5, 0.3, 1}, err));
         ascent_set_table_variance(&ascent, 9);
         for (uint64_t h = 1; h <= 20; h++) {
             double gradient[15], larger[15];

@@ -62,12 +62,13 @@ static void label_weak(struct walk *self, size_t round)
     for (size_t k = 0; k < WEAK; k++) {
         struct clv_problem p = clv_dataset_problem(self->toy->dataset, MASKS + k);
         if (self->wanted.pseudo_labels && round == 1)
-            must(partial_weigh(self->weight[MASKS + k], self->label[k], self->wanted.pseudo_labels->q[k], &p,
-                               &slow_shape, &options, err));
+            must(partial_weigh((struct partial_labels){self->weight[MASKS + k], self->label[k]},
+                               self->wanted.pseudo_labels->q[k], &p, &slow_shape, &options, err));
         else
-            must(partial_marginals(self->weight[MASKS + k], self->label[k], self->decoder, &p, NULL, &slow_shape,
-                                   self->wanted.averages ? self->mean : self->w, &options,
-                                   (self->wanted.seed + round) ^ (0x6775657373ULL + ((uint64_t)k << 40)), err));
+            must(partial_marginals(
+                (struct partial_labels){self->weight[MASKS + k], self->label[k]}, self->decoder,
+                &(struct partial_example){&p, NULL, &slow_shape, self->wanted.averages ? self->mean : self->w},
+                &options, (self->wanted.seed + round) ^ (0x6775657373ULL + ((uint64_t)k << 40)), err));
         p.label = self->label[k];
         self->list[MASKS + k] = (struct pmap_example){.problem = p, .weight = self->weight[MASKS + k], .scale = 1};
     }
@@ -80,8 +81,8 @@ static void take_step(struct walk *self, const int32_t *taken, size_t n)
     const struct pmap_draws draws = {slow_shape, true, true, self->wanted.seed};
     double gradient[SLOW_MAX] = {0}, one[SLOW_MAX], value, lambda = self->wanted.lambda * self->node_scale;
     for (size_t i = 0; i < n; i++) {
-        must(pmap_draw(&value, one, &draws, &self->list[taken[i]], self->n_draws++, self->w, &self->space,
-                       self->decoder, err));
+        must(pmap_draw(&value, one, &(struct pmap_estimate){&draws, &self->list[taken[i]], self->n_draws++, self->w},
+                       &self->space, self->decoder, err));
         for (size_t k = 0; k < SLOW_SIZE; k++)
             gradient[k] += one[k] / (double)n;
     }
@@ -221,7 +222,7 @@ TEST(the_estimate_of_full_tables_and_its_gradient_are_those_by_enumeration)
             w[k] = rng_normal(seed, RNG_TEST, 600 + k);
         const struct pmap_example example = {.problem = r.problem, .weight = weight, .scale = 0.7};
         const struct pmap_draws draws = {chain_shape, seed & 1, seed & 2, seed};
-        must(pmap_draw(&value, gradient, &draws, &example, 4, w, &space, decoder, err));
+        must(pmap_draw(&value, gradient, &(struct pmap_estimate){&draws, &example, 4, w}, &space, decoder, err));
         ck_assert_double_eq_tol(value, slow_value(&example, w, seed), 1e-6);
         for (size_t k = 0; k < CHAIN_SIZE; k++) {
             double up[CHAIN_SIZE], down[CHAIN_SIZE];

@@ -73,7 +73,8 @@ TEST(marginals_count_conditional_draws)
                 n_moved += what && given[i] == CLV_UNKNOWN && y[i] != freely[i];
             }
         }
-        must(partial_marginals(weight, label, decoder, &r.problem, what, &potts, w,
+        must(partial_marginals((struct partial_labels){weight, label}, decoder,
+                               &(struct partial_example){&r.problem, what, &potts, w},
                                &(struct partial_options){false, DRAWS, 1}, seed, err));
         for (int32_t i = 0; i < N; i++) {
             ck_assert_double_eq_tol((double)weight[2 * i + 1], count[i] / DRAWS, 1e-6);
@@ -85,7 +86,7 @@ TEST(marginals_count_conditional_draws)
         }
         double silent[N] = {0};
         slow_map(y, &r, what, w, silent);
-        must(partial_map(label, decoder, &r.problem, what, &potts, w, err));
+        must(partial_map(label, decoder, &(struct partial_example){&r.problem, what, &potts, w}, err));
         ck_assert(!memcmp(label, y, sizeof y));
     }
     ck_assert_int_gt(n_between, 20);
@@ -112,7 +113,7 @@ TEST(given_labels_hold_against_any_coupling)
             w[k] *= 50;
         give_some(given, &r);
         slow_map(y, &r, given, w, silent);
-        must(partial_map(label, decoder, &r.problem, given, &potts, w, err));
+        must(partial_map(label, decoder, &(struct partial_example){&r.problem, given, &potts, w}, err));
         ck_assert(!memcmp(label, y, sizeof y));
         slow_map(y, &r, NULL, w, silent);
         for (int32_t i = 0; i < N; i++)
@@ -137,8 +138,10 @@ TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
     random_weights(w, 77);
     for (size_t k = 0; k < 8; k++)
         w[k] *= 0.4;
-    must(partial_marginals(q, label, decoder, &r.problem, NULL, &potts, w, &plain, 5, err));
-    must(partial_marginals(weight, label, decoder, &r.problem, NULL, &potts, w, &weighted, 5, err));
+    must(partial_marginals((struct partial_labels){q, label}, decoder,
+                           &(struct partial_example){&r.problem, NULL, &potts, w}, &plain, 5, err));
+    must(partial_marginals((struct partial_labels){weight, label}, decoder,
+                           &(struct partial_example){&r.problem, NULL, &potts, w}, &weighted, 5, err));
     for (int32_t i = 0; i < N; i++)
         all += (double)r.volume[i];
     high = all;
@@ -164,7 +167,8 @@ TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
     ck_assert_double_gt(fabs(paper - sum[1]), 0.05 * sum[1]); /* the paper's volume is another */
     for (int32_t i = 0; i < N; i++) /* one label only: the other weighs nothing, and nothing is divided by 0 */
         given[i] = 0;
-    must(partial_marginals(weight, label, decoder, &r.problem, given, &potts, w, &weighted, 5, err));
+    must(partial_marginals((struct partial_labels){weight, label}, decoder,
+                           &(struct partial_example){&r.problem, given, &potts, w}, &weighted, 5, err));
     for (int32_t i = 0; i < N; i++) {
         ck_assert_float_eq(weight[2 * i + 1], 0);
         ck_assert_float_gt(weight[2 * i], 0);
@@ -184,8 +188,10 @@ TEST(sharper_marginals_are_their_powers)
     random_problem_fill(&r, &potts, N, 0.3, 0.6, 3);
     random_weights(w, 3);
     struct partial_options sharp = {false, 100, 3};
-    must(partial_marginals(q, label, decoder, &r.problem, NULL, &potts, w, &plain, 5, err));
-    must(partial_marginals(cubed, label, decoder, &r.problem, NULL, &potts, w, &sharp, 5, err));
+    must(partial_marginals((struct partial_labels){q, label}, decoder,
+                           &(struct partial_example){&r.problem, NULL, &potts, w}, &plain, 5, err));
+    must(partial_marginals((struct partial_labels){cubed, label}, decoder,
+                           &(struct partial_example){&r.problem, NULL, &potts, w}, &sharp, 5, err));
     for (int32_t k = 0; k < 2 * N; k++) {
         double own = pow((double)q[k], 3), other = pow((double)q[k ^ 1], 3);
         ck_assert_double_eq_tol((double)cubed[k], own / (own + other), 1e-6);
@@ -207,7 +213,8 @@ TEST(given_labels_hold_for_several_labels)
     for (size_t k = 0; k < 20; k++)
         w[k] = 3 * rng_normal(1, RNG_TEST, k);
     give_some(given, &r);
-    must(partial_marginals(weight, label, decoder, &r.problem, given, &four, w, &plain, 2, err));
+    must(partial_marginals((struct partial_labels){weight, label}, decoder,
+                           &(struct partial_example){&r.problem, given, &four, w}, &plain, 2, err));
     for (int32_t i = 1; i < N; i += 3) {
         ck_assert_int_eq(label[i], r.label[i]);
         ck_assert_float_eq(weight[4 * i + r.label[i]], 1);
