@@ -262,7 +262,7 @@ bool set_is_own(const char *below);
  * what is there are no photos. */
 #define RUN_NOTE          ".cleave-run"
 #define RUN_NOTE_MAX_SIZE ((size_t)1 << 24)
-#define RUN_NOTE_GIVEN    "given " /* begins a line of it that names a frame whose mask was given, as path_output does */
+#define RUN_NOTE_GIVEN    "given " /* begins a line of a frame whose mask was given: its path_output */
 bool set_is_of_run(const char *root, const char *below);
 
 /* Whether it is a file that a set has besides its images: labels.tsv and the like, and the model of `cleave label'. */

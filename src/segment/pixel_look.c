@@ -8,8 +8,8 @@
 #define STEEPNESS 1.5 /* from a node's prior to the log-odds of the context's probability */
 #define LEAST     1e-4
 
-/* Around a pixel, in working pixels; the first: the pixel itself. Two or three wider ones in place of the second were no
- * better on held-out sections of a stack (tools/reproduce/README.md). */
+/* Around a pixel, in working pixels; the first: the pixel itself. Two or three wider ones in place of the second were
+ * no better on held-out sections of a stack (tools/reproduce/README.md). */
 static const double scales[] = {0, 6};
 enum { SCALES = sizeof scales / sizeof *scales };
 

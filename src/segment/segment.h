@@ -52,8 +52,8 @@ static inline bool refining_has_net(const struct clv_model *model)
 /* Whether refined labels are a network's alone: what the model itself would choose is not asked for. */
 bool refining_is_by_net(const struct clv_model *model);
 
-/* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where a
- * network of pixels is wanted. */
+/* Models with maps learn how to refine, those of two stages whose pixels have scores, with a network, and others where
+ * a network of pixels is wanted. */
 bool refining_is_learned(const struct clv_model *model, bool wants_net);
 
 /* The model's own, if it has learned it; of `options`, what differs from clv_refine_defaults is taken over.
@@ -125,8 +125,8 @@ enum clv_status pixel_terms(const struct segmented *self, bool is_nearby, pixel_
                             struct clv_error *err) CLV_CHECK;
 
 /* What a small network looks at in each pixel of a segmented image at its working size, to say which class it is of:
- * filters of the image (pixel_bank.c); of labels that a cut finds, what the model says around the pixel, and the pixel's
- * other terms; of others the marginals of its node, and these around it. */
+ * filters of the image (pixel_bank.c); of labels that a cut finds, what the model says around the pixel, and the
+ * pixel's other terms; of others the marginals of its node, and these around it. */
 struct pixel_look {
     struct pixel_bank bank;
     size_t n;      /* pixels of the working size */

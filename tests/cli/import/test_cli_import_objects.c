@@ -44,8 +44,8 @@ static const char *make_coco(const char *text)
 
 TEST(each_annotation_is_an_object_the_one_with_fewer_pixels_in_front)
 {
-    /* In the file's order: 12 pixels; a long thin triangle with a larger box, but fewer pixels; in two pieces; hidden by
-     * one of its size that comes later; and that one. */
+    /* In the file's order: 12 pixels; a long thin triangle with a larger box, but fewer pixels; in two pieces; hidden
+     * by one of its size that comes later; and that one. */
     const char *folder =
         make_coco(COCO(OBJECT("1", "", "[[0,0,4,0,4,3,0,3]]") "," OBJECT("1", "", "[[2,0,8,0,8,1,2,1]]") "," OBJECT(
             "1", "",
