@@ -268,6 +268,11 @@ bool set_is_of_run(const char *root, const char *below);
 /* Whether it is a file that a set has besides its images: labels.tsv and the like, and the model of `cleave label'. */
 bool set_is_table(const char *below);
 
+/* Whether a file of a folder may be an image, and whether the folder's are .npy files: where there are images, these may
+ * be maps of them. A set's own files do not count; is_root: they may be there. */
+bool set_may_be_image(const char *path, bool takes_arrays);
+bool set_has_arrays_alone(const struct path_list *files, const char *folder, bool is_root);
+
 /* Moves files below a folder that are masks by its layout, as clv_set_read_folder sees it, to `masks`: photo_mask.png
  * next to photo.jpg, and what is in the folder of masks. */
 enum clv_status set_take_masks(struct path_list *masks, struct path_list *files, const char *folder,

@@ -132,21 +132,20 @@ static void count_own(struct clv_set *set, const char *file, char *path)
         array_free(path);
 }
 
-/* Whether a file may be an image: arrays are where there is nothing else, as they may be maps of images. */
-static bool is_image(const char *path, bool takes_arrays)
+bool set_may_be_image(const char *path, bool takes_arrays)
 {
     return takes_arrays ? text_ends_with(path, ".npy") : path_is_image(path);
 }
 
-/* Whether there are arrays and no image among files below `folder`. */
-static bool has_arrays_alone(const struct path_list *files, const char *folder)
+bool set_has_arrays_alone(const struct path_list *files, const char *folder, bool is_root)
 {
     bool has_image = false, has_array = false;
-    for (size_t i = 0; i < files->n && !has_image && folder; i++) {
-        char *path = path_join(folder, files->paths[i]);
-        has_image = !path || path_is_image(path);
-        has_array |= path && text_ends_with(path, ".npy");
-        array_free(path);
+    for (size_t i = 0; i < files->n && !has_image; i++) {
+        const char *file = files->paths[i];
+        if ((is_root && set_is_own(file)) || set_is_of_run(folder, file))
+            continue;
+        has_image = path_is_image(file);
+        has_array |= text_ends_with(file, ".npy");
     }
     return has_array && !has_image;
 }
@@ -158,7 +157,7 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
     size_t n = files->n;
     char *folder = path_join(set->root, below);
     enum clv_status status = folder ? CLV_OK : fail_memory(err);
-    bool takes_arrays = has_arrays_alone(files, folder);
+    bool takes_arrays = folder && set_has_arrays_alone(files, folder, !*below);
     files->n = 0;
     for (size_t i = 0; i < n; i++) {
         char *file = files->paths[i];
@@ -169,7 +168,7 @@ static enum clv_status keep_images(struct path_list *files, struct clv_set *set,
             count_own(set, file, path);
             path = NULL;
             array_free(file);
-        } else if (path && is_image(path, takes_arrays)) {
+        } else if (path && set_may_be_image(path, takes_arrays)) {
             files->paths[files->n++] = file;
         } else {
             bool is_skipped = path && (*below ? !text_ends_with(file, ".aux.xml") : !set_is_table(file));

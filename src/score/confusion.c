@@ -17,6 +17,14 @@ static uint64_t count_at(const struct clv_confusion *confusion, int32_t truth, i
     return confusion->counts[(size_t)truth * n_columns(confusion) + (size_t)prediction];
 }
 
+uint64_t confusion_unlabelled(const struct clv_confusion *confusion)
+{
+    uint64_t n = 0;
+    for (int32_t truth = 0; truth < confusion->n_labels; truth++)
+        n += count_at(confusion, truth, confusion->n_labels);
+    return n;
+}
+
 /* Pixels whose true label is `label`. */
 static uint64_t true_pixels(const struct clv_confusion *confusion, int32_t label)
 {

@@ -36,6 +36,9 @@ double object_f1(const struct object_counts *counts);
  * 1 where there is none of both. */
 double object_mean_precision(const struct object_counts *counts);
 
+/* Pixels with a true label whose prediction is none. */
+uint64_t confusion_unlabelled(const struct clv_confusion *confusion);
+
 /* Adds `weight` pixels (a whole superpixel) at once, by the same rules. */
 void confusion_add_weighted(struct clv_confusion *confusion, int32_t truth, int32_t prediction, uint64_t weight);
 

@@ -92,19 +92,25 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(real, folder, length) == 0 && (real[length] == '/' || length == 1);
 }
 
-static enum clv_status add_folder_file(struct input_list *list, const char *folder, const char *below, bool is_mask,
-                                       const char *skip_below, struct clv_error *err)
+/* A folder that is looked through. */
+struct input_folder {
+    const char *path, *skip_below;
+    bool takes_arrays; /* its images are .npy files */
+};
+
+static enum clv_status add_folder_file(struct input_list *list, const struct input_folder *folder, const char *below,
+                                       bool is_mask, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
-    char *path = path_join(folder, below);
+    char *path = path_join(folder->path, below);
     if (!path) {
         status = fail_memory(err);
-    } else if (is_below(path, skip_below)) {
+    } else if (is_below(path, folder->skip_below)) {
         /* an earlier run's output */
-    } else if (is_mask || set_is_own(below) || set_is_of_run(folder, below)) {
+    } else if (is_mask || set_is_own(below) || set_is_of_run(folder->path, below)) {
         if (path_is_image(path) && !list->n_own++ && !(list->first_own = string_copy(path)))
             status = fail_memory(err);
-    } else if (path_is_image(path)) {
+    } else if (set_may_be_image(path, folder->takes_arrays)) {
         status = add_image(list, path, below, err);
     } else if (!set_is_table(below)) {
         list->n_skipped++;
@@ -124,14 +130,15 @@ enum clv_status inputs_add_path(struct input_list *list, const char *path, struc
     char real[PATH_MAX];
     bool inside = list->skip_below && realpath(path, real) && strcmp(real, list->skip_below) != 0 &&
                   is_below(list->skip_below, real);
-    const char *skip_below = inside ? list->skip_below : NULL;
+    struct input_folder folder = {.path = path, .skip_below = inside ? list->skip_below : NULL};
     struct path_list files = {0}, masks = {0};
     enum clv_status status = folder_walk(&files, path, err);
     TRY(set_take_masks(&masks, &files, path, err));
+    folder.takes_arrays = status == CLV_OK && set_has_arrays_alone(&files, path, true);
     for (size_t i = 0; i < files.n && status == CLV_OK; i++)
-        status = add_folder_file(list, path, files.paths[i], false, skip_below, err);
+        status = add_folder_file(list, &folder, files.paths[i], false, err);
     for (size_t i = 0; i < masks.n && status == CLV_OK; i++)
-        status = add_folder_file(list, path, masks.paths[i], true, skip_below, err);
+        status = add_folder_file(list, &folder, masks.paths[i], true, err);
     if (status == CLV_OK) {
         const struct clv_progress progress = console_progress(NULL);
         report_count(&progress, path, files.n_unreadable, UNREADABLE_FOLDERS, files.first_unreadable);

@@ -1,4 +1,5 @@
 /* cleave score: masks against the truth. */
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -422,6 +423,10 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     console_clear();
     if (pages && !self->given)
         score_note_equal_pages(&score, self->predictions);
+    if (confusion_unlabelled(&score.confusion))
+        console_note("%s: %" PRIu64 " pixels have no label there (255, as where an image has no data) but one in the "
+                     "truth, and count as wrong; 255 in the truth leaves them out",
+                     self->predictions ? self->predictions : "predictions", confusion_unlabelled(&score.confusion));
     if (self->shard.count)
         score_shard_print(&score, first);
     else if (self->json)

@@ -185,6 +185,8 @@ TEST(pixels_without_data_have_no_label)
     char *said = expect_success("cd %s && awk 'NR > 1 {n += $4} END {print n}' a/objects.tsv", here("."));
     ck_assert_int_eq(strtol(said, NULL, 10), n_figure);
     free(said);
+    run_here("printf 'image\\tmask\\nhole.tif\\tset/masks/5.png\\n' >few.tsv");
+    expect_output("a: 49 pixels have no label there", "cleave score few.tsv a 2>&1");
     run_here(
         "cp a/hole.tif first.tif && rm -r a/overlays && cleave segment -m m.cleave hole.tif -o a --resume --overlay "
         "&& cmp a/hole.tif first.tif && cleave segment -m m.cleave hole.tif -o c.tif --masks binary");
@@ -194,6 +196,31 @@ TEST(pixels_without_data_have_no_label)
     raster_find_place(&found, here("c.tif"));
     ck_assert(!found.may_lack_data);
     raster_place_release(&found);
+}
+
+/* As `train' takes them: folders of .npy files alone are of images, be they sets or not. */
+TEST(folders_of_arrays_are_images)
+{
+    make_set(here("set"));
+    for (int i = 0; i < N_IMAGES; i++) {
+        struct raster raster;
+        static float values[HEIGHT * WIDTH * N_BANDS];
+        must(raster_open(&raster, here("set/images/%d.tif", i), NULL, err));
+        must(raster_read(values, &raster, &(struct image_part){.width = WIDTH, .height = HEIGHT}, err));
+        raster_close(&raster);
+        FILE *file = fopen(here("set/images/%d.npy", i), "wb");
+        ck_assert_ptr_nonnull(file);
+        fprintf(file, "\x93NUMPY\1%c\x76%c%-117s\n", 0, 0,
+                "{'descr': '<f4', 'fortran_order': False, 'shape': (48, 64, 4), }");
+        ck_assert_uint_eq(fwrite(values, sizeof *values, sizeof values / sizeof *values, file),
+                          sizeof values / sizeof *values);
+        fclose(file);
+    }
+    run_here("rm set/images/*.tif && cleave train set -o m.cleave " QUICK);
+    run_here("cleave segment -m m.cleave set -o a && cleave segment -m m.cleave set/images -o b && cleave segment -m "
+             "m.cleave set/images/*.npy -o c");
+    ck_assert_int_eq(count_files(here("a")), N_IMAGES);
+    run_here("cmp a/images/3.png c/3.png && cmp b/3.png c/3.png");
 }
 
 TEST(several_files_are_bands_of_one_image)
