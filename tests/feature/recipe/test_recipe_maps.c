@@ -221,6 +221,30 @@ TEST(maps_of_two_networks_are_ignored_unless_there_is_nothing_else)
     }
 }
 
+static double ramp(int image, int channel, int pixel, int y)
+{
+    (void)image;
+    (void)channel;
+    (void)y;
+    return pixel % WIDTH;
+}
+
+/* Of squares of 9 pixels: 3 columns apart values differ by 3 of deviations of sqrt(143 / 12), 3 rows apart by nothing,
+ * and there are 9 x 8 of the ones and 12 x 5 of the others. */
+TEST(likeness_is_by_differences_as_far_apart_as_regions)
+{
+    struct clv_set set = {0};
+    struct clv_recipe recipe = recipe_of_maps(CLV_BLOCK_SIZE, 0);
+    recipe.scale = 1;
+    recipe.region_area = 9;
+    recipe.tile_px = 64;
+    make_set(&set, 1, ramp);
+    must(recipe_learn_maps(&recipe, &set, 2, NULL, NULL, err));
+    ck_assert_float_eq_tol(recipe.maps[0].likeness, 1 / (2 * (9 / (143 / 12.0F)) * 72 / 132), 0.01F);
+    clv_recipe_release(&recipe);
+    clv_set_release(&set);
+}
+
 /* Directions near one of three, which are square to each other or as far apart as they can be; or all over. */
 TEST(groups_are_counted_where_they_are_clear)
 {
