@@ -457,11 +457,15 @@ TEST(what_cannot_be_served_is_reported_at_once)
 
 TEST(a_folder_that_may_not_be_written_to_is_refused)
 {
+    const char *other = getuid() == 0 ? "setpriv --reuid 65534 --clear-groups" : ""; /* nothing stops a superuser */
+    char *output = NULL;
+    if (run_command(NULL, "%s timeout 20 cleave --version", other) != 0) {
+        skip("a_folder_that_may_not_be_written_to_is_refused", "nobody but root may run what is in root's own folder");
+        return;
+    }
     make_set();
     run_here("chmod 755 $HERE && chmod 555 %s", folder());
-    char *output = NULL; /* nothing stops a superuser */
-    int is = run_command(&output, "%s timeout 20 cleave label --no-browser %s",
-                         getuid() == 0 ? "setpriv --reuid 65534 --clear-groups" : "", folder());
+    int is = run_command(&output, "%s timeout 20 cleave label --no-browser %s", other, folder());
     ck_assert_msg(is == 73 && strstr(output, "/set: cannot save labels there"), "%d %s", is, output);
     run_here("chmod 755 %s", folder());
     free(output);
