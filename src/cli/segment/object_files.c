@@ -85,7 +85,7 @@ static enum clv_status keep_others(FILE *table, const char *path, struct segment
     TRY(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
     if (status == CLV_OK && size >= head_size && memcmp(bytes, head, head_size) == 0)
         status = copy_others(table, bytes + head_size, run, err);
-    free(head);
+    array_free(head);
     array_free(bytes);
     return status;
 }

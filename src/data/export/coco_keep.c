@@ -73,18 +73,29 @@ static enum clv_status keep_image(struct keeping *self, struct text *images, siz
     return status;
 }
 
+/* What follows the words, which *line is moved behind. */
+static bool take_number(uint64_t *number, const char **line, const char *words)
+{
+    char *end;
+    const char *begin = *line + strlen(words);
+    if (strncmp(*line, words, strlen(words)) != 0)
+        return false;
+    *number = strtoull(begin, &end, 10);
+    *line = end;
+    return end > begin;
+}
+
 static void keep_object(struct text *text, const struct keeping *self, size_t *n_annotations, const char *line)
 {
-    struct kept wanted;
+    struct kept wanted = {0};
     uint64_t id;
-    int n = 0;
-    if (sscanf(line, "{\"id\":%" SCNu64 ",\"image_id\":%" SCNu64 "%n", &id, &wanted.before, &n) != 2 || !n)
+    if (!take_number(&id, &line, "{\"id\":") || !take_number(&wanted.before, &line, ",\"image_id\":"))
         return;
     const struct kept *image = bsearch(&wanted, self->images, self->n, sizeof wanted, compare_kept);
     if (!image)
         return;
     text_printf(text, "%s\n{\"id\":%zu,", *n_annotations ? "," : "", *n_annotations + 1);
-    text_printf(text, "\"image_id\":%" PRIu64 "%s", image->id, line + n);
+    text_printf(text, "\"image_id\":%" PRIu64 "%s", image->id, line);
     ++*n_annotations;
 }
 

@@ -180,11 +180,13 @@ enum {
 int32_t edge_feature_count(const struct clv_recipe *recipe);
 const char *edge_feature_name(const struct clv_recipe *recipe, int32_t index);
 
-/* What differences and lengths are measured by: that of the scene, image by image, or that of a fixed scale. */
+/* What differences and lengths are measured by: that of the scene, image by image, or that of a recipe of a fixed
+ * scale. */
 struct edge_units {
     float likeness; /* squared distances of colours are multiplied by it */
     float side;     /* of a region, about */
 };
+struct edge_units edge_units_fixed(const struct clv_recipe *recipe);
 struct edge_units edge_units_of(const struct clv_adjacency *adjacency, const struct scene *scene,
                                 const struct clv_recipe *recipe);
 

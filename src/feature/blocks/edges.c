@@ -84,11 +84,16 @@ static float contrast_scale(const struct clv_adjacency *adjacency, const struct 
     return sum > 0 ? (float)(adjacency->n_edges / (2 * sum)) : 0;
 }
 
+struct edge_units edge_units_fixed(const struct clv_recipe *recipe)
+{
+    return (struct edge_units){recipe->colour_likeness, sqrtf((float)recipe->region_area)};
+}
+
 struct edge_units edge_units_of(const struct clv_adjacency *adjacency, const struct scene *scene,
                                 const struct clv_recipe *recipe)
 {
     if (recipe->scale > 0)
-        return (struct edge_units){recipe->colour_likeness, sqrtf((float)recipe->region_area)};
+        return edge_units_fixed(recipe);
     return (struct edge_units){contrast_scale(adjacency, scene),
                                sqrtf((float)scene->width * (float)scene->height / (float)scene->n_regions)};
 }

@@ -228,7 +228,7 @@ void tile_edges_fill(float *features, const struct clv_adjacency *edges, const s
     const struct clv_recipe *recipe = at->recipe;
     int32_t n_scales = at->words[0] >= 0 ? recipe->n_scales : 0, p = edge_feature_count(recipe);
     const struct map_pool pooled = {.n_channels = ends->n_channels, .mean = (float *)ends->map_means};
-    const struct edge_units units = edge_units_of(edges, NULL, recipe);
+    const struct edge_units units = edge_units_fixed(recipe);
     if (recipe->n_maps)
         map_edges_fill(features, p, edges, &pooled, recipe, units.side);
     edges_fill(features, p, edges, ends->regions, units,
