@@ -140,8 +140,9 @@ static struct region_map strip_of(int32_t **labels, const struct mosaic *self, i
 {
     *labels = array_alloc((size_t)at.width, (size_t)at.height * sizeof **labels);
     for (int32_t k = 0; *labels && k < at.width * at.height; k++) {
-        size_t x = (size_t)(at.x + k % at.width), y = (size_t)(at.y + k / at.width);
-        (*labels)[k] = self->labels[y * (size_t)self->working->width + x] - self->graph.first_node[patch];
+        int32_t x = at.x + k % at.width, y = at.y + k / at.width;
+        size_t place = (size_t)y * (size_t)self->working->width + (size_t)x;
+        (*labels)[k] = self->labels[place] - self->graph.first_node[patch];
     }
     return (struct region_map){patch, at.x, at.y, at.width, at.height, *labels};
 }

@@ -209,7 +209,7 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
 void raster_tiff_close(struct raster_tiff *self);
 
 /* As raster_read, values `step` from pixel to pixel. */
-enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, const struct image_part *window,
+enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff *self, const struct image_part *at,
                                  struct clv_error *err) CLV_CHECK;
 
 /* What GDAL reads, as TIFFs above; in builds WITH_GDAL=0 nothing is known. Formats that are read here are not GDAL's.

@@ -116,7 +116,7 @@ struct pmap_labelling {
 };
 
 /* The weak examples'. Scales are such that their mean over all examples stays what it was. In parallel. */
-enum clv_status pmap_targets_label(struct pmap_targets *self, const struct pmap_labelling *labelling,
+enum clv_status pmap_targets_label(struct pmap_targets *self, const struct pmap_labelling *by,
                                    struct clv_error *err) CLV_CHECK;
 
 /* Indices into clv_training's parameters. PMAP_JOINT's learner has none from PMAP_DRAWS on. */
