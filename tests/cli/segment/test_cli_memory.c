@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tiffio.h>
 
 #include "image/raster/raster.h"
 #include "support/sample.h"
@@ -82,6 +83,23 @@ TEST(tiles_are_estimated_as_tiles)
     expect_error(71, "(--memory); --max-pixels 1000000 segments it tile by tile",
                  "cleave segment -m m black.tif -o x.tif --memory 90M");
     run_here("cleave segment -m m black.tif -o x.tif --memory 90M --max-pixels 1000000");
+    struct clv_image colours; /* of photographs as they are */
+    must(clv_image_read(&colours, formatted("%s/images/0009.jpg", sample_set()), NULL, err));
+    TIFF *tiff = TIFFOpen(here("colours.tif"), "w");
+    ck_assert_ptr_nonnull(tiff);
+    TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, colours.width);
+    TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, colours.height);
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8);
+    TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, 3);
+    TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_RGB);
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, colours.height);
+    ck_assert_int_ge(TIFFWriteEncodedStrip(tiff, 0, colours.pixels, 3 * colours.width * colours.height), 0);
+    TIFFClose(tiff);
+    clv_image_release(&colours);
+    run_here(
+        "cleave segment -m m colours.tif -o whole.tif && cleave segment -m m colours.tif -o tiles.tif --max-pixels "
+        "999 && cmp whole.tif tiles.tif");
 }
 
 TEST(what_does_not_fit_is_refused_by_name_and_the_rest_goes_on)

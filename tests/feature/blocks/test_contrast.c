@@ -323,3 +323,14 @@ TEST(many_regions_are_measured_against_a_sample_of_them)
     ck_assert_float_gt(f.measures[CONTRAST_BORDER], 0.9f);
     fixture_release(&f);
 }
+
+TEST(measures_are_named_by_what_they_are_of)
+{
+    char name[80];
+    contrast_name(name, sizeof name, 10 * CONTRAST_WORDS - 1);
+    ck_assert_str_eq(name, "colours of border bin 9");
+    contrast_name(name, sizeof name, 10 * CONTRAST_WORDS);
+    ck_assert_str_eq(name, "words of centre, scale 0, bin 0");
+    contrast_name(name, sizeof name, 10 * (CONTRAST_WORDS + 3) + 4);
+    ck_assert_str_eq(name, "words of border, scale 1, bin 4");
+}
