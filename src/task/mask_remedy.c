@@ -135,6 +135,10 @@ static void put_png_command(struct text *text, const char *masks, const struct c
     text_put(text, "; labels are at ");
     for (int k = 0; k < n; k++)
         text_printf(text, "%s%d", !k ? "" : k + 1 < n ? ", " : " and ", levels[k]);
+    if (extension && strchr(extension, '#')) {
+        text_put(text, ": save them so in the program that wrote its pages");
+        return;
+    }
     text_put(text, ", of which this makes PNGs by Python's Pillow: (cd ");
     text_put_word(text, masks);
     text_printf(text,
@@ -158,6 +162,10 @@ static void put_binary_command(struct text *text, const char *masks, const struc
                                const char *only)
 {
     const char *extension = strrchr(item->mask, '.'), *stem = stem_of(masks, item);
+    if (extension && strchr(extension, '#')) {
+        text_put(text, " in the program that wrote its pages, or in Python, page by page");
+        return;
+    }
     text_put(text, " (cd ");
     text_put_word(text, masks);
     text_printf(text,

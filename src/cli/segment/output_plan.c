@@ -274,6 +274,21 @@ static enum clv_status check_tiff(bool *there, const char *path, struct clv_erro
     return status;
 }
 
+/* A file of pages that is there is not another run's. */
+static enum clv_status check_pages(const char *path, size_t n, struct clv_error *err)
+{
+    uint32_t n_pages = 0;
+    enum path_kind kind = PATH_ABSENT;
+    MUST(path_look(&kind, path, err));
+    if (kind == PATH_ABSENT)
+        return CLV_OK;
+    MUST(clv_image_count(&n_pages, path, err));
+    return n_pages >= n ? CLV_OK
+                        : fail(err, CLV_ERR_CREATE,
+                               "%s: has %u page%s, and %zu are to be written: another run's? --overwrite replaces it",
+                               path, n_pages, n_pages == 1 ? "" : "s", n);
+}
+
 static enum clv_status check_existing(struct output_list *list, enum existing existing, struct clv_error *err)
 {
     bool may_replace = existing != EXISTING_REFUSE;
@@ -322,6 +337,7 @@ static enum clv_status output_plan(struct output_list *list, struct segment *sel
     cut_to_shard(&planned, &self->shard);
     TRY(add_outputs(&self->common.outputs, &planned, err));
     TRY(spare_inputs(&self->common.outputs, inputs, err));
+    TRY_IF(self->is_stack && self->existing == EXISTING_RESUME, check_pages(self->file, planned.n, err));
     TRY(check_existing(&planned, self->existing, err));
     DELIVER(list, planned, output_list_release(&planned));
     return status;

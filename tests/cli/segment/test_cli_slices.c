@@ -214,6 +214,11 @@ TEST(pages_of_a_tiff_are_slices_and_so_are_those_of_the_result)
                             set);
     ck_assert_ptr_nonnull(strstr(output, "7 finished before"));
     free(output);
+    write_stack(formatted("%s/short.tif", set), set, "masks", 2);
+    expect_error(73, "short.tif: has 2 pages, and 7 are to be written",
+                 "cd %s && \"$CLEAVE\" segment --sequence --resume -m m.cleave "
+                 "one/images/stack.tif -o short.tif",
+                 set);
     free(expect_success("cd %s && \"$CLEAVE\" segment -q --sequence -m m.cleave one/images/stack.tif -o single && test "
                         "$(ls single/*.png | wc -l) = 7",
                         set));

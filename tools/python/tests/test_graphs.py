@@ -258,3 +258,13 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_draws():
     told = subprocess.run([sys.executable, "-c", INTERRUPTED], check=True, capture_output=True, text=True, timeout=60).stdout
     assert told == "interrupted\n"
+
+
+def test_an_edge_is_there_once(small, learned):
+    graphs, truth = small
+    features, edges, values = graphs[0]
+    twice = [(features, np.vstack([edges, edges[3:4, ::-1]]), np.vstack([values, values[3:4]]))]
+    with pytest.raises(cleave.UsageError, match=r"edge \d+ is \(3, 4\) a second time"):
+        learned.predict(twice)
+    with pytest.raises(cleave.UsageError, match="a second time"):
+        cleave.train_graphs(twice + list(graphs[1:]), truth, **QUICK)

@@ -13,7 +13,7 @@ from ._arrays import Labels, Range, as_array, as_bands, as_box, as_flag, as_imag
 from ._errors import DataError, Error, Path, UsageError, call
 from ._native import ffi, lib
 from ._objects import Objects, objects_of
-from ._pixels import Box, box_cut
+from ._pixels import VOID, Box, box_cut
 from ._problems import Graph, found_in_graphs
 from ._sequence import segment_slices
 from ._work import Progress, Work, call_apart
@@ -237,7 +237,7 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
     """Labels of every pixel, uint8 [height, width]: what `cleave segment` writes.
 
     image       uint8 [height, width, 3]; of a model of bands (train) [height, width, bands] of any numbers; of one with a range of grey
-                integers [height, width], too
+                integers [height, width], too. Pixels whose bands are all NaN or infinite have no data: their label is VOID (255)
     maps        of a model that was learned with maps of networks: {name: array [height, width] or [height, width, channels]}, of
                 any size, stretched over the image; uint8 and uint16 count as fractions of their largest value. channel_axis=0:
                 [channels, height, width]
@@ -282,6 +282,9 @@ def segment(model: Optional[Model], image: npt.NDArray[Any], *, maps: Optional[M
     options.maps = planes
     labels = np.empty((native.height, native.width), np.uint8)
     call_apart(lib.clv_segment, pointer("uint8_t", labels), model._native, native, options, keep=keep)
+    if model._native.recipe.bands.n_bands and np.asarray(image).dtype.kind == "f":
+        known = np.isfinite(image)
+        labels[~(known if known.ndim == 2 else known.any(axis=2))] = VOID
     if box is not None:
         centre_x, centre_y = np.arange(native.width) + 0.5, np.arange(native.height) + 0.5
         labels[~((centre_y >= top) & (centre_y < top + height)), :] = 0

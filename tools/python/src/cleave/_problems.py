@@ -40,6 +40,12 @@ def _as_arrays(name: str, given: Any, pairwise: int, n_features: Optional[int], 
         place = int(np.flatnonzero(is_reversed)[0])
         raise UsageError(f"{name}: edges: edge {place} is {tuple(edges[place].tolist())}; of full tables, which say which label is whose, "
                          "the lower node comes first")
+    edges = np.sort(edges, axis=1)
+    order = np.lexsort((edges[:, 1], edges[:, 0]))
+    again = np.flatnonzero((edges[order[1:]] == edges[order[:-1]]).all(axis=1))
+    if len(again):
+        place = int(order[again[0] + 1])
+        raise UsageError(f"{name}: edges: edge {place} is {tuple(edges[place].tolist())} a second time; each pair of nodes has one edge")
     values, own = np.ones((len(edges), n_edge_features or 1), np.float32), given[2] if len(given) > 2 else None
     if len(edges) and (own is not None or values.shape[1] > 1):
         own = own if np.ndim(own) != 1 else as_array(name, own)[:, None]
@@ -48,7 +54,7 @@ def _as_arrays(name: str, given: Any, pairwise: int, n_features: Optional[int], 
         edge, column = np.argwhere(values < 0)[0]
         raise DataError(f"{name}: edge_features: feature {column} of edge {edge} is {values[edge, column]}; couplings take 0 and above, "
                         "those of train_graphs(pairwise='full') any number")
-    return features, np.sort(edges, axis=1), values
+    return features, edges, values
 
 
 def as_graphs(given: Any, pairwise: int, n_features: Optional[int] = None, n_edge_features: Optional[int] = None) -> List[Arrays]:
