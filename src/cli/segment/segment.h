@@ -323,10 +323,6 @@ double input_maps_memory(const struct input *input, const struct segment_run *ru
 /* work->maps in the order of the model's recipe, NULL if it wants none (item_maps_close), and their means. */
 enum clv_status input_maps_read(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
-/* Waits until as much memory is free as the input may take, which is work->bytes. CLV_ERR_MEMORY: it never is. */
-enum clv_status work_wait(struct work *work, struct job *job, size_t index, size_t number,
-                          struct clv_error *err) CLV_CHECK;
-
 /* A parallel loop whose work is reported in input order. */
 struct threads {
     struct job *job;
