@@ -234,3 +234,17 @@ bool image_is_12_bit(const struct clv_image *image, const char *path, const stru
     clv_image_release(&brighter);
     return differs;
 }
+
+int jpeg_orientation(const char *path, const struct clv_image_limits *limits)
+{
+    struct file_map map;
+    struct clv_error ignored;
+    const struct clv_image_limits resolved = limits_resolved(limits);
+    struct image_head head = {0};
+    if (file_map_open(&map, path, &ignored) != CLV_OK)
+        return 1;
+    const struct image_bytes from = {.bytes = map.bytes, .size = map.size, .page = 1, .limits = &resolved};
+    int orientation = jpeg_size(&head, &from, &ignored) == CLV_OK ? head.orientation : 1;
+    file_map_close(&map);
+    return orientation;
+}

@@ -376,26 +376,11 @@ static int whole_factor(int a, int b)
     return factor > 1 && abs(large - factor * small) < factor ? factor : 0;
 }
 
-/* The EXIF orientation of a JPEG; 1 of other files. */
-static int orientation_of(const char *image, const struct clv_image_limits *limits)
-{
-    struct file_map map;
-    struct clv_error ignored;
-    const struct clv_image_limits resolved = limits_resolved(limits);
-    struct image_head head = {0};
-    if (file_map_open(&map, image, &ignored) != CLV_OK)
-        return 1;
-    const struct image_bytes from = {.bytes = map.bytes, .size = map.size, .page = 1, .limits = &resolved};
-    int orientation = jpeg_size(&head, &from, &ignored) == CLV_OK ? head.orientation : 1;
-    file_map_close(&map);
-    return orientation;
-}
-
 /* A photo that its EXIF turns by its side, and a mask of what is stored; false: none. */
 static bool put_turn(struct text *text, const struct clv_item *item, const struct clv_image_limits *limits)
 {
     static const char *const turns[] = {"5", "4", "6", "2"}; /* Pillow's, of the orientations 5 to 8 */
-    int orientation = orientation_of(item->image, limits);
+    int orientation = jpeg_orientation(item->image, limits);
     char *folder = path_folder(item->mask);
     const char *name = path_name(item->mask);
     text->failed |= !folder;
