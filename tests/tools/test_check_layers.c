@@ -100,16 +100,6 @@ TEST(a_lower_folder_of_a_family_does_not_know_the_upper_one)
     expect_refused("src/middle/part/more.c (middle/part) uses middle/plan.h of middle", "", "");
 }
 
-TEST(a_folder_of_more_than_20_files_is_refused)
-{
-    add_sound_source();
-    for (int i = 1; i < 20; i++)
-        add(formatted("base/file%d.c", i), "");
-    free(check(0));
-    add("base/file20.c", "");
-    expect_refused("src/base holds 21 .c files (at most 20)", "", "");
-}
-
 TEST(a_folder_on_no_floor_is_refused)
 {
     add_sound_source();
