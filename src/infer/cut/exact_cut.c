@@ -10,7 +10,7 @@
  * with what speaks against them, digit by digit.
  *
  * Each maximum flow is by push-relabel (Goldberg & Tarjan 1988), first in, first out, from exact distances. As in
- * cut.h, terminals are no nodes: excess below 0 is a deficit.
+ * cut.h, terminals are no nodes: excess below 0 is a deficit. Before, exact_contract.c makes the problem smaller.
  *
  * Start at exact_cut_solve. */
 #include "infer/cut/exact_cut.h"
@@ -29,8 +29,9 @@
 
 void exact_cut_release(struct exact_cut *self)
 {
-    arrays_free(self->terms, self->edges, self->label, self->arc, self->first, self->slot, self->excess, self->distance,
-                self->current, self->queue, self->count, self->mark);
+    arrays_free(self->terms, self->edges, self->label, self->group, self->next, self->unary, self->size, self->there,
+                self->back, self->arc, self->first, self->slot, self->excess, self->distance, self->current,
+                self->queue, self->count, self->mark);
     *self = (struct exact_cut){0};
 }
 
@@ -40,7 +41,10 @@ int exact_cut_reserve(struct exact_cut *self, int32_t n_nodes, size_t n_terms, s
         {&self->label, sizeof *self->label},       {&self->first, sizeof *self->first},
         {&self->excess, sizeof *self->excess},     {&self->distance, sizeof *self->distance},
         {&self->current, sizeof *self->current},   {&self->queue, sizeof *self->queue},
-        {&self->count, sizeof *self->count},       {&self->mark, sizeof *self->mark}};
+        {&self->count, sizeof *self->count},       {&self->mark, sizeof *self->mark},
+        {&self->group, sizeof *self->group},       {&self->next, sizeof *self->next},
+        {&self->unary, sizeof *self->unary},       {&self->size, sizeof *self->size},
+        {&self->there, sizeof *self->there},       {&self->back, sizeof *self->back}};
     const struct array_part by_term[] = {{&self->terms, sizeof *self->terms}};
     const struct array_part by_edge[] = {{&self->edges, sizeof *self->edges},
                                          {&self->slot, sizeof *self->slot},
@@ -105,29 +109,61 @@ static void rest_count(struct rest *rest, double value, int unit)
     rest->top = top > rest->top ? top : rest->top;
 }
 
+/* What an edge adds to the unary of the end that is kept where the other one has a certain label; *node: that end. */
+static double folded(const struct exact_cut *self, size_t e, int32_t *node)
+{
+    struct exact_edge edge = self->edges[e];
+    int32_t a = self->group[edge.from], b = self->group[edge.to];
+    *node = a >= 0 ? a : b;
+    if (a >= 0)
+        return ~b ? edge.back : -edge.there;
+    return ~a ? edge.there : -edge.back;
+}
+
+/* Whether one end of an edge is kept and the other one has a certain label. */
+static bool is_folded(const struct exact_cut *self, size_t e)
+{
+    return (self->group[self->edges[e].from] < 0) != (self->group[self->edges[e].to] < 0);
+}
+
 static struct rest rest_below(const struct exact_cut *self, int unit)
 {
     struct rest rest = {INT_MIN, 0};
+    int32_t node;
     for (size_t t = 0; t < self->n_terms; t++)
-        rest_count(&rest, self->terms[t].value, unit);
-    for (size_t e = 0; e < self->n_edges; e++) {
-        rest_count(&rest, self->edges[e].there, unit);
-        rest_count(&rest, self->edges[e].back, unit);
-    }
+        if (self->group[self->terms[t].node] >= 0)
+            rest_count(&rest, self->terms[t].value, unit);
+    for (size_t e = 0; e < self->n_edges; e++)
+        if (self->slot[e] >= 0) {
+            rest_count(&rest, self->edges[e].there, unit);
+            rest_count(&rest, self->edges[e].back, unit);
+        } else if (is_folded(self, e)) {
+            rest_count(&rest, folded(self, e, &node), unit);
+        }
     return rest;
+}
+
+static void add_signed(struct exact_cut *self, int32_t node, double value, int width)
+{
+    int64_t digits = digits_between(value, self->unit, width);
+    self->excess[node] += value > 0 ? digits : -digits;
 }
 
 static void add_digits(struct exact_cut *self, int width)
 {
-    for (size_t t = 0; t < self->n_terms; t++) {
-        int64_t digits = digits_between(self->terms[t].value, self->unit, width);
-        self->excess[self->terms[t].node] += self->terms[t].value > 0 ? digits : -digits;
-    }
-    for (size_t e = 0; e < self->n_edges; e++) {
-        struct exact_arc *there = &self->arc[self->slot[e]];
-        there->residual += digits_between(self->edges[e].there, self->unit, width);
-        self->arc[there->reverse].residual += digits_between(self->edges[e].back, self->unit, width);
-    }
+    int32_t node;
+    for (size_t t = 0; t < self->n_terms; t++)
+        if (self->group[self->terms[t].node] >= 0)
+            add_signed(self, self->group[self->terms[t].node], self->terms[t].value, width);
+    for (size_t e = 0; e < self->n_edges; e++)
+        if (self->slot[e] >= 0) {
+            struct exact_arc *there = &self->arc[self->slot[e]];
+            there->residual += digits_between(self->edges[e].there, self->unit, width);
+            self->arc[there->reverse].residual += digits_between(self->edges[e].back, self->unit, width);
+        } else if (is_folded(self, e)) {
+            double value = folded(self, e, &node);
+            add_signed(self, node, value, width);
+        }
 }
 
 /* `amount` in units that are 2^gap times as fine, at most `most`. */
@@ -142,18 +178,18 @@ static int refine_unit(struct exact_cut *self, struct rest rest)
 {
     int gap = self->unit - rest.top;
     int64_t most = rest.n + 1, total = rest.n;
-    for (int32_t i = 0; i < self->n_nodes; i++) {
+    for (int32_t i = 0; i < self->n_kept; i++) {
         int64_t excess = self->excess[i];
         self->excess[i] = excess < 0 ? -finer(-excess, gap, most) : finer(excess, gap, most);
         total += excess > 0 ? self->excess[i] : 0;
     }
-    for (size_t k = 0; k < 2 * self->n_edges; k++)
+    for (int32_t k = 0; k < self->first[self->n_kept]; k++)
         self->arc[k].residual = finer(self->arc[k].residual, gap, most);
     int width = TOTAL - bits_of((uint64_t)(total > 4 * most ? total : 4 * most));
     width = width > WIDEST ? WIDEST : width;
-    for (int32_t i = 0; i < self->n_nodes; i++)
+    for (int32_t i = 0; i < self->n_kept; i++)
         self->excess[i] *= (int64_t)1 << width;
-    for (size_t k = 0; k < 2 * self->n_edges; k++)
+    for (int32_t k = 0; k < self->first[self->n_kept]; k++)
         self->arc[k].residual *= (int64_t)1 << width;
     self->unit = rest.top - width;
     return width;
@@ -161,21 +197,33 @@ static int refine_unit(struct exact_cut *self, struct rest rest)
 
 /* The graph. */
 
+static bool is_kept(const struct exact_cut *self, size_t e)
+{
+    int32_t a = self->group[self->edges[e].from], b = self->group[self->edges[e].to];
+    return a >= 0 && b >= 0 && a != b;
+}
+
 static void build(struct exact_cut *self)
 {
     int32_t *first = self->first, *end = self->current;
-    memset(first, 0, ((size_t)self->n_nodes + 1) * sizeof *first);
+    memset(first, 0, ((size_t)self->n_kept + 1) * sizeof *first);
     for (size_t e = 0; e < self->n_edges; e++) {
-        first[self->edges[e].from + 1]++;
-        first[self->edges[e].to + 1]++;
+        if (!is_kept(self, e))
+            continue;
+        first[self->group[self->edges[e].from] + 1]++;
+        first[self->group[self->edges[e].to] + 1]++;
     }
-    for (int32_t i = 0; i < self->n_nodes; i++) {
+    for (int32_t i = 0; i < self->n_kept; i++) {
         end[i] = first[i];
         first[i + 1] += first[i];
         self->excess[i] = 0;
     }
     for (size_t e = 0; e < self->n_edges; e++) {
-        int32_t a = self->edges[e].from, b = self->edges[e].to, there = end[a]++, back = end[b]++;
+        self->slot[e] = -1;
+        if (!is_kept(self, e))
+            continue;
+        int32_t a = self->group[self->edges[e].from], b = self->group[self->edges[e].to];
+        int32_t there = end[a]++, back = end[b]++;
         self->slot[e] = there;
         self->arc[there] = (struct exact_arc){.head = b, .reverse = back};
         self->arc[back] = (struct exact_arc){.head = a, .reverse = there};
@@ -185,7 +233,7 @@ static void build(struct exact_cut *self)
 /* Exact distances to the nearest deficit, breadth-first; the queue is empty of active nodes meanwhile. */
 static void measure(struct exact_cut *self)
 {
-    int32_t n = self->n_nodes, tail = 0;
+    int32_t n = self->n_kept, tail = 0;
     memset(self->count, 0, ((size_t)n + 1) * sizeof *self->count);
     for (int32_t i = 0; i < n; i++) {
         self->distance[i] = self->excess[i] < 0 ? 0 : FAR;
@@ -216,16 +264,16 @@ static inline void activate(struct exact_cut *self, struct ring *ring, int32_t i
 {
     if (self->mark[i])
         return;
-    int32_t at = ring->head + ring->n - self->n_nodes;
+    int32_t at = ring->head + ring->n - self->n_kept;
     self->mark[i] = 1;
-    self->queue[at < 0 ? at + self->n_nodes : at] = i;
+    self->queue[at < 0 ? at + self->n_kept : at] = i;
     ring->n++;
 }
 
 static inline int32_t take_active(struct exact_cut *self, struct ring *ring)
 {
     int32_t i = self->queue[ring->head];
-    ring->head = ring->head + 1 < self->n_nodes ? ring->head + 1 : 0;
+    ring->head = ring->head + 1 < self->n_kept ? ring->head + 1 : 0;
     ring->n--;
     self->mark[i] = 0;
     return i;
@@ -239,7 +287,7 @@ static int64_t relabel(struct exact_cut *self, int32_t i)
     for (int32_t k = self->first[i]; k < self->first[i + 1]; k++)
         if (self->arc[k].residual && self->distance[self->arc[k].head] < nearest)
             nearest = self->distance[self->arc[k].head];
-    nearest = nearest < self->n_nodes - 1 ? nearest + 1 : FAR;
+    nearest = nearest < self->n_kept - 1 ? nearest + 1 : FAR;
     self->distance[i] = nearest;
     self->current[i] = self->first[i];
     self->count[before]--;
@@ -248,12 +296,12 @@ static int64_t relabel(struct exact_cut *self, int32_t i)
     int64_t work = self->first[i + 1] - self->first[i] + 12;
     if (self->count[before])
         return work;
-    for (int32_t j = 0; j < self->n_nodes; j++)
+    for (int32_t j = 0; j < self->n_kept; j++)
         if (self->distance[j] > before && self->distance[j] < FAR) {
             self->count[self->distance[j]]--;
             self->distance[j] = FAR;
         }
-    return work + self->n_nodes;
+    return work + self->n_kept;
 }
 
 static int64_t discharge(struct exact_cut *self, struct ring *ring, int32_t i)
@@ -284,15 +332,15 @@ static int64_t discharge(struct exact_cut *self, struct ring *ring, int32_t i)
 /* Until no excess can get to a deficit. */
 static void push(struct exact_cut *self)
 {
-    int64_t budget = 6 * (int64_t)self->n_nodes + 2 * (int64_t)self->n_edges, work;
-    memset(self->mark, 0, (size_t)self->n_nodes);
+    int64_t budget = 6 * (int64_t)self->n_kept + self->first[self->n_kept], work;
+    memset(self->mark, 0, (size_t)self->n_kept);
     struct ring ring;
     do {
         work = 0;
         measure(self);
-        memset(self->mark, 0, (size_t)self->n_nodes);
+        memset(self->mark, 0, (size_t)self->n_kept);
         ring = (struct ring){0, 0};
-        for (int32_t i = 0; i < self->n_nodes; i++)
+        for (int32_t i = 0; i < self->n_kept; i++)
             if (self->excess[i] > 0 && self->distance[i] < FAR)
                 activate(self, &ring, i);
         while (ring.n && work <= budget)
@@ -304,7 +352,7 @@ static void push(struct exact_cut *self)
 static void read_labels(struct exact_cut *self)
 {
     int32_t tail = 0;
-    for (int32_t i = 0; i < self->n_nodes; i++) {
+    for (int32_t i = 0; i < self->n_kept; i++) {
         self->label[i] = self->excess[i] > 0;
         if (self->label[i])
             self->queue[tail++] = i;
@@ -323,8 +371,9 @@ static void read_labels(struct exact_cut *self)
 
 void exact_cut_solve(struct exact_cut *self)
 {
-    struct rest rest = rest_below(self, DBL_MAX_EXP);
+    exact_cut_contract(self);
     build(self);
+    struct rest rest = rest_below(self, DBL_MAX_EXP);
     self->unit = rest.top;
     while (rest.n) {
         add_digits(self, refine_unit(self, rest));
@@ -332,6 +381,8 @@ void exact_cut_solve(struct exact_cut *self)
         rest = rest_below(self, self->unit);
     }
     read_labels(self);
+    for (int32_t i = self->n_nodes - 1; i >= 0; i--) /* group[i] is at most i */
+        self->label[i] = self->group[i] < 0 ? (uint8_t)~self->group[i] : self->label[self->group[i]];
 }
 
 /* Fields. */
@@ -352,12 +403,11 @@ static void add_terms(struct exact_cut *self, int32_t node, struct exact_sum sum
     exact_cut_add_term(self, node, sign * sum.low);
 }
 
-/* A loss that is not negative, as losses none of whose parts are. */
-static void add_loss(struct exact_cut *self, int32_t from, int32_t to, struct exact_sum loss)
+/* A sum that is not negative as one whose parts are not. */
+static struct exact_sum positive(struct exact_sum sum)
 {
-    double high = loss.low < 0 ? nextafter(loss.high, 0) : loss.high, low = (loss.high - high) + loss.low;
-    exact_cut_add_edge(self, from, to, high, 0);
-    exact_cut_add_edge(self, from, to, low > 0 ? low : 0, 0);
+    double high = sum.low < 0 ? nextafter(sum.high, 0) : sum.high, low = (sum.high - high) + sum.low;
+    return (struct exact_sum){high, low > 0 ? low : 0};
 }
 
 /* With S = P11 - P00, L10 = P00 + P11 - 2 P10 and L01 = P00 + P11 - 2 P01, 2 P[y_a][y_b] is, up to 2 P00,
@@ -381,8 +431,10 @@ static void add_table(struct exact_cut *self, int32_t a, int32_t b, const double
         first = sign < 0 ? (struct exact_sum){0, 0} : loss;
         second = sign < 0 ? loss : (struct exact_sum){0, 0};
     }
-    add_loss(self, a, b, first);
-    add_loss(self, b, a, second);
+    first = positive(first);
+    second = positive(second);
+    exact_cut_add_edge(self, a, b, first.high, second.high);
+    exact_cut_add_edge(self, a, b, first.low, second.low);
 }
 
 int exact_cut_take_field(struct exact_cut *self, const struct clv_field *field)
@@ -391,7 +443,7 @@ int exact_cut_take_field(struct exact_cut *self, const struct clv_field *field)
     size_t n_nodes = (size_t)field->n_nodes, n_edges = (size_t)field->n_edges;
     double scale = exact_cut_scale(field);
     if (exact_cut_reserve(self, field->n_nodes, 2 * n_nodes + (is_full ? 8 * n_edges : 0),
-                          is_full ? 4 * n_edges : n_edges))
+                          is_full ? 2 * n_edges : n_edges))
         return -1;
     for (int32_t i = 0; i < field->n_nodes; i++)
         exact_cut_add_term(self, i, scale * field->unary[i]);

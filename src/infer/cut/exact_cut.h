@@ -29,7 +29,12 @@ struct exact_edge {
 
 struct exact_arc {
     int64_t residual;
-    int32_t head, reverse;
+    union {
+        struct {
+            int32_t head, reverse;
+        };
+        int32_t edge; /* while it is contracted; ~: its `to` is here */
+    };
 };
 
 struct exact_cut {
@@ -38,16 +43,20 @@ struct exact_cut {
     struct exact_term *terms;
     struct exact_edge *edges;
     uint8_t *label; /* [n_nodes] the labelling of most score, of several the one with the fewest 1s */
-    /* The rest is the solver's. */
+    /* The rest is the solver's. Contraction keeps n_kept nodes. */
+    int32_t n_kept;
+    int32_t *group; /* [n_nodes] the node that is kept for it, or ~label: it is certain */
+    int32_t *next;  /* [n_nodes] of those that have become one, a ring */
+    double *unary, *size, *there, *back;
     struct exact_arc *arc;
-    int32_t *first;    /* [n_nodes + 1] of a node's arcs */
-    int32_t *slot;     /* [n_edges] the arc there; its reverse is the arc back */
-    int64_t *excess;   /* [n_nodes] in units of 2^unit */
-    int32_t *distance; /* [n_nodes] at most the arcs to the nearest deficit */
-    int32_t *current;  /* [n_nodes] the arc to look at next */
-    int32_t *queue;    /* [n_nodes] a ring of active nodes; breadth-first lists */
-    int32_t *count;    /* [n_nodes + 1] nodes at a distance */
-    uint8_t *mark;     /* [n_nodes] is in the ring; of a clamp: has changed */
+    int32_t *first;    /* [n_kept + 1] of a node's arcs */
+    int32_t *slot;     /* [n_edges] the arc there; its reverse is the arc back; -1: contraction has left none */
+    int64_t *excess;   /* [n_kept] in units of 2^unit */
+    int32_t *distance; /* [n_kept] at most the arcs to the nearest deficit */
+    int32_t *current;  /* [n_kept] the arc to look at next */
+    int32_t *queue;    /* [n_kept] a ring of active nodes; breadth-first lists */
+    int32_t *count;    /* [n_kept + 1] nodes at a distance */
+    uint8_t *mark;     /* [n_kept] is in the ring; of a clamp: [n_nodes] has changed */
     int unit;
     size_t node_capacity, term_capacity, edge_capacity;
 };
@@ -72,6 +81,10 @@ static inline void exact_cut_add_edge(struct exact_cut *self, int32_t from, int3
 
 /* What is in place. Asks for no memory. */
 void exact_cut_solve(struct exact_cut *self);
+
+/* Finds nodes whose labels are certain and nodes that have one label: group[] and n_kept. O((n_nodes + n_edges) rounds),
+ * few of them. */
+void exact_cut_contract(struct exact_cut *self);
 
 /* The problem of a field of two labels that capacities_set has not refused; scores of tables are doubled, so that
  * halves are exact (exact_cut_scale). There is space for another term a node. Returns -1 when out of memory. */
