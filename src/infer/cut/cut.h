@@ -184,7 +184,7 @@ enum clv_status capacities_set(struct capacities *capacities, const struct clv_f
 bool capacities_suffice(const struct capacities *capacities, const struct clv_field *field, double size);
 
 /* About the sum of the sizes of values, without those above a gap: 256 times as large as the values below it, which are
- * a quarter of those that are not 0 or more. *n_counted are the values below it. No value counts for more than
+ * one in 32 of those that are not 0 or more. *n_counted are the values below it. No value counts for more than
  * `limit`. */
 double size_of_ordinary(size_t *n_counted, const double *value, size_t n, double limit);
 

@@ -9,7 +9,7 @@
 
 #define FEW_TERMINALS 8
 #define SMALL_CORE    1024
-#define FEWEST_UNITS  0x1p12 /* that a node's unary has on average, whatever the scores' scale */
+#define FEWEST_UNITS  0x1p8  /* that a node's unary has on average, whatever the scores' scale */
 
 void maxflow_init(struct maxflow *graph)
 {
@@ -333,7 +333,7 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
 }
 
 /* Sizes by powers of two: the last bin has the largest, bin 0 all that are smaller than those of bin 1. */
-enum { BINS = 64, GAP = 8 };
+enum { BINS = 64, GAP = 8, MOST_SEEDS = 32 };
 
 static int exponent_of(double value)
 {
@@ -354,7 +354,7 @@ double size_of_ordinary(size_t *n_counted, const double *value, size_t n, double
         n_sized += value[i] != 0;
     }
     n_found = count[0];
-    for (int bin = 1; bin < BINS && !(n_empty >= GAP && 4 * n_found >= n_sized); bin++) {
+    for (int bin = 1; bin < BINS && !(n_empty >= GAP && n_found && MOST_SEEDS * n_found >= n_sized); bin++) {
         n_found += count[bin];
         n_empty = count[bin] ? 0 : n_empty + 1;
         sum += (double)count[bin] * ldexp(1.5, bin + lowest - 1023);
