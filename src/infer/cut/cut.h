@@ -183,6 +183,8 @@ enum clv_status capacities_set(struct capacities *capacities, const struct clv_f
  * exact_cut.h is for these. `size` stands for the sum, below 0: the field's own. O(n_nodes). */
 bool capacities_suffice(const struct capacities *capacities, const struct clv_field *field, double size);
 
+double capacities_error(size_t n_nodes, size_t n_edges);
+
 /* About the sum of the sizes of values, without those above a gap: 256 times as large as the values below it, which are
  * one in 32 of those that are not 0 or more. *n_counted are the values below it. No value counts for more than
  * `limit`. */

@@ -58,7 +58,7 @@ static bool fill_batch(struct batch *batch, int32_t *capacity, double *unary, co
     frexp(largest, &exponent);
     double scale = ldexp(1, 29 - exponent < 1000 ? 29 - exponent : 1000);
     const double *own = field->form == CLV_PAIRWISE_FULL ? capacities->lone : field->unary;
-    double size = (double)n + size_of_ordinary(&n_counted, own, n, limit), error = (double)(n + m) / 2 / scale;
+    double size = (double)n + size_of_ordinary(&n_counted, own, n, limit), error = capacities_error(n, m) / scale;
     for (size_t e = 0; e < m; e++)
         capacity[e] = (int32_t)rint(coupling[e] * scale);
     for (size_t i = 0; i < n; i++)
