@@ -23,12 +23,12 @@ struct rectangle {
 
 struct cutting {
     const struct pixel_energy *energy;
-    double largest_unary, largest_coupling; /* of struct grid_rows */
-    uint8_t *known;                         /* [height][width] labels; GRID_UNDECIDED: none yet */
-    size_t n_open;                          /* of which there are so many */
-    float *row[5];                          /* of a window: unary, couplings */
-    uint8_t *labels;                        /* of a window */
-    struct rectangle in;                    /* the window in work */
+    struct grid_scale scale; /* of struct grid_rows */
+    uint8_t *known;          /* [height][width] labels; GRID_UNDECIDED: none yet */
+    size_t n_open;           /* of which there are so many */
+    float *row[5];           /* of a window: unary, couplings */
+    uint8_t *labels;         /* of a window */
+    struct rectangle in;     /* the window in work */
 };
 
 static void release(struct cutting *self)
@@ -62,7 +62,7 @@ int64_t pixel_cut_window(int32_t width, int32_t height, int64_t whole)
 static enum clv_status init(struct cutting *self, int64_t whole, struct clv_error *err)
 {
     int32_t width = self->energy->width, height = self->energy->height;
-    float largest[5] = {0};
+    struct grid_sizes sizes = {0};
     self->labels = array_alloc((size_t)pixel_cut_window(width, height, whole), 1);
     bool is_short = !self->labels;
     for (int k = 0; k < 5; k++)
@@ -72,11 +72,11 @@ static enum clv_status init(struct cutting *self, int64_t whole, struct clv_erro
     memset(self->known, GRID_UNDECIDED, self->n_open);
     for (int32_t y = 0; y < height; y++) {
         self->energy->row(self->energy->context, self->row[0], self->row + 1, 0, y, width);
-        for (int k = 0; k < 5; k++)
-            largest[k] = fmaxf(largest[k], largest_of(self->row[k], width));
+        grid_sizes_add(&sizes, self->row[0], width);
+        for (int k = 1; k < 5; k++)
+            sizes.coupling = fmaxf(sizes.coupling, largest_of(self->row[k], width));
     }
-    self->largest_unary = largest[0];
-    self->largest_coupling = fmaxf(fmaxf(largest[1], largest[2]), fmaxf(largest[3], largest[4]));
+    self->scale = grid_scale_of(&sizes);
     return CLV_OK;
 }
 
@@ -140,8 +140,7 @@ static enum clv_status solve(struct cutting *self, bool *is_certain, struct rect
     const struct grid_rows grid = {.width = in.right - in.left,
                                    .height = in.bottom - in.top,
                                    .n_neighbours = 8,
-                                   .largest_unary = self->largest_unary,
-                                   .largest_coupling = self->largest_coupling,
+                                   .scale = self->scale,
                                    .row = window_row,
                                    .context = self};
     return grid_rows_map(self->labels, &grid, err);

@@ -89,6 +89,30 @@ TEST(parts_make_the_labels_of_the_whole_wherever_they_decide)
     ck_assert_int_gt(n_some, 5);
 }
 
+/* Fixed pixels around a window pull by hard couplings, too, and windows agree on how they round. */
+TEST(parts_make_the_labels_of_the_whole_beside_hard_couplings)
+{
+    static struct field field;
+    static uint8_t whole[MAX_PIXELS], parts[MAX_PIXELS];
+    for (uint64_t t = 0; t < 30; t++) {
+        draw(&field, 500 + t, 1 + (uint32_t)(t % 3));
+        for (int32_t p = 0; p < field.width * field.height; p++)
+            for (int k = 0; k < 4; k++)
+                field.coupling[k][p] *= rng_below(3, 1, t << 20 | (uint64_t)(4 * p + k), 6) ? 0.5F : 1e10F;
+        struct pixel_energy energy = {field.width, field.height, field_row, &field};
+        size_t n_open, n_other = 0;
+        must(pixel_cut(whole, &n_open, &energy, NULL, MAX_PIXELS, err));
+        must(pixel_cut(parts, &n_open, &energy, NULL, 0, err));
+        bool is_mixed = false;
+        for (int32_t p = 0; p < field.width * field.height; p++) {
+            n_other += parts[p] != whole[p];
+            is_mixed |= whole[p] != whole[0];
+        }
+        ck_assert_uint_le(n_other, n_open);
+        ck_assert(is_mixed);
+    }
+}
+
 /* Whether other labels of a window, those around it fixed, have a higher score. */
 static bool is_improvable(const struct field *self, const uint8_t *labels, int left, int top, int right, int bottom)
 {

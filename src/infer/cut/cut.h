@@ -149,8 +149,11 @@ struct capacities {
     int32_t *terminal;            /* [n_nodes], within +-MAXFLOW_LIMIT */
     int32_t *capacity;            /* [n_edges], 0..MAXFLOW_LIMIT */
     int exponent, slack_exponent; /* the latter: had no unary been clipped; a bound from above all the same */
+    double largest;               /* size of a unary, of full tables of `lone` */
     double limit;                 /* what unaries are clipped to, INFINITY: none is */
     double *unary, *coupling;     /* of full tables, reparametrised; unaries also where some are clipped */
+    double *lone;                 /* [n_nodes] of full tables: what nodes score that no edge can take back */
+    int64_t *sum;                 /* [n_nodes] space for capacities_tighten */
     size_t node_capacity, edge_capacity;
 };
 
@@ -171,6 +174,25 @@ static inline double capacities_clipped(const struct capacities *capacities, int
  * couplings, tables that are not supermodular, edges without two different ends in range. */
 enum clv_status capacities_set(struct capacities *capacities, const struct clv_field *field,
                                struct clv_error *err) CLV_CHECK;
+
+#define CUT_TOLERANCE 1e-6 /* of the sum of |unary| */
+
+/* Whether rounding has kept what decides: the labelling that the whole numbers prefer scores less than the best one by
+ * at most 1e-6 (1 + the sum of |unary|), in which nodes do not count that are as far above the others as seeds, and
+ * scores have digits however small all of them are. Hard couplings beside ordinary unaries take their digits;
+ * exact_cut.h is for these. `size` stands for the sum, below 0: the field's own. O(n_nodes). */
+bool capacities_suffice(const struct capacities *capacities, const struct clv_field *field, double size);
+
+double capacities_error(size_t n_nodes, size_t n_edges);
+
+/* About the sum of the sizes of values, without those above a gap: 256 times as large as the values below it, which are
+ * one in 32 of those that are not 0 or more. *n_counted are the values below it. No value counts for more than
+ * `limit`. */
+double size_of_ordinary(size_t *n_counted, const double *value, size_t n, double limit);
+
+/* Clips unaries that decide their nodes all the same, so that they take no digits from the others. Returns whether
+ * capacities have changed. O(n_nodes + n_edges). */
+bool capacities_tighten(struct capacities *capacities, const struct clv_field *field);
 
 /* Only keeps a copy of the unaries of a field with two labels. */
 enum clv_status capacities_keep_unary(struct capacities *capacities, const struct clv_field *field,

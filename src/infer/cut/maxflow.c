@@ -9,6 +9,7 @@
 
 #define FEW_TERMINALS 8
 #define SMALL_CORE    1024
+#define FEWEST_UNITS  0x1p8  /* that a node's unary has on average, whatever the scores' scale */
 
 void maxflow_init(struct maxflow *graph)
 {
@@ -162,15 +163,19 @@ void capacities_init(struct capacities *capacities)
 
 void capacities_release(struct capacities *capacities)
 {
-    arrays_free(capacities->terminal, capacities->capacity, capacities->unary, capacities->coupling);
+    arrays_free(capacities->terminal, capacities->capacity, capacities->unary, capacities->coupling, capacities->lone,
+                capacities->sum);
     capacities_init(capacities);
 }
 
 static enum clv_status reserve_capacities(struct capacities *c, size_t n_nodes, size_t n_edges, struct clv_error *err)
 {
-    const struct array_part by_node[] = {{&c->terminal, sizeof *c->terminal}, {&c->unary, sizeof *c->unary}};
+    const struct array_part by_node[] = {{&c->terminal, sizeof *c->terminal},
+                                         {&c->unary, sizeof *c->unary},
+                                         {&c->lone, sizeof *c->lone},
+                                         {&c->sum, sizeof *c->sum}};
     const struct array_part by_edge[] = {{&c->capacity, sizeof *c->capacity}, {&c->coupling, sizeof *c->coupling}};
-    MUST_IF(array_reserve_all(by_node, 2, &c->node_capacity, n_nodes + 1) ||
+    MUST_IF(array_reserve_all(by_node, 4, &c->node_capacity, n_nodes + 1) ||
                 array_reserve_all(by_edge, 2, &c->edge_capacity, n_edges + 1),
             fail_memory(err));
     return CLV_OK;
@@ -185,11 +190,14 @@ enum clv_status capacities_keep_unary(struct capacities *c, const struct clv_fie
 }
 
 /* With D = P11 + P00 - P01 - P10 >= 0, P[y_a][y_b] is, up to P00,
- *   y_a (P10 - P00 + P11 - P01) / 2 + y_b (P01 - P00 + P11 - P10) / 2 - D/2 [y_a != y_b]. */
+ *   y_a (P10 - P00 + P11 - P01) / 2 + y_b (P01 - P00 + P11 - P10) / 2 - D/2 [y_a != y_b].
+ * With different losses of labels 1 0 and 0 1, (P00 + P11) / 2 - P10 and (P00 + P11) / 2 - P01, it is
+ *   (y_a + y_b) (P11 - P00) / 2 less the losses,
+ * and only as much of the unaries is the nodes' own, unless a loss is below 0, whose size is then theirs, too. */
 static enum clv_status reparametrise(struct capacities *c, const struct clv_field *field, struct clv_error *err)
 {
     for (int32_t i = 0; i < field->n_nodes; i++)
-        c->unary[i] = field->unary[i];
+        c->unary[i] = c->lone[i] = field->unary[i];
     for (int32_t e = 0; e < field->n_edges; e++) {
         const double *table = clv_field_table(field, e);
         double p00 = table[0], p01 = table[1], p10 = table[2], p11 = table[3];
@@ -201,17 +209,22 @@ static enum clv_status reparametrise(struct capacities *c, const struct clv_fiel
         c->coupling[e] = d > 0 ? 2 * d : 0;
         c->unary[field->edges[e][0]] += (p10 / 2 - p00 / 2) + (p11 / 2 - p01 / 2);
         c->unary[field->edges[e][1]] += (p01 / 2 - p00 / 2) + (p11 / 2 - p10 / 2);
+        double alike = p00 / 2 + p11 / 2, gain = p10 > alike ? p10 - alike : 0, back = p01 > alike ? p01 - alike : 0;
+        c->lone[field->edges[e][0]] += (p11 / 2 - p00 / 2) + gain - back;
+        c->lone[field->edges[e][1]] += (p11 / 2 - p00 / 2) - gain + back;
     }
     return CLV_OK;
 }
 
-/* The largest k <= 1000 such that largest x 2^k still rounds to MAXFLOW_LIMIT = 2^30 - 1 or less. */
+#define MAX_EXPONENT 1000 /* 2^1024 would not be a number */
+
+/* The largest k <= MAX_EXPONENT such that largest x 2^k still rounds to MAXFLOW_LIMIT = 2^30 - 1 or less. */
 static int grid_exponent(double largest)
 {
     int exponent;
     double fraction = frexp(largest, &exponent); /* in [1/2, 1), or 0 */
     int k = 30 - exponent - (rint(ldexp(fraction, 30)) > MAXFLOW_LIMIT);
-    return largest == 0 ? 0 : k > 1000 ? 1000 : k;
+    return largest == 0 ? 0 : k > MAX_EXPONENT ? MAX_EXPONENT : k;
 }
 
 /* Eight at a time, which need not wait for one another. */
@@ -278,6 +291,17 @@ static enum clv_status find_limit(struct capacities *c, const struct clv_field *
     return CLV_OK;
 }
 
+/* By c->exponent and c->limit. */
+static void round_terms(struct capacities *c, const double *unary, const double *coupling,
+                        const struct clv_field *field)
+{
+    double scale = ldexp(1, c->exponent);
+    round_all(c->terminal, unary, (size_t)field->n_nodes, scale);
+    for (int32_t i = 0; i < field->n_nodes && !isinf(c->limit); i++)
+        c->terminal[i] = (int32_t)rint(unary_clip(unary[i], c->limit) * scale);
+    round_all(c->capacity, coupling, field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges, scale);
+}
+
 enum clv_status capacities_set(struct capacities *c, const struct clv_field *field, struct clv_error *err)
 {
     size_t n_nodes = (size_t)field->n_nodes, n_edges = field->form == CLV_PAIRWISE_NONE ? 0 : (size_t)field->n_edges;
@@ -301,12 +325,124 @@ enum clv_status capacities_set(struct capacities *c, const struct clv_field *fie
         status = find_limit(c, field, unary, coupling, err);
     if (status)
         return status;
+    c->largest = field->form == CLV_PAIRWISE_FULL ? largest_size(c->lone, n_nodes) : largest_unary;
     c->slack_exponent = grid_exponent(fmax(largest_unary, largest_coupling));
     c->exponent = grid_exponent(fmax(fmin(largest_unary, c->limit), largest_coupling));
-    double scale = ldexp(1, c->exponent);
-    round_all(c->terminal, unary, n_nodes, scale);
-    for (size_t i = 0; i < n_nodes && !isinf(c->limit); i++)
-        c->terminal[i] = (int32_t)rint(unary_clip(unary[i], c->limit) * scale);
-    round_all(c->capacity, coupling, n_edges, scale);
+    round_terms(c, unary, coupling, field);
     return CLV_OK;
+}
+
+/* Sizes by powers of two: the last bin has the largest, bin 0 all that are smaller than those of bin 1. */
+enum { BINS = 64, GAP = 8, MOST_SEEDS = 32 };
+
+static int exponent_of(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (int)(bits >> 52 & 0x7ff);
+}
+
+/* Where hardly any values are so small that a gap could lie above them, all count. Returns whether this is so. */
+static bool add_alike(double *sum, size_t *n_counted, const double *value, size_t n, double largest)
+{
+    double few = ldexp(largest, 1 - GAP), sums[8] = {0}, n_small[8] = {0}, n_zeros[8] = {0};
+    for (size_t i = 0; i < n / 8 * 8; i += 8)
+        for (size_t j = 0; j < 8; j++) {
+            double size = fabs(value[i + j]);
+            sums[j] += size < largest ? size : largest;
+            n_small[j] += size < few ? 1.0 : 0.0;
+            n_zeros[j] += size == 0 ? 1.0 : 0.0;
+        }
+    for (size_t i = n / 8 * 8; i < n; i++) {
+        sums[0] += fmin(fabs(value[i]), largest);
+        n_small[0] += fabs(value[i]) < few;
+        n_zeros[0] += value[i] == 0;
+    }
+    for (size_t j = 1; j < 8; j++) {
+        sums[0] += sums[j];
+        n_small[0] += n_small[j];
+        n_zeros[0] += n_zeros[j];
+    }
+    *sum = sums[0];
+    *n_counted = n - (size_t)n_zeros[0];
+    return MOST_SEEDS * (n_small[0] - n_zeros[0]) < (double)*n_counted;
+}
+
+double size_of_ordinary(size_t *n_counted, const double *value, size_t n, double limit)
+{
+    double largest = fmin(largest_size(value, n), limit), sum;
+    if (add_alike(&sum, n_counted, value, n, largest))
+        return sum;
+    sum = 0;
+    size_t count[BINS] = {0}, n_found, n_sized = 0;
+    int lowest = exponent_of(largest) - BINS + 1, n_empty = 0;
+    for (size_t i = 0; i < n; i++) {
+        int bin = exponent_of(value[i]) - lowest;
+        bin = bin < 0 ? 0 : bin < BINS ? bin : BINS - 1;
+        count[bin] += value[i] != 0;
+        n_sized += value[i] != 0;
+    }
+    n_found = count[0];
+    for (int bin = 1; bin < BINS && !(n_empty >= GAP && n_found && MOST_SEEDS * n_found >= n_sized); bin++) {
+        n_found += count[bin];
+        n_empty = count[bin] ? 0 : n_empty + 1;
+        sum += (double)count[bin] * ldexp(1.5, bin + lowest - 1023);
+    }
+    *n_counted = n_found;
+    return sum;
+}
+
+/* The most that two labellings differ by more than they seem to, in units: a term is off by half a unit at most; many
+ * terms are off by 0.3 on average and in all directions, so that 14 standard deviations of their sum are enough. */
+double capacities_error(size_t n_nodes, size_t n_edges)
+{
+    double n_terms = (double)n_nodes + (double)n_edges;
+    return fmin(n_terms / 2, 4 * sqrt(n_terms));
+}
+
+bool capacities_suffice(const struct capacities *c, const struct clv_field *field, double size)
+{
+    if (c->largest == 0)
+        return true;
+    if (c->exponent == MAX_EXPONENT) /* a finer scale would not be a number */
+        return false;
+    size_t n = (size_t)field->n_nodes, n_counted;
+    double unit = ldexp(1, -c->exponent), error = unit * capacities_error(n, (size_t)field->n_edges);
+    if (size >= 0)
+        return error <= CUT_TOLERANCE * (1 + size);
+    size = size_of_ordinary(&n_counted, field->form == CLV_PAIRWISE_FULL ? c->lone : field->unary, n, c->limit);
+    return error <= CUT_TOLERANCE * size || (error <= CUT_TOLERANCE && FEWEST_UNITS * unit * (double)n_counted <= size);
+}
+
+/* The most that a node's whole capacities add up to. */
+static int64_t largest_sum(struct capacities *c, const struct clv_field *field)
+{
+    int64_t largest = 0;
+    memset(c->sum, 0, (size_t)field->n_nodes * sizeof *c->sum);
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        c->sum[field->edges[e][0]] += c->capacity[e];
+        c->sum[field->edges[e][1]] += c->capacity[e];
+    }
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        largest = c->sum[i] > largest ? c->sum[i] : largest;
+    return largest;
+}
+
+bool capacities_tighten(struct capacities *c, const struct clv_field *field)
+{
+    bool is_full = field->form == CLV_PAIRWISE_FULL;
+    const double *unary = is_full ? c->unary : field->unary, *coupling = is_full ? c->coupling : field->pairwise;
+    double largest = largest_size(unary, (size_t)field->n_nodes);
+    double most = largest_size(coupling, (size_t)field->n_edges);
+    double sum = (double)largest_sum(c, field) + field->n_edges; /* each of which was rounded */
+    double limit = 2 * ldexp(sum, -c->exponent);
+    int exponent = grid_exponent(fmax(fmin(largest, limit), most));
+    if (exponent <= c->exponent)
+        return false;
+    if (isinf(c->limit) && !is_full)
+        memcpy(c->unary, unary, (size_t)field->n_nodes * sizeof *unary);
+    c->limit = limit;
+    c->exponent = exponent;
+    round_terms(c, unary, coupling, field);
+    return true;
 }

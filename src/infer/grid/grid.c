@@ -15,6 +15,10 @@
  * overflow. */
 #define VALUE_BITS 26
 
+/* Fewer bits than these lose what decides: of a quarter of all unaries, and of a few. */
+#define QUARTER_BITS 14
+#define FEWEST_BITS  10
+
 /* The pixels that have a neighbour in the forward direction of coupling plane k: columns first .. last - 1 of the
  * first n_rows. */
 struct plane {
@@ -54,8 +58,59 @@ static bool has_negative(const float *values, int32_t count)
     return is_there;
 }
 
-/* Checks all values; *unary and *coupling become the largest sizes. */
-static enum clv_status check(const struct clv_grid *grid, float *unary, float *coupling, struct clv_error *err)
+/* By four lists that take turns, so that none waits for the count before. */
+void grid_sizes_add(struct grid_sizes *sizes, const float *unary, int32_t n)
+{
+    int32_t n_zeros = 0;
+    for (int32_t x = 0; x < n; x++)
+        n_zeros += unary[x] == 0;
+    sizes->n_zeros += n_zeros;
+    for (int32_t x = 0; x < n; x++) {
+        uint32_t bits;
+        memcpy(&bits, &unary[x], sizeof bits);
+        sizes->exponents[x & 3][bits >> 23 & 255]++;
+    }
+    float largest = largest_of(unary, n);
+    sizes->unary = largest > sizes->unary ? largest : sizes->unary;
+}
+
+/* How many unaries that are not 0 are below 2^power. */
+static int64_t count_below(const struct grid_sizes *sizes, int power)
+{
+    int64_t n = -sizes->n_zeros;
+    for (int k = 0; k < 256 && k - 127 < power; k++)
+        for (int list = 0; list < 4; list++)
+            n += sizes->exponents[list][k];
+    return n;
+}
+
+/* Whether a quarter of the unaries have few digits in units of 2^(power - VALUE_BITS), or some have hardly any. */
+static bool loses_digits(const struct grid_sizes *sizes, int power)
+{
+    int64_t n = count_below(sizes, 256);
+    return 4 * count_below(sizes, power - VALUE_BITS + QUARTER_BITS) > n ||
+           32 * count_below(sizes, power - VALUE_BITS + FEWEST_BITS) > n;
+}
+
+/* Unaries that decide their pixels all the same are clipped for all that they are above others, but only where that
+ * gives others digits that they need. */
+struct grid_scale grid_scale_of(const struct grid_sizes *sizes)
+{
+    double couplings = 8 * (double)sizes->coupling;
+    struct grid_scale made = {.limit = unary_limit(sizes->unary, couplings, FLT_TRUE_MIN)};
+    int exponent;
+    frexp(fmin(sizes->unary, made.limit) + couplings, &exponent);
+    if (couplings > 0 && sizes->unary > 2 * couplings && loses_digits(sizes, exponent)) {
+        made.limit = 2 * couplings;
+        frexp(made.limit + couplings, &exponent);
+    }
+    made.is_exact = couplings > 0 && loses_digits(sizes, exponent);
+    made.scale = ldexp(1, VALUE_BITS - exponent);
+    return made;
+}
+
+/* Checks all values and looks at their sizes. */
+static enum clv_status check(struct grid_sizes *sizes, const struct clv_grid *grid, struct clv_error *err)
 {
     if (grid->n_neighbours != 4 && grid->n_neighbours != 8)
         return fail(err, CLV_ERR_USAGE, "a grid with %d neighbours: must be 4 or 8", grid->n_neighbours);
@@ -65,10 +120,10 @@ static enum clv_status check(const struct clv_grid *grid, float *unary, float *c
     for (int32_t y = 0; y < grid->height; y++) {
         const float *row = row_of(grid->unary, grid, y);
         float largest = largest_of(row, grid->width);
-        *unary = largest > *unary ? largest : *unary;
         for (int32_t x = 0; !(largest <= FLT_MAX) && x < grid->width; x++)
             if (!isfinite(row[x]))
                 return fail(err, CLV_ERR_DATA, "pixel (%d, %d): its unary score is %g", x, y, (double)row[x]);
+        grid_sizes_add(sizes, row, grid->width);
     }
     for (int k = 0; k < grid->n_neighbours / 2; k++) {
         struct plane plane = plane_of(grid->width, grid->height, k);
@@ -76,7 +131,7 @@ static enum clv_status check(const struct clv_grid *grid, float *unary, float *c
             const float *row = row_of(grid->coupling[k], grid, y);
             float largest = largest_of(row + plane.first, plane.last - plane.first);
             bool is_sound = largest <= FLT_MAX && !has_negative(row + plane.first, plane.last - plane.first);
-            *coupling = largest > *coupling ? largest : *coupling;
+            sizes->coupling = largest > sizes->coupling ? largest : sizes->coupling;
             for (int32_t x = plane.first; !is_sound && x < plane.last; x++)
                 if (!(isfinite(row[x]) && row[x] >= 0))
                     return fail(err, CLV_ERR_DATA, "pixel (%d, %d): its coupling %d is %g", x, y, k, (double)row[x]);
@@ -196,11 +251,7 @@ INLINE void eliminate_row(struct grid_cut *cut, int32_t *stack, int32_t y, int n
 INLINE void fill(struct grid_cut *cut, struct rows *rows, int32_t *stack, const uint8_t *fixed,
                  const struct grid_rows *grid, int n_arcs)
 {
-    double couplings = 8 * grid->largest_coupling;
-    double limit = unary_limit(grid->largest_unary, couplings, FLT_TRUE_MIN);
-    int exponent;
-    frexp(fmin(grid->largest_unary, limit) + couplings, &exponent);
-    double scale = ldexp(1, VALUE_BITS - exponent);
+    double scale = grid->scale.scale, limit = grid->scale.limit;
     for (int32_t y = 0; y < grid->height; y++) {
         const float *unary, *coupling[4] = {NULL};
         grid->row(grid->context, &unary, coupling, y);
@@ -250,6 +301,8 @@ static enum clv_status solve(struct grid_cut *cut, struct clv_error *err)
 
 enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err)
 {
+    if (grid->scale.is_exact)
+        return grid_exact_map(labels, grid, err);
     struct grid_cut cut = {0};
     enum clv_status status = grid_cut_init(&cut, grid->width, grid->height, grid->n_neighbours, err);
     TRY(prepare(&cut, labels, grid, err));
@@ -272,9 +325,9 @@ static void row_of_arrays(void *context, const float **unary, const float *coupl
 
 enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struct clv_error *err)
 {
-    float unary = 0, coupling = 0;
+    struct grid_sizes sizes = {0};
     struct clv_grid arrays = *grid;
-    MUST(check(grid, &unary, &coupling, err));
+    MUST(check(&sizes, grid, err));
     size_t n = (size_t)grid->width * (size_t)grid->height;
     uint8_t *made = array_alloc(n, 1); /* the caller's labels stay until all is well */
     MUST_IF(!made, fail_memory(err));
@@ -282,8 +335,7 @@ enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struc
     const struct grid_rows rows = {.width = grid->width,
                                    .height = grid->height,
                                    .n_neighbours = grid->n_neighbours,
-                                   .largest_unary = unary,
-                                   .largest_coupling = coupling,
+                                   .scale = grid_scale_of(&sizes),
                                    .row = row_of_arrays,
                                    .context = &arrays};
     enum clv_status status = grid_rows_map(made, &rows, err);

@@ -7,6 +7,10 @@
 
 #include "base/base.h"
 #include "infer/infer.h"
+#include "infer/oracle/oracle_state.h"
+
+/* Sums of doubles lose what is so many times smaller than they are. */
+#define HARD 0x1p20
 
 /* A labelling and the move at hand: a two-label field over the nodes that take part in it. */
 struct moves {
@@ -18,6 +22,10 @@ struct moves {
     int32_t *nodes, *place; /* [cut.n_nodes] their numbers in the whole field; [n_nodes] the other way round, or -1 */
     int32_t *y;             /* [cut.n_nodes] the move's labels; the labels before it while it is tried */
     int32_t to[2];          /* what label 0 and 1 of the move stand for; -1: the label before */
+    double own_size;        /* of the field's unaries, see capacities_suffice */
+    bool is_hard;           /* some numbers are so large that what decides is lost where they are added up */
+    int32_t *before;        /* [n_nodes] the labelling before a move, then */
+    double *low;            /* [cut.n_nodes] what its unaries have lost by rounding, then */
 };
 
 /* Makes move `number` of a kind ready: cut, nodes, to. */
@@ -41,20 +49,88 @@ static void start_apart(int32_t *y, const struct clv_field *field)
     }
 }
 
+/* Looks how the field's numbers differ in size. */
+static enum clv_status measure(struct moves *self, struct clv_error *err)
+{
+    const struct clv_field *field = self->field;
+    size_t n = (size_t)field->n_nodes, k = (size_t)field->n_labels;
+    OWNED_ARRAY double *range = array_alloc(n, sizeof *range);
+    double total = 0;
+    NEED(range);
+    for (size_t i = 0; i < n; i++) {
+        double lowest = field->unary[i * k], highest = lowest;
+        for (size_t l = 0; l < k; l++) {
+            lowest = fmin(lowest, field->unary[i * k + l]);
+            highest = fmax(highest, field->unary[i * k + l]);
+        }
+        range[i] = highest - lowest;
+        total += fmax(fabs(highest), fabs(lowest));
+    }
+    bool is_full = field->form == CLV_PAIRWISE_FULL;
+    size_t n_tables = is_full && field->is_shared ? field->n_edges > 0 : (size_t)field->n_edges;
+    for (size_t e = 0; e < n_tables * (is_full ? k * k : 1); e++)
+        total += fabs(field->pairwise[e]);
+    size_t n_counted;
+    double size = size_of_ordinary(&n_counted, range, n, INFINITY);
+    self->own_size = size > 0 ? size : -1;
+    self->is_hard = total > HARD * size;
+    return CLV_OK;
+}
+
+/* Node p of the move gains and loses so much by label 1. */
+static void add_score(struct moves *self, int32_t p, double gain, double loss)
+{
+    if (!self->is_hard) {
+        self->cut.unary[p] += gain - loss;
+        return;
+    }
+    struct exact_sum sum = {self->cut.unary[p], self->low[p]};
+    exact_sum_add(&sum, gain);
+    exact_sum_add(&sum, -loss);
+    self->cut.unary[p] = sum.high;
+    self->low[p] = sum.low;
+}
+
+/* How much more the labelling scores than the one before. */
+static double gain_of(const struct moves *self)
+{
+    const struct clv_field *field = self->field;
+    const int32_t *now = self->best, *before = self->before;
+    struct exact_sum gain = {0, 0};
+    for (int32_t i = 0; i < field->n_nodes; i++) {
+        const double *unary = &field->unary[(size_t)i * (size_t)field->n_labels];
+        if (now[i] == before[i])
+            continue;
+        exact_sum_add(&gain, unary[now[i]]);
+        exact_sum_add(&gain, -unary[before[i]]);
+    }
+    for (int32_t e = 0; e < field->n_edges; e++) {
+        int32_t a = field->edges[e][0], b = field->edges[e][1];
+        if (now[a] == before[a] && now[b] == before[b])
+            continue;
+        exact_sum_add(&gain, pair_score(field, e, now[a], now[b]));
+        exact_sum_add(&gain, -pair_score(field, e, before[a], before[b]));
+    }
+    return exact_sum_value(gain);
+}
+
 /* Makes the move that stands ready if it helps. */
 static enum clv_status try_move(struct moves *self, bool *has_helped, struct clv_oracle *oracle, struct clv_error *err)
 {
     *has_helped = false;
     if (!self->cut.n_nodes)
         return CLV_OK;
-    MUST(clv_oracle_map(oracle, self->y, NULL, &self->cut, err));
+    MUST(self->is_hard ? oracle_cut_exactly(oracle, self->y, &self->cut, self->low, err)
+                       : clv_oracle_map(oracle, self->y, NULL, &self->cut, err));
+    if (self->is_hard)
+        memcpy(self->before, self->best, (size_t)self->field->n_nodes * sizeof *self->before);
     for (int32_t p = 0; p < self->cut.n_nodes; p++) {
         int32_t *label = &self->best[self->nodes[p]], before = *label, after = self->to[self->y[p]];
         *label = after < 0 ? before : after;
         self->y[p] = before;
     }
     double value = clv_field_score(self->field, self->best);
-    *has_helped = value > self->score;
+    *has_helped = self->is_hard ? gain_of(self) > 0 : value > self->score;
     if (*has_helped)
         self->score = value;
     for (int32_t p = 0; !*has_helped && p < self->cut.n_nodes; p++)
@@ -84,19 +160,24 @@ static enum clv_status moves_run(struct clv_oracle *oracle, int32_t *y, double *
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
     struct moves self = {.field = field, .cut = {.n_labels = 2, .form = CLV_PAIRWISE_FULL}};
     enum clv_status status;
-    self.best = array_alloc(n, 4 * sizeof *self.best);
+    self.best = array_alloc(n, 5 * sizeof *self.best);
     self.edges = array_alloc(m, sizeof *self.edges);
-    self.cut.unary = array_alloc(n, sizeof *self.cut.unary);
+    self.cut.unary = array_zalloc(n, 2 * sizeof *self.cut.unary);
     self.cut.pairwise = array_alloc(m, 4 * sizeof *self.cut.pairwise);
     if (!self.best || !self.edges || !self.cut.unary || !self.cut.pairwise) {
         status = fail_memory(err);
         goto done;
     }
+    self.low = self.cut.unary + n;
     self.nodes = self.best + n;
     self.place = self.nodes + n;
     self.y = self.place + n;
+    self.before = self.y + n;
     start_apart(self.best, field);
-    status = run(&self, oracle, &cycle, err);
+    status = measure(&self, err);
+    oracle->own_size = self.own_size;
+    TRY(run(&self, oracle, &cycle, err));
+    oracle->own_size = -1;
     if (status)
         goto done;
     if (n)
@@ -125,7 +206,8 @@ static void make_expansion(struct moves *self, int32_t alpha)
     for (int32_t i = 0; i < field->n_nodes; i++) {
         const double *unary = &field->unary[(size_t)i * k];
         self->nodes[i] = i;
-        cut->unary[i] = unary[alpha] - unary[y[i]];
+        cut->unary[i] = self->low[i] = 0;
+        add_score(self, i, unary[alpha], unary[y[i]]);
     }
     for (int32_t e = 0; e < field->n_edges; e++) {
         int32_t a = y[field->edges[e][0]], b = y[field->edges[e][1]];
@@ -169,13 +251,16 @@ static enum clv_status check_tables(const struct clv_field *field, struct clv_er
     return CLV_OK;
 }
 
-/* What label beta is better than alpha at the end `side` of an edge whose other end keeps its label. */
-static double side_score(const struct clv_field *field, int32_t edge, int side, int32_t kept, int32_t alpha,
-                         int32_t beta)
+/* What label beta is better than alpha at node p of the move, the end `side` of an edge whose other end keeps its
+ * label. */
+static void add_side(struct moves *self, int32_t p, int32_t edge, int side, const int32_t to[2])
 {
+    const struct clv_field *field = self->field;
+    int32_t kept = self->best[field->edges[edge][!side]];
     if (side == 0)
-        return pair_score(field, edge, beta, kept) - pair_score(field, edge, alpha, kept);
-    return pair_score(field, edge, kept, beta) - pair_score(field, edge, kept, alpha);
+        add_score(self, p, pair_score(field, edge, to[1], kept), pair_score(field, edge, to[0], kept));
+    else
+        add_score(self, p, pair_score(field, edge, kept, to[1]), pair_score(field, edge, kept, to[0]));
 }
 
 /* Of all pairs of labels, alpha < beta, in lexicographic order. */
@@ -196,8 +281,9 @@ static void list_nodes(struct moves *self, int32_t alpha, int32_t beta)
         self->place[i] = takes_part ? self->cut.n_nodes : -1;
         if (!takes_part)
             continue;
-        self->cut.unary[self->cut.n_nodes] = unary[beta] - unary[alpha];
-        self->nodes[self->cut.n_nodes++] = i;
+        self->cut.unary[self->cut.n_nodes] = self->low[self->cut.n_nodes] = 0;
+        self->nodes[self->cut.n_nodes] = i;
+        add_score(self, self->cut.n_nodes++, unary[beta], unary[alpha]);
     }
 }
 
@@ -216,9 +302,9 @@ static void make_swap(struct moves *self, int32_t number)
     for (int32_t e = 0; e < field->n_edges; e++) {
         int32_t a = self->place[field->edges[e][0]], b = self->place[field->edges[e][1]];
         if (a >= 0 && b < 0)
-            cut->unary[a] += side_score(field, e, 0, self->best[field->edges[e][1]], alpha, beta);
+            add_side(self, a, e, 0, self->to);
         if (b >= 0 && a < 0)
-            cut->unary[b] += side_score(field, e, 1, self->best[field->edges[e][0]], alpha, beta);
+            add_side(self, b, e, 1, self->to);
         if (a < 0 || b < 0)
             continue;
         double *table = &cut->pairwise[4 * (size_t)cut->n_edges];

@@ -21,6 +21,7 @@ enum clv_status clv_oracle_new(struct clv_oracle **oracle, enum clv_engine engin
     made->engine = engine;
     made->n_nodes = -1;
     made->state = ORACLE_EMPTY;
+    made->own_size = -1;
     capacities_init(&made->capacities);
     maxflow_init(&made->graph);
     batch_init(&made->batch);
@@ -53,6 +54,8 @@ void clv_oracle_free(struct clv_oracle *oracle)
     maxflow_release(&oracle->graph);
     forest_cut_release(&oracle->forest);
     batch_release(&oracle->batch);
+    exact_cut_release(&oracle->exact);
+    exact_cut_release(&oracle->clamped);
     chain_map_release(&oracle->chain);
     decoding_release(&oracle->decoding);
     arrays_free(oracle->edges, oracle);
@@ -101,9 +104,29 @@ static int hold_bk(struct clv_oracle *oracle, const struct clv_field *field)
 }
 #endif
 
+enum clv_status oracle_cut_exactly(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                   const double *low, struct clv_error *err)
+{
+    MUST(capacities_set(&oracle->capacities, field, err)); /* which checks it */
+    NEED(exact_cut_take_field(&oracle->exact, field) == 0);
+    oracle->exact_scale = exact_cut_scale(field);
+    for (int32_t i = 0; low && i < field->n_nodes; i++)
+        exact_cut_add_term(&oracle->exact, i, oracle->exact_scale * low[i]);
+    exact_cut_solve(&oracle->exact);
+    for (int32_t i = 0; i < field->n_nodes; i++)
+        y[i] = oracle->exact.label[i];
+    return CLV_OK;
+}
+
 static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field, struct clv_error *err)
 {
-    MUST(capacities_set(&oracle->capacities, field, err));
+    struct capacities *c = &oracle->capacities;
+    MUST(capacities_set(c, field, err));
+    bool is_enough = capacities_suffice(c, field, oracle->own_size) ||
+                     (capacities_tighten(c, field) && capacities_suffice(c, field, oracle->own_size));
+    oracle->state = is_enough ? ORACLE_CUT : ORACLE_EXACT;
+    if (!is_enough)
+        return oracle_cut_exactly(oracle, y, field, NULL, err);
 #if WITH_BK
     if (oracle->engine == CLV_ENGINE_BK) {
         MUST_IF(hold_bk(oracle, field) || solve_bk(oracle), fail_memory(err));
@@ -112,7 +135,6 @@ static enum clv_status cut(struct clv_oracle *oracle, int32_t *y, const struct c
         return CLV_OK;
     }
 #endif
-    const struct capacities *c = &oracle->capacities;
     int solved = oracle->graph.clamps ? 0 /* there will be more */
                                       : forest_cut_solve(&oracle->forest, y, field, c);
     MUST_IF(solved < 0, fail_memory(err));
@@ -168,10 +190,8 @@ enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *sc
         }
     } else if (field->n_labels == 2) {
         status = cut(oracle, y, field, err);
-        if (!status) {
-            oracle->state = ORACLE_CUT;
-            oracle->n_solved = field->n_nodes;
-        }
+        oracle->state = status ? ORACLE_EMPTY : oracle->state;
+        oracle->n_solved = field->n_nodes;
     } else {
         status = fail(err, CLV_ERR_USAGE, "no exact MAP for a field with edges and %d labels that is no chain",
                       field->n_labels);

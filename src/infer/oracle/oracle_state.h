@@ -11,6 +11,7 @@
 #include "cleave/oracle.h"
 #include "infer/chain/chain.h"
 #include "infer/cut/cut.h"
+#include "infer/cut/exact_cut.h"
 #include "infer/oracle/oracle.h"
 #if WITH_BK
 #include "maxflow_shim.h"
@@ -21,6 +22,7 @@ enum oracle_state {
     ORACLE_EMPTY,
     ORACLE_APART, /* two labels, no edges; capacities.unary holds the scores */
     ORACLE_CUT,
+    ORACLE_EXACT, /* a cut of numbers that rounding would have spoilt; exact has it */
     ORACLE_CHAIN,
 };
 
@@ -34,6 +36,9 @@ struct clv_oracle {
     struct forest_cut forest;
     bool is_forest;     /* the last cut was by it: graph has no solution */
     struct batch batch; /* for clv_perturbed_map */
+    struct exact_cut exact, clamped; /* of fields with hard couplings; what their clamps need */
+    double exact_scale;              /* exact has scores times so much */
+    double own_size;                 /* of the field that a cut is a move of, for capacities_suffice; below 0: none */
     struct chain_map chain;
     struct decoding_workspace decoding; /* for clv_oracle_decode */
     int32_t (*edges)[2];                /* of the graph that libmaxflow holds; n_nodes < 0: none */
@@ -44,6 +49,11 @@ struct clv_oracle {
     double *terminal, *capacity; /* as libmaxflow wants them */
 #endif
 };
+
+/* y = argmax f of a field of two labels, without rounding, whichever the engine; unaries are those of the field plus
+ * low[n_nodes], or NULL. Refused: as by capacities_set. */
+enum clv_status oracle_cut_exactly(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                   const double *low, struct clv_error *err) CLV_CHECK;
 
 /* How far above the score that clv_oracle_map gave the field's true maximum may be: a cut maximises scores rounded to
  * a grid, and each of its terms moves by half a step at most, in either labelling. Chains and fields without edges are

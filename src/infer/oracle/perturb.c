@@ -35,14 +35,16 @@ static double gumbel_of_zeros(const struct clv_field *field, uint64_t seed, uint
     return sum;
 }
 
-/* Sixteen draws' unaries, noise included, on one whole-number grid. */
-static void fill_batch(struct batch *batch, int32_t *capacity, double *unary, const struct capacities *capacities,
+/* Sixteen draws' unaries, noise included, on one whole-number grid. Returns whether that has what decides, as
+ * capacities_suffice: noise has a size of about 1 a node. */
+static bool fill_batch(struct batch *batch, int32_t *capacity, double *unary, const struct capacities *capacities,
                        const struct clv_field *field)
 {
     size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
     const double *coupling = field->form == CLV_PAIRWISE_FULL ? capacities->coupling : field->pairwise;
     double *incident = &unary[n * BATCH_LANES], largest = 0, least = INFINITY;
     int exponent;
+    size_t n_counted;
     double largest_sum = capacities_sum(incident, field, coupling);
     for (size_t k = 0; k < n * BATCH_LANES; k++) {
         largest = fmax(largest, fabs(unary[k]));
@@ -55,11 +57,14 @@ static void fill_batch(struct batch *batch, int32_t *capacity, double *unary, co
             largest = fmax(largest, fmin(fabs(unary[l * n + i]), limit) + incident[i]);
     frexp(largest, &exponent);
     double scale = ldexp(1, 29 - exponent < 1000 ? 29 - exponent : 1000);
+    const double *own = field->form == CLV_PAIRWISE_FULL ? capacities->lone : field->unary;
+    double size = (double)n + size_of_ordinary(&n_counted, own, n, limit), error = capacities_error(n, m) / scale;
     for (size_t e = 0; e < m; e++)
         capacity[e] = (int32_t)rint(coupling[e] * scale);
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < BATCH_LANES; l++)
             batch->excess[i * BATCH_LANES + l] = (int32_t)rint(unary_clip(unary[l * n + i], limit) * scale);
+    return error <= CUT_TOLERANCE * (1 + size);
 }
 
 /* One draw's score of its labelling: f with the noise in its unaries, and what label 0 gets. */
@@ -77,9 +82,10 @@ struct draws {
     uint32_t first, n;
 };
 
-/* Up to sixteen draws of a two-label cut; unused lanes repeat the field without noise. */
-static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
-                                  struct draws draws, struct clv_error *err)
+/* Up to sixteen draws of a two-label cut; unused lanes repeat the field without noise. *is_enough: what a batch holds
+ * has what decides; else nothing is drawn. */
+static enum clv_status draw_batch(struct clv_oracle *oracle, bool *is_enough, int32_t *y, double *value,
+                                  const struct clv_field *field, struct draws draws, struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes;
     /* Checks the field, reparametrises tables. */
@@ -97,7 +103,9 @@ static enum clv_status draw_batch(struct clv_oracle *oracle, int32_t *y, double 
         if (l < draws.n)
             gumbel_add(&unary[l * n], field->n_nodes, 2, draws.seed, draws.first + l);
     }
-    fill_batch(&oracle->batch, capacity, unary, &oracle->capacities, field);
+    *is_enough = fill_batch(&oracle->batch, capacity, unary, &oracle->capacities, field);
+    if (!*is_enough)
+        goto done;
     batch_solve(&oracle->batch, capacity);
     for (uint32_t l = 0; l < draws.n; l++) {
         for (size_t i = 0; i < n; i++)
@@ -112,6 +120,7 @@ done:
     return status;
 }
 
+/* The first of the draws. */
 static enum clv_status draw_one(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
                                 struct draws draws, struct clv_error *err)
 {
@@ -127,6 +136,19 @@ static enum clv_status draw_one(struct clv_oracle *oracle, int32_t *y, double *v
     return status;
 }
 
+static enum clv_status draw(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
+                            struct draws draws, struct clv_error *err)
+{
+    bool is_enough = false;
+    if (field->n_labels == 2 && field->form != CLV_PAIRWISE_NONE && field->n_nodes <= BATCH_NODES &&
+        oracle->engine != CLV_ENGINE_BK)
+        MUST(draw_batch(oracle, &is_enough, y, value, field, draws, err));
+    for (uint32_t l = 0; l < draws.n && !is_enough; l++)
+        MUST(draw_one(oracle, &y[(size_t)l * (size_t)field->n_nodes], value ? &value[l] : NULL, field,
+                      (struct draws){draws.seed, draws.first + l, 1}, err));
+    return CLV_OK;
+}
+
 enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value, const struct clv_field *field,
                                   uint64_t seed, uint32_t first_draw, uint32_t n_draws, struct clv_error *err)
 {
@@ -134,16 +156,9 @@ enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double 
     if (n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2)
         return fail(err, CLV_ERR_USAGE, "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes,
                     field->n_labels);
-    bool is_batched = field->n_labels == 2 && field->form != CLV_PAIRWISE_NONE && field->n_nodes <= BATCH_NODES &&
-                      oracle->engine != CLV_ENGINE_BK;
-    uint32_t step = is_batched ? BATCH_LANES : 1;
-    for (uint32_t k = 0; k < n_draws && !status; k += step) {
-        int32_t *labels = &y[(size_t)k * (size_t)field->n_nodes];
-        double *values = value ? &value[k] : NULL;
-        const struct draws draws = {seed, first_draw + k, n_draws - k < step ? n_draws - k : step};
-        status = is_batched ? draw_batch(oracle, labels, values, field, draws, err)
-                            : draw_one(oracle, labels, values, field, draws, err);
-    }
+    for (uint32_t k = 0; k < n_draws && !status; k += BATCH_LANES)
+        status = draw(oracle, &y[(size_t)k * (size_t)field->n_nodes], value ? &value[k] : NULL, field,
+                      (struct draws){seed, first_draw + k, n_draws - k < BATCH_LANES ? n_draws - k : BATCH_LANES}, err);
     oracle->state = ORACLE_EMPTY; /* what it holds is a draw's */
     return status;
 }

@@ -103,6 +103,21 @@ static void clamp_apart(const struct clv_oracle *oracle, const int32_t *nodes, i
         forwarding->visit(forwarding->context, nodes[k], fabs(oracle->capacities.unary[nodes[k]]), &nodes[k], 1);
 }
 
+/* A cut of its own each. */
+static enum clv_status clamp_exactly(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                                     const struct forwarding *forwarding, struct clv_error *err)
+{
+    OWNED_ARRAY int32_t *flipped = array_alloc((size_t)oracle->n_solved, sizeof *flipped);
+    NEED(flipped);
+    for (int32_t k = 0; k < n; k++) {
+        int32_t n_flipped;
+        double cost = exact_cut_clamp(flipped, &n_flipped, &oracle->clamped, &oracle->exact, nodes[k]);
+        NEED(cost >= 0);
+        forwarding->visit(forwarding->context, nodes[k], cost / oracle->exact_scale, flipped, n_flipped);
+    }
+    return CLV_OK;
+}
+
 /* The list without repetitions, or all nodes. NULL when out of memory. */
 static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *oracle, const int32_t *nodes, int32_t n)
 {
@@ -139,6 +154,8 @@ enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *n
     MUST_IF(!distinct, fail_memory(err));
     if (oracle->state == ORACLE_APART)
         clamp_apart(oracle, distinct, n_distinct, &forwarding);
+    else if (oracle->state == ORACLE_EXACT)
+        status = clamp_exactly(oracle, distinct, n_distinct, &forwarding, err);
 #if WITH_BK
     else if (oracle->engine == CLV_ENGINE_BK)
         status = clamp_bk(oracle, distinct, n_distinct, &forwarding, err);

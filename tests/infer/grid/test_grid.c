@@ -164,6 +164,90 @@ TEST(a_seed_of_any_size_leaves_tiny_grids_exact)
     }
 }
 
+/* The score that labels lose against others, added up so that hard couplings take no digits from the rest. */
+static double loss_of(const struct clv_grid *grid, const uint8_t *labels, const int32_t *best)
+{
+    static const int dx[] = {1, 0, 1, -1}, dy[] = {0, 1, 1, 1};
+    int32_t w = grid->width;
+    double loss = 0;
+    for (int32_t p = 0; p < w * grid->height; p++) {
+        loss += (best[p] - labels[p]) * (double)grid->unary[p];
+        for (int k = 0; k < grid->n_neighbours / 2; k++) {
+            int32_t x = p % w + dx[k], q = p + dy[k] * w + dx[k];
+            if (x < 0 || x >= w || p / w + dy[k] >= grid->height)
+                continue;
+            loss += ((labels[p] != labels[q]) - (best[p] != best[q])) * (double)grid->coupling[k][p];
+        }
+    }
+    return loss;
+}
+
+/* Some couplings, or all, are hard; now and then two sizes of them, seeds, or everything is small or large. */
+static void draw_hard(struct sample *s, uint64_t t, int32_t side)
+{
+    static const float scales[] = {1, 1, 1, 1e-30F, 1e20F}, sizes[] = {1e2F, 1e3F, 1e4F, 1e5F, 1e8F, 1e10F, 1e15F};
+    draw_sample(s, 20000 + t, side, t % 2 ? 4 : 8, 1, 0);
+    float scale = scales[t % 5], hard = sizes[t % 7];
+    uint64_t at = (20000 + t) << 20;
+    for (int32_t p = 0; p < s->grid.width * s->grid.height; p++) {
+        s->unary[p] = (float)rng_normal(8, 1, 2 * at) * scale;
+        if (t % 3 == 0 && rng_below(8, 2, at, 30) == 0)
+            s->unary[p] *= 1e9F;
+        for (int k = 0; k < 4; k++) {
+            at++;
+            double draw = t % 11 == 0 ? 0 : rng_uniform(8, 3, at);
+            s->coupling[k][p] = (draw < 0.1 && t % 4 == 0 ? 1e4F : draw < 0.2 ? hard : 0.3F) * scale;
+        }
+    }
+}
+
+TEST(hard_couplings_leave_grids_exact)
+{
+    static struct sample s;
+    static uint8_t labels[MAX_PIXELS];
+    static int32_t y[MAX_PIXELS];
+    struct clv_oracle *oracle;
+    int n_exact = 0;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    for (uint64_t t = 0; t < 600; t++) {
+        draw_hard(&s, t, t % 10 ? 24 : 60);
+        double sum = 0;
+        int32_t n = s.grid.width * s.grid.height, n_other = 0;
+        must(clv_grid_map(labels, &s.grid, err));
+        solve_as_field(y, oracle, &s.grid);
+        for (int32_t p = 0; p < n; p++) {
+            n_other += labels[p] != y[p];
+            sum += fabsf(s.unary[p]) < 1e8F ? fabsf(s.unary[p]) : 0;
+        }
+        double loss = fabs(loss_of(&s.grid, labels, y));
+        ck_assert_msg(loss <= 1e-6 * (1 + sum), "sample %d: loses %g of %g", (int)t, loss, sum);
+        n_exact += n_other == 0;
+    }
+    ck_assert_int_ge(n_exact, 590);
+    clv_oracle_free(oracle);
+}
+
+TEST(hard_couplings_of_tiny_grids_are_those_of_enumeration)
+{
+    static struct sample s;
+    for (uint64_t t = 0; t < 400; t++) {
+        uint8_t labels[9];
+        draw_hard(&s, 1000 + t, 3);
+        int32_t n = s.grid.width * s.grid.height, best[9];
+        for (int32_t p = 0; p < n; p++) { /* whole numbers, so that enumeration is exact */
+            s.unary[p] = (float)(int32_t)rng_below(8, 4, t * 9 + (uint64_t)p, 41) - 20;
+            for (int k = 0; k < 4; k++)
+                s.coupling[k][p] = rng_below(8, 5, (t * 9 + (uint64_t)p) * 4 + (uint64_t)k, 2) ? 0x1p30F : 7;
+        }
+        int code = best_by_enumeration(&s.grid);
+        must(clv_grid_map(labels, &s.grid, err));
+        for (int32_t p = 0; p < n; p++)
+            best[p] = code >> p & 1;
+        for (int32_t p = 0; p < n; p++)
+            ck_assert_msg(labels[p] == best[p], "sample %d: pixel %d is %d", (int)t, p, labels[p]);
+    }
+}
+
 TEST(unsound_grids_are_refused_by_pixel)
 {
     static struct sample s;

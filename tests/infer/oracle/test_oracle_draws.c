@@ -183,3 +183,29 @@ TEST(enumeration_gives_partition_and_marginals)
     for (int k = 0; k < 6; k++)
         ck_assert_double_eq_tol(marginals[k], shares[k] / z, 1e-12);
 }
+
+/* Two nodes that no draw tells apart are one: it has 1 where both unaries with their noise add up to more than 0. */
+TEST(draws_beside_a_hard_coupling_are_those_of_one_node)
+{
+    enum { N_DRAWS = 100 };
+    int32_t edges[2][2] = {{0, 1}, {1, 2}}, y[3 * N_DRAWS];
+    double unary[3] = {0.4, -0.3, 0.2}, coupling[2] = {1e13, 0}, value[N_DRAWS];
+    struct clv_field field = {.n_nodes = 3,
+                              .n_edges = 2,
+                              .n_labels = 2,
+                              .form = CLV_PAIRWISE_POTTS,
+                              .edges = (const int32_t(*)[2])edges,
+                              .unary = unary,
+                              .pairwise = coupling};
+    struct clv_oracle *oracle;
+    must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
+    must(clv_perturbed_map(oracle, y, value, &field, 5, 0, N_DRAWS, err));
+    for (uint32_t d = 0; d < N_DRAWS; d++) {
+        double noisy[3] = {0.4, -0.3, 0.2};
+        gumbel_add(noisy, 3, 2, 5, d);
+        ck_assert_int_eq(y[3 * d], noisy[0] + noisy[1] > 0);
+        ck_assert_int_eq(y[3 * d + 1], y[3 * d]);
+        ck_assert_int_eq(y[3 * d + 2], noisy[2] > 0);
+    }
+    clv_oracle_free(oracle);
+}

@@ -186,6 +186,49 @@ def test_a_cut_of_a_grid_is_the_best_labelling(n_neighbours, seed):
     np.testing.assert_array_equal(cleave.graph_cut(unary, 0.3), cleave.graph_cut(unary, np.full((3, 4, 2), 0.3)))
 
 
+@pytest.mark.parametrize("hard", [1e3, 1e10, 1e19, 1e200])
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_couplings_that_must_not_be_cut_leave_the_rest_of_the_field_exact(hard, n_labels):
+    """Before: all labels were 0 from 1e10 on. A ring of three, two pairs, and a node."""
+    random = np.random.default_rng(n_labels)
+    edges = np.array([[0, 1], [1, 2], [2, 0], [3, 4], [5, 6], [2, 3], [4, 5], [6, 7]])
+    weights, soft = np.where(np.arange(8) < 5, hard, 0.4), ([(0, 1), (1, 2), (2, 3)], [0.4] * 3)
+    for _ in range(20):
+        scores = random.normal(size=(8, n_labels))
+        joined = np.add.reduceat(scores, [0, 3, 5, 7])
+        found = cleave.graph_cut(scores if n_labels > 2 else scores[:, 1] - scores[:, 0], edges, weights)
+        together = found[[0, 3, 5, 7]]
+        np.testing.assert_array_equal(found, np.repeat(together, [3, 2, 2, 1]))
+        assert gain(together, joined, *soft) >= best_gain(joined, *soft) - (1e-9 if n_labels == 2 else sum(soft[1]))
+
+
+def test_a_grid_with_hard_couplings_is_cut_as_the_graph_it_is():
+    random = np.random.default_rng(3)
+    unary = random.normal(size=(12, 15))
+    for hard in 1e2, 1e4, 1e8, 1e20:
+        couplings = np.where(random.random((12, 15, 4)) < 0.2, hard, 0.3).astype(np.float32)
+        edges, weights = grid_edges(couplings)
+        found = cleave.graph_cut(unary, couplings)
+        np.testing.assert_array_equal(found.ravel(), cleave.graph_cut(unary.astype(np.float32).ravel(), np.array(edges), np.array(weights)))
+        assert found.any() and not found.all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("call, says", [
+    (lambda: cleave.graph_cut(np.where(np.eye(3), 1e300, 0), 1), r"unary\[0, 0\] is 1e\+300, sizes of at most 3.4e\+38 are taken"),
+    (lambda: cleave.graph_cut(np.zeros((3, 3)), 1e39), r"couplings is 1e\+39, sizes"),
+    (lambda: cleave.graph_cut(np.zeros((3, 3)), np.moveaxis(np.full((3, 3, 2), 1e99), 2, 0), channel_axis=0), r"couplings\[0, 0, 0\] is 1e\+99"),
+    (lambda: cleave.graph_cut(np.array([[0, 1], [-1e308, 1.7e308]]), [[0, 1]], [1]), "node 1: its unary score is inf"),
+    (lambda: cleave.refine(np.zeros((3, 4, 3), np.uint8), np.where(np.arange(24).reshape(3, 4, 2) == 11, -1e300, 0.5)),
+     r"probabilities\[1, 1, 1\] is -1e\+300"),
+    (lambda: cleave.train_graphs([([[1.0, 1e300]], [])], [[1]]), r"graphs\[0\]: features\[0, 1\] is 1e\+300"),
+])
+def test_numbers_that_no_float32_holds_are_named(call, says):
+    """Before: a RuntimeWarning of numpy, and then infinity was what was wrong."""
+    with pytest.raises(cleave.DataError, match=says):
+        call()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_cut_of_three_labels_is_nearly_the_best_labelling(seed):
     random = np.random.default_rng(seed)

@@ -126,7 +126,23 @@ def as_floats(name: str, value: Any, dtype: Any, shape: Optional[Tuple[int, ...]
         raise UsageError(f"{name} is an array of {array.dtype}, numbers are needed")
     if shape is not None and array.shape != shape:
         raise UsageError(f"{name} has shape {array.shape}, {shape} is needed")
-    return array.astype(dtype, order="C", copy=False)
+    return narrowed(name, array, dtype)
+
+
+def narrowed(name: str, array: npt.NDArray[Any], dtype: Any, channel_axis: int = 0) -> npt.NDArray[Any]:
+    """Numbers as a contiguous array of `dtype`. What is finite must stay so: an error names where the argument has it, whose first
+    axis of three was channel_axis."""
+    with np.errstate(over="ignore"):
+        made = array.astype(dtype, order="C", copy=False)
+    lost = np.isinf(made) & np.isfinite(array) if made is not array else np.zeros(0, bool)
+    if lost.any():
+        place = np.argwhere(lost)[0].tolist()
+        value = array[tuple(place)]
+        if len(place) == 3:
+            place.insert(channel_axis % 3, place.pop(0))
+        where = f"[{', '.join(map(str, place))}]" if place else ""
+        raise DataError(f"{name}{where} is {value:g}, sizes of at most {np.finfo(dtype).max:.2g} are taken")
+    return made
 
 
 def as_edges(name: str, value: Any, n_nodes: int) -> npt.NDArray[np.int32]:

@@ -5,7 +5,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, as_edges, as_floats, channels_first, pointer
+from ._arrays import Labels, as_edges, as_floats, channels_first, narrowed, pointer
 from ._errors import UsageError, call
 from ._native import ffi, lib
 from ._work import call_apart
@@ -16,6 +16,9 @@ def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDA
     alpha-expansion for more. The labelling y is such that no other has more of
 
         sum_i unary[i, y[i]] - sum_(i, j) [y[i] != y[j]] weight(i, j)
+
+    Weights may be so large that they must not be cut, such as 1e10 beside scores of 1: the cut stays exact. Fields like
+    that take longer. A two-label grid's values are at most 3.4e38, the largest float32.
 
     On a grid: graph_cut(unary, couplings)
     unary       [height, width], how much better label 1 is than label 0, or [height, width, n_labels], scores of each
@@ -47,7 +50,7 @@ def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDA
     if scores.ndim == 3:
         return _cut_graph(scores.reshape(len(scores), -1).T, *_grid_edges(planes)).reshape(shape)
     kept = [np.array(plane, order="C") for plane in planes]
-    difference = np.ascontiguousarray(scores, np.float32)
+    difference = narrowed("unary", scores, np.float32)
     grid = ffi.new("struct clv_grid *", {"width": shape[1], "height": shape[0], "n_neighbours": 2 * len(kept),
                                          "unary": pointer("float", difference), "coupling": [pointer("float", plane) for plane in kept]})
     labels = np.empty(shape, np.uint8)
@@ -75,7 +78,8 @@ def _cut_graph(scores: npt.NDArray[Any], edges: Any, weights: Any) -> Labels:
     ends = as_edges("edges", edges, n)
     coupling = np.array(as_floats("weights", weights, np.float64, (len(ends),)))
     if scores.ndim == 2 and n_labels == 2:
-        scores = scores[:, 1] - scores[:, 0]
+        with np.errstate(over="ignore"):
+            scores = scores[:, 1] - scores[:, 0]
     unary, labels = np.array(scores, order="C"), np.empty(n, np.int32)
     held = pointer("double", unary), pointer("int32_t", ends), pointer("double", coupling)
     field = ffi.new("struct clv_field *", {

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Opti
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Labels, Range, as_array, as_bands, as_box, as_flag, as_image, as_whole, channels_first, copied, npy_write, pointer
+from ._arrays import Labels, Range, as_array, as_bands, as_box, as_flag, as_image, as_whole, channels_first, copied, narrowed, npy_write, pointer
 from ._errors import DataError, Error, Path, UsageError, call
 from ._native import ffi, lib
 from ._objects import Objects, objects_of
@@ -208,7 +208,7 @@ def _seen(model: Model, image: Any, maps: Optional[Maps], channel_axis: int) -> 
         is_integer = values.dtype.kind == "u"
         if is_integer:
             values = values.astype(np.float32) / np.float32(np.iinfo(values.dtype).max)
-        values = np.array(values, np.float32, order="C")
+        values = np.array(narrowed(f"map {name}", values, np.float32, channel_axis), order="C")
         if not np.isfinite(values).all():
             raise DataError(f"map {name} holds a value that is not finite")
         if recipe.maps[k].kind == lib.CLV_MAP_PROBABILITIES and (values.min() < -0.01 or values.max() > 1.01):

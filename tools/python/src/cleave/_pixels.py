@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import (
-    Labels, Range, as_array, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, pointer)
+    Labels, Range, as_array, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, narrowed,
+    pointer)
 from ._errors import DataError, Path, UsageError, call
 from ._native import ffi, lib
 from ._work import call_apart
@@ -117,7 +118,8 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int 
         raise UsageError(f"probabilities has shape {given.shape}, the image {(native.height, native.width)}; channel_axis is {channel_axis}" +
                          ("; channel_axis=0 is that of labels in front" if given.shape[1:] == (native.height, native.width) else ""))
     n_labels = 2 if given.ndim == 2 or len(planes) == 1 else len(planes)
-    planes = np.array(planes[-1] if given.ndim == 3 and n_labels == 2 else planes, np.float32, order="C")
+    planes = narrowed("probabilities", planes, np.float32, channel_axis)
+    planes = np.array(planes[-1] if given.ndim == 3 and n_labels == 2 else planes, order="C")
     labels = np.empty((native.height, native.width), np.uint8)
     weights = {"prior": prior, "nearby": nearby, "overall": overall, "balance": balance, "coupling": coupling, "rounds": rounds}
     said = {name: value for name, value in weights.items() if value is not None}

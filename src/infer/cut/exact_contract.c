@@ -1,0 +1,209 @@
+/* Makes an exact cut smaller before it is solved. Three rules, each strict, so that what they say holds in every best
+ * labelling; sums are rounded, so it must hold by a margin:
+ *
+ *   a node whose unary is above all that its couplings can lose has its label;
+ *   a node and a neighbour have one label if their coupling is above the node's unary and its other couplings together;
+ *   so have they if it is above the sum of all |unary| of their connected component, since giving one label to the whole
+ *   component costs no more than that.
+ *
+ * Of a coupling that loses different amounts by labels 1 0 and 0 1, the smaller one is what binds, the larger one what
+ * may be lost elsewhere. Couplings to nodes with a label belong to the unaries. Nodes that have one label become one,
+ * parallel couplings add up, and the rules are tried again, in rounds that look at each coupling twice.
+ *
+ * Start at exact_cut_contract. */
+#include <math.h>
+#include <string.h>
+
+#include "infer/cut/exact_cut.h"
+
+#define MARGIN     0x1p-40
+#define MAX_ROUNDS 20
+enum { FREE = 2 }; /* in place of a label */
+
+static int32_t root_of(int32_t *parent, int32_t i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+/* Root a and what hangs on it go to root b. */
+static void join(struct exact_cut *self, int32_t a, int32_t b)
+{
+    int32_t after = self->next[a];
+    self->next[a] = self->next[b];
+    self->next[b] = after;
+    self->group[a] = b;
+    self->unary[b] += self->unary[a];
+    self->size[b] += self->size[a];
+}
+
+static void start(struct exact_cut *self)
+{
+    int32_t *first = self->first, *end = self->current;
+    for (int32_t i = 0; i < self->n_nodes; i++) {
+        self->group[i] = self->next[i] = i;
+        self->unary[i] = self->size[i] = self->there[i] = self->back[i] = 0;
+        self->label[i] = FREE;
+    }
+    for (size_t t = 0; t < self->n_terms; t++) {
+        self->unary[self->terms[t].node] += self->terms[t].value;
+        self->size[self->terms[t].node] += fabs(self->terms[t].value);
+    }
+    memset(first, 0, ((size_t)self->n_nodes + 1) * sizeof *first);
+    for (size_t e = 0; e < self->n_edges; e++) {
+        first[self->edges[e].from + 1]++;
+        first[self->edges[e].to + 1]++;
+    }
+    for (int32_t i = 0; i < self->n_nodes; i++) {
+        end[i] = first[i];
+        first[i + 1] += first[i];
+    }
+    for (size_t e = 0; e < self->n_edges; e++) {
+        self->arc[end[self->edges[e].from]++].edge = (int32_t)e;
+        self->arc[end[self->edges[e].to]++].edge = ~(int32_t)e;
+    }
+}
+
+/* What root a has: its unary with what nodes with a label add, its size for the margin, and its neighbours, whose
+ * there[] and back[] become what it loses with label 1 and with label 0 where they differ. */
+struct root {
+    double unary, size;
+    int32_t n_neighbours; /* in queue[] */
+};
+
+static void look_along(struct exact_cut *self, struct root *root, int32_t a, int32_t tagged)
+{
+    struct exact_edge edge = self->edges[tagged < 0 ? ~tagged : tagged];
+    int32_t j = root_of(self->group, tagged < 0 ? edge.from : edge.to);
+    double there = tagged < 0 ? edge.back : edge.there, back = tagged < 0 ? edge.there : edge.back;
+    if (j == a)
+        return;
+    if (self->label[j] != FREE) {
+        double value = self->label[j] ? back : -there;
+        root->unary += value;
+        root->size += fabs(value);
+        return;
+    }
+    if (self->there[j] == 0 && self->back[j] == 0)
+        self->queue[root->n_neighbours++] = j;
+    self->there[j] += there;
+    self->back[j] += back;
+}
+
+/* Tries the first two rules on root a. Returns whether one holds. */
+static bool look(struct exact_cut *self, int32_t a)
+{
+    struct root root = {self->unary[a], self->size[a], 0};
+    int32_t i = a, nearest = -1;
+    do {
+        for (int32_t k = self->first[i]; k < self->first[i + 1]; k++)
+            look_along(self, &root, a, self->arc[k].edge);
+        i = self->next[i];
+    } while (i != a);
+    double total = 0, most = 0, binds = 0;
+    for (int32_t q = 0; q < root.n_neighbours; q++) {
+        int32_t j = self->queue[q];
+        double least = fmin(self->there[j], self->back[j]), larger = fmax(self->there[j], self->back[j]);
+        total += larger;
+        if (least > binds) {
+            binds = least;
+            most = larger;
+            nearest = j;
+        }
+        self->there[j] = self->back[j] = 0;
+    }
+    double margin = MARGIN * (root.size + total), unary = fabs(root.unary);
+    if (unary > total + margin) {
+        self->label[a] = root.unary > 0;
+        return true;
+    }
+    if (nearest < 0 || !(binds > unary + (total - most) + margin))
+        return false;
+    join(self, a, nearest);
+    self->mark[nearest] = 1;
+    return true;
+}
+
+/* Looks at each root but those that have just grown. Returns how many rules held. */
+static int32_t look_at_all(struct exact_cut *self, int32_t *n_roots)
+{
+    int32_t n = 0;
+    *n_roots = 0;
+    memset(self->mark, 0, (size_t)self->n_nodes);
+    for (int32_t i = 0; i < self->n_nodes; i++) {
+        if (self->group[i] != i || self->label[i] != FREE)
+            continue;
+        ++*n_roots;
+        if (!self->mark[i])
+            n += look(self, i);
+    }
+    return n;
+}
+
+/* The third rule; component and its sum of |unary| are in queue[] and back[] meanwhile. */
+static void join_components(struct exact_cut *self)
+{
+    int32_t *component = self->queue;
+    double *unary = self->there, *sum = self->back;
+    for (int32_t i = 0; i < self->n_nodes; i++) {
+        component[i] = i;
+        unary[i] = self->unary[i];
+        sum[i] = 0;
+    }
+    for (size_t e = 0; e < self->n_edges; e++) {
+        struct exact_edge edge = self->edges[e];
+        int32_t a = root_of(self->group, edge.from), b = root_of(self->group, edge.to);
+        int is_free = self->label[a] == FREE, is_other_free = self->label[b] == FREE;
+        if (is_free && is_other_free)
+            component[root_of(component, a)] = root_of(component, b);
+        else if (is_free)
+            unary[a] += self->label[b] ? edge.back : -edge.there;
+        else if (is_other_free)
+            unary[b] += self->label[a] ? edge.there : -edge.back;
+        sum[a] += MARGIN * (is_free && !is_other_free ? edge.there + edge.back : 0);
+        sum[b] += MARGIN * (!is_free && is_other_free ? edge.there + edge.back : 0);
+    }
+    for (int32_t i = 0; i < self->n_nodes; i++)
+        sum[i] += self->group[i] == i && self->label[i] == FREE ? fabs(unary[i]) + MARGIN * self->size[i] : 0;
+    for (int32_t i = 0; i < self->n_nodes; i++) {
+        int32_t to = root_of(component, i);
+        if (to != i)
+            sum[to] += sum[i];
+    }
+    for (size_t e = 0; e < self->n_edges; e++) {
+        struct exact_edge edge = self->edges[e];
+        int32_t a = root_of(self->group, edge.from), b = root_of(self->group, edge.to);
+        if (a != b && self->label[a] == FREE && self->label[b] == FREE &&
+            fmin(edge.there, edge.back) > (1 + MARGIN) * sum[root_of(component, a)])
+            join(self, a, b);
+    }
+    memset(self->there, 0, (size_t)self->n_nodes * sizeof *self->there);
+    memset(self->back, 0, (size_t)self->n_nodes * sizeof *self->back);
+}
+
+void exact_cut_contract(struct exact_cut *self)
+{
+    int32_t n_roots, n_held;
+    start(self);
+    look_at_all(self, &n_roots);
+    join_components(self);
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        n_held = look_at_all(self, &n_roots);
+        if (n_held <= n_roots / 64)
+            break;
+    }
+    /* Roots become numbers in the order of their first nodes, next[] of a root the number. */
+    self->n_kept = 0;
+    memset(self->mark, 0, (size_t)self->n_nodes);
+    for (int32_t i = 0; i < self->n_nodes; i++) {
+        int32_t root = root_of(self->group, i);
+        if (!self->mark[root] && self->label[root] == FREE)
+            self->next[root] = self->n_kept++;
+        self->mark[root] = 1;
+        self->current[i] = self->label[root] == FREE ? self->next[root] : ~(int32_t)self->label[root];
+    }
+    memcpy(self->group, self->current, (size_t)self->n_nodes * sizeof *self->group);
+}

@@ -1,0 +1,120 @@
+#ifndef INFER_CUT_EXACT_CUT_H
+#define INFER_CUT_EXACT_CUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cleave/problem.h"
+
+/* Minimum cuts without rounding, whatever the sizes of the numbers: hard couplings of 1e10 or 1e300 beside unaries of
+ * 1, seeds, subnormal numbers. Slower than the engines of cut.h and grid.h, which give what they would lose here.
+ *
+ *     struct exact_cut cut = {0};
+ *     if (exact_cut_reserve(&cut, n_nodes, n_terms, n_edges)) ..out of memory
+ *     exact_cut_add_term(&cut, node, value);               // any number a node: what label 1 scores more than label 0
+ *     exact_cut_add_edge(&cut, from, to, there, back);     // loses `there` where labels are 1 0, `back` where 0 1
+ *     exact_cut_solve(&cut);                               // cut.label[]
+ *     exact_cut_release(&cut); */
+
+struct exact_term {
+    double value;
+    int32_t node;
+};
+
+struct exact_edge {
+    int32_t from, to;
+    double there, back; /* >= 0 */
+};
+
+struct exact_arc {
+    int64_t residual;
+    union {
+        struct {
+            int32_t head, reverse;
+        };
+        int32_t edge; /* while it is contracted; ~: its `to` is here */
+    };
+};
+
+struct exact_cut {
+    int32_t n_nodes;
+    size_t n_terms, n_edges;
+    struct exact_term *terms;
+    struct exact_edge *edges;
+    uint8_t *label; /* [n_nodes] the labelling of most score, of several the one with the fewest 1s */
+    /* The rest is the solver's. Contraction keeps n_kept nodes. */
+    int32_t n_kept;
+    int32_t *group; /* [n_nodes] the node that is kept for it, or ~label: it is certain */
+    int32_t *next;  /* [n_nodes] of those that have become one, a ring */
+    double *unary, *size, *there, *back;
+    struct exact_arc *arc;
+    int32_t *first;    /* [n_kept + 1] of a node's arcs */
+    int32_t *slot;     /* [n_edges] the arc there; its reverse is the arc back; -1: contraction has left none */
+    int64_t *excess;   /* [n_kept] in units of 2^unit */
+    int32_t *distance; /* [n_kept] at most the arcs to the nearest deficit */
+    int32_t *current;  /* [n_kept] the arc to look at next */
+    int32_t *queue;    /* [n_kept] a ring of active nodes; breadth-first lists */
+    int32_t *count;    /* [n_kept + 1] nodes at a distance */
+    uint8_t *mark;     /* [n_kept] is in the ring; of a clamp: [n_nodes] has changed */
+    int unit;
+    size_t node_capacity, term_capacity, edge_capacity;
+};
+
+void exact_cut_release(struct exact_cut *self);
+
+/* Empties it and makes place. Returns 0, or -1 when out of memory or past 2^29 edges. */
+int exact_cut_reserve(struct exact_cut *self, int32_t n_nodes, size_t n_terms, size_t n_edges);
+
+/* Zeros are left out. Values are finite. */
+static inline void exact_cut_add_term(struct exact_cut *self, int32_t node, double value)
+{
+    self->terms[self->n_terms] = (struct exact_term){value, node};
+    self->n_terms += value != 0;
+}
+
+static inline void exact_cut_add_edge(struct exact_cut *self, int32_t from, int32_t to, double there, double back)
+{
+    self->edges[self->n_edges] = (struct exact_edge){from, to, there, back};
+    self->n_edges += there > 0 || back > 0;
+}
+
+/* What is in place. Asks for no memory. */
+void exact_cut_solve(struct exact_cut *self);
+
+/* Finds nodes whose labels are certain and nodes that have one label: group[] and n_kept. O((n_nodes + n_edges) rounds),
+ * few of them. */
+void exact_cut_contract(struct exact_cut *self);
+
+/* The problem of a field of two labels that capacities_set has not refused; scores of tables are doubled, so that
+ * halves are exact (exact_cut_scale). There is space for another term a node. Returns -1 when out of memory. */
+int exact_cut_take_field(struct exact_cut *self, const struct clv_field *field);
+static inline double exact_cut_scale(const struct clv_field *field)
+{
+    return field->form == CLV_PAIRWISE_FULL ? 2 : 1;
+}
+
+/* The clamped optimum: flipped[*n_flipped] (space for n_nodes) are the nodes that change their labels when `node` must,
+ * that one first; returns what it costs, or -1 when out of memory. `self` is solved, `part` is space that is kept from
+ * call to call. The labelling is canonical, too. */
+double exact_cut_clamp(int32_t *flipped, int32_t *n_flipped, struct exact_cut *part, const struct exact_cut *self,
+                       int32_t node);
+
+/* Sums of doubles to twice their precision: what is left where large ones cancel counts. */
+struct exact_sum {
+    double high, low;
+};
+
+static inline void exact_sum_add(struct exact_sum *sum, double value)
+{
+    double high = sum->high + value, part = high - sum->high;
+    sum->low += (sum->high - (high - part)) + (value - part);
+    sum->high = high;
+}
+
+static inline double exact_sum_value(struct exact_sum sum)
+{
+    return sum.high + sum.low;
+}
+
+#endif
