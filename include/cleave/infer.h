@@ -10,12 +10,15 @@
  *   clv_forest_*   forests with hidden nodes, by elimination
  *   clv_bp_*       belief propagation and TRW-S, for everything else
  *
- * Several engines can solve a chain. Which is used when (files in src/infer/):
+ * Several engines can solve a chain or a tree. Which is used when (files in src/infer/):
  *
  *   what is asked                       by whom                        engine
- *   MAP, full tables, K > 2 labels      clv_oracle_map                 chain/viterbi.c: Viterbi with buffers kept
- *   (or K = 2 with a shared table)                                     and cheap clamps of the chain solved last
- *   MAP, two labels, a table an edge    clv_oracle_map                 cut/: as any graph, witnesses by clamping
+ *   MAP of a chain of full tables       clv_oracle_map                 chain/viterbi.c: Viterbi with buffers kept
+ *                                                                      and cheap clamps of the chain solved last
+ *   .. of two labels, where tables      clv_oracle_map                 cut/: as any graph, witnesses by clamping
+ *   differ and are supermodular
+ *   MAP of any other forest that is     clv_oracle_map                 elimination/forest_map.c: max-product, with
+ *   no cut, clamped optima of it                                       clamps as of chains
  *   MAP and marginals of arrays of      clv_chain_*, marginals as a    chain/viterbi.c, chain/forward_backward.c
  *   the caller's                        rule of decoding
  *   marginals of many chains            training of CRFs               chain/chain_lanes.c: labels in vector lanes;

@@ -47,7 +47,7 @@ static enum clv_status try_move(struct moves *self, bool *has_helped, struct clv
     *has_helped = false;
     if (!self->cut.n_nodes)
         return CLV_OK;
-    MUST(clv_oracle_map(oracle, self->y, NULL, &self->cut, err));
+    MUST(oracle_cut(oracle, self->y, &self->cut, err));
     for (int32_t p = 0; p < self->cut.n_nodes; p++) {
         int32_t *label = &self->best[self->nodes[p]], before = *label, after = self->to[self->y[p]];
         *label = after < 0 ? before : after;

@@ -27,6 +27,10 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
 /* "oracle", "map", "marginal map", "marginals", "min entropy" */
 const char *decoding_rule_name(enum clv_decoding_rule rule);
 
+/* y = the minimum cut of a field of two labels with edges, which is refused, naming the edge, if it is no cut. */
+enum clv_status oracle_cut(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                           struct clv_error *err) CLV_CHECK;
+
 static inline double pair_score(const struct clv_field *field, int32_t edge, int32_t a, int32_t b)
 {
     if (field->form == CLV_PAIRWISE_POTTS)

@@ -22,6 +22,7 @@ enum oracle_state {
     ORACLE_APART, /* two labels, no edges; capacities.unary holds the scores */
     ORACLE_CUT,
     ORACLE_CHAIN,
+    ORACLE_FOREST,
 };
 
 struct clv_oracle {
@@ -35,6 +36,10 @@ struct clv_oracle {
     bool is_forest;     /* the last cut was by it: graph has no solution */
     struct batch batch; /* for clv_perturbed_map */
     struct chain_map chain;
+    struct forest_map tree; /* of a field solved as a forest; of others once a clamped optimum is asked for */
+    bool has_tree;
+    struct clv_field copy; /* the field of two labels that was solved as a chain or a forest, for its witnesses */
+    size_t copied_nodes, copied_edges, copied_scores;
     struct decoding_workspace decoding; /* for clv_oracle_decode */
     int32_t (*edges)[2];                /* of the graph that libmaxflow holds; n_nodes < 0: none */
     size_t edge_capacity;
@@ -46,8 +51,8 @@ struct clv_oracle {
 };
 
 /* How far above the score that clv_oracle_map gave the field's true maximum may be: a cut maximises scores rounded to
- * a grid, and each of its terms moves by half a step at most, in either labelling. Chains and fields without edges are
- * exact. */
+ * a grid, and each of its terms moves by half a step at most, in either labelling. Chains, forests that are no cut and
+ * fields without edges are exact. */
 static inline double oracle_slack(const struct clv_oracle *oracle)
 {
     if (oracle->state != ORACLE_CUT)

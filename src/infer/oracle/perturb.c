@@ -134,8 +134,8 @@ enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double 
     if (n_draws == 0 || field->n_nodes < 0 || field->n_labels < 2)
         return fail(err, CLV_ERR_USAGE, "%u draws of a field of %d nodes and %d labels", n_draws, field->n_nodes,
                     field->n_labels);
-    bool is_batched = field->n_labels == 2 && field->form != CLV_PAIRWISE_NONE && field->n_nodes <= BATCH_NODES &&
-                      oracle->engine != CLV_ENGINE_BK;
+    bool is_batched = field->form != CLV_PAIRWISE_NONE && field->n_nodes <= BATCH_NODES &&
+                      oracle->engine != CLV_ENGINE_BK && field_is_supermodular(field);
     uint32_t step = is_batched ? BATCH_LANES : 1;
     for (uint32_t k = 0; k < n_draws && !status; k += step) {
         int32_t *labels = &y[(size_t)k * (size_t)field->n_nodes];

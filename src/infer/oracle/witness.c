@@ -103,6 +103,46 @@ static void clamp_apart(const struct clv_oracle *oracle, const int32_t *nodes, i
         forwarding->visit(forwarding->context, nodes[k], fabs(oracle->capacities.unary[nodes[k]]), &nodes[k], 1);
 }
 
+/* The tree of the field that was solved. It is not made before a clamped optimum is asked for. */
+static enum clv_status make_tree(struct clv_oracle *oracle, const struct clv_field *field, struct clv_error *err)
+{
+    if (oracle->has_tree)
+        return CLV_OK;
+    OWNED_ARRAY int32_t *y = array_alloc((size_t)field->n_nodes, sizeof *y);
+    NEED(y);
+    int solved = forest_map_solve(&oracle->tree, y, field);
+    NEED(solved >= 0);
+    FAIL_IF(!solved, CLV_ERR_USAGE, "a clamp is asked for of a field that is not the chain or forest solved last");
+    oracle->has_tree = true;
+    return CLV_OK;
+}
+
+/* Chains and forests. */
+static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                                  const struct forwarding *forwarding, struct clv_error *err)
+{
+    const struct clv_field *field = &oracle->copy;
+    size_t n_nodes = (size_t)field->n_nodes;
+    MUST(make_tree(oracle, field, err));
+    OWNED_ARRAY double *best = array_alloc(n_nodes, 2 * sizeof *best);
+    OWNED_ARRAY int32_t *y = array_alloc(n_nodes, 3 * sizeof *y);
+    NEED(best && y);
+    int32_t *clamped = y + n_nodes, *flipped = clamped + n_nodes;
+    forest_map_max_marginals(&oracle->tree, best, field);
+    forest_map_label(&oracle->tree, y, field);
+    for (int32_t k = 0; k < n; k++) {
+        int32_t node = nodes[k], n_flipped = 1;
+        flipped[0] = node;
+        forest_map_clamp(&oracle->tree, clamped, field, node, 1 - y[node]);
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            if (clamped[i] != y[i] && i != node)
+                flipped[n_flipped++] = i;
+        double cost = best[2 * node + y[node]] - best[2 * node + 1 - y[node]];
+        forwarding->visit(forwarding->context, node, fmax(cost, 0), flipped, n_flipped);
+    }
+    return CLV_OK;
+}
+
 /* The list without repetitions, or all nodes. NULL when out of memory. */
 static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *oracle, const int32_t *nodes, int32_t n)
 {
@@ -127,7 +167,8 @@ static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *ora
 enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                      clv_witness_visit *visit, void *context, struct clv_error *err)
 {
-    if (oracle->state == ORACLE_EMPTY || oracle->state == ORACLE_CHAIN)
+    bool is_chain = oracle->state == ORACLE_CHAIN, is_tree = is_chain || oracle->state == ORACLE_FOREST;
+    if (oracle->state == ORACLE_EMPTY || (is_tree && (is_chain ? oracle->chain.n_labels : oracle->tree.n_labels) != 2))
         return fail(err, CLV_ERR_USAGE, "witnesses are asked for before a two-label field was solved");
     for (int32_t k = 0; nodes && k < n; k++)
         if (nodes[k] < 0 || nodes[k] >= oracle->n_solved)
@@ -139,6 +180,8 @@ enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *n
     MUST_IF(!distinct, fail_memory(err));
     if (oracle->state == ORACLE_APART)
         clamp_apart(oracle, distinct, n_distinct, &forwarding);
+    else if (is_tree)
+        status = clamp_tree(oracle, distinct, n_distinct, &forwarding, err);
 #if WITH_BK
     else if (oracle->engine == CLV_ENGINE_BK)
         status = clamp_bk(oracle, distinct, n_distinct, &forwarding, err);
@@ -171,13 +214,20 @@ enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, co
 enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                                  int32_t node, int32_t label, struct clv_error *err)
 {
-    if (oracle->state != ORACLE_CHAIN || field->n_nodes != oracle->chain.n_nodes ||
-        field->n_labels != oracle->chain.n_labels)
-        return fail(err, CLV_ERR_USAGE, "a clamp is asked for of a field that is not the chain solved last");
+    bool is_chain = oracle->state == ORACLE_CHAIN && field->n_labels == oracle->chain.n_labels;
+    bool is_tree = oracle->state == ORACLE_FOREST && field->n_labels == oracle->tree.n_labels;
+    bool is_cut = oracle->state == ORACLE_CUT && field->n_labels == 2;
+    if (!(is_chain || is_tree || is_cut) || field->n_nodes != oracle->n_solved)
+        return fail(err, CLV_ERR_USAGE, "a clamp is asked for of a field that is not the chain or forest solved last");
     if (node < 0 || node >= field->n_nodes || label < 0 || label >= field->n_labels)
         return fail(err, CLV_ERR_USAGE, "clamp of node %d of %d to label %d of %d", node, field->n_nodes, label,
                     field->n_labels);
-    chain_map_clamp(&oracle->chain, y, field, node, label);
+    if (is_chain) {
+        chain_map_clamp(&oracle->chain, y, field, node, label);
+    } else {
+        MUST(make_tree(oracle, field, err));
+        forest_map_clamp(&oracle->tree, y, field, node, label);
+    }
     if (score)
         *score = clv_field_score(field, y);
     return CLV_OK;

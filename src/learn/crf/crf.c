@@ -207,7 +207,7 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
     return crf_objective_open(&self->objective, &self->examples, err);
 }
 
-/* Viterbi where the oracle knows it, otherwise the forests' own. */
+/* The oracle's MAP on chains of one table or of more than two labels. The forests' own is as exact elsewhere. */
 static enum clv_status choose_decoding(struct clv_decoding *decoding, const struct crf *self, struct clv_error *err)
 {
     bool is_chain = self->objective.k > 2 || self->objective.is_shared;
