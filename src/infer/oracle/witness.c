@@ -1,8 +1,11 @@
-/* Clamped optima through the oracle: what forcing one node to its other label costs, and which labelling does it. */
+/* Clamped optima through the oracle: what forcing one node to its other label costs, and which labelling does it; and
+ * the sums over all of them, max-marginals and witness counts. */
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "infer/cut/cut.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle_state.h"
 
 struct forwarding {
@@ -230,5 +233,65 @@ enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, double *
     }
     if (score)
         *score = clv_field_score(field, y);
+    return CLV_OK;
+}
+
+/* Sums over witnesses of a cut. */
+struct witness_sums {
+    const int32_t *y;
+    double score;
+    double *max_marginals; /* or NULL */
+    double *flips;         /* [n_nodes] how often a witness has the other label there */
+};
+
+static void add_witness(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
+{
+    const struct witness_sums *sums = context;
+    size_t row = 2 * (size_t)node;
+    if (sums->max_marginals) {
+        sums->max_marginals[row + (size_t)sums->y[node]] = sums->score;
+        sums->max_marginals[row + 1 - (size_t)sums->y[node]] = sums->score - cost;
+    }
+    for (int32_t k = 0; k < n_flipped; k++)
+        sums->flips[flipped[k]]++;
+}
+
+/* By minimum cuts: each node has the MAP labelling, and one witness of its other label. */
+static enum clv_status cut_max_marginals(struct clv_oracle *oracle, double *max_marginals, double *counts,
+                                         const struct clv_field *field, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes;
+    OWNED_ARRAY int32_t *y = array_alloc(n, sizeof *y);
+    OWNED_ARRAY double *flips = array_zalloc(n, sizeof *flips);
+    OWNED_ARRAY double *found = array_alloc(n, 2 * sizeof *found);
+    NEED(y && flips && found);
+    struct witness_sums sums = {.y = y, .max_marginals = found, .flips = flips};
+    MUST(clv_oracle_map(oracle, y, &sums.score, field, err));
+    MUST(clv_oracle_witnesses(oracle, NULL, 0, add_witness, &sums, err));
+    if (max_marginals && n)
+        memcpy(max_marginals, found, n * 2 * sizeof *found);
+    for (size_t i = 0; i < n && counts; i++) {
+        counts[2 * i + (size_t)y[i]] = 2 * (double)n - flips[i];
+        counts[2 * i + 1 - (size_t)y[i]] = flips[i];
+    }
+    return CLV_OK;
+}
+
+enum clv_status clv_oracle_max_marginals(struct clv_oracle *oracle, double *max_marginals, double *witness_counts,
+                                         const struct clv_field *field, struct clv_error *err)
+{
+    oracle->state = ORACLE_EMPTY;
+    MUST(field_check(field, err));
+    MUST(field_check_couplings(field, err));
+    OWNED_ARRAY int32_t *y = array_alloc((size_t)field->n_nodes, sizeof *y);
+    NEED(y);
+    int solved = forest_map_solve(&oracle->tree, y, field);
+    NEED(solved >= 0);
+    if (!solved && field->n_labels == 2)
+        return cut_max_marginals(oracle, max_marginals, witness_counts, field, err);
+    FAIL_IF(!solved, CLV_ERR_USAGE, "no exact max-marginals for a field with loops and %d labels", field->n_labels);
+    NEED(!witness_counts || !forest_map_witness_counts(&oracle->tree, witness_counts, field));
+    if (max_marginals)
+        forest_map_max_marginals(&oracle->tree, max_marginals, field);
     return CLV_OK;
 }
