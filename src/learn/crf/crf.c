@@ -262,6 +262,7 @@ const struct clv_learner crf_learner = {
     .choices = choices,
     .takes_init = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
+    .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decided by as they are, see cleave/model.h */
     .train = train,
     .idle = idle,
     .bytes = bytes,
