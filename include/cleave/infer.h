@@ -5,19 +5,25 @@
  *
  *   clv_oracle_*   MAP: minimum cuts, chains, expansion, swap; witnesses (clamped optima); decoding by other rules
  *   clv_grid_*     minimum cuts on the pixels of an image
+ *   clv_oracle_marginals  marginals: exact without loops, else from samples
  *   clv_perturb_*  samples and marginals from the MAP of perturbed scores
  *   clv_chain_*    chains: Viterbi, forward-backward
  *   clv_forest_*   forests with hidden nodes, by elimination
  *   clv_bp_*       belief propagation and TRW-S, for everything else
  *
- * Several engines can solve a chain. Which is used when (files in src/infer/):
+ * Several engines can solve a chain or a tree. Which is used when (files in src/infer/):
  *
  *   what is asked                       by whom                        engine
- *   MAP, full tables, K > 2 labels      clv_oracle_map                 chain/viterbi.c: Viterbi with buffers kept
- *   (or K = 2 with a shared table)                                     and cheap clamps of the chain solved last
- *   MAP, two labels, a table an edge    clv_oracle_map                 cut/: as any graph, witnesses by clamping
+ *   MAP of a chain of full tables       clv_oracle_map                 chain/viterbi.c: Viterbi with buffers kept
+ *                                                                      and cheap clamps of the chain solved last
+ *   .. of two labels, where tables      clv_oracle_map                 cut/: as any graph, witnesses by clamping
+ *   differ and are supermodular
+ *   MAP of any other forest that is     clv_oracle_map                 elimination/forest_map.c: max-product, with
+ *   no cut, clamped optima of it                                       clamps as of chains
  *   MAP and marginals of arrays of      clv_chain_*, marginals as a    chain/viterbi.c, chain/forward_backward.c
  *   the caller's                        rule of decoding
+ *   marginals of models, of chains and  clv_model_marginals,           chain/forward_backward.c, else
+ *   trees                               clv_oracle_marginals           elimination/forest.c, bp/bp.c of couplings
  *   marginals of many chains            training of CRFs               chain/chain_lanes.c: labels in vector lanes;
  *                                                                      forward_backward.c where precision could go
  *   hidden nodes, labels that are       clv_forest_run, other rules    elimination/forest.c
@@ -254,6 +260,25 @@ CLV_API enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y,
 CLV_API enum clv_status clv_perturbed_marginals(struct clv_oracle *oracle, double *marginals, double *bound,
                                                 double *standard_error, const struct clv_field *field, uint64_t seed,
                                                 uint32_t n_draws, struct clv_error *err) CLV_CHECK;
+
+/* How marginals were found. */
+enum clv_marginals {
+    CLV_MARGINALS_EXACT,      /* by sum-product: the graph has no loops */
+    CLV_MARGINALS_SAMPLED,    /* shares of perturb-and-MAP samples, at least in components with loops */
+    CLV_MARGINALS_PROPAGATED, /* by loopy belief propagation, at least in components with loops */
+};
+/* "sum-product", "samples" or "belief propagation" */
+CLV_API const char *clv_marginals_name(enum clv_marginals kind);
+
+/* Marginals of p(y) proportional to exp f(y), marginals[n_nodes][n_labels]: exact in every component of the graph that
+ * has no loops, a chain, a tree or a single node, for any labels, form and tables; in the others those of
+ * clv_perturbed_marginals, with its errors. *log_partition adds up the components' log-partitions, of those with loops
+ * the upper bound; *standard_error is that of the bound, 0 without loops. Each of the three may be NULL.
+ * CLV_ERR_DATA, besides, for scores beyond 1e100 in trees that are no chain of full tables. O(n_nodes n_labels^2) in
+ * trees, with Potts couplings O(n_nodes n_labels). */
+CLV_API enum clv_status clv_oracle_marginals(struct clv_oracle *oracle, double *marginals, double *log_partition,
+                                             double *standard_error, const struct clv_field *field, uint64_t seed,
+                                             uint32_t n_draws, struct clv_error *err) CLV_CHECK;
 
 /* Minimum cuts on the pixels of an image, whose graph is never built: to refine a mask at its border, for instance.
  *

@@ -48,6 +48,7 @@
 
 #include "cleave/features.h"
 #include "cleave/infer.h"
+#include "cleave/model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -190,7 +191,8 @@ struct clv_learner {
     bool takes_hidden;                      /* nodes of unknown label take part, else they are left out */
     enum clv_status (*train)(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err);
-    int trains; /* of enum clv_trains */
+    int trains;             /* of enum clv_trains */
+    enum clv_scores scores; /* of the weights that it learns; clv_train_set notes them in the model's record */
     /* Memory it touches beyond the data, about; NULL: weights alone. */
     double (*bytes)(const struct clv_training *training);
     bool lambda_of_mean; /* whether its "lambda" is against the mean of the examples' losses, not their sum */

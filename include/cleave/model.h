@@ -85,16 +85,39 @@ CLV_API enum clv_status clv_model_decode(int32_t *y, const struct clv_model *mod
 CLV_API enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                           struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
-/* Marginals of one problem under w by perturb-and-MAP, as clv_perturbed_marginals gives them for its field:
- * marginals[n_nodes][n_labels], and the upper bound of its log-partition with standard error. Each of the three may be
- * NULL. A model that is not decoded by clv_oracle_map has the marginals of belief propagation (clv_bp_run), Bethe's
- * estimate of the log-partition and standard error 0. Scores of learners that maximise a likelihood (pmap, mpmap,
- * wmpmap, crf, hcrf), and of models whose record names none, are taken as they are; others say nothing of their scale,
- * and are brought to a mean size of 3: such marginals tell what is more or less certain, not how much. */
+/* What a model's scores are, by what its learner goes down. */
+enum clv_scores {
+    CLV_SCORES_MARGIN,              /* only their order counts, their scale is arbitrary; labels weigh the same */
+    CLV_SCORES_LIKELIHOOD,          /* logarithms of probabilities, of labels as frequent as they are */
+    CLV_SCORES_WEIGHTED_LIKELIHOOD, /* the same, decided by as they are: the most probable label costs least */
+};
+
+/* Returns what the record says under "scores"; if it says nothing, what its "learner" is known for: pmap and mpmap are
+ * likelihoods, wmpmap, crf and hcrf weighted ones, others margins. Of a record with neither the scores are taken
+ * for a likelihood. */
+CLV_API enum clv_scores clv_model_scores(const struct clv_model *model);
+/* "margin", "likelihood" or "weighted likelihood" */
+CLV_API const char *clv_scores_name(enum clv_scores scores);
+
+/* Marginals of one problem under w: marginals[n_nodes][n_labels], exact in components of the graph without loops
+ * (clv_oracle_marginals). In the others a model that is decoded by clv_oracle_map has those of n_draws perturb-and-MAP
+ * samples, another one those of loopy belief propagation (clv_bp_run). *bound is the log-partition, of samples its
+ * upper bound with *standard_error, propagated Bethe's estimate. Each of the three may be NULL. Scores that are
+ * CLV_SCORES_MARGIN are brought to a mean size of 3: such marginals tell what is more or less certain, not how much. */
 CLV_API enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                             const struct clv_model *model, const struct clv_problem *problem,
                                             struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws,
                                             struct clv_error *err) CLV_CHECK;
+
+/* *kind = how clv_model_marginals finds those of a problem. O(size of the problem). */
+CLV_API enum clv_status clv_model_marginals_kind(enum clv_marginals *kind, const struct clv_model *model,
+                                                 const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
+
+/* Max-marginals and the counts of their witnesses of one problem under w, as clv_oracle_max_marginals has them of its
+ * field: scores as they are, whatever the rule of decoding. Each of the two may be NULL. */
+CLV_API enum clv_status clv_model_max_marginals(double *max_marginals, double *witness_counts,
+                                                const struct clv_model *model, const struct clv_problem *problem,
+                                                struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
 /* How clv_model_decide draws and decides. */
 struct clv_decision_options {
@@ -103,13 +126,13 @@ struct clv_decision_options {
     bool is_balanced; /* the learner weighed pixels so that figure and ground count the same, and the draws show it */
     double scale;     /* > 0: of scores against the draws' noise. 0: such that unary scores are 3 in the mean size */
 };
-/* By what the model's record says about its learner: pmap and mpmap are likelihoods of plain labels at scale 1, wmpmap
- * is a balanced one at scale 1, and the others balance their losses and know no scale. */
+/* By clv_model_scores: a likelihood is one of plain labels at scale 1, a weighted one is balanced at scale 1, and
+ * margins are balanced and have no scale. */
 CLV_API void clv_decision_defaults(struct clv_decision_options *options, const struct clv_model *model);
 
 /* Decodes one problem at the least expected balanced error (clv_example_set_truth), not the best score: y[n_nodes].
  * Of two labels a node has label 1 where its marginal exceeds about label 1's expected share of the pixels or, for
- * balanced models, 1/2. options may be NULL. */
+ * balanced models, 1/2. Marginals of balanced models are exact where the graph has no loops. options may be NULL. */
 CLV_API enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                          struct clv_oracle *oracle, const struct clv_decision_options *options,
                                          struct clv_error *err) CLV_CHECK;

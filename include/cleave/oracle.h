@@ -59,11 +59,14 @@ CLV_API void clv_oracle_watch(struct clv_oracle *oracle, const volatile int *sto
  *     decided, take no digits from the others. *score is f(y) of the labelling found, unrounded.
  *   form FULL, two labels, supermodular tables (P00 + P11 >= P01 + P10): the same, after moving what the tables say
  *     about single nodes into the unaries.
- *   form FULL, a chain (edge e joins nodes e and e + 1, and there are no others) of more than two labels, or of two
- *     with a shared table: Viterbi, any tables, in double precision. Ties are lowest in the last node, then in the one
- *     before, and so on. O(n_nodes n_labels^2).
+ *   form FULL, a chain (edge e joins nodes e and e + 1, and no other edge exists) of more than two labels, of two with
+ *     a shared table, or of two with any table that is not supermodular: Viterbi, in double precision. Ties are lowest
+ *     in the last node, then in the one before, and so on. O(n_nodes n_labels^2).
+ *   forms FULL and POTTS, a forest (no edge closes a loop) that is none of these: max-product, in double precision.
+ *     Ties are lowest at the node with the highest number in each tree, and outwards from there. O(n_nodes n_labels^2).
  * Refused: NaN or infinite values, values so large that scores overflow (their sizes add up to 4e307 or more), negative
- * couplings, tables that are not supermodular, naming node or edge; forms without an exact oracle here. */
+ * couplings, on graphs with loops tables that are not supermodular, naming node or edge; more than two labels on graphs
+ * with loops. */
 CLV_API enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *score,
                                        const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
@@ -86,16 +89,17 @@ CLV_API enum clv_status clv_oracle_swap(struct clv_oracle *oracle, int32_t *y, d
  * them) the best labelling in which that node has the other label. `visit` is called once a distinct node, in any
  * order, with what the clamp costs, max f - max f[y_i forced] >= 0, on the rounded scores, and with the nodes whose
  * labels differ from the MAP labelling, the clamped one first: the witness. Ties are canonical as in clv_oracle_map.
- * The field itself is not looked at again. With our engine a clamp costs about as much as its flipped set is large.
+ * The field itself is not looked at again. With our engine a clamp costs about as much as its flipped set is large; of
+ * a chain or forest that Viterbi or max-product solved O(n_nodes), without rounding.
  * Errors: CLV_ERR_USAGE before a solution or for a node out of range; CLV_ERR_MEMORY, after some visits perhaps. */
 typedef void clv_witness_visit(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped);
 CLV_API enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                              clv_witness_visit *visit, void *context, struct clv_error *err) CLV_CHECK;
 
-/* The clamped optimum of the chain that clv_oracle_map solved last, which `field` must still be: y[n_nodes] = the best
- * labelling in which `node` has `label`, *score (or NULL) its score. A first call for a field costs what solving it
- * did, further ones O(n_nodes n_labels). CLV_ERR_USAGE if the last field was no chain, or for a node or label out of
- * range. */
+/* The clamped optimum of the chain or forest that clv_oracle_map solved last, which `field` must still be: y[n_nodes] =
+ * the best labelling in which `node` has `label`, *score (or NULL) its score. A first call for a field costs what
+ * solving it did, further ones O(n_nodes n_labels). CLV_ERR_USAGE if the last field had no edges or loops, or for a node
+ * or label out of range. */
 CLV_API enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, double *score,
                                          const struct clv_field *field, int32_t node, int32_t label,
                                          struct clv_error *err) CLV_CHECK;
@@ -103,6 +107,18 @@ CLV_API enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, 
 /* margin[n_nodes] = max f[y_i = 1] - max f[y_i = 0] of that field, on the rounded scores; y is its MAP labelling. */
 CLV_API enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, const int32_t *y,
                                            struct clv_error *err) CLV_CHECK;
+
+/* max_marginals[n_nodes][n_labels] of a field, the score of the best labelling with that label at that node, its clamped
+ * optimum; and witness_counts[n_nodes][n_labels], whole numbers: how many of all these n_nodes n_labels clamped optima
+ * have that label there (a node's add up to n_nodes n_labels). Each may be NULL. The counts are the witness statistics of
+ * a chapter on structured prediction (2014). The margin of a label is its max-marginal minus the largest of the node's
+ * others. Exact in forests, which chains are, for any labels, form and tables, by max-product, O(n_nodes n_labels^2); for
+ * two labels on any graph whose MAP is a minimum cut, by clamping each node, on the rounded scores. At ties a clamped
+ * optimum is that of clv_oracle_clamp or clv_oracle_witnesses. CLV_ERR_USAGE for more labels on a graph with loops, else
+ * as clv_oracle_map; what the oracle solved before may be forgotten. */
+CLV_API enum clv_status clv_oracle_max_marginals(struct clv_oracle *oracle, double *max_marginals,
+                                                 double *witness_counts, const struct clv_field *field,
+                                                 struct clv_error *err) CLV_CHECK;
 
 /* How labels follow from scores. */
 enum clv_decoding_rule {

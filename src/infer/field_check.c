@@ -78,6 +78,14 @@ enum clv_status field_check(const struct clv_field *field, struct clv_error *err
     return CLV_OK;
 }
 
+enum clv_status field_check_couplings(const struct clv_field *field, struct clv_error *err)
+{
+    for (int32_t e = 0; field->form == CLV_PAIRWISE_POTTS && e < field->n_edges; e++)
+        FAIL_IF(field->pairwise[e] < 0, CLV_ERR_DATA, "edge %d (nodes %d and %d): its coupling is %g, below 0", e,
+                field->edges[e][0], field->edges[e][1], field->pairwise[e]);
+    return CLV_OK;
+}
+
 enum clv_status field_check_scores(const struct clv_field *field, double temperature, struct clv_error *err)
 {
     MUST(field_check(field, err));
@@ -100,6 +108,16 @@ enum clv_status field_check_scores(const struct clv_field *field, double tempera
                         field->pairwise[c]);
     }
     return CLV_OK;
+}
+
+bool field_is_supermodular(const struct clv_field *field)
+{
+    if (field->n_labels != 2 || field->form != CLV_PAIRWISE_FULL)
+        return field->n_labels == 2;
+    for (int32_t e = 0; e < (field->is_shared && field->n_edges > 0 ? 1 : field->n_edges); e++)
+        if (table_supermodularity(clv_field_table(field, e)) < 0)
+            return false;
+    return true;
 }
 
 bool field_is_chain(const struct clv_field *field)

@@ -19,6 +19,9 @@ void exponentials(double *out, const double *value, double shift, size_t n);
  * overflow. For any number of labels and any form. O(n_nodes n_labels + the size of the tables). */
 enum clv_status field_check(const struct clv_field *field, struct clv_error *err) CLV_CHECK;
 
+/* Refuses negative Potts couplings, naming the edge. */
+enum clv_status field_check_couplings(const struct clv_field *field, struct clv_error *err) CLV_CHECK;
+
 /* field_check, and what belief propagation and elimination refuse besides: scores beyond 1e100 once divided by the
  * temperature, negative Potts couplings, more than 256 labels. */
 enum clv_status field_check_scores(const struct clv_field *field, double temperature, struct clv_error *err) CLV_CHECK;
@@ -31,6 +34,19 @@ const char *scores_complaint(double value);
 
 /* Full tables whose edge e joins nodes e and e + 1, and no others. */
 bool field_is_chain(const struct clv_field *field);
+
+/* D / 4 of a full table of two labels, D = P11 + P00 - P01 - P10: below 0 if it is not supermodular, 0 where D is what
+ * rounding leaves of 0. */
+static inline double table_supermodularity(const double *table)
+{
+    double p00 = table[0], p01 = table[1], p10 = table[2], p11 = table[3];
+    double d = (p11 / 4 + p00 / 4) - (p01 / 4 + p10 / 4);
+    double size = fabs(p00) / 4 + fabs(p01) / 4 + fabs(p10) / 4 + fabs(p11) / 4;
+    return d < 0 && d >= -0x1p-40 * size ? 0 : d;
+}
+
+/* Whether a minimum cut solves a field of two labels, as far as its full tables have a say. */
+bool field_is_supermodular(const struct clv_field *field);
 
 /* Sums of exponentials, whose logarithms are what is kept. */
 

@@ -47,9 +47,10 @@ static enum clv_status check_form(const struct clv_learner *learner, const struc
     enum clv_graph graph;
     enum clv_status status = problem_graph(&graph, problem, err);
     if (!status && !learner_trains(learner, shape->pairwise, shape->n_labels, graph))
-        status = fail(err, CLV_ERR_USAGE, "%s does not learn %s pairwise terms of %d labels on a %s; mssvm does",
-                      learner->name, shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels,
-                      graphs[graph]);
+        status = fail(err, CLV_ERR_USAGE, "%s does not learn %s pairwise terms of %d labels on a %s; %s", learner->name,
+                      shape->pairwise == CLV_PAIRWISE_FULL ? "full" : "Potts", shape->n_labels, graphs[graph],
+                      learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "it learns full ones"
+                                                                                         : "mssvm does");
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "infer/oracle/oracle.h"
 #include "model/model.h"
 
 #define USUAL_SCORE 3.0 /* mean size of unary scores where nothing determines their scale */
@@ -25,13 +26,9 @@ enum { DRAWS_AT_ONCE = 16 };
  * they are those of a world in which figure and ground are equally large, gain_i(b) = E [z_i = b], and the threshold is
  * 1/2. */
 static enum clv_status add_gains(double *gain, const struct clv_field *field, const float *volume, const int32_t *z,
-                                 bool is_balanced, struct clv_error *err)
+                                 struct clv_error *err)
 {
     size_t n = (size_t)field->n_nodes, n_labels = (size_t)field->n_labels;
-    for (size_t i = 0; i < n && is_balanced; i++)
-        gain[i * n_labels + (size_t)z[i]]++;
-    if (is_balanced)
-        return CLV_OK;
     double *pixels = array_zalloc(n_labels, sizeof *pixels), n_present = 0;
     MUST_IF(!pixels, fail_memory(err));
     for (size_t i = 0; i < n; i++)
@@ -47,11 +44,9 @@ static enum clv_status add_gains(double *gain, const struct clv_field *field, co
 
 void clv_decision_defaults(struct clv_decision_options *options, const struct clv_model *model)
 {
-    const char *learner = clv_record_get(&model->record, "learner");
-    bool is_likelihood = learner && (strcmp(learner, "pmap") == 0 || strcmp(learner, "mpmap") == 0);
-    bool is_weighted = learner && strcmp(learner, "wmpmap") == 0;
+    enum clv_scores scores = clv_model_scores(model);
     *options = (struct clv_decision_options){
-        .n_draws = 100, .is_balanced = !is_likelihood, .scale = is_likelihood || is_weighted ? 1 : 0};
+        .n_draws = 100, .is_balanced = scores != CLV_SCORES_LIKELIHOOD, .scale = scores == CLV_SCORES_MARGIN ? 0 : 1};
 }
 
 void model_scale_scores(struct clv_field *field, double scale)
@@ -92,11 +87,15 @@ enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, cons
         status = fail_memory(err);
     else
         model_scale_scores(&field, options->scale);
-    for (uint32_t draw = 0; draw < options->n_draws && status == CLV_OK; draw += DRAWS_AT_ONCE) {
+    struct marginals_found found = {.marginals = gain}; /* of a balanced model gains are marginals */
+    TRY_IF(options->is_balanced,
+           field_marginals(oracle, &found, &field,
+                           &(struct marginals_options){CLV_MARGINALS_SAMPLED, options->seed, options->n_draws}, err));
+    for (uint32_t draw = 0; draw < options->n_draws && !options->is_balanced && !status; draw += DRAWS_AT_ONCE) {
         uint32_t count = options->n_draws - draw < DRAWS_AT_ONCE ? options->n_draws - draw : DRAWS_AT_ONCE;
         status = clv_perturbed_map(oracle, z, NULL, &field, options->seed, draw, count, err);
         for (uint32_t l = 0; l < count && status == CLV_OK; l++)
-            status = add_gains(gain, &field, problem->volume, z + l * n, options->is_balanced, err);
+            status = add_gains(gain, &field, problem->volume, z + l * n, err);
     }
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         y[i] = 0;

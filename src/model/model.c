@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "cleave/infer.h"
+#include "infer/oracle/oracle.h"
 #include "model/model.h"
 
 void clv_model_release(struct clv_model *model)
@@ -42,54 +43,89 @@ enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, con
     return clv_model_decode(y, model, problem, NULL, oracle, err);
 }
 
-/* Of models that no cut decodes: by sum-product, damped the more the longer it goes to and fro. */
-static enum clv_status propagated_marginals(double *marginals, double *bound, const struct clv_field *field,
-                                            struct clv_error *err)
+static const char *const score_names[] = {
+    [CLV_SCORES_MARGIN] = "margin",
+    [CLV_SCORES_LIKELIHOOD] = "likelihood",
+    [CLV_SCORES_WEIGHTED_LIKELIHOOD] = "weighted likelihood",
+};
+
+const char *clv_scores_name(enum clv_scores scores)
 {
-    static const double damping[] = {0, 0.5, 0.75, 0.9};
-    struct clv_bp_options options;
-    struct clv_bp_result result = {.is_converged = false};
-    struct clv_bp *bp;
-    clv_bp_defaults(&options);
-    enum clv_status status = clv_bp_new(&bp, err);
-    for (size_t i = 0; i < sizeof damping / sizeof *damping && status == CLV_OK && !result.is_converged; i++) {
-        options.damping = damping[i];
-        status = clv_bp_run(bp, marginals, NULL, &result, field, &options, err);
-    }
-    if (status == CLV_OK && bound)
-        *bound = result.value;
-    clv_bp_free(bp);
-    return status;
+    return (int)scores >= 0 && (size_t)scores < sizeof score_names / sizeof *score_names ? score_names[scores]
+                                                                                         : "unknown";
 }
 
-/* Learners that maximise a likelihood determine the scale of the scores; a margin does not. */
-static bool has_scale(const struct clv_model *model)
+/* The record says it; files from before it did name their learner. */
+enum clv_scores clv_model_scores(const struct clv_model *model)
 {
-    static const char *const likelihood[] = {"pmap", "mpmap", "wmpmap", "crf", "hcrf"};
+    static const struct {
+        const char *learner;
+        enum clv_scores scores;
+    } likelihoods[] = {{"pmap", CLV_SCORES_LIKELIHOOD},
+                       {"mpmap", CLV_SCORES_LIKELIHOOD},
+                       {"wmpmap", CLV_SCORES_WEIGHTED_LIKELIHOOD},
+                       {"crf", CLV_SCORES_WEIGHTED_LIKELIHOOD},
+                       {"hcrf", CLV_SCORES_WEIGHTED_LIKELIHOOD}};
+    const char *scores = clv_record_get(&model->record, "scores");
     const char *learner = clv_record_get(&model->record, "learner");
-    bool found = !learner;
-    for (size_t k = 0; k < sizeof likelihood / sizeof *likelihood; k++)
-        found = found || strcmp(learner, likelihood[k]) == 0;
-    return found;
+    for (size_t k = 0; scores && k < sizeof score_names / sizeof *score_names; k++)
+        if (strcmp(scores, score_names[k]) == 0)
+            return (enum clv_scores)k;
+    for (size_t k = 0; learner && k < sizeof likelihoods / sizeof *likelihoods; k++)
+        if (strcmp(learner, likelihoods[k].learner) == 0)
+            return likelihoods[k].scores;
+    return learner ? CLV_SCORES_MARGIN : CLV_SCORES_LIKELIHOOD;
+}
+
+/* How marginals are found where the graph has loops. */
+static enum clv_marginals looped_marginals_of(const struct clv_model *model)
+{
+    return model->decoding.rule == CLV_DECODE_ORACLE ? CLV_MARGINALS_SAMPLED : CLV_MARGINALS_PROPAGATED;
+}
+
+enum clv_status clv_model_marginals_kind(enum clv_marginals *kind, const struct clv_model *model,
+                                         const struct clv_problem *problem, struct clv_error *err)
+{
+    struct clv_shape shape = model->first ? model->first->shape : model->shape;
+    MUST(clv_problem_check(problem, &shape, err));
+    const struct clv_field graph = {.n_nodes = problem->n_nodes,
+                                    .n_edges = problem->n_edges,
+                                    .n_labels = model->shape.n_labels,
+                                    .form = model->shape.pairwise,
+                                    .edges = problem->edges};
+    return field_marginals_kind(kind, &graph, looped_marginals_of(model), err);
 }
 
 enum clv_status clv_model_marginals(double *marginals, double *bound, double *standard_error,
                                     const struct clv_model *model, const struct clv_problem *problem,
                                     struct clv_oracle *oracle, uint64_t seed, uint32_t n_draws, struct clv_error *err)
 {
-    struct clv_field field;
-    enum clv_status status = model_field_init(&field, model, problem, err);
-    bool is_cut = model->decoding.rule == CLV_DECODE_ORACLE;
-    if (status == CLV_OK && !has_scale(model))
+    const struct marginals_options options = {looped_marginals_of(model), seed, n_draws};
+    OWNED(scored_field_release) struct clv_field field = {0};
+    MUST(model_field_init(&field, model, problem, err));
+    if (clv_model_scores(model) == CLV_SCORES_MARGIN)
         model_scale_scores(&field, 0);
-    if (status == CLV_OK && !is_cut && standard_error)
-        *standard_error = 0;
-    if (status == CLV_OK && !is_cut)
-        status = propagated_marginals(marginals, bound, &field, err);
-    else if (status == CLV_OK)
-        status = clv_perturbed_marginals(oracle, marginals, bound, standard_error, &field, seed, n_draws, err);
-    scored_field_release(&field);
-    return status;
+    size_t n = (size_t)field.n_nodes, k = (size_t)field.n_labels;
+    OWNED_ARRAY double *own = array_alloc(n, k * sizeof *own);
+    NEED(own);
+    struct marginals_found found = {.marginals = own};
+    MUST(field_marginals(oracle, &found, &field, &options, err));
+    if (marginals && n)
+        memcpy(marginals, own, n * k * sizeof *own);
+    if (bound)
+        *bound = found.log_partition;
+    if (standard_error)
+        *standard_error = found.standard_error;
+    return CLV_OK;
+}
+
+enum clv_status clv_model_max_marginals(double *max_marginals, double *witness_counts, const struct clv_model *model,
+                                        const struct clv_problem *problem, struct clv_oracle *oracle,
+                                        struct clv_error *err)
+{
+    OWNED(scored_field_release) struct clv_field field = {0};
+    MUST(model_field_init(&field, model, problem, err));
+    return clv_oracle_max_marginals(oracle, max_marginals, witness_counts, &field, err);
 }
 
 enum clv_status model_marginals(double *marginals, const struct clv_model *model, const struct clv_problem *problem,
@@ -97,7 +133,7 @@ enum clv_status model_marginals(double *marginals, const struct clv_model *model
 {
     struct clv_field field;
     enum clv_status status = model_field_init(&field, model, problem, err);
-    if (status == CLV_OK && !has_scale(model))
+    if (status == CLV_OK && clv_model_scores(model) == CLV_SCORES_MARGIN)
         model_scale_scores(&field, 0);
     TRY(stage_propagate(marginals, &field, 1, err));
     scored_field_release(&field);

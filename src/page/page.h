@@ -91,6 +91,7 @@ struct training_export {
     char *only;  /* .. with a list of its images; else NULL */
     char *boxes; /* of images without a mask, or NULL */
     size_t n_masks, n_boxed;
+    int32_t n_labels;
     struct clv_image_limits limits; /* images are read by them */
 };
 void training_export_release(struct training_export *export);

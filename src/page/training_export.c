@@ -248,7 +248,7 @@ enum clv_status training_export_write(struct training_export *export, const stru
                            .export = export,
                            .folder = path_join(session->set.root, "strokes/.training"),
                            .tab = session->keeps_objects ? "\t" : ""};
-    *export = (struct training_export){.limits = session->limits};
+    *export = (struct training_export){.n_labels = session->set.labels.n_labels, .limits = session->limits};
     text_init(&self.manifest, MAX_BYTES);
     text_init(&self.boxes, MAX_BYTES);
     text_init(&self.accepted, MAX_BYTES);

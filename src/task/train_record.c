@@ -52,6 +52,7 @@ enum clv_status train_record(struct clv_model *model, const struct clv_train_opt
         {"seed", seed},
         {"loss", dataset_counts_errors(data->dataset) ? "counts" : "balanced"},
         {"learner", learner->name},
+        {"scores", clv_scores_name(learner->scores)},
     };
     enum clv_status status = CLV_OK;
     for (size_t i = 0; i < sizeof entries / sizeof *entries && status == CLV_OK; i++)

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "feature/dataset/dataset.h"
+#include "learn/common/common.h"
 #include "mrf/problem.h"
 #include "task/task.h"
 
@@ -12,22 +13,33 @@ static const char *form_name(enum clv_pairwise form)
     return form == CLV_PAIRWISE_FULL ? "full" : form == CLV_PAIRWISE_POTTS ? "potts" : "none";
 }
 
+/* What learns pairwise terms of this data where those that are meant do not fit: the learner itself, full tables of
+ * chains (crf: of trees, too), else mssvm. */
+static const char *other_way(const struct clv_shape *shape, const struct clv_learner *learner, enum clv_graph graph)
+{
+    return learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "--pairwise full" : "--learner mssvm";
+}
+
 enum clv_status train_shape_choose(struct clv_shape *shape, const struct clv_train_options *options,
                                    const struct clv_dataset *dataset, struct clv_error *err)
 {
     const struct clv_learner *learner = options->learner;
     enum clv_pairwise meant = dataset_pairwise(dataset);
+    enum clv_graph graph;
     MUST(clv_learner_shape(shape, learner, dataset, err));
+    MUST(dataset_graph(&graph, dataset, err));
     if (options->pairwise == (int)meant && shape->pairwise != meant)
-        return fail(err, CLV_ERR_USAGE, "--pairwise %s: %s does not learn them of %d labels here, mssvm does",
-                    form_name(meant), learner->name, shape->n_labels);
+        return fail(err, CLV_ERR_USAGE, "--pairwise %s: %s does not learn them of %d labels here; %s learns some",
+                    form_name(meant), learner->name, shape->n_labels, other_way(shape, learner, graph));
     if (options->pairwise != CLV_AUTO)
         shape->pairwise = (enum clv_pairwise)options->pairwise;
     else if (shape->pairwise != meant)
-        report_message(options->progress, CLV_NOTE,
-                       "%s learns no %s couplings of %d labels: --pairwise %s%s; --learner mssvm learns them",
-                       learner->name, form_name(meant), shape->n_labels, form_name(shape->pairwise),
-                       shape->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "");
+        report_message(
+            options->progress, CLV_NOTE, "%s learns no %s couplings of %d labels: --pairwise %s%s; %s learns %s",
+            learner->name, form_name(meant), shape->n_labels, form_name(shape->pairwise),
+            shape->pairwise == CLV_PAIRWISE_NONE ? ", each region by itself" : "", other_way(shape, learner, graph),
+            learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "a score for each pair of labels"
+                                                                               : "them");
     if (shape->pairwise != CLV_PAIRWISE_NONE && shape->n_edge_features < 1)
         return fail(err, CLV_ERR_USAGE, "--pairwise %s: the data has no edges", form_name(shape->pairwise));
     return CLV_OK;

@@ -165,7 +165,8 @@ TEST(defaults_follow_the_learner)
         const char *learner;
         int is_balanced;
         double scale;
-    } cases[] = {{"pmap", 0, 1}, {"mpmap", 0, 1}, {"wmpmap", 1, 1}, {"ssvm", 1, 0}, {NULL, 1, 0}};
+    } cases[] = {{"pmap", 0, 1}, {"mpmap", 0, 1}, {"wmpmap", 1, 1}, {"crf", 1, 1},
+                 {"hcrf", 1, 1}, {"ssvm", 1, 0},  {"mssvm", 1, 0},  {NULL, 0, 1}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct clv_model model = {.w = NULL};
         struct clv_decision_options options;

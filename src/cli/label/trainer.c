@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "cli/common/common.h"
 #include "cli/label/label.h"
+#include "learn/common/common.h"
 
 #define NICENESS 5
 
@@ -162,12 +163,21 @@ static void add_limits(char **arguments, char values[N_LIMITS][32], const struct
         }
 }
 
+#define LEARNER "wmpmap"
+
+/* Whether the learner has couplings of so many labels. Regions of more are learned each by itself, without a word about
+ * options that a page does not have. */
+static bool learns_couplings(int32_t n_labels)
+{
+    return learner_trains(clv_learner_find(LEARNER), CLV_PAIRWISE_POTTS, n_labels, CLV_GRAPH_ANY);
+}
+
 /* Masks are cross-validated, with boxes in every training, where there are enough. */
 static void become_train(const struct label_trainer *trainer, const struct training_export *export)
 {
     char folds[16], values[N_LIMITS][32];
-    char *arguments[20 + 2 * N_LIMITS] = {"cleave", "train",        "--progress", "json",   "--learner",
-                                          "wmpmap", "--data",       export->data, "--seed", "1",
+    char *arguments[22 + 2 * N_LIMITS] = {"cleave", "train",        "--progress", "json",   "--learner",
+                                          LEARNER,  "--data",       export->data, "--seed", "1",
                                           "-o",     trainer->model, "--overwrite"};
     int n = 13;
     snprintf(folds, sizeof folds, "%d", export->n_masks < 5 ? (int)export->n_masks : 5);
@@ -184,6 +194,10 @@ static void become_train(const struct label_trainer *trainer, const struct train
     if (export->boxes) {
         arguments[n++] = "--boxes";
         arguments[n++] = export->boxes;
+    }
+    if (!learns_couplings(export->n_labels)) {
+        arguments[n++] = "--pairwise";
+        arguments[n++] = "none";
     }
     add_limits(arguments + n, values, &export->limits);
     (void)!nice(NICENESS);

@@ -134,7 +134,7 @@ int chain_map_solve(struct chain_map *self, int32_t *y, const struct clv_field *
     size_t n = (size_t)field->n_nodes, k = (size_t)field->n_labels;
     if (reserve(self, field))
         return -1;
-    if (k > 2)
+    if (k != 2)
         memcpy(self->unary, field->unary, n * k * sizeof *self->unary);
     for (size_t i = 0; k == 2 && i < n; i++) {
         self->unary[2 * i] = 0;

@@ -201,9 +201,8 @@ static enum clv_status reparametrise(struct capacities *c, const struct clv_fiel
     for (int32_t e = 0; e < field->n_edges; e++) {
         const double *table = clv_field_table(field, e);
         double p00 = table[0], p01 = table[1], p10 = table[2], p11 = table[3];
-        double d = (p11 / 4 + p00 / 4) - (p01 / 4 + p10 / 4); /* D/4 */
-        double size = fabs(p00) / 4 + fabs(p01) / 4 + fabs(p10) / 4 + fabs(p11) / 4;
-        if (d < -0x1p-40 * size) /* what rounding leaves of D = 0 is none */
+        double d = table_supermodularity(table);
+        if (d < 0)
             return fail(err, CLV_ERR_DATA, "edge %d (nodes %d and %d) is not supermodular: %g + %g < %g + %g", e,
                         field->edges[e][0], field->edges[e][1], p00, p11, p01, p10);
         c->coupling[e] = d > 0 ? 2 * d : 0;

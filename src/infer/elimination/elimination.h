@@ -2,7 +2,8 @@
  *
  * Read forest.c first: checks, scores, outputs. forest_plan.c finds the order of elimination; forest_step.c eliminates
  * one node, and takes the derivative of that. bucket.c does the same on graphs with loops that are narrow.
- * min_entropy.c scores labellings by the entropy of what is hidden. */
+ * min_entropy.c scores labellings by the entropy of what is hidden. forest_map.c maximises in forests, for the MAP
+ * oracle: clamped optima and max-marginals. */
 #ifndef INFER_ELIMINATION_ELIMINATION_H
 #define INFER_ELIMINATION_ELIMINATION_H
 
@@ -165,5 +166,45 @@ void min_entropy_slope(double *score, double *slope, const struct min_entropy *s
 /* *fits = 1 if clv_forest_run will not refuse the field's graph. CLV_ERR_MEMORY only. */
 enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct clv_field *field,
                             const struct clv_forest_options *options, struct clv_error *err) CLV_CHECK;
+
+/* The MAP oracle's way with forests: the best labelling, clamped optima and max-marginals of fields of any form and any
+ * number of labels. */
+
+/* Of the forest solved last. All zeros at first. */
+struct forest_map {
+    int32_t n_nodes, n_labels;
+    int32_t *order;        /* [n_nodes] breadth-first from the roots, tree by tree */
+    int32_t *parent;       /* [n_nodes] or -1 */
+    int32_t *link;         /* [n_nodes] the edge to the parent, or -1 */
+    int32_t *child;        /* [n_nodes + 1] the children of order[s] are order[child[s] .. child[s + 1] - 1] */
+    int32_t *first, *slot; /* [n_nodes + 2] into slot: the edges at each node */
+    uint8_t *is_on_path;   /* [n_nodes] of the clamp at hand: between the node and its root */
+    double *inward;        /* [n_nodes][n_labels] the best score of the node and all below it, given its label */
+    double *message;       /* the same shape: the same given the parent's label, with the link's score */
+    double *beyond;        /* the same shape: of the rest of the tree, given the parent's label; if has_beyond */
+    bool has_beyond;
+    size_t node_capacity, slot_capacity, score_capacity;
+};
+
+void forest_map_release(struct forest_map *self);
+
+/* y = argmax: of labellings with equal scores the one that is lowest at the highest node of each tree, and outwards
+ * from there; along a chain that is Viterbi's. Returns 1; 0, with nothing done, if an edge closes a loop; -1 when out of
+ * memory. The field has passed field_check. O(n_nodes n_labels^2). */
+int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field *field);
+
+/* The labelling of forest_map_solve again. O(n_nodes n_labels). */
+void forest_map_label(const struct forest_map *self, int32_t *y, const struct clv_field *field);
+
+/* y = the best labelling of the field solved last in which `node` has `label`; ties as above, outwards from the node.
+ * O(n_nodes n_labels), and once for a field O(n_nodes n_labels^2). */
+void forest_map_clamp(struct forest_map *self, int32_t *y, const struct clv_field *field, int32_t node, int32_t label);
+
+/* max_marginals[n_nodes][n_labels] of that field: the scores of the clamped optima. O(n_nodes n_labels^2). */
+void forest_map_max_marginals(struct forest_map *self, double *max_marginals, const struct clv_field *field);
+
+/* counts[n_nodes][n_labels]: how many of the n_nodes n_labels clamped optima have that label there. Returns 0, or -1
+ * when out of memory. O(n_nodes n_labels^2). */
+int forest_map_witness_counts(struct forest_map *self, double *counts, const struct clv_field *field);
 
 #endif

@@ -121,7 +121,7 @@ static enum clv_status try_move(struct moves *self, bool *has_helped, struct clv
     if (!self->cut.n_nodes)
         return CLV_OK;
     MUST(self->is_hard ? oracle_cut_exactly(oracle, self->y, &self->cut, self->low, err)
-                       : clv_oracle_map(oracle, self->y, NULL, &self->cut, err));
+                       : oracle_cut(oracle, self->y, &self->cut, err));
     if (self->is_hard)
         memcpy(self->before, self->best, (size_t)self->field->n_nodes * sizeof *self->before);
     for (int32_t p = 0; p < self->cut.n_nodes; p++) {

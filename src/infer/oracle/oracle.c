@@ -57,6 +57,8 @@ void clv_oracle_free(struct clv_oracle *oracle)
     exact_cut_release(&oracle->exact);
     exact_cut_release(&oracle->clamped);
     chain_map_release(&oracle->chain);
+    forest_map_release(&oracle->tree);
+    arrays_free((void *)(uintptr_t)oracle->copy.edges, oracle->copy.unary, oracle->copy.pairwise);
     decoding_release(&oracle->decoding);
     arrays_free(oracle->edges, oracle);
 }
@@ -168,37 +170,110 @@ static void label_apart(int32_t *y, const struct clv_field *field)
     }
 }
 
+/* Keeps a field of two labels for clv_oracle_witnesses, which is not given it. */
+static enum clv_status keep_copy(struct clv_oracle *oracle, const struct clv_field *field, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes, m = (size_t)field->n_edges;
+    size_t n_scores = m && field->is_shared ? 4 : 4 * m;
+    struct clv_field *copy = &oracle->copy;
+    int32_t(*edges)[2] = (int32_t(*)[2])(uintptr_t)copy->edges;
+    int failed = array_reserve((void **)&edges, &oracle->copied_edges, m + 1, sizeof *edges);
+    copy->edges = (const int32_t(*)[2])edges;
+    NEED(!failed && !array_reserve((void **)&copy->unary, &oracle->copied_nodes, n + 1, sizeof *copy->unary) &&
+         !array_reserve((void **)&copy->pairwise, &oracle->copied_scores, n_scores + 1, sizeof *copy->pairwise));
+    if (m)
+        memcpy(edges, field->edges, m * sizeof *edges);
+    if (n)
+        memcpy(copy->unary, field->unary, n * sizeof *copy->unary);
+    if (m)
+        memcpy(copy->pairwise, field->pairwise, n_scores * sizeof *copy->pairwise);
+    *copy = (struct clv_field){.n_nodes = field->n_nodes,
+                               .n_edges = field->n_edges,
+                               .n_labels = field->n_labels,
+                               .form = field->form,
+                               .edges = copy->edges,
+                               .unary = copy->unary,
+                               .pairwise = copy->pairwise,
+                               .is_shared = field->is_shared};
+    return CLV_OK;
+}
+
+static enum clv_status map_apart(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                 struct clv_error *err)
+{
+    MUST(field_check(field, err));
+    if (field->n_labels == 2)
+        MUST(capacities_keep_unary(&oracle->capacities, field, err));
+    label_apart(y, field);
+    oracle->state = field->n_labels == 2 ? ORACLE_APART : ORACLE_EMPTY;
+    return CLV_OK;
+}
+
+static enum clv_status map_chain(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                 struct clv_error *err)
+{
+    MUST(field_check(field, err));
+    if (field->n_labels == 2)
+        MUST(keep_copy(oracle, field, err));
+    NEED(!chain_map_solve(&oracle->chain, y, field));
+    oracle->state = ORACLE_CHAIN;
+    return CLV_OK;
+}
+
+/* *is_forest = false, and nothing else, if an edge closes a loop. */
+static enum clv_status map_forest(bool *is_forest, struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                                  struct clv_error *err)
+{
+    MUST(field_check(field, err));
+    MUST(field_check_couplings(field, err));
+    if (field->n_labels == 2)
+        MUST(keep_copy(oracle, field, err));
+    int solved = forest_map_solve(&oracle->tree, y, field);
+    NEED(solved >= 0);
+    *is_forest = oracle->has_tree = solved;
+    oracle->state = solved ? ORACLE_FOREST : ORACLE_EMPTY;
+    return CLV_OK;
+}
+
+enum clv_status oracle_cut(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field, struct clv_error *err)
+{
+    oracle->state = ORACLE_EMPTY;
+    oracle->has_tree = false;
+    enum clv_status status = cut(oracle, y, field, err);
+    oracle->state = status ? ORACLE_EMPTY : oracle->state;
+    oracle->n_solved = field->n_nodes;
+    return status;
+}
+
+/* Of two labels a minimum cut wherever it is exact: it needs no forest, and its ties are canonical. A chain with one
+ * table for all links goes to Viterbi, which is faster; so do chains and forests that are no cut, of tables as they
+ * arise in training, or of more labels. */
+static enum clv_status map(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field, struct clv_error *err)
+{
+    bool is_forest = false;
+    if (field->form == CLV_PAIRWISE_NONE)
+        return map_apart(oracle, y, field, err);
+    bool is_chain = field_is_chain(field), is_cut = !(is_chain && field->is_shared) && field_is_supermodular(field);
+    if (is_chain && !is_cut)
+        return map_chain(oracle, y, field, err);
+    if (!is_cut && field->n_edges < field->n_nodes)
+        MUST(map_forest(&is_forest, oracle, y, field, err));
+    if (is_forest)
+        return CLV_OK;
+    FAIL_IF(field->n_labels != 2, CLV_ERR_USAGE, "no exact MAP for a field with loops and %d labels", field->n_labels);
+    return oracle_cut(oracle, y, field, err);
+}
+
 enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                                struct clv_error *err)
 {
-    enum clv_status status;
     oracle->state = ORACLE_EMPTY;
-    if (field->form == CLV_PAIRWISE_NONE) {
-        status = field_check(field, err);
-        TRY_IF(field->n_labels == 2, capacities_keep_unary(&oracle->capacities, field, err));
-        if (!status) {
-            label_apart(y, field);
-            oracle->state = field->n_labels == 2 ? ORACLE_APART : ORACLE_EMPTY;
-            oracle->n_solved = field->n_nodes;
-        }
-    } else if ((field->n_labels > 2 || field->is_shared) && field_is_chain(field)) {
-        status = field_check(field, err);
-        TRY_IF(chain_map_solve(&oracle->chain, y, field), fail_memory(err));
-        if (!status) {
-            oracle->state = ORACLE_CHAIN;
-            oracle->n_solved = field->n_nodes;
-        }
-    } else if (field->n_labels == 2) {
-        status = cut(oracle, y, field, err);
-        oracle->state = status ? ORACLE_EMPTY : oracle->state;
-        oracle->n_solved = field->n_nodes;
-    } else {
-        status = fail(err, CLV_ERR_USAGE, "no exact MAP for a field with edges and %d labels that is no chain",
-                      field->n_labels);
-    }
-    if (!status && score)
+    oracle->has_tree = false;
+    MUST(map(oracle, y, field, err));
+    oracle->n_solved = field->n_nodes;
+    if (score)
         *score = clv_field_score(field, y);
-    return status;
+    return CLV_OK;
 }
 
 enum clv_status clv_oracle_decode(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,

@@ -27,12 +27,38 @@ enum clv_status decoding_run(struct decoding_workspace *self, int32_t *y, const 
 /* "oracle", "map", "marginal map", "marginals", "min entropy" */
 const char *decoding_rule_name(enum clv_decoding_rule rule);
 
+/* y = the minimum cut of a field of two labels with edges, which is refused, naming the edge, if it is no cut. */
+enum clv_status oracle_cut(struct clv_oracle *oracle, int32_t *y, const struct clv_field *field,
+                           struct clv_error *err) CLV_CHECK;
+
 static inline double pair_score(const struct clv_field *field, int32_t edge, int32_t a, int32_t b)
 {
     if (field->form == CLV_PAIRWISE_POTTS)
         return a == b ? 0 : -field->pairwise[edge];
     return clv_field_table(field, edge)[(size_t)a * (size_t)field->n_labels + (size_t)b];
 }
+
+/* Marginals by the best way that a field's graph allows (marginals.c). */
+
+struct marginals_options {
+    enum clv_marginals looped; /* how in components with loops: sampled or propagated */
+    uint64_t seed;
+    uint32_t n_draws; /* of samples, >= 1 */
+};
+
+struct marginals_found {
+    double *marginals;     /* [n_nodes][n_labels], the caller's */
+    double log_partition;  /* of samples its upper bound, propagated Bethe's estimate; parts of a graph are added up */
+    double standard_error; /* of that bound; 0 without samples */
+};
+
+/* Fills found->marginals, and the rest of *found, which is unchanged on failure but for the marginals. */
+enum clv_status field_marginals(struct clv_oracle *oracle, struct marginals_found *found, const struct clv_field *field,
+                                const struct marginals_options *options, struct clv_error *err) CLV_CHECK;
+
+/* *kind = how field_marginals finds those of this graph: exactly, if no edge closes a loop, else `looped`. */
+enum clv_status field_marginals_kind(enum clv_marginals *kind, const struct clv_field *field, enum clv_marginals looped,
+                                     struct clv_error *err) CLV_CHECK;
 
 /* noise += zero-mean Gumbel variables of draw `draw`, keyed by (seed, draw, node, label), so that they depend on
  * nothing else: noise[n_nodes], label 1's minus label 0's, for two labels, otherwise noise[n_nodes][n_labels]. Add them

@@ -24,6 +24,7 @@ enum oracle_state {
     ORACLE_CUT,
     ORACLE_EXACT, /* a cut of numbers that rounding would have spoilt; exact has it */
     ORACLE_CHAIN,
+    ORACLE_FOREST,
 };
 
 struct clv_oracle {
@@ -40,6 +41,10 @@ struct clv_oracle {
     double exact_scale;              /* exact has scores times so much */
     double own_size;                 /* of the field that a cut is a move of, for capacities_suffice; below 0: none */
     struct chain_map chain;
+    struct forest_map tree; /* of a field solved as a forest; of others once a clamped optimum is asked for */
+    bool has_tree;
+    struct clv_field copy; /* the field of two labels that was solved as a chain or a forest, for its witnesses */
+    size_t copied_nodes, copied_edges, copied_scores;
     struct decoding_workspace decoding; /* for clv_oracle_decode */
     int32_t (*edges)[2];                /* of the graph that libmaxflow holds; n_nodes < 0: none */
     size_t edge_capacity;
@@ -56,8 +61,8 @@ enum clv_status oracle_cut_exactly(struct clv_oracle *oracle, int32_t *y, const 
                                    const double *low, struct clv_error *err) CLV_CHECK;
 
 /* How far above the score that clv_oracle_map gave the field's true maximum may be: a cut maximises scores rounded to
- * a grid, and each of its terms moves by half a step at most, in either labelling. Chains and fields without edges are
- * exact. */
+ * a grid, and each of its terms moves by half a step at most, in either labelling. Chains, forests that are no cut and
+ * fields without edges are exact. */
 static inline double oracle_slack(const struct clv_oracle *oracle)
 {
     if (oracle->state != ORACLE_CUT)

@@ -140,8 +140,8 @@ static enum clv_status draw(struct clv_oracle *oracle, int32_t *y, double *value
                             struct draws draws, struct clv_error *err)
 {
     bool is_enough = false;
-    if (field->n_labels == 2 && field->form != CLV_PAIRWISE_NONE && field->n_nodes <= BATCH_NODES &&
-        oracle->engine != CLV_ENGINE_BK)
+    if (field->form != CLV_PAIRWISE_NONE && field->n_nodes <= BATCH_NODES && oracle->engine != CLV_ENGINE_BK &&
+        field_is_supermodular(field))
         MUST(draw_batch(oracle, &is_enough, y, value, field, draws, err));
     for (uint32_t l = 0; l < draws.n && !is_enough; l++)
         MUST(draw_one(oracle, &y[(size_t)l * (size_t)field->n_nodes], value ? &value[l] : NULL, field,

@@ -1,8 +1,11 @@
-/* Clamped optima through the oracle: what forcing one node to its other label costs, and which labelling does it. */
+/* Clamped optima through the oracle: what forcing one node to its other label costs, and which labelling does it; and
+ * the sums over all of them, max-marginals and witness counts. */
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "infer/cut/cut.h"
+#include "infer/infer.h"
 #include "infer/oracle/oracle_state.h"
 
 struct forwarding {
@@ -118,6 +121,46 @@ static enum clv_status clamp_exactly(struct clv_oracle *oracle, const int32_t *n
     return CLV_OK;
 }
 
+/* The tree of the field that was solved. It is not made before a clamped optimum is asked for. */
+static enum clv_status make_tree(struct clv_oracle *oracle, const struct clv_field *field, struct clv_error *err)
+{
+    if (oracle->has_tree)
+        return CLV_OK;
+    OWNED_ARRAY int32_t *y = array_alloc((size_t)field->n_nodes, sizeof *y);
+    NEED(y);
+    int solved = forest_map_solve(&oracle->tree, y, field);
+    NEED(solved >= 0);
+    FAIL_IF(!solved, CLV_ERR_USAGE, "a clamp is asked for of a field that is not the chain or forest solved last");
+    oracle->has_tree = true;
+    return CLV_OK;
+}
+
+/* Chains and forests. */
+static enum clv_status clamp_tree(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
+                                  const struct forwarding *forwarding, struct clv_error *err)
+{
+    const struct clv_field *field = &oracle->copy;
+    size_t n_nodes = (size_t)field->n_nodes;
+    MUST(make_tree(oracle, field, err));
+    OWNED_ARRAY double *best = array_alloc(n_nodes, 2 * sizeof *best);
+    OWNED_ARRAY int32_t *y = array_alloc(n_nodes, 3 * sizeof *y);
+    NEED(best && y);
+    int32_t *clamped = y + n_nodes, *flipped = clamped + n_nodes;
+    forest_map_max_marginals(&oracle->tree, best, field);
+    forest_map_label(&oracle->tree, y, field);
+    for (int32_t k = 0; k < n; k++) {
+        int32_t node = nodes[k], n_flipped = 1;
+        flipped[0] = node;
+        forest_map_clamp(&oracle->tree, clamped, field, node, 1 - y[node]);
+        for (int32_t i = 0; i < field->n_nodes; i++)
+            if (clamped[i] != y[i] && i != node)
+                flipped[n_flipped++] = i;
+        double cost = best[2 * node + y[node]] - best[2 * node + 1 - y[node]];
+        forwarding->visit(forwarding->context, node, fmax(cost, 0), flipped, n_flipped);
+    }
+    return CLV_OK;
+}
+
 /* The list without repetitions, or all nodes. NULL when out of memory. */
 static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *oracle, const int32_t *nodes, int32_t n)
 {
@@ -142,7 +185,8 @@ static int32_t *distinct_nodes(int32_t *n_distinct, const struct clv_oracle *ora
 enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
                                      clv_witness_visit *visit, void *context, struct clv_error *err)
 {
-    if (oracle->state == ORACLE_EMPTY || oracle->state == ORACLE_CHAIN)
+    bool is_chain = oracle->state == ORACLE_CHAIN, is_tree = is_chain || oracle->state == ORACLE_FOREST;
+    if (oracle->state == ORACLE_EMPTY || (is_tree && (is_chain ? oracle->chain.n_labels : oracle->tree.n_labels) != 2))
         return fail(err, CLV_ERR_USAGE, "witnesses are asked for before a two-label field was solved");
     for (int32_t k = 0; nodes && k < n; k++)
         if (nodes[k] < 0 || nodes[k] >= oracle->n_solved)
@@ -156,6 +200,8 @@ enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *n
         clamp_apart(oracle, distinct, n_distinct, &forwarding);
     else if (oracle->state == ORACLE_EXACT)
         status = clamp_exactly(oracle, distinct, n_distinct, &forwarding, err);
+    else if (is_tree)
+        status = clamp_tree(oracle, distinct, n_distinct, &forwarding, err);
 #if WITH_BK
     else if (oracle->engine == CLV_ENGINE_BK)
         status = clamp_bk(oracle, distinct, n_distinct, &forwarding, err);
@@ -188,14 +234,81 @@ enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, co
 enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, double *score, const struct clv_field *field,
                                  int32_t node, int32_t label, struct clv_error *err)
 {
-    if (oracle->state != ORACLE_CHAIN || field->n_nodes != oracle->chain.n_nodes ||
-        field->n_labels != oracle->chain.n_labels)
-        return fail(err, CLV_ERR_USAGE, "a clamp is asked for of a field that is not the chain solved last");
+    bool is_chain = oracle->state == ORACLE_CHAIN && field->n_labels == oracle->chain.n_labels;
+    bool is_tree = oracle->state == ORACLE_FOREST && field->n_labels == oracle->tree.n_labels;
+    bool is_cut = oracle->state == ORACLE_CUT && field->n_labels == 2;
+    if (!(is_chain || is_tree || is_cut) || field->n_nodes != oracle->n_solved)
+        return fail(err, CLV_ERR_USAGE, "a clamp is asked for of a field that is not the chain or forest solved last");
     if (node < 0 || node >= field->n_nodes || label < 0 || label >= field->n_labels)
         return fail(err, CLV_ERR_USAGE, "clamp of node %d of %d to label %d of %d", node, field->n_nodes, label,
                     field->n_labels);
-    chain_map_clamp(&oracle->chain, y, field, node, label);
+    if (is_chain) {
+        chain_map_clamp(&oracle->chain, y, field, node, label);
+    } else {
+        MUST(make_tree(oracle, field, err));
+        forest_map_clamp(&oracle->tree, y, field, node, label);
+    }
     if (score)
         *score = clv_field_score(field, y);
+    return CLV_OK;
+}
+
+/* Sums over witnesses of a cut. */
+struct witness_sums {
+    const int32_t *y;
+    double score;
+    double *max_marginals; /* or NULL */
+    double *flips;         /* [n_nodes] how often a witness has the other label there */
+};
+
+static void add_witness(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped)
+{
+    const struct witness_sums *sums = context;
+    size_t row = 2 * (size_t)node;
+    if (sums->max_marginals) {
+        sums->max_marginals[row + (size_t)sums->y[node]] = sums->score;
+        sums->max_marginals[row + 1 - (size_t)sums->y[node]] = sums->score - cost;
+    }
+    for (int32_t k = 0; k < n_flipped; k++)
+        sums->flips[flipped[k]]++;
+}
+
+/* By minimum cuts: each node has the MAP labelling, and one witness of its other label. */
+static enum clv_status cut_max_marginals(struct clv_oracle *oracle, double *max_marginals, double *counts,
+                                         const struct clv_field *field, struct clv_error *err)
+{
+    size_t n = (size_t)field->n_nodes;
+    OWNED_ARRAY int32_t *y = array_alloc(n, sizeof *y);
+    OWNED_ARRAY double *flips = array_zalloc(n, sizeof *flips);
+    OWNED_ARRAY double *found = array_alloc(n, 2 * sizeof *found);
+    NEED(y && flips && found);
+    struct witness_sums sums = {.y = y, .max_marginals = found, .flips = flips};
+    MUST(clv_oracle_map(oracle, y, &sums.score, field, err));
+    MUST(clv_oracle_witnesses(oracle, NULL, 0, add_witness, &sums, err));
+    if (max_marginals && n)
+        memcpy(max_marginals, found, n * 2 * sizeof *found);
+    for (size_t i = 0; i < n && counts; i++) {
+        counts[2 * i + (size_t)y[i]] = 2 * (double)n - flips[i];
+        counts[2 * i + 1 - (size_t)y[i]] = flips[i];
+    }
+    return CLV_OK;
+}
+
+enum clv_status clv_oracle_max_marginals(struct clv_oracle *oracle, double *max_marginals, double *witness_counts,
+                                         const struct clv_field *field, struct clv_error *err)
+{
+    oracle->state = ORACLE_EMPTY;
+    MUST(field_check(field, err));
+    MUST(field_check_couplings(field, err));
+    OWNED_ARRAY int32_t *y = array_alloc((size_t)field->n_nodes, sizeof *y);
+    NEED(y);
+    int solved = forest_map_solve(&oracle->tree, y, field);
+    NEED(solved >= 0);
+    if (!solved && field->n_labels == 2)
+        return cut_max_marginals(oracle, max_marginals, witness_counts, field, err);
+    FAIL_IF(!solved, CLV_ERR_USAGE, "no exact max-marginals for a field with loops and %d labels", field->n_labels);
+    NEED(!witness_counts || !forest_map_witness_counts(&oracle->tree, witness_counts, field));
+    if (max_marginals)
+        forest_map_max_marginals(&oracle->tree, max_marginals, field);
     return CLV_OK;
 }

@@ -207,7 +207,7 @@ static enum clv_status crf_open(struct crf *self, const struct clv_training *tra
     return crf_objective_open(&self->objective, &self->examples, err);
 }
 
-/* Viterbi where the oracle knows it, otherwise the forests' own. */
+/* The oracle's MAP on chains of one table or of more than two labels. The forests' own is as exact elsewhere. */
 static enum clv_status choose_decoding(struct clv_decoding *decoding, const struct crf *self, struct clv_error *err)
 {
     bool is_chain = self->objective.k > 2 || self->objective.is_shared;
@@ -262,6 +262,7 @@ const struct clv_learner crf_learner = {
     .choices = choices,
     .takes_init = true,
     .trains = CLV_TRAINS_FULL_CHAINS | CLV_TRAINS_FULL_FORESTS,
+    .scores = CLV_SCORES_WEIGHTED_LIKELIHOOD, /* decided by as they are, see cleave/model.h */
     .train = train,
     .idle = idle,
     .bytes = bytes,

@@ -306,25 +306,25 @@ static const char *idle_eps(const struct clv_training *training, int parameter)
 }
 
 /* What the four have in common. */
-#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE)                                                                \
+#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .choices = choices, .takes_init = true,      \
         .takes_hidden = true, .train = (TRAIN), .trains = CLV_TRAINS_POTTS | CLV_TRAINS_FULL, .lambda_of_mean = true,  \
-        .idle = (IDLE),                                                                                                \
+        .idle = (IDLE), .scores = (SCORES),                                                                            \
     }
 
 const struct clv_learner mssvm_learner =
     LEARNER("mssvm", "marginal structured SVM: hidden nodes are summed out (Ping, Liu & Ihler 2014)", parameters,
-            train_mssvm, idle_mssvm);
+            train_mssvm, idle_mssvm, CLV_SCORES_MARGIN);
 
 const struct clv_learner lssvm_learner =
     LEARNER("lssvm", "latent structured SVM: hidden nodes are maximised over (Yu & Joachims 2009)", parameters,
-            train_lssvm, idle_lssvm);
+            train_lssvm, idle_lssvm, CLV_SCORES_MARGIN);
 
 const struct clv_learner hcrf_learner =
     LEARNER("hcrf", "hidden conditional random field: the likelihood of the known labels (Quattoni et al. 2007)",
-            likelihood_parameters, train_hcrf, idle_hcrf);
+            likelihood_parameters, train_hcrf, idle_hcrf, CLV_SCORES_WEIGHTED_LIKELIHOOD);
 
 const struct clv_learner eps_learner = LEARNER(
     "eps", "between them: visible and hidden nodes at temperatures of their own (Ping, Liu & Ihler 2014, equation 5)",
-    extension_parameters, train_eps, idle_eps);
+    extension_parameters, train_eps, idle_eps, CLV_SCORES_MARGIN);

@@ -81,20 +81,21 @@ static const char *idle(const struct clv_training *training, int parameter)
 }
 
 /* What the three have in common. */
-#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE)                                                                \
+#define LEARNER(NAME, SUMMARY, PARAMETERS, TRAIN, IDLE, SCORES)                                                        \
     {                                                                                                                  \
         .name = (NAME), .summary = (SUMMARY), .parameters = (PARAMETERS), .takes_init = true, .train = (TRAIN),        \
         .bytes = bytes, .trains = CLV_TRAINS_CUTS | CLV_TRAINS_FULL_CHAINS, .lambda_of_mean = true, .idle = (IDLE),    \
+        .scores = (SCORES),                                                                                            \
     }
 
 const struct clv_learner pmap_learner =
     LEARNER("pmap", "perturb-and-MAP likelihood of whole labellings (Hazan and Jaakkola 2012; Shpakova et al. 2018)",
-            joint_parameters, train_joint, idle);
+            joint_parameters, train_joint, idle, CLV_SCORES_LIKELIHOOD);
 
 const struct clv_learner mpmap_learner =
     LEARNER("mpmap", "perturb-and-MAP likelihood of each node's label (Shpakova et al. 2018)", marginal_parameters,
-            train_marginal, idle);
+            train_marginal, idle, CLV_SCORES_LIKELIHOOD);
 
 const struct clv_learner wmpmap_learner =
     LEARNER("wmpmap", "the same, weighed as the loss weighs (Shpakova et al. 2018)", marginal_parameters,
-            train_weighted, idle_weighted);
+            train_weighted, idle_weighted, CLV_SCORES_WEIGHTED_LIKELIHOOD);

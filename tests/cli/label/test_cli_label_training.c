@@ -198,6 +198,26 @@ TEST(masks_are_cross_validated_in_as_many_folds_as_there_are_up_to_five)
     expect_arguments(7, "5");
 }
 
+/* What the learner has no couplings for is learned without them, and no sentence about options of the command comes to
+ * the page. */
+TEST(more_than_two_labels_are_learned_without_a_word)
+{
+    static const char labels[] =
+        "value\tname\tred\tgreen\tblue\n0\tground\t0\t90\t0\n1\tanimal\t250\t120\t10\n2\tsky\t0\t120\t250\n";
+    make_labelled_set();
+    spill(formatted("%s/labels.tsv", folder()), labels, sizeof labels - 1);
+    struct server server = start();
+    ck_assert_int_eq(post(answer, sizeof answer, &server, "/api/train", "{}"), 200);
+    const char *reported = wait_for_training(&server);
+    ck_assert_msg(strstr(reported, "\"models\":1") && strstr(reported, "\"error\":\"\""), "%s", reported);
+    ck_assert_msg(!strstr(reported, "learns no") && !strstr(reported, "--"), "%s", reported);
+    stop(&server);
+    char *record = NULL;
+    ck_assert_int_eq(run_command(&record, "cleave inspect --json --top 0 %s/label.cleave", folder()), 0);
+    ck_assert_msg(strstr(record, "--pairwise none") && strstr(record, "sky"), "%s", record);
+    free(record);
+}
+
 /* One mask and a box. */
 TEST(one_mask_is_not_cross_validated_and_boxes_teach_with_it)
 {

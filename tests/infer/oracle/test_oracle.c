@@ -146,10 +146,10 @@ TEST(unsound_fields_are_refused_by_name)
 {
     struct clv_oracle *oracle;
     must(clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, err));
-    int32_t edges[2][2] = {{0, 1}, {1, 2}}, y[3] = {7, 7, 7};
-    double unary[3] = {0, 1, 0}, coupling[2] = {1, 1}, score = 7;
+    int32_t edges[3][2] = {{0, 1}, {1, 2}, {0, 2}}, y[3] = {7, 7, 7};
+    double unary[3] = {0, 1, 0}, coupling[3] = {1, 1, 0}, score = 7;
     struct clv_field field = {.n_nodes = 3,
-                              .n_edges = 2,
+                              .n_edges = 3,
                               .n_labels = 2,
                               .form = CLV_PAIRWISE_POTTS,
                               .edges = (const int32_t(*)[2])edges,
@@ -170,18 +170,17 @@ TEST(unsound_fields_are_refused_by_name)
     edges[1][1] = 1;
     must_fail(CLV_ERR_DATA, "edge 1", clv_oracle_map(oracle, y, &score, &field, err));
     edges[1][1] = 2;
-    double tables[8] = {0, -1, -1, 0, 0, 1, 0, 0.5};
+    double tables[12] = {0, -1, -1, 0, 0, 1, 0, 0.5};
     field.form = CLV_PAIRWISE_FULL;
     field.pairwise = tables;
     must_fail(CLV_ERR_DATA, "edge 1", clv_oracle_map(oracle, y, &score, &field, err));
-    for (int k = 0; k < 8; k++)
+    for (int k = 0; k < 12; k++)
         tables[k] = k % 4 == 0 || k % 4 == 3 ? 1.7e308 : -1.7e308;
     must_fail(CLV_ERR_DATA, "overflow", clv_oracle_map(oracle, y, &score, &field, err));
     field.n_labels = 3;
-    double three[9] = {0}, wide[18] = {0};
+    double three[9] = {0}, wide[27] = {0};
     field.unary = three;
     field.pairwise = wide;
-    edges[1][0] = 0; /* no chain any more */
     must_fail(CLV_ERR_USAGE, "3 labels", clv_oracle_map(oracle, y, &score, &field, err));
     ck_assert(y[0] == 7 && y[1] == 7 && y[2] == 7 && score == 7);
     clv_oracle_free(oracle);
@@ -233,11 +232,11 @@ static void check_entry(int entry, enum clv_engine engine)
         int is_any_sign = strstr(cases[k].part, "below") || strstr(cases[k].part, "supermodular");
         if (entry == 5 && is_any_sign)
             continue; /* enumeration has no such limits */
-        int32_t edges[2][2] = {{0, 1}, {1, cases[k].end}}, y[3] = {7, 7, 7};
-        double unary[3] = {cases[k].others, cases[k].unary, 0}, coupling[2] = {0, cases[k].coupling}, score = 7;
-        double tables[8] = {0, 0, 0, 0, 0, 0, 0, cases[k].coupling};
+        int32_t edges[3][2] = {{0, 1}, {1, cases[k].end}, {0, 2}}, y[3] = {7, 7, 7};
+        double unary[3] = {cases[k].others, cases[k].unary, 0}, coupling[3] = {0, cases[k].coupling}, score = 7;
+        double tables[12] = {0, 0, 0, 0, 0, 0, 0, cases[k].coupling};
         struct clv_field field = {.n_nodes = 3,
-                                  .n_edges = 2,
+                                  .n_edges = 3,
                                   .n_labels = 2,
                                   .form = cases[k].is_table ? CLV_PAIRWISE_FULL : CLV_PAIRWISE_POTTS,
                                   .edges = (const int32_t(*)[2])edges,

@@ -144,14 +144,15 @@ def _is_of_features(row: Any) -> bool:
 
 
 def by_keyword(note: str) -> str:
-    """What the command says, by the keywords of train: --stages 2 is stages=2."""
+    """What the command says, by the keywords of train: --stages 2 is stages=2, --pairwise full is pairwise='full'."""
     names = {*_rows(), "learner"}
 
     def keyword(found: "re.Match[str]") -> str:
         name = found[1].replace("-", "_")
-        return found[0] if name not in names else f"{name}={found[2]}" if found[2] else name
+        value = found[2] if not found[2] or found[2][0].isdigit() else repr(found[2])
+        return found[0] if name not in names else f"{name}={value}" if value else name
 
-    return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9.]+))?", keyword, note)
+    return re.sub(r"--([a-z]+(?:-[a-z]+)*)(?: ([0-9.]+|(?:none|potts|full|mssvm)\b))?", keyword, note)
 
 
 def _typed(name: str, value: Any) -> bytes:
