@@ -54,7 +54,10 @@ export function bind(page) {
       return;
     }
     if (event.target.matches?.('input:not([type=range]), select')) return;
-    if (event.target.matches?.('button') && (event.key === 'Enter' || event.key === ' ')) return;
+    if (event.target.matches?.('button') && (event.key === 'Enter' || event.key === ' ')) {
+      if (event.repeat) event.preventDefault(); // it is pressed once
+      return;
+    }
     if (event.target.matches?.('input') && event.key.startsWith('Arrow')) return; // the brush
     if (event.repeat && event.key === 'Enter') return; // a key that is held accepts one image
     if (!event.ctrlKey && !event.metaKey && !event.altKey && page.cross.press(event.key, event.shiftKey)) { event.preventDefault(); return; }

@@ -15,6 +15,7 @@ const page = {
   filter: '', renamed: null, unshown: new Set(), queue: Promise.resolve(),
   // Ways to other photos, counted: the newest one, and the last that has ended. While they differ a photo loads.
   newest: 0, ended: 0, at: -1, fetching: null,
+  showing: 0, // grows whenever a photo is shown, also the same one again
   accepted: [], acceptedAt: -1e9,
 
   // One thing at a time, in the order in which it was done; errors are shown, never thrown.
@@ -29,12 +30,12 @@ const page = {
   isLoading() { return this.newest !== this.ended; },
 
   // What is shown now, which whatever is done now is bound to: the photo, and the suggestion on it. Null while a photo loads.
-  seen() { return this.document && !this.isLoading() ? { opening: this.document.opening, suggestion: this.suggestion } : null; },
+  seen() { return this.document && !this.isLoading() ? { showing: this.showing, suggestion: this.suggestion } : null; },
 
   // Something that is done on the photo that was seen: on no other one, and nothing at all while a photo loads.
   act(work, seen = this.seen()) {
     if (!seen) return this.queue;
-    return this.run(() => (this.document?.opening === seen.opening ? work(seen) : undefined));
+    return this.run(() => (this.showing === seen.showing ? work(seen) : undefined));
   },
 
   // A way to another photo. A picture that an earlier way still waits for is passed over.
@@ -92,7 +93,7 @@ const page = {
   async open(number, way) {
     try {
       this.fetching = new AbortController();
-      const picture = way === this.newest ? await fetchImage(number, this.fetching.signal) : null;
+      const picture = way === this.newest ? await fetchImage(number, this.state.images[number].name, this.fetching.signal) : null;
       const answer = await ask('open/' + number, { photo: this.state.images[number].name });
       return [answer, way === this.newest ? picture : null];
     } catch (error) {
@@ -113,6 +114,7 @@ const page = {
 
   // Another image is open.
   arrive(answer, picture, way) {
+    this.showing++;
     this.suggestion = null;
     this.object = answer.objects.length ? answer.objects.at(-1).object : answer.next_object;
     this.at = answer.number;
@@ -148,6 +150,8 @@ const page = {
     const item = this.state.images[answer.number], isDrawn = answer.undo || answer.objects.length > 0;
     item.status = answer.accepted ? (answer.objects.length ? 'accepted' : 'empty') : isDrawn ? 'begun' : 'new';
     this.label = this.own()?.label ?? this.label;
+    $('accept').textContent = answer.accepted ? 'Accepted ✓' : 'Accept';
+    $('accept').title = answer.accepted ? 'It is accepted; go on (Enter)' : 'Accept the labels and go on (Enter)';
     $('undo').disabled = !answer.undo;
     $('redo').disabled = !answer.redo;
     $('empty').hidden = isDrawn || answer.accepted;
@@ -222,7 +226,7 @@ const page = {
     if (this.isLooking) { setStatus('The suggestion is on its way: accept it once it is shown.'); return this.queue; }
     this.acceptedAt = now;
     return this.go(async way => {
-      if (this.document?.opening !== seen.opening) return;
+      if (this.showing !== seen.showing) return;
       if (this.suggestion && this.suggestion !== seen.suggestion) { toast('There is a new suggestion: look at it, then accept.', 'note'); return; }
       const { number, name } = this.document;
       this.show(await this.change('accept', { suggestion: this.suggestion?.model ?? 0 }));
@@ -264,11 +268,11 @@ const page = {
     const seen = this.seen();
     if (!seen) return this.queue;
     return this.go(async way => {
-      if (this.document?.opening !== seen.opening) return;
+      if (this.showing !== seen.showing) return;
       const from = this.document.name, answer = await this.change('carry');
       this.showLoading(answer.name);
       this.fetching = new AbortController();
-      const picture = await fetchImage(answer.number, this.fetching.signal).finally(() => { this.fetching = null; });
+      const picture = await fetchImage(answer.number, answer.name, this.fetching.signal).finally(() => { this.fetching = null; });
       this.at = answer.number;
       if (!picture || way !== this.newest) return;
       this.arrive(answer, picture, way);
@@ -335,6 +339,8 @@ const page = {
     this.markSelected();
     canvas.paint();
     this.list();
+    const row = document.querySelector('#objects [aria-current=true]'), upper = $('upper');
+    if (row && upper.scrollHeight > upper.clientHeight) row.scrollIntoView({ block: 'nearest' });
   },
   newObject() { return this.act(() => this.select(this.document.next_object)); },
   chooseObject(object) { return this.act(() => this.select(object)); },
@@ -502,6 +508,7 @@ function toast(text, kind = 'problem') {
 }
 
 listen(canvas, page);
+new ResizeObserver(() => page.showZoom()).observe($('canvas'));
 page.cross = new Cross(canvas, page);
 bind(page);
 for (const button of document.querySelectorAll('[data-tool]')) button.addEventListener('click', () => page.use(button.dataset.tool));

@@ -21,7 +21,7 @@ export async function ask(path, body) {
 }
 
 // Null where it was given up.
-export async function fetchImage(number, signal) {
+export async function fetchImage(number, name, signal) {
   let bytes;
   try {
     const answer = await fetch('/api/image/' + number, { signal });
@@ -34,6 +34,6 @@ export async function fetchImage(number, signal) {
   try {
     return await createImageBitmap(bytes);
   } catch {
-    throw Object.assign(new Error('This browser cannot show the image.'), { code: 422 });
+    throw Object.assign(new Error(`${name}: this browser cannot show the image.`), { code: 422 });
   }
 }

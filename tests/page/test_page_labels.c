@@ -261,3 +261,43 @@ TEST(an_object_s_label_is_changed_and_undone_until_its_label_is_deleted)
     for (size_t k = 0; k < sizeof made / sizeof *made; k++)
         free(made[k]);
 }
+
+/* The page's model was learned with the label: it is no name of the model's any more, and is never suggested. */
+TEST(a_model_that_knows_a_deleted_label_does_not_suggest_it)
+{
+    static const char labels[] = "name\nground\ncow\nhorse\n";
+    struct clv_model model = {0};
+    struct page_session *session = fresh_session();
+    page_session_free(session);
+    spill(in_folder("labels.tsv"), labels, sizeof labels - 1);
+    session = open_session();
+    for (int i = 0; i < 2; i++) {
+        free(opened(session, i));
+        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), DRAW_SKY(0)));
+        free(answer(session, 200, "POST", formatted("/api/accept/%d", i), "{\"revision\":1}"));
+    }
+    page_session_free(session);
+    run_here("cd set && cleave train --data . " FEW_STEPS " -o label.cleave");
+    session = open_session();
+    free(opened(session, 0));
+    char *seen = answer(session, 200, "POST", "/api/suggest/0", "{\"revision\":0}");
+    ck_assert_ptr_nonnull(strstr(seen, ",2,35,0,"));
+    free(seen);
+    for (int i = 0; i < 2; i++) {
+        free(opened(session, i));
+        free(answer(session, 200, "POST", formatted("/api/stroke/%d", i), RELABEL(0, 1)));
+    }
+    free(answer(session, 200, "POST", "/api/delete-label", DELETE_LABEL("2", "horse")));
+    seen = answer(session, 200, "POST", "/api/suggest/1", "{\"revision\":1}");
+    ck_assert_ptr_nonnull(strstr(seen, "\"runs\":[0,5400]"));
+    free(seen);
+    must(clv_model_read(&model, options.model, err));
+    ck_assert_str_eq(model.labels.names[1], "cow");
+    ck_assert_str_eq(model.labels.names[2], "");
+    clv_model_release(&model);
+    page_session_free(session);
+    session = open_session();
+    free(opened(session, 1));
+    expect(session, 200, "POST", "/api/suggest/1", "{\"revision\":0}", "\"runs\":[0,5400]");
+    page_session_free(session);
+}
