@@ -21,7 +21,7 @@ const page = {
   // One thing at a time, in the order in which it was done; errors are shown, never thrown.
   run(work) {
     this.queue = this.queue.then(work).catch(error => {
-      toast(error.message);
+      toast(error.message.replace(/; (open (it|the image) again|reload (it|the page))$/, '; it is shown as it is now')); // see reload
       if (error.code === 409 && this.state && !this.isLoading()) return this.reload().catch(() => {});
     });
     return this.queue;
@@ -292,6 +292,7 @@ const page = {
       $('banner').textContent = 'As the model sees it. Enter accepts, strokes correct it, Esc drops it.';
       $('empty').hidden = true;
       document.body.dataset.suggestion = n;
+      setStatus(`The model suggests ${n} pixels; nothing of that is kept before Enter or a stroke.`);
     } catch (error) {
       $('banner').hidden = true;
       throw error;
@@ -372,9 +373,10 @@ const page = {
     });
   },
   deleteLabel() {
+    const value = this.label, label = this.nameOfLabel(value);
     return this.run(async () => {
-      const value = this.label;
-      this.state = await this.askFolder('delete-label', { value, label: this.nameOfLabel(value) });
+      await this.askFolder('delete-label', { value, label });
+      await this.refresh();
       this.label = this.state.labels.find(l => l.value > 0)?.value ?? 1;
       if (this.document) this.show(this.document); else this.list();
     });
@@ -434,7 +436,7 @@ const page = {
     const done = this.state.images.filter(isAccepted).length;
     $('count').textContent = `${done} of ${this.state.images.length} accepted`;
     document.body.dataset.accepted = done;
-    $('takeback').hidden = !this.document?.accepted && !this.accepted.length;
+    $('takeback').hidden = !this.document?.accepted && !this.accepted.some(n => isAccepted(this.state.images[n]));
     $('train').disabled = this.state.images.length < 2 && !this.state.training?.running;
     $('train').textContent = this.state.training?.running ? 'Stop' : 'Train';
     $('suggest').disabled = !this.state.has_model;

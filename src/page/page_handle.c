@@ -246,7 +246,7 @@ static enum clv_status check_revision(const struct page_session *session, int32_
     FAIL_IF(!json_get_int64(json_member(root, "opening"), &opening), CLV_ERR_USAGE, "the request has no opening");
     MUST(check_photo(session, number, root, err));
     FAIL_IF(session->open != number || opening != session->opening || revision != session->document.revision,
-            CLV_ERR_CREATE, "this image was changed in another window; open it again");
+            CLV_ERR_CREATE, "this image was opened or changed in another window; open it again");
     return CLV_OK;
 }
 
