@@ -7,7 +7,7 @@ export class Canvas {
     this.view = 'outline';
     this.image = null;
     this.overlay = document.createElement('canvas');
-    this.strokes = []; this.draft = null; this.cross = null; this.colours = []; this.selected = null;
+    this.strokes = []; this.frame = null; this.showsFrame = this.movesInside = false; this.draft = null; this.cross = null; this.colours = []; this.selected = null;
     new ResizeObserver(() => this.resize()).observe(element);
   }
 
@@ -67,6 +67,41 @@ export class Canvas {
   objectAt(x, y) {
     const [width, height] = this.size ?? [0, 0];
     return !this.isSuggestion && x >= 0 && y >= 0 && x < width && y < height ? this.labels[Math.floor(y) * width + Math.floor(x)] - 1 : -1;
+  }
+
+  // Whether a way or a box has something of the image: what is beside it draws nothing. The server has the same rule.
+  isOnImage(kind, points) {
+    const [width, height] = this.size ?? [0, 0];
+    if (kind === 'box') {
+      const [x0, y0, x1, y1] = points;
+      return Math.max(x0, x1) > 0 && Math.min(x0, x1) < width && Math.max(y0, y1) > 0 && Math.min(y0, y1) < height;
+    }
+    for (let k = 0; k < points.length; k += 2) {
+      const from = k ? points.slice(k - 2, k) : points.slice(0, 2), to = points.slice(k, k + 2);
+      let first = 0, last = 1;
+      [width, height].forEach((side, axis) => {
+        const way = to[axis] - from[axis];
+        if (way === 0) { if (from[axis] < 0 || from[axis] >= side) last = -1; return; }
+        const a = -from[axis] / way, b = (side - from[axis]) / way;
+        first = Math.max(first, Math.min(a, b));
+        last = Math.min(last, Math.max(a, b));
+      });
+      if (first < last) return true;
+    }
+    return false;
+  }
+
+  // What of the selected object's box is at a place, within so many pixels of the screen: {corner: 0 .. 3}, {} to move it, or null. The box
+  // tool moves it by its sides alone, since other boxes may be drawn within.
+  grip(x, y, reach) {
+    if (!this.frame || !this.showsFrame || this.isSuggestion || this.view === 'mask') return null;
+    const [x0, y0, x1, y1] = this.frame.box, near = reach / this.scale;
+    const corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]].map(([cx, cy]) => Math.hypot(x - cx, y - cy));
+    const corner = corners.indexOf(Math.min(...corners));
+    if (corners[corner] <= near) return { corner };
+    if (x < x0 - near || x > x1 + near || y < y0 - near || y > y1 + near) return null;
+    const isOnSide = Math.min(Math.abs(x - x0), Math.abs(x - x1), Math.abs(y - y0), Math.abs(y - y1)) <= near;
+    return isOnSide || this.movesInside ? {} : null;
   }
 
   paint() {
@@ -137,9 +172,21 @@ export class Canvas {
     c.drawImage(this.image, 0, 0);
     if (this.labels) c.drawImage(this.overlay, 0, 0);
     if (this.view !== 'mask')
-      for (const s of this.strokes) if (s.object === this.selected && s.kind !== 'erase') this.mark(s.kind, s.points, s.radius);
+      for (const s of this.strokes) if (s.object === this.selected && s.kind !== 'erase' && !(s.kind === 'box' && this.draft?.frame)) this.mark(s.kind, s.points, s.radius);
+    if (this.frame && this.showsFrame && this.view !== 'mask' && !this.isSuggestion && !this.draft) this.markCorners(this.frame.box);
     if (this.draft) this.mark(this.draft.kind, this.draft.points, this.draft.radius);
     if (this.cross) this.markCross(...this.cross);
+  }
+
+  markCorners([x0, y0, x1, y1]) {
+    const c = this.context, side = 9 / this.scale;
+    c.lineWidth = 1.5 / this.scale;
+    for (const [x, y] of [[x0, y0], [x1, y0], [x1, y1], [x0, y1]]) {
+      c.fillStyle = '#fff';
+      c.strokeStyle = '#000';
+      c.fillRect(x - side / 2, y - side / 2, side, side);
+      c.strokeRect(x - side / 2, y - side / 2, side, side);
+    }
   }
 
   markCross(x, y) {

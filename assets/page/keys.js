@@ -4,16 +4,18 @@ export function bind(page) {
     [['a', 'ArrowLeft'], 'A', 'previous image', () => page.step(-1)],
     [['d', 'f', 'ArrowRight'], 'D, F', 'next image', () => page.step(1)],
     [['Enter'], 'Enter', 'accept the labels, or the suggestion, and go on', () => page.accept()],
+    [['u'], 'U', 'take the acceptance back: of this image, or of the one accepted last, which opens', () => page.takeBack()],
     [['w'], 'W', 'stroke or click on the object', () => page.use('figure')],
     [['g'], 'G, right button', 'stroke or click on the ground', () => page.use('ground')],
-    [['b'], 'B', 'box around an object', () => page.use('box')],
+    [['b'], 'B', 'box around an object; the corners of the selected object\'s box resize it, its sides move it', () => page.use('box')],
     [['e'], 'E', 'eraser of strokes', () => page.use('erase')],
-    [['s'], 'S, Shift+click', 'select an object by a click; with Shift, the object that is clicked becomes one with the selected one', () => page.use('select')],
+    [['s'], 'S, Shift+click', 'select an object by a click; with Shift, the object that is clicked becomes one with the selected one; drag a selected box to move it, or its corners', () => page.use('select')],
     [['x'], 'X', 'split an object by a stroke across it', () => page.use('split')],
-    [['c'], 'C', 'draw by keys: arrows move a cross (Shift: by one pixel), space sets a point, two corners of a box or two ends of a split; Esc ends', () => page.cross.toggle()],
+    [['c'], 'C', 'draw by keys: arrows move a cross (Shift: by one pixel), space sets a point, two corners of a box or two ends of a split, or takes up a corner of the selected box; Esc ends', () => page.cross.toggle()],
     [['n'], 'N', 'another object', () => page.newObject()],
     [['Delete', 'Backspace'], 'Delete', 'delete the object', () => page.deleteObject()],
     [['1', '2', '3', '4', '5', '6', '7', '8', '9'], '1 .. 9', 'choose the label', key => page.chooseLabel(Number(key))],
+    [[], 'Shift+1 .. 9', 'give the selected object another label', null],
     [['F2'], 'F2', 'rename the label', () => page.rename(page.label)],
     [['/'], '/', 'filter of the list of images', () => page.findImage()],
     [['['], '[', 'smaller brush', () => page.setBrush(page.brush / 1.3)],
@@ -46,10 +48,22 @@ export function bind(page) {
     list.append(pair);
   }
   addEventListener('keydown', event => {
-    if (event.target.matches?.('input:not([type=range]), dialog *') || document.getElementById('keys').open) return;
-    if (event.target.matches?.('button') && (event.key === 'Enter' || event.key === ' ')) return;
+    const keys = document.getElementById('keys');
+    if (keys.open) {
+      if (event.key === 'F1' || event.key === '?') { event.preventDefault(); keys.close(); }
+      return;
+    }
+    if (event.target.matches?.('input:not([type=range]), select')) return;
+    if (event.target.matches?.('button') && (event.key === 'Enter' || event.key === ' ')) {
+      if (event.repeat) event.preventDefault(); // it is pressed once
+      return;
+    }
     if (event.target.matches?.('input') && event.key.startsWith('Arrow')) return; // the brush
+    if (event.repeat && event.key === 'Enter') return; // a key that is held accepts one image
     if (!event.ctrlKey && !event.metaKey && !event.altKey && page.cross.press(event.key, event.shiftKey)) { event.preventDefault(); return; }
+    // By where the key is: with Shift, digits are other signs. Where they need Shift, they choose the label.
+    const digit = event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey && /^Digit[1-9]$/.test(event.code) && !/^[0-9]$/.test(event.key);
+    if (digit) { event.preventDefault(); page.relabel(Number(event.code.at(-1))); return; }
     const run = event.ctrlKey || event.metaKey
       ? withCtrl.find(row => row[0] === event.key.toLowerCase() && row[1] === event.shiftKey)?.[4]
       : event.altKey ? null : table.find(row => row[0].includes(event.key.length === 1 ? event.key.toLowerCase() : event.key))?.[3];

@@ -7,20 +7,73 @@ import { bind } from './keys.js';
 const $ = id => document.getElementById(id);
 const canvas = new Canvas($('canvas'));
 const TRAIN_AT = [5, 10, 20, 40, 80, 160, 320]; // accepted images
+const TWICE_MS = 250; // two presses within are one
 const views = ['outline', 'tint', 'mask'];
 
 const page = {
-  state: null, document: null, tool: 'figure', brush: 4, label: 1, object: 0, suggestion: null, holdsSpace: false,
-  filter: '', renamed: 0, unshown: new Set(), queue: Promise.resolve(),
+  state: null, document: null, tool: 'figure', brush: 4, label: 1, object: 0, suggestion: null, isLooking: false, holdsSpace: false,
+  filter: '', renamed: null, unshown: new Set(), queue: Promise.resolve(),
+  // Ways to other photos, counted: the newest one, and the last that has ended. While they differ a photo loads.
+  newest: 0, ended: 0, at: -1, fetching: null,
+  showing: 0, // grows whenever a photo is shown, also the same one again
+  accepted: [], acceptedAt: -1e9,
 
-  // One request at a time; errors are shown, never thrown.
+  // One thing at a time, in the order in which it was done; errors are shown, never thrown.
   run(work) {
     this.queue = this.queue.then(work).catch(error => {
-      toast(error.message);
-      if (error.code === 409 && this.document) return this.load(this.document.number).catch(() => {});
+      toast(error.message.replace(/; (open (it|the image) again|reload (it|the page))$/, '; it is shown as it is now')); // see reload
+      if (error.code === 409 && this.state && !this.isLoading()) return this.reload().catch(() => {});
     });
     return this.queue;
   },
+
+  isLoading() { return this.newest !== this.ended; },
+
+  // What is shown now, which whatever is done now is bound to: the photo, and the suggestion on it. Null while a photo loads.
+  seen() { return this.document && !this.isLoading() ? { showing: this.showing, suggestion: this.suggestion } : null; },
+
+  // Something that is done on the photo that was seen: on no other one, and nothing at all while a photo loads.
+  act(work, seen = this.seen()) {
+    if (!seen) return this.queue;
+    return this.run(() => (this.showing === seen.showing ? work(seen) : undefined));
+  },
+
+  // A way to another photo. A picture that an earlier way still waits for is passed over.
+  go(work) {
+    const way = ++this.newest;
+    this.fetching?.abort();
+    this.showLoading('');
+    return this.run(async () => { try { await work(way); } finally { this.end(way); } });
+  },
+  end(way) { this.ended = Math.max(this.ended, way); this.showLoading(''); },
+
+  // After another window, another program or another server changed something: all of it again.
+  async reload() {
+    const way = ++this.newest;
+    try {
+      await this.refresh();
+      if (this.document && this.state.images[this.document.number]) await this.load(this.document.number, way);
+    } finally { this.end(way); }
+  },
+
+  showLoading(name) {
+    const isLoading = this.isLoading();
+    document.body.classList.toggle('loading', isLoading);
+    document.body.dataset.loading = isLoading ? 1 : '';
+    $('loading').hidden = !isLoading;
+    $('loading').textContent = name ? `Loading ${name} …` : 'Loading …';
+    $('stage').setAttribute('aria-busy', isLoading);
+    if (isLoading) { canvas.cross = canvas.draft = null; canvas.draw(); }
+  },
+
+  // Changes name what they are about: the server refuses them where that is no longer so.
+  change(what, body = {}) {
+    const { number, name, opening, revision } = this.document;
+    return ask(`${what}/${number}`, { photo: name, opening, revision, ...body });
+  },
+  askFolder(what, body = {}) { return ask(what, { folder: this.state.folder, ...body }); },
+
+  own() { return this.document?.objects.find(o => o.object === this.object); },
 
   colours() {
     const colours = [];
@@ -35,41 +88,50 @@ const page = {
     return own;
   },
 
-  // An image that cannot be opened is marked in the list; the one before stays open here and in the server.
-  async open(number) {
+  // An image that cannot be opened is marked in the list; the one before stays open here and in the server. Without a picture where a newer
+  // way passes it over.
+  async open(number, way) {
     try {
-      const image = await fetchImage(number);
-      const answer = await ask('open/' + number, {});
-      return [answer, image];
+      this.fetching = new AbortController();
+      const picture = way === this.newest ? await fetchImage(number, this.state.images[number].name, this.fetching.signal) : null;
+      const answer = await ask('open/' + number, { photo: this.state.images[number].name });
+      return [answer, way === this.newest ? picture : null];
     } catch (error) {
       if (error.code === 404 || error.code === 422) { this.unshown.add(number); this.state.images[number].status = 'unreadable'; }
       this.list();
       throw error;
-    }
+    } finally { this.fetching = null; }
   },
 
-  async load(number) {
-    this.arrive(...await this.open(number));
-    if (this.state.has_model && !this.document.objects.length && !this.document.undo) await this.lookSuggestion();
+  async load(number, way) {
+    this.showLoading(this.state.images[number].name);
+    const [answer, picture] = await this.open(number, way);
+    this.at = number;
+    if (!picture) return;
+    this.arrive(answer, picture, way);
+    if (this.state.has_model && !this.document.objects.length && !this.document.undo && !this.document.accepted) await this.lookSuggestion();
   },
 
   // Another image is open.
-  arrive(answer, image) {
+  arrive(answer, picture, way) {
+    this.showing++;
     this.suggestion = null;
     this.object = answer.objects.length ? answer.objects.at(-1).object : answer.next_object;
-    this.show(answer, image);
+    this.at = answer.number;
+    this.show(answer, picture);
     history.replaceState(null, '', '#' + answer.number);
     this.unshown.delete(answer.number);
     setName($('name'), answer.name);
     document.title = answer.name + ' · cleave label';
+    this.end(way);
   },
 
   // The first of these that can be opened; says why others cannot.
-  async loadFirst(numbers) {
+  async loadFirst(numbers, way) {
     for (const number of numbers) {
       if (this.state.images[number].status === 'unreadable') continue;
       try {
-        return await this.load(number);
+        return await this.load(number, way);
       } catch (error) {
         if (this.state.images[number].status !== 'unreadable') throw error;
         toast(error.message);
@@ -77,56 +139,63 @@ const page = {
     }
   },
 
-  show(answer, image) {
+  show(answer, picture) {
     this.document = answer;
-    if (image) canvas.show(image);
+    if (picture) canvas.show(picture);
     this.suggestion = null;
     $('banner').hidden = true;
     canvas.strokes = answer.strokes;
-    canvas.selected = this.object;
+    this.markSelected();
     const n = canvas.label(answer.runs, answer.width, answer.height, this.coloursOf(answer.objects), false);
-    const item = this.state.images[answer.number];
-    item.status = answer.accepted ? (answer.objects.length ? 'accepted' : 'empty') : answer.undo || answer.objects.length ? 'begun'
-      : item.status === 'unreadable' ? 'new' : item.status;
-    const own = answer.objects.find(o => o.object === this.object);
-    if (own) this.label = own.label;
+    const item = this.state.images[answer.number], isDrawn = answer.undo || answer.objects.length > 0;
+    item.status = answer.accepted ? (answer.objects.length ? 'accepted' : 'empty') : isDrawn ? 'begun' : 'new';
+    this.label = this.own()?.label ?? this.label;
+    $('accept').textContent = answer.accepted ? 'Accepted ✓' : 'Accept';
+    $('accept').title = answer.accepted ? 'It is accepted; go on (Enter)' : 'Accept the labels and go on (Enter)';
     $('undo').disabled = !answer.undo;
     $('redo').disabled = !answer.redo;
-    $('empty').hidden = answer.objects.length > 0 || answer.undo;
-    setStatus(item.status === 'new' ? 'Nothing is drawn yet.'
-      : `${answer.objects.length} object${answer.objects.length === 1 ? '' : 's'}, ${n} pixels, ${answer.ms.toFixed(0)} ms, saved`);
+    $('empty').hidden = isDrawn || answer.accepted;
+    setStatus(item.status === 'new' ? 'Nothing is drawn on this image.'
+      : `${answer.objects.length} object${answer.objects.length === 1 ? '' : 's'}, ${n} pixels, ${answer.ms.toFixed(0)} ms, saved${answer.accepted ? ', accepted' : ''}`);
     Object.assign(document.body.dataset, { revision: answer.revision, pixels: n, objects: answer.objects.length, number: answer.number, suggestion: '',
-      width: answer.width, height: answer.height });
+      width: answer.width, height: answer.height, status: item.status });
     this.list();
     this.showZoom();
   },
 
+  // The object that strokes change, and the corners of its box.
+  markSelected() {
+    const own = this.own();
+    canvas.selected = this.object;
+    canvas.frame = own?.frame ? { object: own.object, box: own.frame } : null;
+    canvas.showsFrame = this.tool === 'box' || this.tool === 'select';
+    canvas.movesInside = this.tool === 'select';
+  },
+
+  // stroke.seen: what was seen when it began; stroke.object: whose box it moves.
   draw(stroke) {
-    return this.run(async () => {
-      if (!this.document) return;
-      if (this.suggestion && stroke.kind !== 'box' && !this.document.objects.length) {
-        this.show(await ask('accept/' + this.document.number, { revision: this.document.revision, suggestion: 1, accepted: 0 }));
+    return this.act(async seen => {
+      if (seen.suggestion && this.suggestion === seen.suggestion && stroke.kind !== 'box' && !this.document.objects.length) {
+        this.show(await this.change('accept', { suggestion: seen.suggestion.model, accepted: 0 }));
         this.object = this.document.objects.at(-1)?.object ?? this.document.next_object;
       }
       if (stroke.kind === 'split') { await this.split(stroke.points); return; }
-      let own = this.document.objects.find(o => o.object === this.object);
-      if (stroke.kind === 'box' && own) { this.object = this.document.next_object; own = null; }
-      const round = v => Math.round(v * 10) / 10;
-      this.show(await ask('stroke/' + this.document.number, {
-        revision: this.document.revision, kind: stroke.kind, object: this.object, label: own?.label ?? this.label,
+      if (stroke.kind === 'box' && stroke.object === undefined && this.own()) this.object = this.document.next_object;
+      this.object = stroke.object ?? this.object;
+      this.show(await this.change('stroke', { kind: stroke.kind, object: this.object, label: this.own()?.label ?? this.label,
         radius: round(Math.min(500, stroke.radius)), points: stroke.points.map(round) }));
-    });
+    }, stroke.seen);
   },
 
   // Selects what was clicked, or makes it one with what is selected.
   pick(x, y, isMerge) {
-    return this.run(async () => {
-      const other = canvas.objectAt(x, y), own = this.document?.objects.find(o => o.object === this.object);
+    return this.act(async () => {
+      const other = canvas.objectAt(x, y), own = this.own();
       if (other < 0) toast('There is no object.', 'note');
-      else if (!isMerge || !own) this.chooseObject(other);
+      else if (!isMerge || !own) this.select(other);
       else if (other !== own.object) {
         this.object = Math.max(own.object, other); // which stays
-        this.show(await ask('stroke/' + this.document.number, { revision: this.document.revision, kind: 'merge', object: own.object, other, label: own.label }));
+        this.show(await this.change('stroke', { kind: 'merge', object: own.object, other, label: own.label }));
         toast(`Objects ${own.object + 1} and ${other + 1} are one; undo (Ctrl+Z) parts them.`, 'note');
       }
     });
@@ -144,120 +213,173 @@ const page = {
     const [most] = [...on].sort((a, b) => b[1] - a[1]), own = this.document.objects.find(o => o.object === most?.[0]);
     if (!own) { toast('Draw the stroke across an object.', 'note'); return; }
     this.object = own.object;
-    this.show(await ask('stroke/' + this.document.number, { revision: this.document.revision, kind: 'split', object: own.object, label: own.label,
-      radius: 0, points: points.map(v => Math.round(v * 10) / 10) }));
+    this.show(await this.change('stroke', { kind: 'split', object: own.object, label: own.label, radius: 0, points: points.map(round) }));
   },
 
-  undo() { return this.change('undo'); },
-  redo() { return this.change('redo'); },
-  change(what) {
-    return this.run(async () => {
-      if (this.document && (what === 'undo' ? this.document.undo : this.document.redo))
-        this.show(await ask(`${what}/${this.document.number}`, { revision: this.document.revision }));
-    });
-  },
+  undo() { return this.act(async () => { if (this.document.undo) this.show(await this.change('undo')); }); },
+  redo() { return this.act(async () => { if (this.document.redo) this.show(await this.change('redo')); }); },
 
+  // What was seen, once: not the photo that loads after it, not a suggestion that came since, not by the second of two quick presses.
   accept() {
-    return this.run(async () => {
-      if (!this.document) return;
-      const { number, revision } = this.document;
-      this.show(await ask('accept/' + number, { revision, suggestion: this.suggestion ? 1 : 0 }));
-      if (!this.document.objects.length) toast(`${this.document.name} is accepted as empty: it shows no object.`, 'note');
+    const seen = this.seen(), now = performance.now();
+    if (!seen || now - this.acceptedAt < TWICE_MS) return this.queue;
+    if (this.isLooking) { setStatus('The suggestion is on its way: accept it once it is shown.'); return this.queue; }
+    this.acceptedAt = now;
+    return this.go(async way => {
+      if (this.showing !== seen.showing) return;
+      if (this.suggestion && this.suggestion !== seen.suggestion) { toast('There is a new suggestion: look at it, then accept.', 'note'); return; }
+      const { number, name } = this.document;
+      this.show(await this.change('accept', { suggestion: this.suggestion?.model ?? 0 }));
+      this.accepted.push(number);
+      if (!this.document.objects.length) toast(`${name} is accepted as empty: it shows no object. U takes that back.`, 'note');
       const done = this.state.images.filter(isAccepted).length;
       if (TRAIN_AT.includes(done) && !this.state.training?.running) {
-        await ask('train', {});
+        await this.askFolder('train');
         await this.refresh();
       }
       const order = this.order(), at = order.indexOf(number);
       const isLeft = i => i !== number && ['new', 'begun'].includes(this.state.images[i].status);
-      await this.loadFirst([...order.slice(at + 1), ...order.slice(0, at)].filter(isLeft));
+      await this.loadFirst([...order.slice(at + 1), ...order.slice(0, at)].filter(isLeft), way);
       if (!order.some(isLeft)) setStatus(this.filter ? 'All images that the filter shows are accepted.' : 'All images are accepted.');
     });
   },
 
+  // Of the photo that is shown, else of the one that was accepted last, which opens.
+  takeBack() {
+    if (!this.seen()) return this.queue;
+    if (this.document.accepted) return this.act(() => this.unaccept());
+    return this.go(async way => {
+      let number;
+      do number = this.accepted.pop(); while (number !== undefined && !isAccepted(this.state.images[number]));
+      if (number === undefined) { toast('Nothing was accepted just now; open an accepted image in the list to take its acceptance back.', 'note'); return; }
+      await this.load(number, way);
+      if (this.document.number === number && this.document.accepted) await this.unaccept();
+    });
+  },
+  async unaccept() {
+    this.show(await this.change('accept', { accepted: 0 }));
+    this.accepted = this.accepted.filter(n => n !== this.document.number);
+    this.list();
+    toast(`${this.document.name} is no longer accepted.`, 'note');
+  },
+
   // To the image that follows by the numbers in names, whatever order the list has.
   carry() {
-    return this.run(async () => {
-      if (!this.document) return;
-      const from = this.document.name, answer = await ask('carry/' + this.document.number, { revision: this.document.revision });
-      this.arrive(answer, await fetchImage(answer.number));
+    const seen = this.seen();
+    if (!seen) return this.queue;
+    return this.go(async way => {
+      if (this.showing !== seen.showing) return;
+      const from = this.document.name, answer = await this.change('carry');
+      this.showLoading(answer.name);
+      this.fetching = new AbortController();
+      const picture = await fetchImage(answer.number, answer.name, this.fetching.signal).finally(() => { this.fetching = null; });
+      this.at = answer.number;
+      if (!picture || way !== this.newest) return;
+      this.arrive(answer, picture, way);
       toast(`Carried from ${from}; strokes correct it, undo (Ctrl+Z) takes it back.`, 'note');
     });
   },
 
   async lookSuggestion() {
-    const { number, revision, width, height } = this.document;
-    const answer = await ask('suggest/' + number, { revision });
-    this.suggestion = answer.runs;
-    const n = canvas.label(answer.runs, width, height, this.coloursOf(answer.objects), true);
-    $('banner').textContent = 'As the model sees it. Enter accepts, strokes correct it, Esc drops it.';
+    const { width, height } = this.document;
+    $('banner').textContent = 'The model predicts …';
     $('banner').hidden = false;
-    $('empty').hidden = true;
-    document.body.dataset.suggestion = n;
+    this.isLooking = true;
+    try {
+      const answer = await this.change('suggest');
+      this.suggestion = { model: answer.model };
+      const n = canvas.label(answer.runs, width, height, this.coloursOf(answer.objects), true);
+      $('banner').textContent = 'As the model sees it. Enter accepts, strokes correct it, Esc drops it.';
+      $('empty').hidden = true;
+      document.body.dataset.suggestion = n;
+      setStatus(`The model suggests ${n} pixels; nothing of that is kept before Enter or a stroke.`);
+    } catch (error) {
+      $('banner').hidden = true;
+      throw error;
+    } finally { this.isLooking = false; }
   },
-  suggest() { return this.run(() => this.document && this.lookSuggestion()); },
-  dropSuggestion() { if (this.suggestion) this.show(this.document); },
+  suggest() { return this.act(() => this.lookSuggestion()); },
+  dropSuggestion() { return this.act(() => { if (this.suggestion) this.show(this.document); }); },
 
-  train() { return this.run(async () => { await ask(this.state.training?.running ? 'stop' : 'train', {}); await this.refresh(); }); },
+  train() { return this.run(async () => { await this.askFolder(this.state.training?.running ? 'stop' : 'train'); await this.refresh(); }); },
 
   async refresh() {
-    const had = this.state?.has_model;
+    const had = this.state?.model;
     this.state = await ask('state');
-    for (const number of this.unshown) this.state.images[number].status = 'unreadable';
-    document.body.dataset.model = this.state.has_model ? this.state.training.models || 'old' : '';
+    for (const number of this.unshown) if (this.state.images[number]) this.state.images[number].status = 'unreadable';
+    document.body.dataset.model = this.state.has_model ? this.state.training?.models || 'old' : '';
     this.list();
-    if (!had && this.state.has_model && this.document && !this.document.objects.length) await this.lookSuggestion();
+    const isNew = this.state.has_model && had !== this.state.model;
+    if (isNew && this.document && !this.isLoading() && !this.document.accepted && (this.suggestion || !this.document.objects.length)) await this.lookSuggestion();
   },
 
-  // Worth labelling first: where the model expects most errors. Without a model, the folder's order.
+  // By the numbers in names. With a model those are first that are worth labelling first, where it expects most errors; accepted images and
+  // then those that cannot be opened are last.
   order() {
     const images = this.state.images, wanted = this.filter.toLowerCase();
     const shown = images.map((_, i) => i).filter(i => images[i].name.toLowerCase().includes(wanted) || images[i].status === wanted);
-    if (!images.some(i => i.expected >= 0)) return shown;
-    return shown.sort((a, b) => isAccepted(images[a]) - isAccepted(images[b]) || images[b].expected - images[a].expected || a - b);
+    const part = image => (image.status === 'unreadable' ? 2 : isAccepted(image) ? 1 : 0), byRank = (a, b) => images[a].rank - images[b].rank;
+    if (!images.some(i => i.expected >= 0)) return shown.sort(byRank);
+    return shown.sort((a, b) => part(images[a]) - part(images[b]) || images[b].expected - images[a].expected || byRank(a, b));
   },
 
   step(by) {
-    return this.run(async () => {
+    return this.go(async way => {
       const order = by > 0 ? this.order() : this.order().reverse();
-      const rest = order.slice(order.indexOf(this.document?.number) + 1);
-      if (rest.some(i => this.state.images[i].status !== 'unreadable')) await this.loadFirst(rest);
+      const rest = order.slice(order.indexOf(this.at) + 1);
+      if (rest.some(i => this.state.images[i].status !== 'unreadable')) await this.loadFirst(rest, way);
       else toast(`This is the ${by > 0 ? 'last' : 'first'} image${this.filter ? ' that the filter shows' : ''}.`, 'note');
+      if (way === this.newest && this.document && this.at !== this.document.number) await this.load(this.at, way); // it was passed over and is the last
     });
   },
 
-  use(tool) { this.tool = tool; this.list(); },
-  newObject() {
-    if (!this.document) return;
-    this.object = this.document.next_object;
-    canvas.selected = this.object;
+  use(tool) { this.tool = tool; this.markSelected(); canvas.draw(); this.list(); },
+  select(object) {
+    this.object = object;
+    this.label = this.own()?.label ?? this.label;
+    this.markSelected();
     canvas.paint();
     this.list();
+    const row = document.querySelector('#objects [aria-current=true]'), upper = $('upper');
+    if (row && upper.scrollHeight > upper.clientHeight) row.scrollIntoView({ block: 'nearest' });
   },
+  newObject() { return this.act(() => this.select(this.document.next_object)); },
+  chooseObject(object) { return this.act(() => this.select(object)); },
   deleteObject() {
-    return this.run(async () => {
-      const own = this.document?.objects.find(o => o.object === this.object);
-      if (own) this.show(await ask('stroke/' + this.document.number, { revision: this.document.revision, kind: 'delete', object: own.object, label: own.label }));
+    return this.act(async () => {
+      const own = this.own();
+      if (own) this.show(await this.change('stroke', { kind: 'delete', object: own.object, label: own.label }));
     });
   },
+  isLabel(value) { return value > 0 && this.state.labels.some(l => l.value === value); },
+  nameOfLabel(value) { return this.state.labels.find(l => l.value === value)?.name ?? String(value); },
+  // Its latest object, or another one.
   chooseLabel(value) {
-    if (value < 1 || !this.state.labels.some(l => l.value === value)) return;
-    const own = this.document?.objects.find(o => o.object === this.object);
-    this.label = value;
-    if (own && own.label !== value) {
-      const other = this.document.objects.findLast(o => o.label === value);
-      this.object = other ? other.object : this.document.next_object;
-    }
-    canvas.selected = this.object;
-    canvas.paint();
-    this.list();
+    return this.act(() => {
+      if (!this.isLabel(value)) return;
+      const own = this.own();
+      this.label = value;
+      if (own && own.label !== value) this.select(this.document.objects.findLast(o => o.label === value)?.object ?? this.document.next_object);
+      else this.select(this.object);
+    });
   },
-  chooseObject(object) {
-    this.object = object;
-    this.label = this.document.objects.find(o => o.object === object)?.label ?? this.label;
-    canvas.selected = object;
-    canvas.paint();
-    this.list();
+  // The selected object gets another label.
+  relabel(value) {
+    return this.act(async () => {
+      const own = this.own();
+      if (!this.isLabel(value)) return;
+      if (!own) { toast('Select the object first whose label is to change.', 'note'); return; }
+      if (own.label !== value) this.show(await this.change('stroke', { kind: 'relabel', object: own.object, label: value }));
+    });
+  },
+  deleteLabel() {
+    const value = this.label, label = this.nameOfLabel(value);
+    return this.run(async () => {
+      await this.askFolder('delete-label', { value, label });
+      await this.refresh();
+      this.label = this.state.labels.find(l => l.value > 0)?.value ?? 1;
+      if (this.document) this.show(this.document); else this.list();
+    });
   },
 
   setBrush(value) { this.brush = Math.min(60, Math.max(1, value)); $('brush').value = this.brush; },
@@ -275,8 +397,8 @@ const page = {
 
   // The field below the labels is for another label's name, or for a new one of a label that is there.
   rename(value) {
-    this.renamed = value;
-    $('label-name').value = value ? this.state.labels.find(l => l.value === value)?.name ?? '' : '';
+    this.renamed = value ? { value, label: this.nameOfLabel(value) } : null;
+    $('label-name').value = this.renamed?.label ?? '';
     $('name-it').textContent = value ? 'Rename' : 'Add';
     if (value) { this.showPanel(); $('label-name').select(); $('label-name').focus(); }
   },
@@ -284,7 +406,7 @@ const page = {
   findImage() { this.showPanel(); $('filter').select(); $('filter').focus(); },
   showPanel() { if (document.body.classList.contains('bare')) this.togglePanel(); },
   togglePanel() { const bare = document.body.classList.toggle('bare'); $('panel').setAttribute('aria-expanded', !bare); },
-  showKeys() { $('keys').showModal(); },
+  showKeys() { $('keys').showModal(); $('keys').scrollTop = 0; },
 
   list() {
     if (!this.state) return;
@@ -292,8 +414,12 @@ const page = {
     const colour = value => `rgb(${(this.state.labels.find(l => l.value === value)?.colour ?? [128, 128, 128]).join(' ')})`;
     fill($('labels'), this.state.labels.filter(l => l.value > 0), l => row(l.name, colour(l.value), l.value <= 9 ? String(l.value) : '',
       l.value === this.label, () => this.chooseLabel(l.value)));
-    const name = value => this.state.labels.find(l => l.value === value)?.name ?? String(value);
-    fill($('objects'), this.document?.objects ?? [], o => row(`${name(o.label)} ${o.object + 1}`, colour(o.label), `${o.box[2]} × ${o.box[3]}`,
+    const own = this.own(), labels = this.state.labels.filter(l => l.value > 0);
+    $('drop').disabled = labels.length < 2;
+    $('object-label').hidden = labels.length < 2 || !own;
+    if (document.activeElement !== $('object-label')) $('object-label').replaceChildren(...labels.map(l => new Option(l.name, l.value)));
+    if (own) $('object-label').value = own.label;
+    fill($('objects'), this.document?.objects ?? [], o => row(`${this.nameOfLabel(o.label)} ${o.object + 1}`, colour(o.label), `${o.box[2]} × ${o.box[3]}`,
       o.object === this.object, () => this.chooseObject(o.object)));
     const signs = { new: ['', 'nothing is drawn yet'], begun: ['…', 'begun, not accepted yet'], accepted: ['✓', 'accepted'],
       empty: ['✓ empty', 'accepted as empty: it shows no object'], unreadable: ['unreadable', 'cannot be opened'] };
@@ -301,7 +427,7 @@ const page = {
     fill($('images'), this.order(), i => {
       const image = this.state.images[i], share = (100 * image.expected).toFixed(0) + ' %';
       const [note, meaning] = isExpected(image) ? [share, `the model expects ${share} of its pixels to be wrong`] : signs[image.status];
-      return row(image.name, null, note, i === this.document?.number, () => this.run(() => this.load(i)), meaning);
+      return row(image.name, null, note, i === this.document?.number, () => this.go(way => this.load(i, way)), meaning);
     });
     $('percent').hidden = !this.state.images.some(isExpected);
     $('folder').textContent = 'Every stroke is saved in ';
@@ -310,6 +436,7 @@ const page = {
     const done = this.state.images.filter(isAccepted).length;
     $('count').textContent = `${done} of ${this.state.images.length} accepted`;
     document.body.dataset.accepted = done;
+    $('takeback').hidden = !this.document?.accepted && !this.accepted.some(n => isAccepted(this.state.images[n]));
     $('train').disabled = this.state.images.length < 2 && !this.state.training?.running;
     $('train').textContent = this.state.training?.running ? 'Stop' : 'Train';
     $('suggest').disabled = !this.state.has_model;
@@ -330,6 +457,7 @@ const page = {
   },
 };
 
+const round = v => Math.round(v * 10) / 10;
 const isAccepted = image => image.status === 'accepted' || image.status === 'empty';
 
 // Long names are cut in the middle: what tells them apart is mostly at the end.
@@ -382,12 +510,13 @@ function toast(text, kind = 'problem') {
 }
 
 listen(canvas, page);
+new ResizeObserver(() => page.showZoom()).observe($('canvas'));
 page.cross = new Cross(canvas, page);
 bind(page);
 for (const button of document.querySelectorAll('[data-tool]')) button.addEventListener('click', () => page.use(button.dataset.tool));
 const clicks = { previous: () => page.step(-1), next: () => page.step(1), undo: () => page.undo(), redo: () => page.redo(), accept: () => page.accept(),
   panel: () => page.togglePanel(), help: () => page.showKeys(), view: () => page.nextView(), fit: () => page.fit(), new: () => page.newObject(),
-  delete: () => page.deleteObject(), train: () => page.train(), suggest: () => page.suggest(), rename: () => page.rename(page.label) };
+  delete: () => page.deleteObject(), takeback: () => page.takeBack(), drop: () => page.deleteLabel(), train: () => page.train(), suggest: () => page.suggest(), rename: () => page.rename(page.label) };
 for (const [id, run] of Object.entries(clicks)) $(id).addEventListener('click', run);
 // What the mouse pressed keeps no focus: else the next Enter would press it again.
 addEventListener('click', event => { if (event.detail > 0 && event.target.closest('button') && !event.target.closest('dialog')) canvas.focus(); }, true);
@@ -396,26 +525,28 @@ $('filter').addEventListener('input', event => page.setFilter(event.target.value
 $('filter').addEventListener('keydown', event => {
   if (event.key === 'Escape') page.setFilter('');
   if (event.key === 'Escape' || event.key === 'Enter') canvas.focus();
-  if (event.key === 'Enter' && page.order().length) page.run(() => page.loadFirst(page.order()));
+  if (event.key === 'Enter' && page.order().length) page.go(way => page.loadFirst(page.order(), way));
 });
 $('label-name').addEventListener('keydown', event => { if (event.key === 'Escape') { page.rename(0); canvas.focus(); } });
+$('object-label').addEventListener('change', event => { page.relabel(Number(event.target.value)); canvas.focus(); });
 $('brush').addEventListener('input', event => { page.brush = Number(event.target.value); });
 $('add').addEventListener('submit', event => {
   event.preventDefault();
   page.run(async () => {
     const name = $('label-name').value.trim();
-    await (page.renamed ? ask('rename', { value: page.renamed, name }) : ask('label', { name }));
+    await (page.renamed ? page.askFolder('rename', { ...page.renamed, name }) : page.askFolder('label', { name }));
     page.rename(0);
+    canvas.focus();
     await page.refresh();
   });
 });
 setInterval(() => { if (page.state && (page.state.training?.running || page.state.images.some(i => i.expected < 0 && i.status !== 'unreadable') && page.state.has_model)) page.run(() => page.refresh()); }, 1500);
 
-page.run(async () => {
+page.go(async way => {
   await page.refresh();
   if (matchMedia('(max-width: 700px)').matches) page.togglePanel();
   const wanted = Number(location.hash.slice(1)), order = page.order();
   const isWanted = location.hash && wanted >= 0 && wanted < order.length;
   const ranks = order.map(i => (isWanted && i === wanted ? 0 : !isAccepted(page.state.images[i]) ? 1 : 2));
-  await page.loadFirst([0, 1, 2].flatMap(rank => order.filter((_, k) => ranks[k] === rank)));
+  await page.loadFirst([0, 1, 2].flatMap(rank => order.filter((_, k) => ranks[k] === rank)), way);
 });

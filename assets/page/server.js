@@ -1,3 +1,5 @@
+const GONE = 'The server does not answer. Is `cleave label` still running? What was saved is safe.';
+
 // Talks to the server: JSON both ways, errors as exceptions with the server's words.
 export async function ask(path, body) {
   let answer;
@@ -5,7 +7,7 @@ export async function ask(path, body) {
     answer = await fetch('/api/' + path, body === undefined ? {} : {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
   } catch {
-    throw new Error('The server does not answer. Is `cleave label` still running? What was saved is safe.');
+    throw new Error(GONE);
   }
   const text = await answer.text();
   let value = null;
@@ -18,13 +20,20 @@ export async function ask(path, body) {
   return value;
 }
 
-export async function fetchImage(number) {
-  const answer = await fetch('/api/image/' + number);
-  if (!answer.ok) throw Object.assign(new Error((await answer.json()).error), { code: answer.status });
-  const bytes = await answer.blob();
+// Null where it was given up.
+export async function fetchImage(number, name, signal) {
+  let bytes;
+  try {
+    const answer = await fetch('/api/image/' + number, { signal });
+    if (!answer.ok) throw Object.assign(new Error((await answer.json()).error), { code: answer.status });
+    bytes = await answer.blob();
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error.code ? error : new Error(GONE);
+  }
   try {
     return await createImageBitmap(bytes);
   } catch {
-    throw Object.assign(new Error('This browser cannot show the image.'), { code: 422 });
+    throw Object.assign(new Error(`${name}: this browser cannot show the image.`), { code: 422 });
   }
 }

@@ -275,6 +275,10 @@ char *path_stem(const char *path);                     /* "a/b.tar.gz" -> "b.tar
 char *path_replace_extension(const char *path, const char *extension); /* ("a/b.jpg", ".png") -> "a/b.png" */
 const char *path_name(const char *path);                               /* "a/b.png" -> "b.png", into the argument */
 
+/* Orders names as people do: by characters, but runs of digits by their values, so that f2 is before f10. Returns -1, 0
+ * or 1; 0 also for f2 and f02. */
+int path_compare(const char *a, const char *b);
+
 /* What is made of a file goes by its stem: "a/b" for a/b.jpg. Where a/b.png is another one of paths[n], is_shared[i] is
  * true for both, and what is made of them goes by their whole names, a/b.jpg and a/b.png. The same path twice shares
  * nothing. */

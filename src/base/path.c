@@ -9,6 +9,31 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+int path_compare(const char *a, const char *b)
+{
+    while (*a && *b) {
+        if (!is_digit(*a) || !is_digit(*b)) {
+            if (*a != *b)
+                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+            a++, b++;
+            continue;
+        }
+        a += strspn(a, "0");
+        b += strspn(b, "0");
+        size_t m = strspn(a, "0123456789"), n = strspn(b, "0123456789");
+        int order = m != n ? (m < n ? -1 : 1) : strncmp(a, b, m);
+        if (order)
+            return order < 0 ? -1 : 1;
+        a += m, b += n;
+    }
+    return *a ? 1 : *b ? -1 : 0;
+}
+
 enum clv_status folder_create(const char *path, struct clv_error *err)
 {
     char *partial = string_copy(path);

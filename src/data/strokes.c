@@ -6,7 +6,7 @@
 
 #define ACCEPTED_WITHIN 200 /* bytes of a file of strokes */
 
-bool strokes_look(bool *accepted, bool *empty, const char *path)
+bool strokes_look(bool *accepted, bool *empty, bool *undone, const char *path)
 {
     char *head = NULL;
     size_t size = 0;
@@ -14,6 +14,7 @@ bool strokes_look(bool *accepted, bool *empty, const char *path)
         return false;
     *accepted = strstr(head, "\"accepted\": 1") != NULL;
     *empty = strstr(head, "\"empty\": 1") != NULL;
+    *undone = strstr(head, "\"cursor\": 0,") != NULL;
     array_free(head);
     return true;
 }
@@ -29,11 +30,11 @@ enum clv_status set_mark_drafts(struct clv_set *set, struct clv_error *err)
             continue;
         char *stem = path_replace_extension(item->mask + strlen(masks), ".json");
         char *path = stem ? path_join(strokes, stem) : NULL;
-        bool accepted = true, empty;
+        bool accepted = true, empty, undone;
         if (!path)
             status = fail_memory(err);
         else
-            item->is_draft = strokes_look(&accepted, &empty, path) && !accepted;
+            item->is_draft = strokes_look(&accepted, &empty, &undone, path) && !accepted;
         arrays_free(path, stem);
     }
     arrays_free(masks, strokes);

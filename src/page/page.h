@@ -58,13 +58,24 @@ enum page_route {
     PAGE_ACCEPT,
     PAGE_LABEL,
     PAGE_RENAME,
+    PAGE_DELETE_LABEL,
     PAGE_TRAIN,
     PAGE_STOP,
+};
+
+/* Names that a request carries, so that it changes only what its page shows: another window, another program or
+ * another server may have been there since. What they do not match is refused with 409. */
+enum page_naming {
+    PAGE_NAMES_NOTHING, /* the request changes no file */
+    PAGE_NAMES_PHOTO,   /* "photo": the image's name; "opening" and "revision" as the document last had them */
+    PAGE_NAMES_FOLDER,  /* "folder" as the state has it */
+    PAGE_NAMES_LABEL,   /* the folder, and with the label's "value" its name as "label" */
 };
 
 struct page_target {
     enum page_route route;
     bool is_post;
+    enum page_naming names;
     int32_t number; /* of an image */
 };
 
@@ -167,6 +178,9 @@ enum clv_status page_boxes_replace(const char *path, bool needs_labels, const ch
 /* Where there is a file. */
 enum clv_status page_boxes_rename(const char *path, const char *from, const char *to, struct clv_error *err) CLV_CHECK;
 
+/* Whether a row of the file, if there is one, has the label. */
+enum clv_status page_boxes_use(bool *is_used, const char *path, const char *label, struct clv_error *err) CLV_CHECK;
+
 /* Masks of figure and ground as run lengths, ground first: a few thousand numbers where there were millions of
  * pixels. */
 
@@ -204,6 +218,7 @@ enum page_kind {
     PAGE_SUGGESTION, /* the object as the model sees it: strokes may change all of it */
     PAGE_MERGE,      /* the object with another's pixels */
     PAGE_SPLIT,      /* what a stroke across the object leaves of it */
+    PAGE_RELABEL,    /* the object with another label */
 };
 
 struct page_event {
@@ -291,11 +306,19 @@ bool page_document_has_objects(const struct page_document *document, const struc
 enum clv_status page_document_regroup(struct page_document *document, struct page_event *event, int32_t other,
                                       struct clv_error *err) CLV_CHECK;
 
-/* Cuts the event's object anew and adds the event, which it takes over. Nothing changes in case of an error. */
+/* PAGE_RELABEL: the event's object has the event's label from now on. Takes the event over. CLV_ERR_USAGE: the object
+ * does not exist. */
+enum clv_status page_document_relabel(struct page_document *document, struct page_event *event,
+                                      struct clv_error *err) CLV_CHECK;
+
+/* Cuts the event's object again and adds the event, which it takes over. A box of an object that has one takes its
+ * place: the object is cut as if it had been there from the first, before the strokes. CLV_ERR_USAGE: nothing of the
+ * event is on the image. Nothing changes in case of an error. */
 enum clv_status page_document_draw(struct page_document *document, struct page_event *event,
                                    struct clv_error *err) CLV_CHECK;
 
-/* false: there is nothing to undo (step -1) or redo (1). */
+/* Returns false if there is nothing to undo (step -1) or redo (1). An undo that leaves no object takes the acceptance
+ * back, too: the image is then unlabelled or begun, not accepted as empty. */
 bool page_document_step(struct page_document *document, int step);
 
 /* labels[height][width]: the objects, later ones over earlier ones, on 0. */
@@ -308,6 +331,12 @@ size_t page_document_stroke(uint8_t *pixels, const struct page_document *documen
 
 /* The box that was drawn around an object last; false: none was. */
 bool page_document_frame(struct clv_pixel_box *box, const struct page_document *document, int32_t object);
+
+/* Whether the object is what its latest box and strokes after it cut out, so that the box can be moved. */
+bool page_document_is_framed(const struct page_document *document, int32_t object);
+
+/* Whether no object has a pixel. */
+bool page_document_is_empty(const struct page_document *document);
 
 /* The box around an object; false if it has no pixel, or is gone. */
 bool page_document_box(struct clv_pixel_box *box, int32_t *label, const struct page_document *document, int32_t object);
@@ -374,7 +403,8 @@ double page_ranking_expected_error(struct page_ranking *ranking, size_t item);
 
 /* The folder that is labelled: its images, the one that is open, and what is saved. */
 
-/* PAGE_EMPTY: accepted, and no pixel is an object's. */
+/* PAGE_NEW: nothing is drawn, or all of it is undone; there is no mask. PAGE_EMPTY: accepted, and no pixel is an
+ * object's. */
 enum page_status { PAGE_NEW, PAGE_BEGUN, PAGE_ACCEPTED, PAGE_EMPTY };
 
 /* What a file was when it was last read or written, to notice other programs' changes. */
@@ -390,6 +420,7 @@ struct page_item {
     const char *foreign;              /* the set's mask where it is another file, as of another format; or NULL */
     const char *foreign_instances;    /* the same of its objects */
     enum page_status status;
+    int32_t rank;       /* in the list, which has 2 before 10 */
     bool has_bad_name;  /* which no table can have */
     bool is_unreadable; /* it, or what was saved of it, could not be opened last time */
 };
@@ -399,12 +430,15 @@ struct page_session {
     struct clv_set set;
     struct page_item *items; /* [set.n_items] */
     char *boxes_path, *labels_path;
+    char *folder; /* the whole path, which requests name */
     struct page_import import;
-    int32_t open; /* item, or -1 */
+    int32_t open;    /* item, or -1 */
+    int64_t opening; /* grows whenever an image is opened; begins anywhere, so that no two servers have the same */
     struct page_document document;
     bool keeps_objects; /* apart, in instances/ */
-    struct page_stamp mask_stamp, strokes_stamp, instances_stamp;
+    struct page_stamp image_stamp, mask_stamp, strokes_stamp, instances_stamp;
     struct clv_model model;
+    int32_t model_revision;         /* grows with every model; 0: there is none */
     struct clv_image_limits limits; /* the options', and with no range of grey the model's */
     int32_t n_models;               /* of the trainer, when it was read; 0: none */
     struct page_ranking *ranking;
@@ -415,8 +449,8 @@ struct page_session {
 /* Opens an image: its strokes, else its mask, else its boxes. If that fails the one before stays open as it is. */
 enum clv_status page_session_open(struct page_session *session, int32_t number, struct clv_error *err) CLV_CHECK;
 
-/* Everything about the open image, all or nothing for each file. CLV_ERR_CREATE: another program has changed one of
- * them; the image must be opened again. */
+/* Everything about the open image, all or nothing for each file; of an image that is unlabelled again no mask.
+ * CLV_ERR_CREATE: another program has changed one of them, or the image; the image must be opened again. */
 enum clv_status page_session_save(struct page_session *session, struct clv_error *err) CLV_CHECK;
 
 /* The latest model, if there is one. */
@@ -430,7 +464,10 @@ enum clv_status page_carry(struct clv_object_map *map, int32_t *number, const st
 
 /* Names of the folder's labels, and labels.tsv. */
 
-/* Adds a label, with the next value that is free. CLV_ERR_USAGE: no name that tables can have, or one that is there;
+/* Whether masks can have the label: it has a name and is not void. */
+bool page_labels_have(const struct page_session *session, int64_t value);
+
+/* Adds a label, with the next value that is free and in no history of strokes. CLV_ERR_USAGE: no name that tables can have, or one that is there;
  * there are as many labels as masks have values. CLV_ERR_DATA: a mask of another program, as of 0 and 255, would be
  * read otherwise once labels have names. */
 enum clv_status page_labels_add(struct page_session *session, const char *name, struct clv_error *err) CLV_CHECK;
@@ -439,6 +476,11 @@ enum clv_status page_labels_add(struct page_session *session, const char *name, 
  * CLV_ERR_USAGE, too, while a training is under way or if --boxes names the label; nothing has changed then. */
 enum clv_status page_labels_rename(struct page_session *session, int64_t value, const char *name,
                                    struct clv_error *err) CLV_CHECK;
+
+/* Deletes a label that nothing uses: no mask, no object, no box. The page's model no longer suggests it. CLV_ERR_USAGE:
+ * it is used, which names where; it is the background or the last label above 0; a training is under way. Errors of
+ * reading masks and strokes. O(pixels of all masks) */
+enum clv_status page_labels_delete(struct page_session *session, int64_t value, struct clv_error *err) CLV_CHECK;
 
 /* What an ordinary training may learn from a folder so far: masks of the images that are accepted, strokes of others,
  * and boxes. */

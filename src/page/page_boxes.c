@@ -138,3 +138,22 @@ enum clv_status page_boxes_rename(const char *path, const char *from, const char
     }
     return finish_table(&table, &text, path, status, err);
 }
+
+static void release_table(struct table *table)
+{
+    tsv_release(&table->lines);
+}
+
+enum clv_status page_boxes_use(bool *is_used, const char *path, const char *label, struct clv_error *err)
+{
+    OWNED(release_table) struct table table = {0};
+    OWNED(text_release) struct text header = {0};
+    *is_used = false;
+    if (!path_exists(path))
+        return CLV_OK;
+    text_init(&header, MAX_BYTES);
+    MUST(open_table(&table, &header, path, false, err));
+    for (char *line; !*is_used && (line = next_line(&table));)
+        *is_used = find_field(line, table.columns.label, label) != NULL;
+    return CLV_OK;
+}

@@ -201,32 +201,57 @@ static void fence(uint8_t *seeds, const struct clv_image *image, const struct pa
                 seeds[(size_t)y * (size_t)image->width + (size_t)x] = CLICK_BARRED;
 }
 
-/* seeds[height][width] for an object: its own strokes in their order, over all other objects, which are barred. Returns
- * how many strokes are its own. */
-static int32_t gather_seeds(uint8_t *seeds, const struct page_document *document, const struct page_event *fresh)
+/* What was drawn on an object, in order: events of the history, and the fresh one. */
+struct drawn {
+    const struct page_event **events; /* [n] borrowed */
+    size_t n;
+};
+
+static enum clv_status drawn_gather(struct drawn *drawn, const struct page_document *document,
+                                    const struct page_event *fresh, struct clv_error *err)
 {
     const struct page_history *history = &document->history;
-    int32_t n = 0, n_objects = page_document_n_objects(document);
+    drawn->events = array_alloc(history->cursor + 1, sizeof *drawn->events);
+    NEED(drawn->events);
+    for (size_t k = 0; k < history->cursor; k++)
+        if (history->events[k].object == fresh->object)
+            drawn->events[drawn->n++] = &history->events[k];
+    drawn->events[drawn->n++] = fresh;
+    return CLV_OK;
+}
+
+static void drawn_release(struct drawn *drawn)
+{
+    array_free(drawn->events);
+}
+
+/* seeds[height][width] for an object: its own strokes in their order, and outside of its last box, over all other
+ * objects, which are barred. Returns how many strokes are its own. */
+static int32_t fill_seeds(uint8_t *seeds, const struct page_document *document, const struct drawn *drawn)
+{
+    const struct page_history *history = &document->history;
+    int32_t n_strokes = 0, n_objects = page_document_n_objects(document), own = drawn->events[0]->object;
+    const struct page_event *box = NULL;
     memset(seeds, CLICK_FREE, page_document_size(document));
     for (int32_t object = 0; object < n_objects; object++) {
         const struct page_event *last = page_history_latest(history, object, history->cursor);
-        if (object != fresh->object && last)
+        if (object != own && last)
             page_runs_paint(seeds, &last->result, CLICK_BARRED);
     }
-    for (size_t k = 0; k <= history->cursor; k++) {
-        const struct page_event *event = k < history->cursor ? &history->events[k] : fresh;
-        if (event->object != fresh->object)
-            continue;
-        if (event->kind == PAGE_BOX)
+    for (size_t k = 0; k < drawn->n; k++)
+        box = drawn->events[k]->kind == PAGE_BOX ? drawn->events[k] : box;
+    for (size_t k = 0; k < drawn->n; k++) {
+        const struct page_event *event = drawn->events[k];
+        if (event == box)
             fence(seeds, &document->image, event);
         else if (event->kind <= PAGE_ERASE)
             page_document_stroke(seeds, document, event,
                                  event->kind == PAGE_FIGURE   ? CLICK_FIGURE
                                  : event->kind == PAGE_GROUND ? CLICK_GROUND
                                                               : CLICK_FREE);
-        n += event->kind == PAGE_FIGURE || event->kind == PAGE_GROUND;
+        n_strokes += event->kind == PAGE_FIGURE || event->kind == PAGE_GROUND;
     }
-    return n;
+    return n_strokes;
 }
 
 /* Whether an object began with anything but strokes and what the model sees. */
@@ -234,60 +259,159 @@ static bool is_edited(const struct page_document *document, int32_t object)
 {
     for (size_t k = 0; k < document->history.cursor; k++) {
         const struct page_event *event = &document->history.events[k];
-        if (event->object == object &&
-            (event->kind == PAGE_BOX || event->kind == PAGE_MASK || event->kind > PAGE_SUGGESTION))
+        if (event->object == object && (event->kind == PAGE_BOX || event->kind == PAGE_MASK ||
+                                        event->kind == PAGE_MERGE || event->kind == PAGE_SPLIT))
             return true;
     }
     return false;
 }
 
-/* labels[height][width] of the object after a stroke. */
+/* The pixel in the middle of a stroke. */
+static struct click_press press_of(const struct page_event *stroke, const struct clv_image *image)
+{
+    const double *at = stroke->points[stroke->n_points / 2];
+    return (struct click_press){.x = (int32_t)fmin(fmax(at[0], 0), image->width - 1),
+                                .y = (int32_t)fmin(fmax(at[1], 0), image->height - 1),
+                                .is_figure = stroke->kind == PAGE_FIGURE};
+}
+
+/* labels[height][width] of the object after the last stroke of `drawn`; before: without it, or NULL. */
+static enum clv_status cut_stroke(uint8_t *labels, const struct page_document *document, const struct drawn *drawn,
+                                  const struct page_event *stroke, const uint8_t *before, bool is_edit,
+                                  struct clv_error *err)
+{
+    OWNED_ARRAY uint8_t *seeds = array_alloc(page_document_size(document), 1);
+    NEED(seeds);
+    struct click_press press = press_of(stroke, &document->image);
+    struct click_request request = {.seeds = seeds, .prior = document->prior, .before = before, .is_edit = is_edit};
+    request.n_strokes = fill_seeds(seeds, document, drawn);
+    request.latest = stroke->kind == PAGE_ERASE ? NULL : &press;
+    return click_cut(labels, document->scene, &request, err);
+}
+
+/* Events after which an object is no longer what its boxes and strokes cut out. */
+static bool is_whole(const struct page_event *event)
+{
+    return event->kind > PAGE_BOX && event->kind != PAGE_RELABEL;
+}
+
+/* labels[height][width] of the object in a box, and then by the strokes that are already on it and begin in the box. */
+static enum clv_status cut_box(uint8_t *labels, const struct page_document *document, const struct page_event *fresh,
+                               struct clv_error *err)
+{
+    const struct clv_image *image = &document->image;
+    struct clv_box box = box_of(fresh, image);
+    struct clv_pixel_box within = pixels_of(fresh, image);
+    OWNED(drawn_release) struct drawn drawn = {0};
+    MUST(clv_box_cut(labels, NULL, image, &box, NULL, err));
+    MUST(drawn_gather(&drawn, document, fresh, err));
+    size_t n = drawn.n - 1, n_kept = 0;
+    for (size_t k = 0; k < n; k++) {
+        const struct page_event *event = drawn.events[k];
+        n_kept = is_whole(event) ? 0 : n_kept;
+        if (event->kind > PAGE_ERASE)
+            continue;
+        struct click_press at = press_of(event, image);
+        if (at.x >= within.first_x && at.x < within.end_x && at.y >= within.first_y && at.y < within.end_y)
+            drawn.events[n_kept++] = event;
+    }
+    for (size_t k = 0; k < n_kept; k++) {
+        const struct page_event *stroke = drawn.events[k], *next = drawn.events[k + 1];
+        drawn.events[k + 1] = fresh; /* its fence is around the strokes so far */
+        drawn.n = k + 2;
+        MUST(cut_stroke(labels, document, &drawn, stroke, labels, true, err));
+        drawn.events[k + 1] = next;
+    }
+    return CLV_OK;
+}
+
+/* labels[height][width] of the object after an event. */
 static enum clv_status cut(uint8_t *labels, const struct page_document *document, const struct page_event *fresh,
                            struct clv_error *err)
 {
-    const struct clv_image *image = &document->image;
     const struct page_event *last = page_history_latest(&document->history, fresh->object, document->history.cursor);
     size_t n = page_document_size(document);
     bool has_before = last && last->kind != PAGE_DELETE;
     memset(labels, 0, n);
     if (fresh->kind == PAGE_DELETE)
         return CLV_OK;
-    if (fresh->kind == PAGE_BOX) {
-        struct clv_box box = box_of(fresh, image);
-        return clv_box_cut(labels, NULL, image, &box, NULL, err);
+    if (fresh->kind == PAGE_BOX)
+        return cut_box(labels, document, fresh, err);
+    OWNED_ARRAY uint8_t *before = array_zalloc(n, 1);
+    OWNED(drawn_release) struct drawn drawn = {0};
+    NEED(before);
+    MUST(drawn_gather(&drawn, document, fresh, err));
+    if (has_before)
+        page_runs_paint(before, &last->result, 1);
+    return cut_stroke(labels, document, &drawn, fresh, has_before ? before : NULL,
+                      has_before && is_edited(document, fresh->object), err);
+}
+
+/* Whether the way from one point to another goes through the image. */
+static bool goes_through(const struct clv_image *image, const double from[2], const double to[2])
+{
+    const double sides[2] = {image->width, image->height};
+    double first = 0, last = 1;
+    for (int axis = 0; axis < 2; axis++) {
+        double way = to[axis] - from[axis];
+        if (way == 0) {
+            if (from[axis] < 0 || from[axis] >= sides[axis])
+                return false;
+            continue;
+        }
+        double a = -from[axis] / way, b = (sides[axis] - from[axis]) / way;
+        first = fmax(first, fmin(a, b));
+        last = fmin(last, fmax(a, b));
     }
-    uint8_t *seeds = array_alloc(n, 1), *before = array_alloc(n, 1);
-    enum clv_status status = seeds && before ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK) {
-        const double *at = fresh->points[fresh->n_points / 2];
-        struct click_press press = {.x = (int32_t)fmin(fmax(at[0], 0), image->width - 1),
-                                    .y = (int32_t)fmin(fmax(at[1], 0), image->height - 1),
-                                    .is_figure = fresh->kind == PAGE_FIGURE};
-        struct click_request request = {.seeds = seeds, .prior = document->prior};
-        request.n_strokes = gather_seeds(seeds, document, fresh);
-        request.is_edit = has_before && is_edited(document, fresh->object);
-        request.latest = fresh->kind == PAGE_ERASE ? NULL : &press;
-        memset(before, 0, n);
-        if (has_before)
-            page_runs_paint(before, &last->result, 1);
-        request.before = has_before ? before : NULL;
-        status = click_cut(labels, document->scene, &request, err);
-    }
-    arrays_free(seeds, before);
-    return status;
+    return first < last;
+}
+
+/* Whether a stroke's way or a box has something of the image. A brush that reaches into it from beside does not count:
+ * a click next to the image is a slip. */
+static bool is_on_image(const struct page_event *event, const struct clv_image *image)
+{
+    const double(*points)[2] = (const double(*)[2])event->points;
+    if (event->kind == PAGE_BOX)
+        return fmax(points[0][0], points[1][0]) > 0 && fmin(points[0][0], points[1][0]) < image->width &&
+               fmax(points[0][1], points[1][1]) > 0 && fmin(points[0][1], points[1][1]) < image->height;
+    for (size_t k = 0; k < event->n_points; k++)
+        if (goes_through(image, points[k ? k - 1 : 0], points[k]))
+            return true;
+    return false;
 }
 
 enum clv_status page_document_draw(struct page_document *document, struct page_event *event, struct clv_error *err)
 {
     size_t n = page_document_size(document);
     FAIL_IF(event->kind > PAGE_BOX && event->kind != PAGE_DELETE, CLV_ERR_USAGE, "a mask is no stroke");
-    uint8_t *labels = array_alloc(n, 1);
-    enum clv_status status = labels ? cut(labels, document, event, err) : fail_memory(err);
-    TRY(page_runs_encode(&event->result, labels, n, 1, err));
-    TRY(page_history_add(&document->history, event, err));
-    document->revision += status == CLV_OK;
-    array_free(labels);
-    return status;
+    FAIL_IF(event->kind <= PAGE_BOX && !is_on_image(event, &document->image), CLV_ERR_USAGE,
+            "all of that is beside the image; draw on the image");
+    OWNED_ARRAY uint8_t *labels = array_alloc(n, 1);
+    NEED(labels);
+    MUST(cut(labels, document, event, err));
+    MUST(page_runs_encode(&event->result, labels, n, 1, err));
+    MUST(page_history_add(&document->history, event, err));
+    document->revision++;
+    return CLV_OK;
+}
+
+bool page_document_is_framed(const struct page_document *document, int32_t object)
+{
+    for (size_t k = document->history.cursor; k-- > 0;) {
+        const struct page_event *event = &document->history.events[k];
+        if (event->object == object && (event->kind == PAGE_BOX || is_whole(event)))
+            return event->kind == PAGE_BOX;
+    }
+    return false;
+}
+
+bool page_document_is_empty(const struct page_document *document)
+{
+    struct clv_pixel_box box;
+    int32_t label, n_objects = page_document_n_objects(document), object = 0;
+    while (object < n_objects && !page_document_box(&box, &label, document, object))
+        object++;
+    return object == n_objects;
 }
 
 bool page_document_step(struct page_document *document, int step)
@@ -296,6 +420,8 @@ bool page_document_step(struct page_document *document, int step)
     if (step < 0 ? history->cursor == 0 : history->cursor == history->n)
         return false;
     history->cursor = page_history_step(history, history->cursor, step);
+    if (step < 0 && page_document_is_empty(document))
+        history->is_accepted = false;
     document->revision++;
     return true;
 }

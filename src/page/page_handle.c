@@ -67,6 +67,16 @@ static void put_runs(struct text *json, const int32_t *values, size_t n)
     text_put(json, "]");
 }
 
+/* False of a box that another one of its object has taken the place of. */
+static bool is_latest_box(const struct page_history *history, size_t k)
+{
+    const struct page_event *event = &history->events[k];
+    bool is_latest = true;
+    for (size_t i = k + 1; i < history->cursor && event->kind == PAGE_BOX && is_latest; i++)
+        is_latest = history->events[i].object != event->object || history->events[i].kind != PAGE_BOX;
+    return is_latest;
+}
+
 static void put_strokes(struct text *json, const struct page_history *history)
 {
     static const char *const kinds[] = {"figure", "ground", "erase", "box"};
@@ -75,7 +85,7 @@ static void put_strokes(struct text *json, const struct page_history *history)
     for (size_t k = 0; k < history->cursor; k++) {
         const struct page_event *event = &history->events[k];
         const struct page_event *last = page_history_latest(history, event->object, history->cursor);
-        if (event->kind > PAGE_BOX || last->kind == PAGE_DELETE)
+        if (event->kind > PAGE_BOX || last->kind == PAGE_DELETE || !is_latest_box(history, k))
             continue;
         text_printf(json, "%s{\"kind\":\"%s\",\"object\":%d,\"radius\":%g,\"points\":[", is_first ? "" : ",",
                     kinds[event->kind], event->object, event->radius);
@@ -99,10 +109,10 @@ static enum clv_status put_document(struct text *json, const struct page_session
     page_document_number(numbers, document);
     text_printf(json,
                 "{\"number\":%d,\"width\":%d,\"height\":%d,\"revision\":%d,\"accepted\":%s,\"undo\":%s,\"redo\":%s,"
-                "\"ms\":%.1f,\"name\":",
+                "\"ms\":%.1f,\"opening\":%lld,\"name\":",
                 session->open, document->image.width, document->image.height, document->revision,
                 history->is_accepted ? "true" : "false", history->cursor ? "true" : "false",
-                history->cursor < history->n ? "true" : "false", ms);
+                history->cursor < history->n ? "true" : "false", ms, (long long)session->opening);
     text_put_json(json, session->set.items[session->open].name);
     text_put(json, ",\"objects\":[");
     int32_t n_objects = page_document_n_objects(document), label = 0;
@@ -111,8 +121,11 @@ static enum clv_status put_document(struct text *json, const struct page_session
         struct clv_pixel_box box;
         if (!page_document_box(&box, &label, document, object))
             continue;
-        text_printf(json, "%s{\"object\":%d,\"label\":%d,\"box\":[%d,%d,%d,%d]}", is_first ? "" : ",", object, label,
+        text_printf(json, "%s{\"object\":%d,\"label\":%d,\"box\":[%d,%d,%d,%d]", is_first ? "" : ",", object, label,
                     box.first_x, box.first_y, box.end_x - box.first_x, box.end_y - box.first_y);
+        if (page_document_is_framed(document, object) && page_document_frame(&box, document, object))
+            text_printf(json, ",\"frame\":[%d,%d,%d,%d]", box.first_x, box.first_y, box.end_x, box.end_y);
+        text_put(json, "}");
         is_first = false;
     }
     text_printf(json, "],\"next_object\":%d,\"strokes\":", n_objects);
@@ -158,10 +171,9 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
         session->n_models = trainer->count(trainer->context);
         status = page_session_use_model(session, err);
     }
-    char folder[PATH_MAX]; /* in full: the page shows where it saves */
-    text_put(json, "{\"folder\":");
-    text_put_json(json, realpath(session->options->folder, folder) ? folder : session->options->folder);
-    text_printf(json, ",\"has_model\":%s,", session->model.w ? "true" : "false");
+    text_put(json, "{\"folder\":"); /* in full: the page shows where it saves */
+    text_put_json(json, session->folder);
+    text_printf(json, ",\"has_model\":%s,\"model\":%d,", session->model.w ? "true" : "false", session->model_revision);
     put_labels(json, &session->set.labels);
     text_put(json, ",\"training\":");
     put_training(json, trainer);
@@ -172,7 +184,7 @@ static enum clv_status tell_state(struct page_response *response, struct page_se
                     item->is_unreadable ? "unreadable" : statuses[item->status],
                     page_ranking_expected_error(session->ranking, i));
         text_put_json(json, session->set.items[i].name);
-        text_put(json, "}");
+        text_printf(json, ",\"rank\":%d}", item->rank);
     }
     text_put(json, "]}\n");
     return status;
@@ -214,15 +226,67 @@ static enum clv_status send_image(struct page_response *response, struct page_se
     return response->file >= 0 ? CLV_OK : send_converted(response, session, path, err);
 }
 
-/* The image of a request is the open one, at the revision that the page has seen. */
+/* The image of a request has the name that its page shows. */
+static enum clv_status check_photo(const struct page_session *session, int32_t number, const struct json_value *root,
+                                   struct clv_error *err)
+{
+    const char *photo = NULL;
+    FAIL_IF(!json_get_text(json_member(root, "photo"), &photo), CLV_ERR_USAGE, "the request does not name its photo");
+    FAIL_IF(strcmp(photo, session->set.items[number].name) != 0, CLV_ERR_CREATE,
+            "%s is not image %d of this folder; reload the page", photo, number + 1);
+    return CLV_OK;
+}
+
+/* It is also the open one, as the page has seen it last. */
 static enum clv_status check_revision(const struct page_session *session, int32_t number, const struct json_value *root,
                                       struct clv_error *err)
 {
-    int64_t revision = -1;
+    int64_t revision = -1, opening = -1;
     FAIL_IF(!json_get_int64(json_member(root, "revision"), &revision), CLV_ERR_USAGE, "the request has no revision");
-    if (session->open != number || revision != session->document.revision)
-        return fail(err, CLV_ERR_CREATE, "this image was changed in another window; open it again");
+    FAIL_IF(!json_get_int64(json_member(root, "opening"), &opening), CLV_ERR_USAGE, "the request has no opening");
+    MUST(check_photo(session, number, root, err));
+    FAIL_IF(session->open != number || opening != session->opening || revision != session->document.revision,
+            CLV_ERR_CREATE, "this image was opened or changed in another window; open it again");
     return CLV_OK;
+}
+
+static enum clv_status check_folder(const struct page_session *session, const struct json_value *root,
+                                    struct clv_error *err)
+{
+    const char *folder = NULL;
+    FAIL_IF(!json_get_text(json_member(root, "folder"), &folder), CLV_ERR_USAGE,
+            "the request does not name its folder");
+    FAIL_IF(strcmp(folder, session->folder) != 0, CLV_ERR_CREATE, "the page is of another folder, %s; reload it",
+            folder);
+    return CLV_OK;
+}
+
+static enum clv_status check_label(const struct page_session *session, const struct json_value *root,
+                                   struct clv_error *err)
+{
+    const char *label = NULL;
+    int64_t value = -1;
+    FAIL_IF(!json_get_text(json_member(root, "label"), &label), CLV_ERR_USAGE, "the request does not name its label");
+    (void)json_get_int64(json_member(root, "value"), &value);
+    FAIL_IF(!page_labels_have(session, value), CLV_ERR_USAGE, "there is no label %lld", (long long)value);
+    FAIL_IF(strcmp(label, session->set.labels.names[value]) != 0, CLV_ERR_CREATE,
+            "label %lld is %s and no longer %s; reload the page", (long long)value, session->set.labels.names[value],
+            label);
+    return CLV_OK;
+}
+
+/* The one place where all requests are held to what their page shows. */
+static enum clv_status check_names(const struct page_session *session, struct page_target target,
+                                   const struct json_value *root, struct clv_error *err)
+{
+    switch (target.names) {
+    case PAGE_NAMES_NOTHING:
+        return target.number >= 0 && json_member(root, "photo") ? check_photo(session, target.number, root, err)
+                                                                : CLV_OK;
+    case PAGE_NAMES_PHOTO: return check_revision(session, target.number, root, err);
+    case PAGE_NAMES_FOLDER: return check_folder(session, root, err);
+    default: MUST(check_folder(session, root, err)); return check_label(session, root, err);
+    }
 }
 
 /* What a change that cannot be saved goes back to. */
@@ -235,6 +299,13 @@ struct moment {
 static struct moment now(const struct page_document *document)
 {
     return (struct moment){document->history.cursor, document->revision, document->history.is_accepted};
+}
+
+static void go_back(struct page_document *document, const struct moment *before)
+{
+    document->history.cursor = before->cursor;
+    document->history.is_accepted = before->is_accepted;
+    document->revision = before->revision;
 }
 
 /* Saves a change and answers with it. If that fails the page reports it, and nothing has changed: the next stroke saves
@@ -251,9 +322,7 @@ static enum clv_status save_and_tell(struct page_response *response, struct page
         return CLV_OK;
     if (has_new_events)
         page_history_take_back(&document->history, before->cursor);
-    document->history.cursor = before->cursor;
-    document->history.is_accepted = before->is_accepted;
-    document->revision = before->revision;
+    go_back(document, before);
     return status;
 }
 
@@ -272,15 +341,27 @@ static enum clv_status draw(struct page_response *response, struct page_session 
     double started = now_ms();
     struct moment before = now(&session->document);
     enum clv_status status = page_event_parse(&event, root, "stroke", err);
-    TRY_IF(event.label >= session->set.labels.n_labels, fail(err, CLV_ERR_USAGE, "there is no label %d", event.label));
+    TRY_IF(!page_labels_have(session, event.label), fail(err, CLV_ERR_USAGE, "there is no label %d", event.label));
     int64_t other = page_document_n_objects(&session->document);
     TRY_IF(event.kind == PAGE_MERGE &&
                (!json_get_int64(json_member(root, "other"), &other) || other < 0 || other >= PAGE_MAX_OBJECTS),
            fail(err, CLV_ERR_USAGE, "the request has no other object"));
-    TRY(event.kind >= PAGE_MERGE ? page_document_regroup(&session->document, &event, (int32_t)other, err)
-                                 : page_document_draw(&session->document, &event, err));
+    TRY(event.kind == PAGE_RELABEL ? page_document_relabel(&session->document, &event, err)
+        : event.kind >= PAGE_MERGE ? page_document_regroup(&session->document, &event, (int32_t)other, err)
+                                   : page_document_draw(&session->document, &event, err));
     page_event_release(&event);
     return status == CLV_OK ? save_and_tell(response, session, started, &before, true, err) : status;
+}
+
+/* A label that an object has and the folder does not; 0: none. */
+static int32_t missing_label(const struct page_session *session)
+{
+    struct clv_pixel_box box;
+    int32_t label = 0, n_objects = page_document_n_objects(&session->document);
+    for (int32_t object = 0; object < n_objects; object++)
+        if (page_document_box(&box, &label, &session->document, object) && !page_labels_have(session, label))
+            return label;
+    return 0;
 }
 
 static enum clv_status step(struct page_response *response, struct page_session *session, int by, struct clv_error *err)
@@ -289,7 +370,22 @@ static enum clv_status step(struct page_response *response, struct page_session 
     struct moment before = now(&session->document);
     if (!page_document_step(&session->document, by))
         return fail(err, CLV_ERR_USAGE, by < 0 ? "there is nothing to undo" : "there is nothing to redo");
+    if (missing_label(session)) {
+        go_back(&session->document, &before);
+        return fail(err, CLV_ERR_USAGE, "the label of that object was deleted, so it cannot come back");
+    }
     return save_and_tell(response, session, started, &before, false, err);
+}
+
+/* A label that the folder no longer has is background where the model predicts it. */
+static void drop_missing_labels(uint8_t *labels, const struct page_session *session)
+{
+    const struct clv_labels *known = &session->model.labels;
+    bool is_missing[256] = {false};
+    for (int32_t k = 1; k < CLV_VOID; k++)
+        is_missing[k] = !page_labels_have(session, k) || (k < known->n_labels && !known->names[k][0]);
+    for (size_t p = 0; p < page_document_size(&session->document); p++)
+        labels[p] = is_missing[labels[p]] ? 0 : labels[p];
 }
 
 /* What the model sees: objects, or where they are not kept apart everything of a label as one. */
@@ -299,6 +395,7 @@ static enum clv_status see(struct clv_object_map *map, uint8_t *labels, const st
     const struct clv_image *image = &session->document.image;
     FAIL_IF(!session->model.w, CLV_ERR_USAGE, "there is no model yet: train one");
     MUST(page_document_suggest(labels, &session->document, &session->model, err));
+    drop_missing_labels(labels, session);
     if (session->keeps_objects)
         return clv_segment_objects(map, labels, &session->model, image, err);
     *map = (struct clv_object_map){.width = image->width, .height = image->height, .n_objects = CLV_VOID};
@@ -323,14 +420,15 @@ static enum clv_status suggest(struct page_response *response, struct page_sessi
             text_printf(&response->body, "%s{\"object\":%d,\"label\":%d}", k ? "," : "", k, map.labels[k]);
         text_put(&response->body, "],\"runs\":");
         put_runs(&response->body, map.objects, page_document_size(&session->document));
-        text_put(&response->body, "}\n");
+        text_printf(&response->body, ",\"model\":%d}\n", session->model_revision);
     }
     clv_object_map_release(&map);
     array_free(labels);
     return status;
 }
 
-/* The image is done; with "suggestion": 1 as the model sees it, if nothing was drawn. */
+/* The image is done; with "suggestion" as the model of that revision predicts it. With "accepted": 0 it is not done any
+ * more. */
 static enum clv_status accept(struct page_response *response, struct page_session *session,
                               const struct json_value *root, struct clv_error *err)
 {
@@ -340,6 +438,9 @@ static enum clv_status accept(struct page_response *response, struct page_sessio
     enum clv_status status = CLV_OK;
     (void)json_get_int64(json_member(root, "suggestion"), &is_suggestion);
     (void)json_get_int64(json_member(root, "accepted"), &is_accepted);
+    FAIL_IF(is_suggestion && !session->model.w, CLV_ERR_USAGE, "there is no model yet: train one");
+    FAIL_IF(is_suggestion && is_suggestion != session->model_revision, CLV_ERR_CREATE,
+            "the model has learned more meanwhile; look at its new suggestion");
     if (is_suggestion) {
         uint8_t *labels = array_alloc(page_document_size(&session->document), 1);
         struct clv_object_map map = {0};
@@ -385,6 +486,15 @@ static enum clv_status train(struct page_response *response, struct page_session
     return status;
 }
 
+static enum clv_status delete_label(struct page_response *response, struct page_session *session,
+                                    const struct json_value *root, struct clv_error *err)
+{
+    int64_t value = -1;
+    (void)json_get_int64(json_member(root, "value"), &value);
+    MUST(page_labels_delete(session, value, err));
+    return tell_state(response, session, err);
+}
+
 static enum clv_status name_label(struct page_response *response, struct page_session *session, bool is_new,
                                   const struct json_value *root, struct clv_error *err)
 {
@@ -402,8 +512,7 @@ static enum clv_status post(struct page_response *response, struct page_session 
 {
     struct json_value *root = NULL;
     enum clv_status status = json_parse(&root, request->body ? request->body : "", request->size, "request", err);
-    bool is_of_image = target.route >= PAGE_STROKE && target.route <= PAGE_ACCEPT;
-    TRY_IF(is_of_image, check_revision(session, target.number, root, err));
+    TRY(check_names(session, target, root, err));
     if (status == CLV_OK)
         switch (target.route) {
         case PAGE_OPEN: status = open_image(response, session, target.number, err); break;
@@ -415,6 +524,7 @@ static enum clv_status post(struct page_response *response, struct page_session 
         case PAGE_ACCEPT: status = accept(response, session, root, err); break;
         case PAGE_LABEL:
         case PAGE_RENAME: status = name_label(response, session, target.route == PAGE_LABEL, root, err); break;
+        case PAGE_DELETE_LABEL: status = delete_label(response, session, root, err); break;
         case PAGE_TRAIN: status = train(response, session, err); break;
         default:
             if (session->options->trainer)

@@ -5,8 +5,8 @@
 
 #include "base/base.h"
 
-static const char *const kinds[] = {"figure", "ground",     "erase", "box",  "mask",
-                                    "delete", "suggestion", "merge", "split"};
+static const char *const kinds[] = {"figure", "ground",     "erase", "box",   "mask",
+                                    "delete", "suggestion", "merge", "split", "relabel"};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
 void page_event_release(struct page_event *event)

@@ -4,9 +4,19 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/json.h"
 #include "data/data.h"
 
-#define MAX_BYTES ((size_t)1 << 20)
+#define MAX_BYTES         ((size_t)1 << 20)
+#define MAX_STROKES_BYTES ((size_t)256 << 20)
+
+DROPS(json_drop, struct json_value, json_root_free)
+
+bool page_labels_have(const struct page_session *session, int64_t value)
+{
+    const struct clv_labels *labels = &session->set.labels;
+    return value >= 0 && value < labels->n_labels && labels->names[value][0] && !labels->is_void[value];
+}
 
 static enum clv_status check_name(const struct clv_labels *labels, const char *name, struct clv_error *err)
 {
@@ -65,14 +75,51 @@ static enum clv_status install(struct page_session *session, struct text *table,
     return status;
 }
 
+/* The labels of all strokes in a file, if there is one, are in used[256] then. Undone ones count: they may come back. */
+static enum clv_status find_drawn(bool *used, const char *path, struct clv_error *err)
+{
+    OWNED_ARRAY char *bytes = NULL;
+    OWNED(json_drop) struct json_value *root = NULL;
+    size_t size = 0, n = 0;
+    if (!path_exists(path))
+        return CLV_OK;
+    MUST(file_read(&bytes, &size, path, MAX_STROKES_BYTES, err));
+    MUST(json_parse(&root, bytes, size, path, err));
+    const struct json_value *strokes = json_member(root, "strokes");
+    (void)json_get_array(strokes, &n);
+    for (size_t k = 0; k < n; k++) {
+        int64_t label = -1;
+        if (json_get_int64(json_member(json_element(strokes, k), "label"), &label) && label >= 0 && label < 256)
+            used[label] = true;
+    }
+    return CLV_OK;
+}
+
+/* The first value that has no name, is not void and is in no history, so that undoing never shows a deleted label's
+ * objects as the new one's: above all others, or where none is left, between them. */
+static enum clv_status free_value(int32_t *value, const struct page_session *session, struct clv_error *err)
+{
+    const struct clv_labels *labels = &session->set.labels;
+    bool used[256] = {false};
+    for (size_t i = 0; i < session->set.n_items; i++)
+        MUST(find_drawn(used, session->items[i].strokes, err));
+    for (int32_t k = 1; k < CLV_MAX_LABELS; k++)
+        used[k] |= labels->is_void[k] || (k < labels->n_labels && labels->names[k][0]);
+    *value = labels->n_labels;
+    while (*value < CLV_MAX_LABELS && used[*value])
+        ++*value;
+    for (int32_t k = 1; k < labels->n_labels && *value >= CLV_MAX_LABELS; k++)
+        *value = used[k] ? *value : k;
+    return CLV_OK;
+}
+
 enum clv_status page_labels_add(struct page_session *session, const char *name, struct clv_error *err)
 {
     const struct clv_labels *labels = &session->set.labels;
     struct text table;
-    int32_t value = labels->n_labels;
+    int32_t value = CLV_MAX_LABELS;
     enum clv_status status = check_name(labels, name, err);
-    while (value < CLV_MAX_LABELS && labels->is_void[value])
-        value++;
+    TRY(free_value(&value, session, err));
     TRY_IF(value >= CLV_MAX_LABELS, fail(err, CLV_ERR_USAGE, "there are %d labels already", labels->n_labels));
     TRY(check_masks(session, err));
     TRY(page_boxes_check(session->boxes_path, true, err));
@@ -125,8 +172,7 @@ enum clv_status page_labels_rename(struct page_session *session, int64_t value, 
     const struct clv_labels *labels = &session->set.labels;
     const struct page_trainer *trainer = session->options->trainer;
     char before[sizeof *labels->names], after[sizeof *labels->names];
-    if (value < 0 || value >= labels->n_labels || labels->is_void[value] || !labels->names[value][0])
-        return fail(err, CLV_ERR_USAGE, "there is no label %lld", (long long)value);
+    FAIL_IF(!page_labels_have(session, value), CLV_ERR_USAGE, "there is no label %lld", (long long)value);
     snprintf(before, sizeof before, "%s", labels->names[value]);
     enum clv_status status = check_name(labels, name, err);
     if (status == CLV_OK && trainer && trainer->is_busy(trainer->context))
@@ -146,5 +192,71 @@ enum clv_status page_labels_rename(struct page_session *session, int64_t value, 
         (void)!rename_in_model(session, value, after, before, NULL);
         (void)!page_boxes_rename(session->boxes_path, after, before, NULL);
     }
+    return status;
+}
+
+/* Whether an image's objects have the label, drawn here or in its mask. */
+static enum clv_status look_for(bool *is_used, const struct page_session *session, size_t i, int32_t value,
+                                struct clv_error *err)
+{
+    const struct page_item *item = &session->items[i];
+    const char *path = path_exists(item->mask)                       ? item->mask
+                       : item->foreign && path_exists(item->foreign) ? item->foreign
+                                                                     : NULL;
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
+    *is_used = false;
+    if (!path)
+        return CLV_OK;
+    MUST(clv_mask_read(&mask, path, &session->set.labels, 0, 0, &session->limits, err));
+    *is_used = memchr(mask.labels, value, (size_t)mask.width * (size_t)mask.height) != NULL;
+    return CLV_OK;
+}
+
+static enum clv_status check_unused(const struct page_session *session, int32_t value, struct clv_error *err)
+{
+    const char *name = session->set.labels.names[value], *named = session->options->boxes;
+    bool is_used = false;
+    for (size_t i = 0; i < session->set.n_items && !is_used; i++) {
+        MUST(look_for(&is_used, session, i, value, err));
+        FAIL_IF(is_used, CLV_ERR_USAGE, "%s has %s; change or delete its objects of that label first",
+                session->set.items[i].name, name);
+    }
+    FAIL_IF(named && names_label(&session->import.boxes, name), CLV_ERR_USAGE,
+            "%s names the label %s; take it out first", named, name);
+    MUST(page_boxes_use(&is_used, session->boxes_path, name, err));
+    FAIL_IF(is_used, CLV_ERR_USAGE, "%s has boxes of %s; take them out first", session->boxes_path, name);
+    return CLV_OK;
+}
+
+static enum clv_status delete_in_table(struct page_session *session, int64_t value, struct clv_error *err)
+{
+    OWNED(clv_labels_release) struct clv_labels left = {0};
+    struct text table;
+    MUST(clv_labels_copy(&left, &session->set.labels, err));
+    left.names[value][0] = 0;
+    text_init(&table, MAX_BYTES);
+    labels_put_table(&table, &left);
+    return install(session, &table, err);
+}
+
+enum clv_status page_labels_delete(struct page_session *session, int64_t value, struct clv_error *err)
+{
+    const struct clv_labels *labels = &session->set.labels;
+    const struct page_trainer *trainer = session->options->trainer;
+    char name[sizeof *labels->names];
+    int32_t n_left = 0;
+    FAIL_IF(!page_labels_have(session, value), CLV_ERR_USAGE, "there is no label %lld", (long long)value);
+    for (int32_t k = 1; k < labels->n_labels; k++)
+        n_left += k != value && page_labels_have(session, k);
+    FAIL_IF(!value, CLV_ERR_USAGE, "%s is the background, which stays; it can be renamed", labels->names[0]);
+    FAIL_IF(!n_left, CLV_ERR_USAGE, "%s is the last label, which stays; it can be renamed", labels->names[value]);
+    FAIL_IF(trainer && trainer->is_busy(trainer->context), CLV_ERR_USAGE,
+            "training is under way, and its model will have the label; wait for it, or stop it");
+    MUST(check_unused(session, (int32_t)value, err));
+    snprintf(name, sizeof name, "%s", labels->names[value]);
+    MUST(rename_in_model(session, value, name, "", err));
+    enum clv_status status = delete_in_table(session, value, err);
+    if (status != CLV_OK)
+        (void)!rename_in_model(session, value, "", name, NULL);
     return status;
 }

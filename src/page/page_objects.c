@@ -146,6 +146,18 @@ static const struct page_event *find(const struct page_document *document, int32
     return last && last->kind != PAGE_DELETE ? last : NULL;
 }
 
+enum clv_status page_document_relabel(struct page_document *document, struct page_event *event, struct clv_error *err)
+{
+    const struct page_event *own = find(document, event->object);
+    FAIL_IF(!own, CLV_ERR_USAGE, "there is no object %d", event->object + 1);
+    event->result.lengths = array_copy(own->result.lengths, own->result.n, sizeof *own->result.lengths);
+    NEED(event->result.lengths);
+    event->result.n = own->result.n;
+    MUST(page_history_add(&document->history, event, err));
+    document->revision++;
+    return CLV_OK;
+}
+
 enum clv_status page_document_regroup(struct page_document *document, struct page_event *event, int32_t other,
                                       struct clv_error *err)
 {

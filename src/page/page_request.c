@@ -6,14 +6,23 @@ static const struct {
     const char *path;
     enum page_route route;
     bool is_post, has_number;
+    enum page_naming names;
 } routes[] = {
-    {"state", PAGE_STATE, false, false},    {"training", PAGE_TRAINING, false, false},
-    {"image/", PAGE_IMAGE, false, true},    {"open/", PAGE_OPEN, true, true},
-    {"suggest/", PAGE_SUGGEST, true, true}, {"stroke/", PAGE_STROKE, true, true},
-    {"undo/", PAGE_UNDO, true, true},       {"redo/", PAGE_REDO, true, true},
-    {"accept/", PAGE_ACCEPT, true, true},   {"carry/", PAGE_CARRY, true, true},
-    {"label", PAGE_LABEL, true, false},     {"rename", PAGE_RENAME, true, false},
-    {"train", PAGE_TRAIN, true, false},     {"stop", PAGE_STOP, true, false},
+    {"state", PAGE_STATE, false, false, PAGE_NAMES_NOTHING},
+    {"training", PAGE_TRAINING, false, false, PAGE_NAMES_NOTHING},
+    {"image/", PAGE_IMAGE, false, true, PAGE_NAMES_NOTHING},
+    {"open/", PAGE_OPEN, true, true, PAGE_NAMES_NOTHING},
+    {"suggest/", PAGE_SUGGEST, true, true, PAGE_NAMES_PHOTO},
+    {"stroke/", PAGE_STROKE, true, true, PAGE_NAMES_PHOTO},
+    {"undo/", PAGE_UNDO, true, true, PAGE_NAMES_PHOTO},
+    {"redo/", PAGE_REDO, true, true, PAGE_NAMES_PHOTO},
+    {"accept/", PAGE_ACCEPT, true, true, PAGE_NAMES_PHOTO},
+    {"carry/", PAGE_CARRY, true, true, PAGE_NAMES_PHOTO},
+    {"label", PAGE_LABEL, true, false, PAGE_NAMES_FOLDER},
+    {"rename", PAGE_RENAME, true, false, PAGE_NAMES_LABEL},
+    {"delete-label", PAGE_DELETE_LABEL, true, false, PAGE_NAMES_LABEL},
+    {"train", PAGE_TRAIN, true, false, PAGE_NAMES_FOLDER},
+    {"stop", PAGE_STOP, true, false, PAGE_NAMES_FOLDER},
 };
 
 /* 1 to 8 digits and nothing else, or -1. */
@@ -33,7 +42,7 @@ static int32_t number_of(const char *text)
 
 struct page_target page_route(const char *path)
 {
-    struct page_target target = {PAGE_NO_ROUTE, false, -1};
+    struct page_target target = {.route = PAGE_NO_ROUTE, .number = -1};
     if (strncmp(path, "/api/", 5) != 0) {
         target.route = PAGE_FILE;
         return target;
@@ -47,6 +56,7 @@ struct page_target page_route(const char *path)
             continue;
         target.route = routes[k].route;
         target.is_post = routes[k].is_post;
+        target.names = routes[k].names;
     }
     return target;
 }

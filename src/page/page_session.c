@@ -2,9 +2,11 @@
 #include "page/page.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +25,17 @@ static struct page_stamp stamp_of(const char *path)
     if (stat(path, &found) != 0)
         return (struct page_stamp){0};
     return (struct page_stamp){true, found.st_size, found.st_mtim, found.st_ino};
+}
+
+/* The file that an image is in, or a page of it. */
+static struct page_stamp stamp_of_image(const char *image)
+{
+    size_t length;
+    uint32_t page;
+    char file[PATH_MAX];
+    path_page(&length, &page, image);
+    snprintf(file, sizeof file, "%.*s", (int)length, image);
+    return stamp_of(file);
 }
 
 static bool is_same(struct page_stamp a, struct page_stamp b)
@@ -45,7 +58,7 @@ void page_session_free(struct page_session *session)
     }
     array_free(session->items);
     page_import_release(&session->import);
-    arrays_free(session->boxes_path, session->labels_path);
+    arrays_free(session->boxes_path, session->labels_path, session->folder);
     clv_set_release(&session->set);
     array_free(session);
 }
@@ -67,10 +80,12 @@ static char *sibling_path(const struct page_session *session, size_t i, bool is_
 /* From the beginning of a strokes file alone. */
 static enum page_status status_of(const struct page_item *item)
 {
-    bool accepted, empty,
-        has_mask = path_exists(item->mask) || item->foreign || path_exists(item->instances) || item->foreign_instances;
-    if (!strokes_look(&accepted, &empty, item->strokes))
+    bool accepted, empty, undone;
+    bool has_mask = path_exists(item->mask) || item->foreign || path_exists(item->instances) || item->foreign_instances;
+    if (!strokes_look(&accepted, &empty, &undone, item->strokes))
         return has_mask ? PAGE_ACCEPTED : PAGE_NEW;
+    if (undone && !accepted && !has_mask)
+        return PAGE_NEW;
     return !has_mask || !accepted ? PAGE_BEGUN : empty ? PAGE_EMPTY : PAGE_ACCEPTED;
 }
 
@@ -129,6 +144,34 @@ static enum clv_status list_items(struct page_session *session, struct clv_error
     }
     arrays_free(names, is_shared);
     return status == CLV_OK ? check_masks(session, err) : status;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct clv_item *const *first = a, *const *second = b;
+    int order = path_compare((*first)->name, (*second)->name);
+    return order ? order : (*first > *second) - (*first < *second);
+}
+
+static enum clv_status rank_items(struct page_session *session, struct clv_error *err)
+{
+    const struct clv_set *set = &session->set;
+    OWNED_ARRAY const struct clv_item **items = array_alloc(set->n_items, sizeof *items);
+    NEED(items);
+    for (size_t i = 0; i < set->n_items; i++)
+        items[i] = &set->items[i];
+    qsort(items, set->n_items, sizeof *items, compare_names);
+    for (size_t i = 0; i < set->n_items; i++)
+        session->items[items[i] - set->items].rank = (int32_t)i;
+    return CLV_OK;
+}
+
+/* Where the numbers of openings begin: below 2^52, so that pages, whose numbers are doubles, keep them. */
+static enum clv_status choose_opening(int64_t *opening, struct clv_error *err)
+{
+    FAIL_IF(getrandom(opening, sizeof *opening, 0) != (ssize_t)sizeof *opening, CLV_ERR_OS, "no random numbers");
+    *opening &= ((int64_t)1 << 52) - 1;
+    return CLV_OK;
 }
 
 /* Notes which images cannot be labelled. */
@@ -207,6 +250,11 @@ enum clv_status page_session_new(struct page_session **session, const struct pag
         status = clv_set_read_folder(&fresh->set, options->folder, err);
     }
     TRY(list_items(fresh, err));
+    TRY(rank_items(fresh, err));
+    TRY(choose_opening(&fresh->opening, err));
+    char whole[PATH_MAX];
+    TRY_IF(!(fresh->folder = string_copy(realpath(options->folder, whole) ? whole : options->folder)),
+           fail_memory(err));
     if (status == CLV_OK) {
         char *instances = path_join(fresh->set.root, folder_names[2]);
         fresh->keeps_objects = instances && path_is_folder(instances);
@@ -232,6 +280,7 @@ enum clv_status page_session_use_model(struct page_session *session, struct clv_
     enum clv_status status = CLV_OK;
     clv_model_release(&session->model);
     session->model = model;
+    session->model_revision++;
     recipe_limits(&session->limits, &session->model.recipe);
     session->limits.bands = NULL; /* pages show images by their own values */
     if (session->open >= 0)
@@ -329,7 +378,7 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     const struct clv_item *of = &session->set.items[number];
     struct page_document document;
     struct page_stamp mask_stamp = stamp_of(item->mask), strokes_stamp = stamp_of(item->strokes);
-    struct page_stamp instances_stamp = stamp_of(item->instances);
+    struct page_stamp instances_stamp = stamp_of(item->instances), image_stamp = stamp_of_image(of->image);
     FAIL_IF(item->has_bad_name, CLV_ERR_DATA,
             "%s: its name has a tab, a line end or what is no UTF-8; rename it to label it", of->name);
     enum clv_status status = page_document_open(&document, of->image, &session->limits, err);
@@ -352,6 +401,8 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
     page_document_release(&session->document);
     session->document = document;
     session->open = number;
+    session->opening++;
+    session->image_stamp = image_stamp;
     session->mask_stamp = mask_stamp;
     session->strokes_stamp = strokes_stamp;
     session->instances_stamp = instances_stamp;
@@ -421,51 +472,101 @@ static enum clv_status save_objects(struct page_session *session, const struct p
     return status;
 }
 
-static bool is_empty(const struct page_document *document)
+static enum clv_status remove_file(const char *path, struct clv_error *err)
 {
-    struct clv_pixel_box box;
-    int32_t label, n_objects = page_document_n_objects(document), object = 0;
-    while (object < n_objects && !page_document_box(&box, &label, document, object))
-        object++;
-    return object == n_objects;
+    return unlink(path) == 0 || errno == ENOENT ? CLV_OK : fail_errno(err, CLV_ERR_IO, "%s: cannot remove", path);
+}
+
+/* Whether the image has no labels: nothing that was drawn counts, and nobody accepted that. Where a mask of several
+ * images stays aside of the page's own, that has to say so. */
+static bool is_unlabelled(const struct page_history *history, const struct page_item *item)
+{
+    return !history->cursor && !history->is_accepted && !(item->foreign && path_exists(item->foreign));
+}
+
+/* What was drawn, for undoing and redoing. */
+static enum clv_status save_strokes(const struct page_session *session, const struct page_item *item,
+                                    struct clv_error *err)
+{
+    const struct page_document *document = &session->document;
+    OWNED(text_release) struct text json = {0};
+    text_init(&json, MAX_STROKES_BYTES);
+    page_history_put(&json, &document->history, document->image.width, document->image.height);
+    NEED(!json.failed);
+    MUST(outputs_folder(item->strokes, err));
+    return file_write(item->strokes, json.bytes, json.size, err);
+}
+
+static enum clv_status save_mask(const struct page_session *session, const struct page_item *item,
+                                 struct clv_error *err)
+{
+    const struct page_document *document = &session->document;
+    OWNED_ARRAY uint8_t *painted = array_alloc(page_document_size(document), 1);
+    NEED(painted);
+    page_document_paint(painted, document);
+    MUST(outputs_folder(item->mask, err));
+    return clv_png_write_labels(item->mask, document->image.width, document->image.height, painted,
+                                (const uint8_t(*)[3])session->set.labels.palette, 256, err);
+}
+
+/* Neither mask nor label image, as before anything was drawn. */
+static enum clv_status remove_labels(struct page_session *session, const struct page_item *item, struct clv_error *err)
+{
+    MUST(remove_file(item->mask, err));
+    session->mask_stamp = stamp_of(item->mask);
+    if (!session->keeps_objects)
+        return CLV_OK;
+    MUST(put_aside(item->foreign_instances, item->instances, err));
+    MUST(remove_file(item->instances, err));
+    session->instances_stamp = stamp_of(item->instances);
+    return CLV_OK;
+}
+
+/* Whether the image and what was saved of it are as they were when it was opened, or saved last. */
+static bool is_unchanged(const struct page_session *session, const struct page_item *item)
+{
+    return is_same(session->mask_stamp, stamp_of(item->mask)) &&
+           is_same(session->strokes_stamp, stamp_of(item->strokes)) &&
+           (!session->keeps_objects || is_same(session->instances_stamp, stamp_of(item->instances)));
 }
 
 enum clv_status page_session_save(struct page_session *session, struct clv_error *err)
 {
     struct page_item *item = &session->items[session->open];
-    const struct page_document *document = &session->document;
-    const struct clv_labels *labels = &session->set.labels;
-    struct text json;
-    if (!is_same(session->mask_stamp, stamp_of(item->mask)) ||
-        !is_same(session->strokes_stamp, stamp_of(item->strokes)) ||
-        (session->keeps_objects && !is_same(session->instances_stamp, stamp_of(item->instances)))) {
+    struct page_history *history = &session->document.history;
+    const char *image = session->set.items[session->open].image;
+    if (!is_same(session->image_stamp, stamp_of_image(image))) {
+        session->open = -1;
+        return fail(err, CLV_ERR_CREATE, "%s was changed meanwhile by another program; open the image again", image);
+    }
+    if (!is_unchanged(session, item)) {
         session->open = -1;
         return fail(err, CLV_ERR_CREATE,
                     "%s or its strokes were changed meanwhile by another program; open the image again", item->mask);
     }
-    uint8_t *painted = array_alloc(page_document_size(document), 1);
-    MUST_IF(!painted, fail_memory(err));
-    page_document_paint(painted, document);
-    session->document.history.is_empty = is_empty(document);
-    text_init(&json, MAX_STROKES_BYTES);
-    page_history_put(&json, &document->history, document->image.width, document->image.height);
-    enum clv_status status = json.failed ? fail_memory(err) : outputs_folder(item->strokes, err);
-    TRY(file_write(item->strokes, json.bytes, json.size, err));
+    history->is_empty = page_document_is_empty(&session->document);
+    MUST(save_strokes(session, item, err));
     session->strokes_stamp = stamp_of(item->strokes);
-    TRY(put_aside(item->foreign, item->mask, err));
-    TRY(outputs_folder(item->mask, err));
-    TRY(clv_png_write_labels(item->mask, document->image.width, document->image.height, painted,
-                             (const uint8_t(*)[3])labels->palette, 256, err));
-    session->mask_stamp = stamp_of(item->mask);
-    TRY_IF(session->keeps_objects, save_objects(session, item, err));
-    TRY(save_boxes(session, err));
-    if (status == CLV_OK)
-        item->status = !document->history.is_accepted ? PAGE_BEGUN
-                       : document->history.is_empty   ? PAGE_EMPTY
-                                                      : PAGE_ACCEPTED;
-    text_release(&json);
-    array_free(painted);
-    return status;
+    MUST(put_aside(item->foreign, item->mask, err));
+    bool has_labels = !is_unlabelled(history, item);
+    if (has_labels) {
+        MUST(save_mask(session, item, err));
+        session->mask_stamp = stamp_of(item->mask);
+        if (session->keeps_objects)
+            MUST(save_objects(session, item, err));
+    } else {
+        MUST(remove_labels(session, item, err));
+    }
+    MUST(save_boxes(session, err));
+    if (!has_labels && !history->n) { /* last: a mask without strokes would count as accepted */
+        MUST(remove_file(item->strokes, err));
+        session->strokes_stamp = stamp_of(item->strokes);
+    }
+    item->status = !has_labels             ? PAGE_NEW
+                   : !history->is_accepted ? PAGE_BEGUN
+                   : history->is_empty     ? PAGE_EMPTY
+                                           : PAGE_ACCEPTED;
+    return CLV_OK;
 }
 
 void page_session_remove_empty(const struct page_session *session)

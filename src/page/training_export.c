@@ -35,14 +35,38 @@ static void known_release(struct known *known)
     arrays_free(known->labels, known->boxes);
 }
 
+static bool is_within(const struct clv_pixel_box *boxes, size_t n, int32_t x, int32_t y)
+{
+    for (size_t k = 0; k < n; k++)
+        if (x >= boxes[k].first_x && x < boxes[k].end_x && y >= boxes[k].first_y && y < boxes[k].end_y)
+            return true;
+    return false;
+}
+
+/* Strokes before a box count within it alone, as where the object is cut. */
+static void clear_outside(uint8_t *layer, const struct page_document *document, const struct clv_pixel_box *box)
+{
+    for (int32_t y = 0; y < document->image.height; y++)
+        for (int32_t x = 0; x < document->image.width; x++)
+            if (!is_within(box, 1, x, y))
+                layer[(size_t)y * (size_t)document->image.width + (size_t)x] = CLICK_FREE;
+}
+
 /* One object's strokes: its own later ones over earlier ones; strokes of ground count only where no object is. */
 static void add_strokes(struct known *known, uint8_t *layer, const uint8_t *painted,
                         const struct page_document *document, int32_t object, uint8_t label)
 {
     size_t n = page_document_size(document);
+    struct clv_pixel_box box;
+    size_t at_box = SIZE_MAX;
     memset(layer, CLICK_FREE, n);
+    for (size_t k = 0; k < document->history.cursor; k++)
+        if (document->history.events[k].object == object && document->history.events[k].kind == PAGE_BOX)
+            at_box = k;
     for (size_t k = 0; k < document->history.cursor; k++) {
         const struct page_event *event = &document->history.events[k];
+        if (k == at_box && page_document_frame(&box, document, object))
+            clear_outside(layer, document, &box);
         if (event->object == object && event->kind <= PAGE_ERASE)
             page_document_stroke(layer, document, event,
                                  event->kind == PAGE_FIGURE   ? CLICK_FIGURE
@@ -52,14 +76,6 @@ static void add_strokes(struct known *known, uint8_t *layer, const uint8_t *pain
     for (size_t p = 0; p < n; p++)
         if (layer[p] == CLICK_FIGURE || (layer[p] == CLICK_GROUND && !painted[p]))
             known->labels[p] = layer[p] == CLICK_FIGURE ? label : 0;
-}
-
-static bool is_within(const struct clv_pixel_box *boxes, size_t n, int32_t x, int32_t y)
-{
-    for (size_t k = 0; k < n; k++)
-        if (x >= boxes[k].first_x && x < boxes[k].end_x && y >= boxes[k].first_y && y < boxes[k].end_y)
-            return true;
-    return false;
 }
 
 static void add_outside(struct known *known, const struct page_document *document)
@@ -195,8 +211,8 @@ static enum clv_status add_item(struct writing *self, size_t i, struct clv_error
     if (item->is_unreadable)
         return CLV_OK;
     self->is_linked |= path_check_inside(self->session->set.root, name, NULL) != CLV_OK;
-    if (item->status == PAGE_NEW)
-        return add_new(self, i, err);
+    if (item->status == PAGE_NEW) /* where all was undone, boxes of another program were, too */
+        return path_exists(item->strokes) ? CLV_OK : add_new(self, i, err);
     if (item->status == PAGE_BEGUN)
         return add_begun(self, i, err);
     const char *mask = path_exists(item->mask) ? item->mask : item->foreign; /* NULL: there are only objects */

@@ -28,27 +28,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* By characters, but runs of digits by their values. */
-static int compare_names(const char *a, const char *b)
-{
-    while (*a && *b) {
-        if (!is_digit(*a) || !is_digit(*b)) {
-            if (*a != *b)
-                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-            a++, b++;
-            continue;
-        }
-        a += strspn(a, "0");
-        b += strspn(b, "0");
-        size_t m = strspn(a, "0123456789"), n = strspn(b, "0123456789");
-        int order = m != n ? (m < n ? -1 : 1) : strncmp(a, b, m);
-        if (order)
-            return order;
-        a += m, b += n;
-    }
-    return *a ? 1 : *b ? -1 : 0;
-}
-
 static int compare_sequences(const struct place *a, const struct place *b)
 {
     size_t n = a->length < b->length ? a->length : b->length;
@@ -61,7 +40,7 @@ static int compare_places(const void *a, const void *b)
     const struct place *one = a, *other = b;
     int order = compare_sequences(one, other);
     if (!order && one->is_by_name)
-        order = compare_names(one->name, other->name);
+        order = path_compare(one->name, other->name);
     return order ? order : one->item < other->item ? -1 : one->item > other->item;
 }
 

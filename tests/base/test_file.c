@@ -198,6 +198,15 @@ static void check_string(char *got, const char *wanted)
     array_free(got);
 }
 
+TEST(names_are_ordered_by_the_values_of_their_digits)
+{
+    static const char *const ordered[] = {"", "1", "2", "10", "010b", "a", "a1", "a1b", "a2", "a10", "a10/b1", "b"};
+    for (int i = 0; i < 12; i++)
+        for (int k = 0; k < 12; k++)
+            ck_assert_int_eq(path_compare(ordered[i], ordered[k]), (i > k) - (i < k));
+    ck_assert_int_eq(path_compare("f2", "f02"), 0);
+}
+
 TEST(paths_are_taken_apart_and_put_together)
 {
     check_string(path_join("", "b"), "b");

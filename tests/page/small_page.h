@@ -100,9 +100,30 @@ static inline struct page_session *fresh_session(void)
     return open_session();
 }
 
-/* The answer's body, to free(); its code has to be as expected. */
-static inline char *answer(struct page_session *session, int code, const char *method, const char *path,
-                           const char *body)
+/* What the page adds to each of its requests: names of what it shows, as the session has them now. To free(). */
+static inline char *with_names(const struct page_session *session, const char *path, const char *body)
+{
+    const struct page_target target = page_route(path);
+    bool has_item = target.number >= 0 && (size_t)target.number < session->set.n_items;
+    if (!body || body[0] != '{' || target.names == PAGE_NAMES_NOTHING ||
+        (target.names == PAGE_NAMES_PHOTO && !has_item))
+        return body ? strdup(body) : NULL;
+    const char *comma = body[1] == '}' ? "" : ",";
+    struct text text;
+    text_init(&text, 1 << 20);
+    text_put(&text, target.names == PAGE_NAMES_PHOTO ? "{\"photo\":" : "{\"folder\":");
+    text_put_json(&text, target.names == PAGE_NAMES_PHOTO ? session->set.items[target.number].name : session->folder);
+    if (target.names == PAGE_NAMES_PHOTO)
+        text_printf(&text, ",\"opening\":%lld", (long long)session->opening);
+    text_printf(&text, "%s%s", comma, body + 1);
+    char *named = strdup(text.bytes);
+    text_release(&text);
+    return named;
+}
+
+/* The answer's body, to free(); its code has to be as expected. The request has `body` and nothing else. */
+static inline char *answer_to(struct page_session *session, int code, const char *method, const char *path,
+                              const char *body)
 {
     struct page_response response;
     struct page_request request = {.method = method,
@@ -116,6 +137,15 @@ static inline char *answer(struct page_session *session, int code, const char *m
     char *text = strdup(response.body.bytes ? response.body.bytes : "");
     ck_assert_msg(response.code == code, "%s %s: %d %s", method, path, response.code, text);
     page_response_release(&response);
+    return text;
+}
+
+/* The same with the names that the page adds. */
+static inline char *answer(struct page_session *session, int code, const char *method, const char *path,
+                           const char *body)
+{
+    char *named = with_names(session, path, body), *text = answer_to(session, code, method, path, named);
+    free(named);
     return text;
 }
 

@@ -199,7 +199,8 @@ TEST(answers_and_strokes_files_say_all_of_what_was_drawn)
     char *text = without_time(answer(session, 200, "POST", "/api/undo/0", "{\"revision\":4}"));
     char expected[4096] =
         "{\"number\":0,\"width\":90,\"height\":60,\"revision\":5,\"accepted\":false,\"undo\":true,"
-        "\"redo\":true,\"name\":\"a.png\",\"objects\":[{\"object\":2,\"label\":1,\"box\":[28,13,35,35]}],"
+        "\"redo\":true,\"name\":\"a.png\",\"objects\":[{\"object\":2,\"label\":1,\"box\":[28,13,35,35],"
+        "\"frame\":[20,5,70,55]}],"
         "\"next_object\":3,\"strokes\":[{\"kind\":\"box\",\"object\":2,\"radius\":0,\"points\":[20.0,5.0,"
         "70.0,55.0]}],\"runs\":[0,1198";
     char runs[4096] = "[1198", *end = expected + strlen(expected), *runs_end = runs + strlen(runs);
@@ -237,11 +238,12 @@ TEST(the_state_is_of_the_folder_its_named_labels_and_its_images)
     char *state = answer(session, 200, "GET", "/api/state", NULL);
     ck_assert_str_eq(
         state,
-        formatted("{\"folder\":\"%s\",\"has_model\":false,\"labels\":[{\"value\":0,\"colour\":[1,2,3],\"name\":"
-                  "\"ground\"},{\"value\":3,\"colour\":[4,5,6],\"name\":\"cow\"}],\"training\":{\"running\":false,"
-                  "\"models\":0},\"images\":[\n{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"a.png\"},\n"
-                  "{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"b.png\"}]}\n",
-                  options.folder));
+        formatted(
+            "{\"folder\":\"%s\",\"has_model\":false,\"model\":0,\"labels\":[{\"value\":0,\"colour\":[1,2,3],\"name\":"
+            "\"ground\"},{\"value\":3,\"colour\":[4,5,6],\"name\":\"cow\"}],\"training\":{\"running\":false,"
+            "\"models\":0},\"images\":[\n{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"a.png\",\"rank\":0},\n"
+            "{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"b.png\",\"rank\":1}]}\n",
+            options.folder));
     free(state);
     free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
     state = slurp(in_folder("labels.tsv"), NULL);
@@ -267,13 +269,14 @@ TEST(a_full_disk_is_reported_as_one_and_a_training_under_way_is_not_begun_again)
                                    .host = "127.0.0.1:1",
                                    .origin = "http://127.0.0.1:1",
                                    .cookie = "cleave-1=0123456789abcdef0123456789abcdef",
-                                   .body = FIGURE(0),
-                                   .size = strlen(FIGURE(0))};
+                                   .body = with_names(session, "/api/stroke/0", FIGURE(0))};
+    request.size = strlen(request.body);
     setrlimit(RLIMIT_FSIZE, &none);
     page_handle(&response, session, &request);
     setrlimit(RLIMIT_FSIZE, &before);
     ck_assert_int_eq(response.code, 507);
     page_response_release(&response);
+    free((char *)request.body);
     ck_assert_int_ne(access(in_folder("strokes/a.json"), F_OK), 0);
     text = answer(session, 200, "POST", "/api/stroke/0", FIGURE(0));
     free(text);
@@ -290,12 +293,19 @@ TEST(requests_that_find_no_memory_change_nothing)
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
     char *before = without_time(opened(session, 0));
     char *strokes = slurp(in_folder("strokes/a.json"), NULL);
-    static const char *const paths[] = {"/api/stroke/0", "/api/label", "/api/train", "/api/state", "/api/image/0"};
-    static const char *const posts[] = {GROUND(1), "{\"name\":\"sky\"}", "{}", NULL, NULL};
-    for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
+    static const char *const paths[] = {"/api/stroke/0", "/api/stroke/0", "/api/label",  "/api/delete-label",
+                                        "/api/train",    "/api/state",    "/api/image/0"};
+    static const char *const posts[] = {GROUND(1),
+                                        "{\"revision\":2,\"kind\":\"relabel\",\"object\":0,\"label\":1}",
+                                        "{\"name\":\"sky\"}",
+                                        "{\"value\":2,\"label\":\"sky\"}",
+                                        "{}",
+                                        NULL,
+                                        NULL};
+    for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) {
+        char *body = with_names(session, paths[k], posts[k]);
         for (size_t request = 1, is_done = 0; !is_done; request++) {
             struct page_response response;
-            const char *body = posts[k];
             struct page_request asked = {.method = body ? "POST" : "GET",
                                          .path = paths[k],
                                          .host = "127.0.0.1:1",
@@ -317,6 +327,8 @@ TEST(requests_that_find_no_memory_change_nothing)
             }
             ck_assert_uint_lt(request, 5000);
         }
+        free(body);
+    }
     page_session_free(session);
     free(before);
     free(strokes);

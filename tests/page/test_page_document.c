@@ -399,3 +399,132 @@ TEST(a_suggestion_is_saved_as_one)
     page_history_release(&again);
     page_document_release(&document);
 }
+
+/* An event of points, on object 0. */
+static enum clv_status put(struct page_document *document, enum page_kind kind, const double (*points)[2], size_t n,
+                           double radius, struct clv_error *err)
+{
+    struct page_event event = {.kind = kind, .label = 1, .n_points = n, .radius = radius};
+    event.points = array_copy(points, n, sizeof *points);
+    enum clv_status status = page_document_draw(document, &event, err);
+    page_event_release(&event);
+    return status;
+}
+
+/* A click on the margin is a slip, however wide the brush is. */
+TEST(what_is_beside_the_image_draws_nothing)
+{
+    static const struct {
+        enum page_kind kind;
+        double points[2][2];
+        size_t n;
+        bool is_on;
+    } drawn[] = {{PAGE_FIGURE, {{-0.1, 30}}, 1, false},
+                 {PAGE_FIGURE, {{WIDTH, 30}}, 1, false},
+                 {PAGE_GROUND, {{45, -3}}, 1, false},
+                 {PAGE_ERASE, {{45, HEIGHT}}, 1, false},
+                 {PAGE_FIGURE, {{-5, -5}, {WIDTH + 5, -5}}, 2, false},
+                 {PAGE_FIGURE, {{-20, 10}, {10, -20}}, 2, false},
+                 {PAGE_BOX, {{-9, -9}, {0, 40}}, 2, false},
+                 {PAGE_BOX, {{WIDTH, 5}, {WIDTH + 20, 40}}, 2, false},
+                 {PAGE_BOX, {{5, HEIGHT + 2}, {40, HEIGHT + 20}}, 2, false},
+                 {PAGE_FIGURE, {{0, 0}}, 1, true},
+                 {PAGE_FIGURE, {{WIDTH - 0.1, HEIGHT - 0.1}}, 1, true},
+                 {PAGE_FIGURE, {{-20, 25}, {10, -5}}, 2, true},
+                 {PAGE_GROUND, {{-5, 5}, {5, 5}}, 2, true},
+                 {PAGE_BOX, {{WIDTH + 20, HEIGHT + 20}, {40, 30}}, 2, true}};
+    struct page_document document;
+    int n_events = 0;
+    open_document(&document);
+    for (size_t k = 0; k < sizeof drawn / sizeof *drawn; k++) {
+        if (drawn[k].is_on)
+            must(put(&document, drawn[k].kind, drawn[k].points, drawn[k].n, 60, err));
+        else
+            must_fail(CLV_ERR_USAGE, "beside the image",
+                      put(&document, drawn[k].kind, drawn[k].points, drawn[k].n, 60, err));
+        n_events += drawn[k].is_on;
+        ck_assert_uint_eq(document.history.n, n_events);
+        ck_assert_int_eq(document.revision, n_events);
+    }
+    page_document_release(&document);
+}
+
+static void paint(uint8_t *labels, struct page_document *document)
+{
+    page_document_paint(labels, document);
+    page_document_release(document);
+}
+
+/* As if the box had been there from the first: the strokes within it count, those outside of it do not. */
+TEST(a_box_that_is_moved_takes_the_place_of_the_one_before)
+{
+    static const double first[][2] = {{2, 10}, {50, 50}}, moved[][2] = {{40, 10}, {88, 50}}, on_left[][2] = {{22, 30}},
+                        on_right[][2] = {{67, 30}}, beside[][2] = {{44, 30}};
+    uint8_t direct[WIDTH * HEIGHT], after[WIDTH * HEIGHT];
+    struct page_document document;
+    struct clv_pixel_box box;
+    int n = 0;
+    open_document(&document);
+    must(put(&document, PAGE_BOX, moved, 2, 0, err));
+    must(put(&document, PAGE_FIGURE, on_right, 1, 2, err));
+    must(put(&document, PAGE_GROUND, beside, 1, 2, err));
+    paint(direct, &document);
+    open_document(&document);
+    must(put(&document, PAGE_BOX, first, 2, 0, err));
+    must(put(&document, PAGE_FIGURE, on_left, 1, 2, err));
+    must(put(&document, PAGE_FIGURE, on_right, 1, 2, err));
+    must(put(&document, PAGE_GROUND, beside, 1, 2, err));
+    must(put(&document, PAGE_BOX, moved, 2, 0, err));
+    ck_assert(page_document_is_framed(&document, 0) && page_document_frame(&box, &document, 0));
+    ck_assert(box.first_x == 40 && box.first_y == 10 && box.end_x == 88 && box.end_y == 50);
+    ck_assert_int_eq(page_document_n_objects(&document), 1);
+    paint(after, &document);
+    ck_assert_mem_eq(after, direct, sizeof after);
+    for (int p = 0; p < WIDTH * HEIGHT; p++) {
+        ck_assert(p % WIDTH >= 40 || !after[p]);
+        n += after[p];
+    }
+    ck_assert_int_gt(n, 23 * 23 / 2);
+}
+
+/* A stroke after the move: what the old box fenced off is free again. */
+TEST(the_fence_of_a_moved_box_is_where_the_box_is)
+{
+    static const double first[][2] = {{8, 16}, {36, 44}}, moved[][2] = {{8, 16}, {84, 44}}, on_right[][2] = {{67, 30}};
+    uint8_t direct[WIDTH * HEIGHT], after[WIDTH * HEIGHT];
+    struct page_document document;
+    open_document(&document);
+    must(put(&document, PAGE_BOX, moved, 2, 0, err));
+    must(put(&document, PAGE_FIGURE, on_right, 1, 2, err));
+    paint(direct, &document);
+    open_document(&document);
+    must(put(&document, PAGE_BOX, first, 2, 0, err));
+    must(put(&document, PAGE_BOX, moved, 2, 0, err));
+    must(put(&document, PAGE_FIGURE, on_right, 1, 2, err));
+    ck_assert(page_document_step(&document, -1) && page_document_step(&document, -1));
+    struct clv_pixel_box box;
+    ck_assert(page_document_frame(&box, &document, 0) && box.end_x == 36);
+    ck_assert(page_document_step(&document, 1) && page_document_step(&document, 1));
+    paint(after, &document);
+    ck_assert_mem_eq(after, direct, sizeof after);
+    ck_assert(after[30 * WIDTH + 67]);
+}
+
+/* What another program or a merge made of an object is no longer what its box cut out. */
+TEST(an_object_is_framed_while_its_box_is_what_cut_it_out)
+{
+    static const double corners[][2] = {{8, 16}, {36, 44}}, point[][2] = {{22, 30}};
+    struct page_document document;
+    open_document(&document);
+    must(put(&document, PAGE_FIGURE, point, 1, 2, err));
+    ck_assert(!page_document_is_framed(&document, 0) && !page_document_is_framed(&document, 3));
+    must(put(&document, PAGE_BOX, corners, 2, 0, err));
+    must(put(&document, PAGE_GROUND, point, 1, 2, err));
+    ck_assert(page_document_is_framed(&document, 0));
+    struct page_event other = {.kind = PAGE_RELABEL, .label = 2};
+    must(page_document_relabel(&document, &other, err));
+    ck_assert(page_document_is_framed(&document, 0));
+    must(put(&document, PAGE_DELETE, NULL, 0, 0, err));
+    ck_assert(!page_document_is_framed(&document, 0));
+    page_document_release(&document);
+}

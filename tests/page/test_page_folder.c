@@ -98,7 +98,7 @@ TEST(masks_and_boxes_of_other_programs_are_kept)
     spill(in_folder("boxes.tsv"), rows, sizeof rows - 1);
     struct page_session *session = open_session();
     expect(session, 200, "GET", "/api/state", NULL,
-           "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\"}");
+           "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\",");
     expect(session, 200, "POST", "/api/open/1", "{}", "\"runs\":[0,1,1,2,0,5397]");
     expect(session, 200, "POST", "/api/open/0", "{}", "\"strokes\":[{\"kind\":\"box\",\"object\":0,");
     free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(1)));

@@ -47,7 +47,7 @@ TEST(outlines_and_boxes_are_shown_edited_and_saved_in_the_folder_s_own_layout)
 {
     const char *path = put_set("a.json", labelme, LABELS);
     struct page_session *session = open_with(path);
-    expect(session, 200, "GET", "/api/state", NULL, "{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"a.png\"}");
+    expect(session, 200, "GET", "/api/state", NULL, "{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"a.png\",");
     expect(session, 200, "POST", "/api/open/1", "{}", "\"objects\":[]");
     char *shown = answer(session, 200, "POST", "/api/open/0", "{}");
     ck_assert_ptr_nonnull(strstr(shown, "\"object\":0,\"label\":1,\"box\":[28,13,35,35]")); /* what is in the box */
@@ -90,7 +90,7 @@ TEST(a_mask_of_another_format_is_shown_edited_and_kept_aside)
     spill(in_folder("masks/b.pgm"), pgm, head + WIDTH * HEIGHT);
     struct page_session *session = open_session();
     expect(session, 200, "GET", "/api/state", NULL,
-           "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\"}");
+           "{\"status\":\"accepted\",\"expected\":-1.0000,\"name\":\"b.png\",");
     expect(session, 200, "POST", "/api/open/1", "{}", "\"runs\":[0,10,1,5,0,5385]");
     ck_assert_int_eq(access(in_folder("masks/b.pgm"), F_OK), 0);
     free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(1)));

@@ -70,6 +70,41 @@ TEST(a_box_teaches_by_itself_and_with_a_stroke_in_it_where_nothing_is)
     page_session_free(session);
 }
 
+/* A stroke where the box was and is no longer, and one where it is. */
+TEST(a_box_that_was_moved_teaches_where_it_is)
+{
+    struct page_session *session = fresh_session();
+    accept(session, 0);
+    free(answer(session, 200, "POST", "/api/open/1", "{}"));
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":0,\"kind\":\"box\",\"object\":0,\"label\":1,\"radius\":0,\"points\":[0,0,89,59]}"));
+    free(answer(session, 200, "POST", "/api/stroke/1",
+                "{\"revision\":1,\"kind\":\"figure\",\"object\":0,\"label\":1,\"radius\":3,\"points\":[5,5]}"));
+    free(answer(session, 200, "POST", "/api/stroke/1", FIGURE(2)));
+    free(answer(session, 200, "POST", "/api/stroke/1", BOX(3)));
+    train(session);
+    expect_pixels(in_folder("strokes/.training/1.png"), 1, DAB);
+    expect_pixels(in_folder("strokes/.training/1.png"), 0, WIDTH * HEIGHT - 50 * 50);
+    page_session_free(session);
+}
+
+/* Boxes of another program, all undone: the image is unlabelled, and they teach nothing. */
+TEST(boxes_that_were_undone_teach_no_more)
+{
+    static const char boxes[] = "image\tx\ty\tw\th\nb.png\t20\t5\t50\t50\n";
+    page_session_free(fresh_session());
+    spill(in_folder("boxes.tsv"), boxes, sizeof boxes - 1);
+    struct page_session *session = open_session();
+    accept(session, 0);
+    train(session);
+    ck_assert_ptr_nonnull(strstr(started, "b.png\t20\t5\t50\t50\n"));
+    free(answer(session, 200, "POST", "/api/open/1", "{}"));
+    free(answer(session, 200, "POST", "/api/undo/1", "{\"revision\":1}"));
+    expect(session, 200, "GET", "/api/state", NULL, "{\"status\":\"new\",\"expected\":-1.0000,\"name\":\"b.png\"");
+    expect(session, 400, "POST", "/api/train", "{}", "accept at least 2 images");
+    page_session_free(session);
+}
+
 TEST(a_stroke_out_of_its_box_teaches_the_object_there)
 {
     struct page_session *session = fresh_session();
