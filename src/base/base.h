@@ -414,6 +414,33 @@ static inline float portable_cosf(float x)
     return (float)portable_cos((double)x);
 }
 
+/* Integers of numbers that a file, a request or a caller can influence. C does not define what becomes of a NaN or of a
+ * number that does not fit, so such casts stand here alone. Fractions are cut off; a NaN gives `low`. */
+
+static inline int64_t int64_within(double value, int64_t low, int64_t high)
+{
+    if (!(value > (double)low))
+        return low;
+    return value < (double)high ? (int64_t)value : high;
+}
+
+static inline int32_t int32_within(double value, int32_t low, int32_t high)
+{
+    return (int32_t)int64_within(value, low, high);
+}
+
+/* A number of things: 0 of a NaN and below 0, at most 2^53. */
+static inline size_t size_of_number(double value)
+{
+    return (size_t)int64_within(value, 0, INT64_C(1) << 53);
+}
+
+/* Whether a number is a whole one of 32 bits, so that int32_within(value, INT32_MIN, INT32_MAX) is exact. */
+static inline bool number_is_int32(double value)
+{
+    return (double)int32_within(value, INT32_MIN, INT32_MAX) == value;
+}
+
 /* Deterministic data parallelism: tasks write to slots of their own; callers reduce in index order. Threads are kept
  * from one loop to the next and wait without using the processor, so that they cost others nothing, in a container with
  * a quota either. */

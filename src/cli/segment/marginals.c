@@ -42,7 +42,7 @@ static enum clv_status find_values(int32_t *value, struct marginals_summary *sum
                                  run->options->seed, (uint32_t)run->options->n_draws, err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
-        value[i] = (int32_t)lrint(255 * p);
+        value[i] = int32_within(rint(255 * p), 0, 255);
         found.share += weight * p;
         found.entropy += weight * probability_entropy(p);
         pixels += weight;
@@ -101,7 +101,7 @@ static void fill(uint16_t *plane, double *sum, double *count, const struct margi
         }
     }
     for (size_t p = 0; p < n; p++)
-        plane[p] = (uint16_t)lrint(LARGEST_VALUE * sum[p] / count[p]);
+        plane[p] = (uint16_t)int32_within(rint(LARGEST_VALUE * sum[p] / count[p]), 0, LARGEST_VALUE);
 }
 
 enum clv_status marginals_map_make(struct marginals_map *map, const struct segment_run *run,
@@ -111,8 +111,8 @@ enum clv_status marginals_map_make(struct marginals_map *map, const struct segme
     size_t n_labels = (size_t)run->model->shape.n_labels;
     int32_t longer = nodes->width > nodes->height ? nodes->width : nodes->height;
     double scale = fmin((double)run->options->side / longer, 1);
-    struct marginals_map made = {.width = (int32_t)fmax(lrint(scale * nodes->width), 1),
-                                 .height = (int32_t)fmax(lrint(scale * nodes->height), 1)};
+    struct marginals_map made = {.width = int32_within(rint(scale * nodes->width), 1, nodes->width),
+                                 .height = int32_within(rint(scale * nodes->height), 1, nodes->height)};
     size_t n = (size_t)made.width * (size_t)made.height;
     double *marginals = array_alloc((size_t)example->problem.n_nodes, n_labels * sizeof *marginals);
     double *scratch = array_alloc(n, 2 * sizeof *scratch);
