@@ -250,6 +250,10 @@ void file_forget_temporary(const char *path);
 /* Makes a folder and its missing parents; an existing folder is fine. */
 enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK;
 
+/* The same. *n_made is how many folders at the end of the path this call made itself, one in another: those that others
+ * made at the same time do not count. */
+enum clv_status folder_make(int *n_made, const char *path, struct clv_error *err) CLV_CHECK;
+
 /* Removes a folder and all that is in it, but not what links in it lead to; nothing there is fine. */
 enum clv_status folder_remove(const char *path, struct clv_error *err) CLV_CHECK;
 
@@ -266,6 +270,9 @@ enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_err
  * file's own path, all of it where there is no page. A file whose own name ends so, as no program writes, cannot be
  * named. */
 bool path_page(size_t *length, uint32_t *page, const char *path);
+
+char *
+path_file(const char *path); /* new: the file of a page, "a/stack.tif#2" -> "a/stack.tif"; other paths as they are */
 
 /* New strings (array_free); NULL when out of memory. A page's extension becomes part of its stem: "a/stack.tif#2" ->
  * "a/stack-2". */
