@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "data/data.h"
+#include "data/tensor_digest.h"
 #include "feature/recipe/recipe.h"
 #include "model/model.h"
 
@@ -93,7 +94,7 @@ enum clv_status clv_tag_model_write(const char *path, const struct clv_tag_model
                                                      {"names", texts[TEXT_NAMES].bytes},
                                                      {"recipe", texts[TEXT_RECIPE].bytes},
                                                      {"record", texts[TEXT_RECORD].bytes}};
-        status = clv_tensors_write(path, tensors, own_tensors(tensors, model), metadata, N_METADATA, err);
+        status = tensors_write_digested(path, tensors, own_tensors(tensors, model), metadata, N_METADATA, err);
     }
     for (int i = 0; i < N_TEXTS; i++)
         text_release(&texts[i]);
@@ -235,6 +236,7 @@ static enum clv_status read_arrays(struct clv_tag_model *model, const struct tag
 
 enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path, struct clv_error *err)
 {
+    static const char *const known[] = {"format", "model", "names", "recipe", "record", NULL};
     struct clv_tensors *tensors;
     struct clv_tag_model fresh = {0};
     MUST(clv_tensors_open(&tensors, path, err));
@@ -249,6 +251,7 @@ enum clv_status clv_tag_model_read(struct clv_tag_model *model, const char *path
         fresh.has_recipe = status == CLV_OK;
     }
     TRY(record_read(&fresh.record, tensors, path, err));
+    TRY(tensors_check_digest(tensors, known, path, err));
     clv_tensors_close(tensors);
     DELIVER(model, fresh, clv_tag_model_release(&fresh));
     return status;

@@ -250,6 +250,10 @@ void file_forget_temporary(const char *path);
 /* Makes a folder and its missing parents; an existing folder is fine. */
 enum clv_status folder_create(const char *path, struct clv_error *err) CLV_CHECK;
 
+/* The same. *n_made is how many folders at the end of the path this call made itself, one in another: those that others
+ * made at the same time do not count. */
+enum clv_status folder_make(int *n_made, const char *path, struct clv_error *err) CLV_CHECK;
+
 /* Removes a folder and all that is in it, but not what links in it lead to; nothing there is fine. */
 enum clv_status folder_remove(const char *path, struct clv_error *err) CLV_CHECK;
 
@@ -266,6 +270,9 @@ enum clv_status path_look(enum path_kind *kind, const char *path, struct clv_err
  * file's own path, all of it where there is no page. A file whose own name ends so, as no program writes, cannot be
  * named. */
 bool path_page(size_t *length, uint32_t *page, const char *path);
+
+char *
+path_file(const char *path); /* new: the file of a page, "a/stack.tif#2" -> "a/stack.tif"; other paths as they are */
 
 /* New strings (array_free); NULL when out of memory. A page's extension becomes part of its stem: "a/stack.tif#2" ->
  * "a/stack-2". */
@@ -416,6 +423,33 @@ static inline float portable_sinf(float x)
 static inline float portable_cosf(float x)
 {
     return (float)portable_cos((double)x);
+}
+
+/* Integers of numbers that a file, a request or a caller can influence. C does not define what becomes of a NaN or of a
+ * number that does not fit, so such casts stand here alone. Fractions are cut off; a NaN gives `low`. */
+
+static inline int64_t int64_within(double value, int64_t low, int64_t high)
+{
+    if (!(value > (double)low))
+        return low;
+    return value < (double)high ? (int64_t)value : high;
+}
+
+static inline int32_t int32_within(double value, int32_t low, int32_t high)
+{
+    return (int32_t)int64_within(value, low, high);
+}
+
+/* A number of things: 0 of a NaN and below 0, at most 2^53. */
+static inline size_t size_of_number(double value)
+{
+    return (size_t)int64_within(value, 0, INT64_C(1) << 53);
+}
+
+/* Whether a number is a whole one of 32 bits, so that int32_within(value, INT32_MIN, INT32_MAX) is exact. */
+static inline bool number_is_int32(double value)
+{
+    return (double)int32_within(value, INT32_MIN, INT32_MAX) == value;
 }
 
 /* Deterministic data parallelism: tasks write to slots of their own; callers reduce in index order. Threads are kept

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 
@@ -65,4 +66,22 @@ enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct c
     }
     snprintf(digest, DIGEST_SIZE, "fnv1a:%016" PRIx64, hash);
     return status;
+}
+
+static uint64_t add_time(uint64_t hash, const struct timespec *time)
+{
+    return hash_number(hash_number(hash, (uint64_t)time->tv_sec), (uint64_t)time->tv_nsec);
+}
+
+enum clv_status stamp_file(uint64_t *hash, const char *path, bool is_strict, struct clv_error *err)
+{
+    struct stat info;
+    const char *name = path_name(path);
+    if (stat(path, &info))
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
+    *hash = hash_bytes(*hash, name, strlen(name) + 1);
+    *hash = add_time(hash_number(*hash, (uint64_t)info.st_size), &info.st_mtim);
+    if (is_strict)
+        *hash = add_time(*hash, &info.st_ctim);
+    return CLV_OK;
 }

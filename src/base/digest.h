@@ -2,6 +2,9 @@
 #ifndef BASE_DIGEST_H
 #define BASE_DIGEST_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "cleave/status.h"
 
 #define DIGEST_SIZE 24
@@ -9,5 +12,10 @@
 /* "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over the size and the content, by 8-byte words (a feature file may
  * have gigabytes). */
 enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Adds to *hash what tells a file from others of its name without a look at its content: name, size, and when it was
+ * written. is_strict: also when its inode was changed, which no program can set back, but moving the file does, too.
+ * CLV_ERR_NO_INPUT if that cannot be found out: such a file is never passed over. */
+enum clv_status stamp_file(uint64_t *hash, const char *path, bool is_strict, struct clv_error *err) CLV_CHECK;
 
 #endif

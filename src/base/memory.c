@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/base.h"
+
 /* What a group's folder leaves; INFINITY without a limit. */
 static double left_in(const char *folder, int version)
 {
@@ -143,6 +145,6 @@ int control_group_processors(void)
         n = CPU_COUNT(&set);
     double quota = ceil(control_group_quota_below("") - 1e-9);
     if (quota < (double)n)
-        n = (long)quota;
+        n = int32_within(quota, 1, INT32_MAX);
     return n < 1 ? 1 : (int)n;
 }

@@ -34,24 +34,39 @@ int path_compare(const char *a, const char *b)
     return *a ? 1 : *b ? -1 : 0;
 }
 
-enum clv_status folder_create(const char *path, struct clv_error *err)
+#define ATTEMPTS 20 /* to make a folder whose parents others remove */
+
+enum clv_status folder_make(int *n_made, const char *path, struct clv_error *err)
 {
-    char *partial = string_copy(path);
-    MUST_IF(!partial, fail_memory(err));
-    enum clv_status status = CLV_OK;
-    for (char *slash = partial + 1; status == CLV_OK; slash++) {
+    OWNED_ARRAY char *partial = string_copy(path);
+    NEED(partial);
+    *n_made = 0;
+    int attempt = 0;
+    for (char *slash = partial + 1;; slash++) {
         if (*slash != '/' && *slash != 0)
             continue;
         char kept = *slash;
         *slash = 0;
-        if (mkdir(partial, 0777) && !(errno == EEXIST && path_is_folder(partial)))
-            status = fail_errno(err, CLV_ERR_CREATE, "%s: cannot create folder", partial);
+        bool is_made = mkdir(partial, 0777) == 0, is_known = is_made || (errno == EEXIST && path_is_folder(partial));
+        if (!is_known && errno == ENOENT && strchr(partial + 1, '/') && attempt++ < ATTEMPTS) {
+            *slash = kept; /* a parent is gone again: from the beginning */
+            slash = partial;
+            *n_made = 0;
+            continue;
+        }
+        if (!is_known)
+            return fail_errno(err, CLV_ERR_CREATE, "%s: cannot create folder", partial);
+        *n_made = is_made ? *n_made + 1 : slash[-1] == '/' ? *n_made : 0; /* "a//b" is "a/b" */
         *slash = kept;
         if (!kept)
-            break;
+            return CLV_OK;
     }
-    array_free(partial);
-    return status;
+}
+
+enum clv_status folder_create(const char *path, struct clv_error *err)
+{
+    int ignored;
+    return folder_make(&ignored, path, err);
 }
 
 static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place)
@@ -151,6 +166,16 @@ bool path_page(size_t *length, uint32_t *page, const char *path)
     *length = before;
     *page = (uint32_t)strtoul(digits, NULL, 10);
     return true;
+}
+
+char *path_file(const char *path)
+{
+    size_t length;
+    uint32_t page;
+    char *file = string_copy(path);
+    if (file && path_page(&length, &page, path))
+        file[length] = 0;
+    return file;
 }
 
 /* "a/stack.tif#2" -> "a/stack-2" and the extension. */

@@ -77,8 +77,8 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct box_scene *scene
     if (scale >= 1)
         return refine_border(labels, image, scene, figure, odds, coupling, err);
     struct clv_image small = {0};
-    int32_t width = (int32_t)fmax(1, floor(image->width * scale)),
-            height = (int32_t)fmax(1, floor(image->height * scale));
+    int32_t width = int32_within(image->width * scale, 1, image->width),
+            height = int32_within(image->height * scale, 1, image->height);
     uint8_t *cut = array_alloc((size_t)width, (size_t)height);
     enum clv_status status = cut ? clv_image_resize(&small, image, width, height, err) : fail_memory(err);
     TRY(refine_border(cut, &small, scene, figure, odds, coupling, err));

@@ -27,10 +27,10 @@ static enum clv_status crop(struct box_scene *scene, const struct clv_image *ima
     double width = box.end_x - box.first_x, height = box.end_y - box.first_y;
     double margin = ceil(MARGIN * sqrt(width * height));
     struct clv_pixel_box area = {
-        (int32_t)fmax(0, box.first_x - margin),
-        (int32_t)fmax(0, box.first_y - margin),
-        (int32_t)fmin(image->width, box.end_x + margin),
-        (int32_t)fmin(image->height, box.end_y + margin),
+        int32_within(box.first_x - margin, 0, image->width),
+        int32_within(box.first_y - margin, 0, image->height),
+        int32_within(box.end_x + margin, 0, image->width),
+        int32_within(box.end_y + margin, 0, image->height),
     };
     scene->crop = area;
     scene->box = (struct clv_pixel_box){box.first_x - area.first_x, box.first_y - area.first_y,
@@ -57,8 +57,8 @@ int32_t box_scene_at(const struct box_scene *scene, const struct clv_image *imag
 static void scale_side(int32_t *first, int32_t *end, int32_t begin, int32_t stop, int32_t full, int32_t size)
 {
     double scale = (double)size / full;
-    *first = (int32_t)fmin(size - 1, lround(begin * scale));
-    *end = (int32_t)fmax(*first + 1, lround(stop * scale));
+    *first = int32_within(round(begin * scale), 0, size - 1);
+    *end = int32_within(round(stop * scale), *first + 1, INT32_MAX);
 }
 
 struct clv_pixel_box box_scene_scale(const struct box_scene *scene, int32_t width, int32_t height)
@@ -137,8 +137,8 @@ enum clv_status box_scene_init(struct box_scene *scene, const struct clv_image *
     MUST(crop(scene, image, box, err));
     int32_t width = scene->image.width, height = scene->image.height;
     double scale = fmin(1, sqrt(WORKING_PIXELS / ((double)width * height)));
-    int32_t small_width = (int32_t)fmax(1, lround(width * scale)),
-            small_height = (int32_t)fmax(1, lround(height * scale));
+    int32_t small_width = int32_within(round(width * scale), 1, width),
+            small_height = int32_within(round(height * scale), 1, height);
     struct clv_pixel_box scaled = box_scene_scale(scene, small_width, small_height);
     enum clv_status status = clv_image_resize(&working, &scene->image, small_width, small_height, err);
     TRY(clv_slic(&scene->superpixels, &working, &slic, err));

@@ -149,7 +149,7 @@ static enum clv_status cut_pixels(uint8_t *labels, const struct solver *self, st
     if (status == CLV_OK && !small) {
         memcpy(labels, cut, n);
     } else if (status == CLV_OK) {
-        int32_t reach = (int32_t)ceil(sqrt((double)n / (double)n_cut)) + 1;
+        int32_t reach = int32_within(ceil(sqrt((double)n / (double)n_cut)), 0, INT32_MAX - 1) + 1;
         fresh = array_alloc(n, 1);
         status = fresh ? CLV_OK : fail_memory(err);
         if (fresh)

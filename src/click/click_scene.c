@@ -125,8 +125,8 @@ static enum clv_status shrink(struct clv_image *copy, const struct clv_image *im
                               struct clv_error *err)
 {
     double scale = fmin(1, sqrt(n_pixels / ((double)image->width * image->height)));
-    return clv_image_resize(copy, image, (int32_t)fmax(1, lround(image->width * scale)),
-                            (int32_t)fmax(1, lround(image->height * scale)), err);
+    return clv_image_resize(copy, image, int32_within(round(image->width * scale), 1, image->width),
+                            int32_within(round(image->height * scale), 1, image->height), err);
 }
 
 static enum clv_status fill(struct click_scene *scene, const struct clv_image *image, struct clv_error *err)

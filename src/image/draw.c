@@ -90,13 +90,18 @@ static struct point crossing(const struct map *map, int32_t x, int32_t y, int32_
     return (struct point){(float)x + t * (float)dx, (float)y + t * (float)dy};
 }
 
+static int32_t pixel_at(float coordinate)
+{
+    return int32_within((double)coordinate, INT32_MIN, INT32_MAX);
+}
+
 /* Lowers the distances of the tile's pixels around a piece of contour. */
 static void add_piece(struct tile *tile, const struct map *map, const struct line *line, struct point a, struct point b,
                       int upper)
 {
     float reach = line->half_width + line->rim + 0.5f + line->shift;
-    int32_t x0 = (int32_t)ceilf(fminf(a.x, b.x) - reach), x1 = (int32_t)floorf(fmaxf(a.x, b.x) + reach);
-    int32_t y0 = (int32_t)ceilf(fminf(a.y, b.y) - reach), y1 = (int32_t)floorf(fmaxf(a.y, b.y) + reach);
+    int32_t x0 = pixel_at(ceilf(fminf(a.x, b.x) - reach)), x1 = pixel_at(floorf(fmaxf(a.x, b.x) + reach));
+    int32_t y0 = pixel_at(ceilf(fminf(a.y, b.y) - reach)), y1 = pixel_at(floorf(fmaxf(a.y, b.y) + reach));
     x0 = x0 > tile->x0 ? x0 : tile->x0;
     y0 = y0 > tile->y0 ? y0 : tile->y0;
     x1 = x1 < tile->x1 ? x1 : tile->x1 - 1;
@@ -158,7 +163,7 @@ static bool is_uniform(const struct map *map, int32_t x, int32_t y)
 
 static void measure(struct tile *tile, const struct map *map, const struct line *line)
 {
-    int32_t reach = (int32_t)ceilf(line->half_width + line->rim) + 2;
+    int32_t reach = int32_within((double)ceilf(line->half_width + line->rim), 0, INT32_MAX - 2) + 2;
     int32_t x0 = tile->x0 - reach > -1 ? tile->x0 - reach : -1, y0 = tile->y0 - reach > -1 ? tile->y0 - reach : -1;
     tile->touched = false;
     for (int i = 0; i < TILE; i++)
@@ -246,7 +251,7 @@ void clv_overlay_draw(struct clv_image *image, const uint8_t *labels, const uint
     if (image->channels != 3)
         return;
     struct map map = {labels, image->width, image->height, void_label};
-    fill(image, &map, palette, opacity > 0 ? opacity < 1 ? (int)(opacity * 255 + 0.5) : 255 : 0);
+    fill(image, &map, palette, int32_within(opacity * 255 + 0.5, 0, 255));
     if (outline_px < 1)
         return;
     float width = (float)(outline_px < MAX_OUTLINE ? outline_px : MAX_OUTLINE);

@@ -90,8 +90,7 @@ static void blend_columns(uint8_t *target, int32_t width, size_t channels, const
 
 int32_t scaled_size(int32_t size, float scale)
 {
-    int32_t scaled = (int32_t)(size / (double)scale + 0.5);
-    return scaled < 1 ? 1 : scaled;
+    return int32_within(size / (double)scale + 0.5, 1, INT32_MAX);
 }
 
 static void source_range(int32_t *begin, int32_t *count, int32_t first, int32_t n, int32_t source, int32_t target)

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cleave/data.h"
 #include "data/data.h"
+#include "data/tensor_digest.h"
 #include "feature/recipe/recipe.h"
 #include "image/image.h"
 
@@ -287,7 +288,7 @@ enum clv_status clv_model_write(const char *path, const struct clv_model *model,
                                                  {"recipe", header.recipe.bytes},
                                                  {"record", header.record.bytes},
                                                  {"first", header.first.bytes}};
-    status = clv_tensors_write(path, tensors, n + model->n_extra, metadata, N_METADATA - !model->first, err);
+    status = tensors_write_digested(path, tensors, n + model->n_extra, metadata, N_METADATA - !model->first, err);
 done:
     release_header(&header);
     text_release(&names);
@@ -382,6 +383,7 @@ static enum clv_status read_extra(struct clv_model *model, const struct clv_tens
 enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *tensors, const char *path,
                             struct clv_error *err)
 {
+    static const char *const known[] = {"format", "model", "labels", "recipe", "record", "first", NULL};
     struct clv_model fresh = {0};
     const char *labels = NULL, *recipe = NULL;
     enum clv_status status = check_format(tensors, path, err);
@@ -399,6 +401,8 @@ enum clv_status model_parse(struct clv_model *model, const struct clv_tensors *t
     TRY_IF(fresh.first, weights_read(&fresh.first->w, &fresh.first->shape, tensors, &names_of_first, path, err));
     TRY(read_extra(&fresh, tensors, path, err));
     TRY(record_read(&fresh.record, tensors, path, err));
+    TRY(tensors_check_digest(tensors, known, path,
+                             err)); /* last: what is wrong is said better above, where it is seen */
     DELIVER(model, fresh, clv_model_release(&fresh));
     return status;
 }

@@ -35,8 +35,7 @@ static void pad(float *padded, const float *row, int32_t width, int32_t radius)
 enum clv_status filter_gauss(float *out, const float *in, int32_t width, int32_t height, double deviation,
                              struct clv_error *err)
 {
-    int32_t radius = (int32_t)ceil(3 * deviation);
-    radius = radius > MAX_RADIUS ? MAX_RADIUS : radius;
+    int32_t radius = int32_within(ceil(3 * deviation), 0, MAX_RADIUS);
     float weight[2 * MAX_RADIUS + TAPS] = {0}; /* those after the last one are 0 */
     double total = 0;
     for (int32_t k = -radius; k <= radius; k++)

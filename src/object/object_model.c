@@ -32,8 +32,8 @@ void object_model_release(struct object_model *self)
 void object_model_size(int32_t *width, int32_t *height, const struct object_model *self, const struct clv_image *image)
 {
     double by = fmax((double)self->shrink, sqrt((double)image->width * image->height / MAX_PIXELS));
-    *width = (int32_t)fmax(1, image->width / by);
-    *height = (int32_t)fmax(1, image->height / by);
+    *width = int32_within(image->width / by, 1, image->width);
+    *height = int32_within(image->height / by, 1, image->height);
 }
 
 enum clv_status object_classes(uint8_t *classes, float *distance, const int32_t *objects, int32_t width, int32_t height,

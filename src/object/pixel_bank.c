@@ -69,7 +69,7 @@ static float otsu(const float *values, size_t n)
     size_t count[N_BINS] = {0};
     for (size_t i = 0; i < n; i++) {
         float bin = (values[i] + .5F) * (N_BINS / 2.5F);
-        count[bin < 0 ? 0 : bin >= N_BINS ? N_BINS - 1 : (int)bin]++;
+        count[int32_within((double)bin, 0, N_BINS - 1)]++;
     }
     double sum = 0, below = 0, sum_below = 0, best = -1;
     int at = 0;

@@ -83,12 +83,12 @@ static void dab(struct brush *brush, double x, double y)
 {
     const struct clv_image *image = brush->image;
     double radius = brush->radius;
-    double first_y = fmax(0, ceil(y - radius - 0.5)), last_y = fmin(image->height - 1, floor(y + radius - 0.5));
-    for (int32_t row = (int32_t)first_y; row <= (int32_t)last_y; row++) {
+    int32_t last_row = int32_within(floor(y + radius - 0.5), -1, image->height - 1);
+    for (int32_t row = int32_within(ceil(y - radius - 0.5), 0, image->height); row <= last_row; row++) {
         int32_t *done = row < MAX_DONE ? brush->done[row] : NULL;
         double dy = row + 0.5 - y, reach = sqrt(fmax(0, radius * radius - dy * dy));
-        int32_t first = (int32_t)fmax(0, ceil(x - reach - 0.5));
-        int32_t last = (int32_t)fmin(image->width - 1, floor(x + reach - 0.5));
+        int32_t first = int32_within(ceil(x - reach - 0.5), 0, image->width);
+        int32_t last = int32_within(floor(x + reach - 0.5), -1, image->width - 1);
         brush->n_rows++;
         if (first > last || (done && done[0] <= first && last <= done[1]))
             continue;
@@ -120,10 +120,11 @@ static void clip_steps(double *first, double *last, double from, double to, doub
 /* Whether the brush has been on all rows that it can reach between two heights. */
 static bool is_done(const struct brush *brush, double y, double end_y)
 {
-    double first = fmax(0, ceil(fmin(y, end_y) - brush->radius - 0.5));
-    double last = fmin(brush->image->height - 1, floor(fmax(y, end_y) + brush->radius - 0.5));
+    int32_t height = brush->image->height;
+    int32_t first = int32_within(ceil(fmin(y, end_y) - brush->radius - 0.5), 0, height);
+    int32_t last = int32_within(floor(fmax(y, end_y) + brush->radius - 0.5), -1, height - 1);
     bool is_done = last < MAX_DONE;
-    for (int32_t row = (int32_t)first; row <= (int32_t)last && is_done; row++)
+    for (int32_t row = first; row <= last && is_done; row++)
         is_done = brush->done[row][0] == 0 && brush->done[row][1] == brush->image->width - 1;
     return is_done;
 }
@@ -138,7 +139,7 @@ static void sweep(struct brush *brush, const double from[2], const double to[2])
     if (first > last ||
         is_done(brush, from[1] + first / steps * (to[1] - from[1]), from[1] + last / steps * (to[1] - from[1])))
         return;
-    for (int64_t k = 0, n = (int64_t)(last - first); k <= n; k++) {
+    for (int64_t k = 0, n = int64_within(last - first, -1, INT32_MAX); k <= n; k++) {
         double share = (first + (double)k) / steps;
         dab(brush, from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]));
     }
@@ -270,8 +271,8 @@ static bool is_edited(const struct page_document *document, int32_t object)
 static struct click_press press_of(const struct page_event *stroke, const struct clv_image *image)
 {
     const double *at = stroke->points[stroke->n_points / 2];
-    return (struct click_press){.x = (int32_t)fmin(fmax(at[0], 0), image->width - 1),
-                                .y = (int32_t)fmin(fmax(at[1], 0), image->height - 1),
+    return (struct click_press){.x = int32_within(at[0], 0, image->width - 1),
+                                .y = int32_within(at[1], 0, image->height - 1),
                                 .is_figure = stroke->kind == PAGE_FIGURE};
 }
 

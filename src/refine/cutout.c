@@ -127,7 +127,7 @@ static void describe(double mean[3], double *spread, const struct sums *sums)
 
 static uint8_t rounded(double value)
 {
-    return (uint8_t)floor(fmin(fmax(value, 0), 255) + 0.5);
+    return (uint8_t)int32_within(value + 0.5, 0, 255);
 }
 
 /* Of a pixel of the band, whose labels say `prior` after smoothing. */

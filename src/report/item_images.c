@@ -73,8 +73,7 @@ static enum clv_status show_probability(struct item_images *images, struct clv_i
 
 static int32_t shrunk_side(int32_t side, double factor)
 {
-    int32_t shrunk = (int32_t)lround(side * factor);
-    return shrunk < 1 ? 1 : shrunk;
+    return int32_within(round(side * factor), 1, INT32_MAX);
 }
 
 enum clv_status item_images_make(struct item_images *images, const struct clv_report_item *item,

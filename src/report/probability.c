@@ -27,7 +27,7 @@ enum clv_status probability_draw(struct clv_image *image, const uint8_t *probabi
         uint8_t *pixel = &image->pixels[3 * i];
         double grey = (299 * pixel[0] + 587 * pixel[1] + 114 * pixel[2]) / 1000.0, share = opacity[probability[i]];
         for (int c = 0; c < 3; c++)
-            pixel[c] = (uint8_t)lrint(grey + share * (uncertain_colour[c] - grey));
+            pixel[c] = (uint8_t)int32_within(rint(grey + share * (uncertain_colour[c] - grey)), 0, 255);
         labels[i] = probability[i] > 127;
     }
     clv_overlay_draw(image, labels, (const uint8_t(*)[3])palette, 0, outline_px, -1);

@@ -116,7 +116,7 @@ static void count_item(struct page_totals *totals, const struct clv_report_item 
         totals->n_scored++;
         totals->sum_weighted_hamming += item->weighted_hamming;
         totals->highest_weighted_hamming = fmax(totals->highest_weighted_hamming, score);
-        totals->histogram[(int)(score * HISTOGRAM_CELLS)]++;
+        totals->histogram[int32_within(score * HISTOGRAM_CELLS, 0, HISTOGRAM_CELLS)]++;
     }
     if (isfinite(item->mean_iou)) {
         totals->n_with_iou++;

@@ -156,7 +156,7 @@ enum clv_status labelled_image_count(size_t *n, const struct refining_source *so
     MUST(from->images ? CLV_OK
                       : clv_image_read_size(&width, &height, from->set->items[first].image, from->limits, err));
     double bytes = (double)width * (double)height * bytes_a_pixel;
-    size_t fit = (size_t)fmin(fmax(MOST_BYTES / bytes, 1), (double)most);
+    size_t fit = (size_t)int64_within(MOST_BYTES / bytes, 1, (int64_t)most);
     *n = source->n_examples < fit ? source->n_examples : fit;
     return CLV_OK;
 }

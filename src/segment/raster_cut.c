@@ -55,6 +55,8 @@ static enum clv_status open_raster(struct raster_cut *self, struct clv_error *er
     const struct clv_recipe *recipe = &options->model->recipe;
     struct raster *raster = &self->rasters[0];
     MUST(raster_open_windows(raster, options->path, options->limits, err));
+    MUST(raster_stamp(&self->options.key, raster, true, err));
+    MUST(raster_stamp(&self->files, raster, false, err));
     self->bands = recipe->bands;
     if (!recipe->bands.n_bands && !bands_are_plain(&self->bands, raster))
         return fail(err, CLV_ERR_DATA, "%s: not 8 bits of grey or colours, as the images learned from", options->path);
@@ -70,7 +72,7 @@ static enum clv_status open_raster(struct raster_cut *self, struct clv_error *er
     self->n_columns = (self->working_width - 1) / recipe->tile_px + 1;
     self->n_tiles = self->n_columns * ((self->working_height - 1) / recipe->tile_px + 1);
     if (options->at_once < 1) {
-        size_t side = (size_t)((float)(recipe->tile_px + 2 * recipe->halo_px) * recipe->scale);
+        size_t side = size_of_number((double)((float)(recipe->tile_px + 2 * recipe->halo_px) * recipe->scale));
         size_t fit = WINDOW_VALUES / ((size_t)raster->n_bands * side * side);
         self->options.at_once = fit > 1 && fit < INT32_MAX ? (int32_t)fit : 1;
     }
@@ -99,8 +101,13 @@ static enum clv_status resume(struct raster_cut *self, struct clv_error *err)
     size_t size = fseeko(self->file, 0, SEEK_END) ? 0 : (size_t)ftello(self->file);
     rewind(self->file);
     if (fread(word, sizeof word, 1, self->file) != 1 || memcmp(word, magic, sizeof word) != 0 ||
-        fread(&key, sizeof key, 1, self->file) != 1 || key != self->options.key)
+        fread(&key, sizeof key, 1, self->file) != 1 || key != self->options.key) {
+        if (size)
+            report_message(self->options.progress, CLV_NOTE,
+                           "%s: its tiles are of other files, another model or other options: all are made again",
+                           self->options.tiles);
         return CLV_OK;
+    }
     while (self->n_resumed < self->n_tiles && status == CLV_OK && tile_scores_read(&tile, self->file, size, false)) {
         status = add_tile(self, self->n_resumed, &tile, err);
         self->offset[++self->n_resumed] = ftello(self->file);
@@ -372,6 +379,15 @@ enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *ora
     array_free(y);
     release_field(self);
     return status;
+}
+
+enum clv_status raster_cut_check_files(const struct raster_cut *self, struct clv_error *err)
+{
+    uint64_t files = 0;
+    MUST(raster_stamp(&files, &self->rasters[0], false, err));
+    FAIL_IF(files != self->files, CLV_ERR_DATA, "%s: has changed while it was segmented; run the command again",
+            self->options.path);
+    return CLV_OK;
 }
 
 /* The regions of a row of tiles. */

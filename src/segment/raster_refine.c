@@ -158,7 +158,7 @@ enum clv_status raster_cut_refine(uint8_t *labels, struct raster_cut *self, int3
     struct strip strip = {.cut = self, .labels = labels, .top = top, .n_rows = n_rows};
     int32_t n = (self->width - 1) / self->refined_px + 1, each = (n - 1) / self->options.n_threads + 1;
     double wide = (double)self->options.at_once * self->width / self->n_columns / self->refined_px;
-    strip.at_once = wide < 1 ? 1 : smaller((int32_t)wide, each);
+    strip.at_once = smaller(int32_within(wide, 1, INT32_MAX), each);
     strip.seen.whole_width = self->working_width;
     strip.seen.whole_height = self->working_height;
     see(&strip.seen.top, &strip.seen.height, top, self->refined_px, self->height, self->working_height);

@@ -83,7 +83,7 @@ static void draw_labels(struct looking *self, size_t row, const struct pixel_loo
     }
     for (size_t a = 0, k = 0; a < n_labels; a++) {
         uint32_t n = (uint32_t)(begin[a + 1] - begin[a]);
-        size_t n_drawn = n ? (size_t)((double)self->n_pixels * sqrt((double)n) / roots) : 0;
+        size_t n_drawn = n ? size_of_number((double)self->n_pixels * sqrt((double)n) / roots) : 0;
         for (size_t end = k + n_drawn; k < end; k++)
             take_pixel(self, row, look,
                        (size_t)order[begin[a] + rng_below(self->source->seed, RNG_STREAM(RNG_MISSING, row), k, n)],
@@ -177,7 +177,7 @@ enum clv_status refining_nets_learn(struct refining_nets *nets, const struct clv
                            .n_pixels = NET_PIXELS,
                            .n_inputs = pixel_look_inputs(model)};
     if (!refining_is_cut(model))
-        self.n_pixels = (size_t)fmin(fmax((double)ALL_PIXELS / (double)n_rows, NET_PIXELS), MOST_PIXELS);
+        self.n_pixels = (size_t)int64_within((double)ALL_PIXELS / (double)n_rows, NET_PIXELS, MOST_PIXELS);
     *nets = (struct refining_nets){.stride = stride, .n_folds = n_rows < NET_FOLDS ? n_rows : NET_FOLDS};
     self.inputs = array_alloc(n_rows * self.n_pixels, (size_t)self.n_inputs * sizeof *self.inputs);
     self.classes = array_alloc(n_rows, self.n_pixels);

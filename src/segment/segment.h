@@ -359,7 +359,8 @@ struct raster_cut_options {
     const struct clv_image_limits *limits;
     const struct clv_model *model;
     const char *tiles; /* path of the file */
-    uint64_t key;      /* of a run: what another one has written there is not gone on with */
+    uint64_t key;      /* of a run's model and options: what another one has written there is not gone on with; that of
+                        * the raster's files is added */
     bool resumes;
     int n_threads;
     int32_t at_once; /* tiles of a row that are read as one window; 0: as memory allows */
@@ -379,6 +380,7 @@ struct raster_cut {
     struct raster *rasters;     /* [n_threads] */
     struct tile_scores *border; /* [n_columns] of the last tile of each, without what is in the graph */
     FILE *file;
+    uint64_t files;          /* raster_stamp of the raster's files, as they were opened */
     off_t *offset;           /* [n_tiles + 1] into the file */
     uint8_t *y;              /* [regions] labels */
     double *margin;          /* [regions] of them, where refining wants it, or NULL */
@@ -423,6 +425,9 @@ enum clv_status raster_cut_describe(struct tile_scores *scores, struct raster_cu
 
 /* Exact for two labels, and without couplings; alpha-expansion for more. */
 enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
+
+/* CLV_ERR_DATA if a file of the raster was written since it was opened: rows before and after would be of two images. */
+enum clv_status raster_cut_check_files(const struct raster_cut *self, struct clv_error *err) CLV_CHECK;
 
 /* labels[n_rows][width]. O(pixels), memory of a row of tiles' runs. */
 enum clv_status raster_cut_paint(uint8_t *labels, struct raster_cut *self, int32_t top, int32_t n_rows,

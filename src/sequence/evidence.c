@@ -45,8 +45,7 @@ void evidence_learn(struct carry *self)
 
 static int32_t place_within(float at, int32_t n)
 {
-    int32_t place = (int32_t)(at / PLACE_PX);
-    return at < 0 ? 0 : place < n ? place : n - 1;
+    return int32_within((double)(at / PLACE_PX), 0, n - 1);
 }
 
 /* terms[term] = log ratio of figure and ground among the pixels of an earlier frame with like colours that are near
@@ -134,7 +133,7 @@ static void find_holes(struct carry *self, float *hole)
         float y = (float)(i / (size_t)self->width) + self->forth[2 * i + 1];
         if (is_outside(self, x, y))
             continue;
-        int32_t left = (int32_t)x, top = (int32_t)y;
+        int32_t left = int32_within((double)x, 0, self->width - 1), top = int32_within((double)y, 0, self->height - 1);
         for (int32_t k = 0; k < 4; k++) {
             int32_t u = left + k % 2, v = top + k / 2;
             if (u < self->width && v < self->height)
@@ -219,7 +218,8 @@ static enum clv_status motion_left(float *motion, struct carry *self, struct clv
     struct motion_pyramid pyramid = {0};
     enum clv_status status = clv_image_new(&warped, self->width, self->height, 3, err);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        int32_t x = (int32_t)(self->origin[3 * i] + 0.5F), y = (int32_t)(self->origin[3 * i + 1] + 0.5F);
+        int32_t x = int32_within((double)(self->origin[3 * i] + 0.5F), 0, self->width - 1);
+        int32_t y = int32_within((double)(self->origin[3 * i + 1] + 0.5F), 0, self->height - 1);
         memcpy(warped.pixels + 3 * i, self->first.image.pixels + 3 * ((size_t)y * (size_t)self->width + (size_t)x), 3);
     }
     TRY(motion_pyramid_init(&pyramid, &warped, err));

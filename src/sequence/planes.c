@@ -14,7 +14,7 @@ void plane_sample(float *out, const float *plane, int32_t channels, int32_t widt
 {
     x = clamp(x, (float)(width - 1));
     y = clamp(y, (float)(height - 1));
-    int32_t left = (int32_t)x, top = (int32_t)y;
+    int32_t left = int32_within((double)x, 0, width - 1), top = int32_within((double)y, 0, height - 1);
     float fx = x - (float)left, fy = y - (float)top;
     ptrdiff_t right = left + 1 < width ? channels : 0, down = top + 1 < height ? (ptrdiff_t)width * channels : 0;
     const float *at = plane + ((ptrdiff_t)top * width + left) * channels;

@@ -70,7 +70,7 @@ static char *item_path(const struct synth_run *run, const char *kind, const char
 static int32_t varied_side(const struct clv_synth_options *options, int32_t side, uint64_t index)
 {
     double factor = 0.75 + 0.5 * rng_uniform(options->seed, RNG_STREAM(RNG_SYNTH, SIZE_STREAM), index);
-    int32_t varied = (int32_t)lround(side * factor);
+    int32_t varied = int32_within(round(side * factor), INT32_MIN, INT32_MAX);
     return varied < 16 ? 16 : varied;
 }
 

@@ -146,7 +146,7 @@ static void draw(struct learning *self, size_t index, const struct pixel_bank *b
                  int32_t *pixels, size_t n_near, size_t n)
 {
     double near = sqrt((double)n_near), far = sqrt((double)(n - n_near));
-    size_t n_first = (size_t)((double)self->n_samples * near / (near + far));
+    size_t n_first = size_of_number((double)self->n_samples * near / (near + far));
     for (size_t i = 0; i < self->n_samples; i++) {
         size_t from = i < n_first ? 0 : n_near, count = i < n_first ? n_near : n - n_near;
         size_t at = from + rng_below(self->like->seed, RNG_STREAM(RNG_MISSING, index), i, (uint32_t)count);

@@ -150,8 +150,10 @@ static uint64_t add_string(uint64_t hash, const char *string)
 static enum clv_status size_of(uint64_t *size, const char *path, struct clv_error *err)
 {
     struct stat info = {0};
-    if (path && stat(path, &info) != 0 && errno != ENOENT && errno != ENOTDIR)
-        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", path);
+    OWNED_ARRAY char *file = path ? path_file(path) : NULL; /* a page's size is its file's */
+    NEED(!path || file);
+    if (file && stat(file, &info) != 0 && errno != ENOENT && errno != ENOTDIR)
+        return fail_errno(err, CLV_ERR_NO_INPUT, "%s: cannot examine", file);
     *size = (uint64_t)info.st_size;
     return CLV_OK;
 }

@@ -263,3 +263,16 @@ TEST(stems_are_shared_by_different_files_of_one_folder)
     }
     must(path_find_shared_stems(is_shared, paths, 0, err));
 }
+
+TEST(made_folders_are_those_that_this_call_made)
+{
+    int n = 7;
+    must(folder_make(&n, here("made/a/b"), err));
+    ck_assert_int_eq(n, 3);
+    must(folder_make(&n, here("made/a/b"), err));
+    ck_assert_int_eq(n, 0);
+    must(folder_make(&n, here("made/a//c/d/"), err));
+    ck_assert_int_eq(n, 2);
+    spill(here("made/file"), "", 0);
+    must_fail(CLV_ERR_CREATE, "cannot create folder", folder_make(&n, here("made/file/x"), err));
+}

@@ -125,3 +125,27 @@ TEST(many_logarithms_are_those_of_one_at_a_time)
             ck_assert_mem_eq(x, out, n * sizeof *x);
         }
 }
+
+TEST(integers_of_any_number_are_within_their_bounds)
+{
+    static const struct {
+        double value;
+        int32_t low, high, wanted;
+    } rows[] = {{2.9, 0, 9, 2},
+                {-2.9, -9, 9, -2},
+                {NAN, 3, 9, 3},
+                {INFINITY, 0, 9, 9},
+                {-INFINITY, -5, 9, -5},
+                {1e300, INT32_MIN, INT32_MAX, INT32_MAX},
+                {-1e300, INT32_MIN, 0, INT32_MIN},
+                {9.5, 0, 9, 9},
+                {-0.5, 0, 9, 0}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        ck_assert_int_eq(int32_within(rows[k].value, rows[k].low, rows[k].high), rows[k].wanted);
+    ck_assert_int_eq(int64_within(9.3e18, 0, INT64_MAX), INT64_MAX);
+    ck_assert_uint_eq(size_of_number(NAN), 0);
+    ck_assert_uint_eq(size_of_number(-3), 0);
+    ck_assert_uint_eq(size_of_number(INFINITY), (size_t)1 << 53);
+    ck_assert(number_is_int32(-2147483648.0) && number_is_int32(7));
+    ck_assert(!number_is_int32(7.5) && !number_is_int32(2147483648.0) && !number_is_int32(NAN));
+}

@@ -77,4 +77,31 @@ TEST(a_folder_is_labelled_by_one_server)
     expect_refused("out: cleave label has it open, or another run writes there", code, output);
 }
 
+/* Makes mkdir wait, at its first call, until a file named go is there. */
+static const char late_mkdir[] =
+    "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <sys/stat.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n"
+    "int mkdir(const char *path, mode_t mode)\n{\n    close(open(\"waiting\", O_CREAT | O_WRONLY, 0600));\n"
+    "    while (access(\"go\", F_OK))\n        usleep(1000);\n"
+    "    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);\n}\n";
+
+/* A run that has seen no folder, and makes it later than another one, would once remove it when it was refused. */
+TEST(whoever_is_refused_removes_nothing)
+{
+    char *output;
+    if (IS_SANITIZED || run_command(NULL, "command -v cc >/dev/null") != 0) {
+        skip("whoever_is_refused_removes_nothing", "no compiler, or a sanitizer that is to be loaded first");
+        return;
+    }
+    run_here("mkdir late");
+    spill(here("late/late.c"), late_mkdir, sizeof late_mkdir - 1);
+    run_here("cd late && cc -shared -fPIC -o late.so late.c");
+    int code = run_command(&output,
+                           "cd $HERE/late && { LD_PRELOAD=$PWD/late.so " SEGMENT "$SET/images -o a/out --report a/page "
+                           "& }; second=$!; until [ -e waiting ]; do sleep 0.01; done; mkdir -p a/out a/page && exec "
+                           "4<a/out && flock -n 4 && touch go && { wait $second; status=$?; ls -d a/out a/page || exit "
+                           "1; exit $status; }",
+                           sample_model());
+    expect_refused("a/out: another run writes there now", code, output);
+}
+
 SETUP_ONCE(sample_setup, NULL)

@@ -323,6 +323,40 @@ TEST(files_are_bands_of_one)
     raster_close(&raster);
 }
 
+static uint64_t stamp_of(const char *path, const struct clv_image_limits *limits, bool is_strict)
+{
+    struct raster raster;
+    uint64_t hash = 1;
+    must(raster_open_windows(&raster, path, limits, err));
+    must(raster_stamp(&hash, &raster, is_strict, err));
+    raster_close(&raster);
+    return hash;
+}
+
+TEST(a_raster_is_known_by_all_its_files_and_the_page)
+{
+    const struct clv_image_limits limits = {.band_files = "red.tif,nir.tif"};
+    char first[200], second[200];
+    snprintf(first, sizeof first, "%s", here("s_red.tif"));
+    snprintf(second, sizeof second, "%s", here("s_nir.tif"));
+    write_kind(first, &kinds[0]);
+    write_kind(second, &kinds[11]);
+    uint64_t before = stamp_of(first, &limits, true), alone = stamp_of(first, NULL, true);
+    ck_assert(before != alone && before == stamp_of(first, &limits, true));
+    free(expect_success("touch -d 2001-01-01 %s", second));
+    uint64_t after = stamp_of(first, &limits, false);
+    ck_assert(stamp_of(first, &limits, true) != before && stamp_of(first, NULL, true) == alone);
+    free(expect_success("cp -p %s copy && mv copy %s", second, second)); /* of the same time and size */
+    ck_assert(stamp_of(first, &limits, false) == after);
+    ck_assert(stamp_of(formatted("%s#1", first), NULL, true) == alone);
+    struct raster raster;
+    uint64_t hash = 0;
+    must(raster_open_windows(&raster, first, &limits, err));
+    free(expect_success("rm %s", second));
+    must_fail(CLV_ERR_NO_INPUT, "s_nir.tif: cannot examine", raster_stamp(&hash, &raster, false, err));
+    raster_close(&raster);
+}
+
 /* What is learned of two bands is that of a straightforward computation. */
 TEST(floats_of_bytes_look_like_bytes)
 {

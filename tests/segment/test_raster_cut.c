@@ -247,8 +247,8 @@ TEST(what_was_interrupted_goes_on_unless_it_is_damaged_or_of_another_run)
     struct raster_cut_options options = {
         .path = path, .model = &model, .tiles = tiles, .n_threads = 1, .key = 7, .progress = &progress};
     uint8_t *whole = labels_of_whole(&model, path, CLV_REFINE_NONE);
-    static const int32_t expected[] = {4, 3, 0};
-    for (int k = 0; k < 3; k++) {
+    static const int32_t expected[] = {4, 3, 0, 0};
+    for (int k = 0; k < 4; k++) {
         stop = 0;
         options.progress = &progress;
         options.resumes = false;
@@ -258,6 +258,9 @@ TEST(what_was_interrupted_goes_on_unless_it_is_damaged_or_of_another_run)
         raster_cut_close(&cut, true);
         if (k == 1)
             free(expect_success("truncate -s -9 %s", tiles));
+        if (k == 3) /* the same bytes, written again */
+            free(expect_success("cp %s %s.copy && touch -r %s %s.copy && mv %s.copy %s", path, path, path, path, path,
+                                path));
         options.progress = NULL;
         options.resumes = true;
         options.key = k == 2 ? 8 : 7;
@@ -267,6 +270,29 @@ TEST(what_was_interrupted_goes_on_unless_it_is_damaged_or_of_another_run)
         free(labels);
     }
     free(whole);
+    clv_model_release(&model);
+}
+
+TEST(a_raster_that_changes_while_it_is_segmented_is_refused)
+{
+    struct clv_model model;
+    struct raster_cut cut;
+    char path[200], tiles[200];
+    snprintf(path, sizeof path, "%s/changing.tif", folder);
+    snprintf(tiles, sizeof tiles, "%s/tiles", folder);
+    free(expect_success("cp %s/tiled.tif %s", folder, path));
+    must(clv_model_read(&model, formatted("%s/m1", folder), err));
+    const struct raster_cut_options options = {.path = path, .model = &model, .tiles = tiles, .n_threads = 1};
+    must(raster_cut_open(&cut, &options, err));
+    must(raster_cut_read(&cut, err));
+    must(raster_cut_check_files(&cut, err));
+    free(expect_success("chmod 600 %s", path));
+    must(raster_cut_check_files(&cut, err)); /* its bytes are the same */
+    free(expect_success("touch -d 2001-01-01 %s", path));
+    must_fail(CLV_ERR_DATA, "has changed while it was segmented", raster_cut_check_files(&cut, err));
+    free(expect_success("rm %s", path));
+    must_fail(CLV_ERR_NO_INPUT, "cannot examine", raster_cut_check_files(&cut, err));
+    raster_cut_close(&cut, false);
     clv_model_release(&model);
 }
 

@@ -245,6 +245,12 @@ struct output_locks {
 enum clv_status output_locks_folder(struct output_locks *self, const char *folder, const struct shard *shard,
                                     struct clv_error *err) CLV_CHECK;
 
+/* Makes a folder where it is missing, with its parents, and takes it likewise. *n_made is how many folders this call
+ * made, as folder_make counts; 0 where the folder is refused, so that whoever is refused removes nothing. A folder
+ * that its last user removed meanwhile is made again. */
+enum clv_status output_locks_make_folder(struct output_locks *self, int *n_made, const char *folder,
+                                         const struct shard *shard, struct clv_error *err) CLV_CHECK;
+
 /* The same for a file that is to be replaced: by a hidden file next to it. */
 enum clv_status output_locks_file(struct output_locks *self, const char *path, struct clv_error *err) CLV_CHECK;
 

@@ -230,7 +230,7 @@ void console_clear(void)
 
 static void format_duration(char *text, size_t size, double seconds)
 {
-    long s = seconds < 359999 ? (long)(seconds + 0.5) : 359999;
+    long s = int32_within(seconds + 0.5, 0, 359999);
     if (s >= 3600)
         snprintf(text, size, "%ld h %02ld min", s / 3600, s / 60 % 60);
     else if (s >= 60)

@@ -308,20 +308,61 @@ static enum clv_status take_file(struct output_locks *self, char *file, const ch
     return refused ? refuse(err, path, shard) : CLV_OK;
 }
 
-enum clv_status output_locks_folder(struct output_locks *self, const char *folder, const struct shard *shard,
-                                    struct clv_error *err)
+/* Whether a path leads to what is open; where that is unknown it counts as there. */
+static bool is_there(const char *path, int fd)
+{
+    struct stat opened, there;
+    if (fstat(fd, &opened) != 0)
+        return true;
+    return stat(path, &there) == 0 && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino;
+}
+
+/* *is_gone: the folder is not there, or another one is in its place by now. */
+static enum clv_status take_folder(struct output_locks *self, bool *is_gone, const char *folder,
+                                   const struct shard *shard, struct clv_error *err)
 {
     bool is_whole = !shard || !shard->count;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *is_gone = fd < 0 && errno == ENOENT;
     if (fd < 0)
         return CLV_OK;
     if (!hold(self, fd, NULL)) {
         close(fd);
         return CLV_OK;
     }
-    if (!lock(fd, NULL, is_whole ? LOCK_EX : LOCK_SH) && errno == EAGAIN)
+    if (!lock(fd, NULL, is_whole ? LOCK_EX : LOCK_SH) && errno == EAGAIN) {
+        close(self->taken[--self->n].fd);
         return refuse(err, folder, NULL);
+    }
+    *is_gone = !is_there(folder, fd);
+    if (*is_gone) {
+        close(self->taken[--self->n].fd);
+        return CLV_OK;
+    }
     return is_whole ? CLV_OK : take_file(self, path_join(folder, ".cleave-shards.lock"), folder, shard, err);
+}
+
+enum clv_status output_locks_folder(struct output_locks *self, const char *folder, const struct shard *shard,
+                                    struct clv_error *err)
+{
+    bool ignored;
+    return take_folder(self, &ignored, folder, shard, err);
+}
+
+enum clv_status output_locks_make_folder(struct output_locks *self, int *n_made, const char *folder,
+                                         const struct shard *shard, struct clv_error *err)
+{
+    int n = 0, n_new = 0;
+    bool is_gone = true;
+    *n_made = 0;
+    for (int attempt = 0; attempt < ATTEMPTS && is_gone; attempt++) {
+        MUST(folder_make(&n_new, folder, err));
+        n = n_new > n ? n_new : n;
+        MUST(take_folder(self, &is_gone, folder, shard, err));
+    }
+    FAIL_IF(is_gone, CLV_ERR_CREATE, "%s: cannot create folder: others remove it again and again", folder);
+    *n_made = n;
+    return CLV_OK;
 }
 
 enum clv_status output_locks_file(struct output_locks *self, const char *path, struct clv_error *err)

@@ -44,15 +44,15 @@ static enum clv_status lay_one(struct clv_image_boxes *laid, const struct clv_bo
 
 /* The place's map from coordinates to pixels. */
 static enum clv_status find_pixels(double pixel_of[6], const struct raster_place *place,
-                                   const struct clv_image_boxes *layer, const char *image, struct clv_error *err)
+                                   const struct clv_image_boxes *layer, struct clv_error *err)
 {
     static const double as_it_is[6] = {1, 0, 0, 0, 1, 0};
     bool ignored;
     int epsg = raster_place_epsg(&ignored, place), other = layer->n_boxes ? layer->boxes[0].outline->epsg : 0;
     if (epsg && other && epsg != other)
         return fail(err, CLV_ERR_DATA,
-                    "%s: its coordinates are EPSG:%d, those of %s are EPSG:%d; `ogr2ogr -t_srs EPSG:%d' converts them",
-                    image, epsg, layer->source, other, epsg);
+                    "its coordinates are EPSG:%d, those of %s are EPSG:%d; `ogr2ogr -t_srs EPSG:%d' converts them",
+                    epsg, layer->source, other, epsg);
     if (raster_place_inverse(pixel_of, place))
         return CLV_OK;
     memcpy(pixel_of, as_it_is, sizeof as_it_is);
@@ -87,11 +87,11 @@ enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_
     laid->n_skipped = layer->n_boxes + layer->n_skipped > 0; /* an image that none of them meets is left out */
     MUST(clv_image_read_size(&laid->width, &laid->height, image, limits, err));
     raster_find_place(&place, image);
-    enum clv_status status = find_pixels(pixel_of, &place, layer, image, err);
+    enum clv_status status = find_pixels(pixel_of, &place, layer, err);
     laid->boxes = array_alloc(layer->n_boxes, sizeof *laid->boxes);
     TRY_IF(!laid->boxes, fail_memory(err));
     for (size_t i = 0; i < layer->n_boxes && status == CLV_OK; i++)
         status = lay_one(laid, &layer->boxes[i], pixel_of, err);
     raster_place_release(&place);
-    return status;
+    return status == CLV_ERR_DATA ? fail_within(err, status, image) : status;
 }

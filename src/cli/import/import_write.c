@@ -83,7 +83,7 @@ static size_t hash_folders(struct key *keys, const struct import_set *self)
 static enum clv_status assign(struct import_set *self, size_t *parent, struct clv_error *err)
 {
     size_t n = self->n, n_groups = 0, n_test = 0;
-    size_t wanted = (size_t)((1 - self->options->train_share) * (double)n + 0.5);
+    size_t wanted = size_of_number((1 - self->options->train_share) * (double)n + 0.5);
     int32_t *order = array_alloc(n, sizeof *order);
     size_t *firsts = array_alloc(n, sizeof *firsts), *sizes = array_zalloc(n, sizeof *sizes);
     enum clv_status status = order && firsts && sizes ? CLV_OK : fail_memory(err);

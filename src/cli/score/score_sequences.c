@@ -72,7 +72,8 @@ static enum clv_status count_changes(size_t changed[2], size_t *moved, const str
         off[1] += back[2 * i + 1];
         if (off[0] * off[0] + off[1] * off[1] > RETURNS * RETURNS)
             continue;
-        size_t from = (size_t)(y + 0.5F) * (size_t)width + (size_t)(x + 0.5F);
+        size_t from = (size_t)int32_within((double)(y + 0.5F), 0, height - 1) * (size_t)width +
+                      (size_t)int32_within((double)(x + 0.5F), 0, width - 1);
         ++*moved;
         for (int k = 0; k < 2; k++)
             changed[k] += now->labels[k][i] != before->labels[k][from];

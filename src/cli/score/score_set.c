@@ -172,7 +172,8 @@ static enum clv_status score_superpixels(struct clv_image_score *score, struct c
         for (int32_t label = 0; label < n_labels; label++)
             known += counts[label];
         if (known > 0)
-            confusion_add_weighted(confusion, majority(counts, n_labels), predicted[i], is_patch ? 1 : (uint64_t)known);
+            confusion_add_weighted(confusion, majority(counts, n_labels), predicted[i],
+                                   is_patch ? 1 : size_of_number(known));
     }
     *score = clv_confusion_score(confusion);
 done:

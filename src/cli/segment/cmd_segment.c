@@ -358,8 +358,10 @@ static void find_tiled(struct input_list *inputs, const struct clv_image_limits 
 {
     for (size_t i = 0; i < inputs->n; i++) {
         const char *image = inputs->items[i].image;
-        inputs->items[i].is_tiled = image && (strstr(image, ".tif") || strstr(image, ".npy") || limits->band_files) &&
-                                    raster_cut_is_needed(image, limits);
+        inputs->items[i].is_tiled =
+            image &&
+            (strstr(image, ".tif") || strstr(image, ".npy") || limits->band_files || raster_gdal_knows(image)) &&
+            raster_cut_is_needed(image, limits);
     }
 }
 
@@ -419,7 +421,7 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     if (status == CLV_OK)
         cut_to_shard(&work, &inputs);
     status = team_agree(status, err); /* nobody writes before all have looked */
-    TRY_IF(is_leader, segment_make_folders(self, &inputs, &sequence, err));
+    TRY_IF(is_leader, segment_make_folders(self, &outputs, &inputs, &sequence, err));
     TRY_IF(is_leader && model.labels.from_file, names_file_labels(self, &model.labels, err));
     status = team_agree(status, err);
     work.dataset = dataset;

@@ -44,7 +44,7 @@ static enum clv_status find_values(int32_t *value, struct marginals_summary *sum
                             run->options->seed, (uint32_t)run->options->n_draws, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
-        value[i] = (int32_t)lrint(255 * p);
+        value[i] = int32_within(rint(255 * p), 0, 255);
         found.share += weight * p;
         found.entropy += weight * probability_entropy(p);
         pixels += weight;
@@ -138,8 +138,8 @@ enum clv_status marginals_map_make(struct marginals_map *map, const struct segme
     int32_t longer = nodes->width > nodes->height ? nodes->width : nodes->height;
     double scale = options->side ? fmin((double)options->side / longer, 1) : 1;
     OWNED(marginals_map_release)
-    struct marginals_map result = {.width = (int32_t)fmax(lrint(scale * nodes->width), 1),
-                                   .height = (int32_t)fmax(lrint(scale * nodes->height), 1)};
+    struct marginals_map result = {.width = int32_within(rint(scale * nodes->width), 1, nodes->width),
+                                   .height = int32_within(rint(scale * nodes->height), 1, nodes->height)};
     size_t n = (size_t)result.width * (size_t)result.height;
     OWNED_ARRAY double *values = array_alloc(n_nodes, n_labels * sizeof *values);
     OWNED_ARRAY double *scratch = array_alloc(n, 2 * sizeof *scratch);
@@ -158,7 +158,7 @@ enum clv_status marginals_map_make(struct marginals_map *map, const struct segme
         for (size_t p = 0; p < n && options->margins; p++)
             result.margins[y * n + p] = (float)scratch[p];
         for (size_t p = 0; p < n && !options->margins; p++)
-            result.values[y * n + p] = (uint16_t)lrint(LARGEST_VALUE * scratch[p]);
+            result.values[y * n + p] = (uint16_t)int32_within(rint(LARGEST_VALUE * scratch[p]), 0, LARGEST_VALUE);
     }
     *map = TAKE(result);
     return CLV_OK;

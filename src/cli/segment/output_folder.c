@@ -2,6 +2,7 @@
  * run. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,81 +86,202 @@ static enum clv_status put_given(struct text *note, const struct sequence *seque
     return CLV_OK;
 }
 
+/* What boxes or masks that results are made from have in them. */
+static enum clv_status add_content(uint64_t *hash, const char *path, struct clv_error *err)
+{
+    char digest[DIGEST_SIZE];
+    OWNED_ARRAY char *file = path_file(path);
+    NEED(file);
+    MUST(digest_file(digest, file, err));
+    *hash = hash_bytes(*hash, digest, strlen(digest));
+    return CLV_OK;
+}
+
+/* Boxes are a file, all files of a folder, or four numbers. */
+static enum clv_status put_boxes(struct text *line, const char *boxes, struct clv_error *err)
+{
+    OWNED(path_list_release) struct path_list files = {0};
+    uint64_t hash = hash_bytes(HASH_START, "", 0);
+    enum path_kind kind;
+    MUST(path_look(&kind, boxes, err));
+    if (kind == PATH_FOLDER)
+        MUST(folder_walk(&files, boxes, err));
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *path = path_join(boxes, files.paths[i]);
+        NEED(path);
+        MUST(add_content(&hash, path, err));
+    }
+    if (kind == PATH_FILE)
+        MUST(add_content(&hash, boxes, err));
+    else if (kind == PATH_ABSENT)
+        hash = hash_bytes(hash, boxes, strlen(boxes));
+    text_printf(line, " boxes=%016" PRIx64, hash);
+    return CLV_OK;
+}
+
+static enum clv_status put_given_masks(struct text *line, const struct sequence *sequence, struct clv_error *err)
+{
+    uint64_t hash = HASH_START;
+    const char *last = NULL; /* a file of pages is read once */
+    for (size_t i = 0; i < sequence->set.n_items; i++) {
+        const char *mask = sequence->set.items[i].mask;
+        if (!sequence->chains.is_given[i] || !mask)
+            continue;
+        hash = hash_number(hash, i);
+        size_t length = strcspn(mask, "#");
+        if (!last || strcspn(last, "#") != length || strncmp(last, mask, length) != 0)
+            MUST(add_content(&hash, mask, err));
+        last = mask;
+    }
+    text_printf(line, " given=%016" PRIx64, hash);
+    return CLV_OK;
+}
+
+/* The note's last line: which model, boxes or given masks the results are of, and of which label, which other results
+ * must be of, too; then options that decide what is in them, where they are not the default. *n_identity is the length
+ * of the former. */
+static enum clv_status put_run(struct text *line, size_t *n_identity, const struct segment *self,
+                               const struct sequence *sequence, struct clv_error *err)
+{
+    static const struct segment usual = {.n_draws = 100};
+    const struct clv_image_limits *limits = &self->common.limits;
+    char digest[DIGEST_SIZE] = "-";
+    if (self->model_path)
+        MUST(digest_file(digest, self->model_path, err));
+    text_printf(line, "%s %s", self->marginals ? "marginals" : "segment", digest);
+    if (self->boxes)
+        MUST(put_boxes(line, self->boxes, err));
+    if (sequence->chains.is_given)
+        MUST(put_given_masks(line, sequence, err));
+    if (self->all_labels || self->label)
+        text_printf(line, " label=%s", self->all_labels ? "all" : self->label);
+    *n_identity = line->size;
+    const struct {
+        const char *name;
+        int64_t value, usual;
+    } numbers[] = {{"refine", (int64_t)self->refine, (int64_t)usual.refine},
+                   {"decode", (int64_t)self->decoding, (int64_t)usual.decoding},
+                   {"min-area", self->min_area, 0},
+                   {"masks", self->mask_form, self->marginals ? MASKS_GREY : MASKS_AUTO},
+                   {"draws", self->n_draws, usual.n_draws},
+                   {"seed", (int64_t)self->seed, 0},
+                   {"side", self->all_labels ? self->side : 0, 0}};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        if (numbers[k].value != numbers[k].usual)
+            text_printf(line, " %s=%" PRId64, numbers[k].name, numbers[k].value);
+    if (limits->grey16_low < limits->grey16_high)
+        text_printf(line, " range=%d,%d", limits->grey16_low, limits->grey16_high);
+    NEED(!line->failed);
+    return CLV_OK;
+}
+
+/* Refuses to go on with what is of another model, and says so where it is of other options: `before` is the note of
+ * those that are there. */
+static enum clv_status check_run(const struct segment *self, char *before, const struct text *line, size_t n_identity,
+                                 struct clv_error *err)
+{
+    size_t size = strlen(before);
+    while (size && before[size - 1] == '\n')
+        before[--size] = 0;
+    const char *newline = strrchr(before, '\n'), *then = newline ? newline + 1 : before;
+    bool is_same_model = strncmp(then, line->bytes, n_identity) == 0 && (!then[n_identity] || then[n_identity] == ' ');
+    FAIL_IF(!is_same_model, CLV_ERR_CREATE,
+            "%s: has results of another model than %s; --resume goes on with the same one, --overwrite replaces them",
+            self->output,
+            self->is_sequence ? "--sequence"
+            : self->boxes     ? "--boxes"
+                              : self->model_path);
+    const char *options = then + n_identity, *now = line->bytes + n_identity;
+    if (strcmp(options, now) != 0)
+        console_note("warning: %s: has results of other options (%s, now %s), which stay; --overwrite replaces them",
+                     self->output, *options ? options + 1 : "the defaults", *now ? now + 1 : "the defaults");
+    return CLV_OK;
+}
+
 /* The note says in a line where the images of an export are, then which frames were given, and in the last line what
  * the results are of. */
 static enum clv_status write_note(const struct segment *self, const struct input_list *inputs,
                                   const struct sequence *sequence, struct clv_error *err)
 {
-    char digest[DIGEST_SIZE] = "-", root[PATH_MAX] = "", *before = NULL, *path = path_join(self->output, RUN_NOTE);
-    char end[DIGEST_SIZE + 16];
-    struct text note;
-    size_t size;
-    enum clv_status status = path ? CLV_OK : fail_memory(err);
-    TRY_IF(self->model_path, digest_file(digest, self->model_path, err));
-    TRY_IF(self->export.forms, find_root(root, inputs, err));
-    snprintf(end, sizeof end, "\n%s %s\n", self->marginals ? "marginals" : "segment", digest);
+    char root[PATH_MAX] = "";
+    size_t size, n_identity = 0;
+    OWNED_ARRAY char *before = NULL;
+    OWNED_ARRAY char *path = path_join(self->output, RUN_NOTE);
+    OWNED(text_release) struct text note = {0};
+    OWNED(text_release) struct text line = {0};
+    NEED(path);
     text_init(&note, RUN_NOTE_MAX_SIZE);
+    text_init(&line, RUN_NOTE_MAX_SIZE);
+    if (self->export.forms)
+        MUST(find_root(root, inputs, err));
+    MUST(put_run(&line, &n_identity, self, sequence, err));
     text_put(&note, root);
-    TRY(put_given(&note, sequence, err));
-    text_put(&note, end);
-    TRY_IF(note.failed, fail_memory(err));
-    TRY_IF(self->existing == EXISTING_RESUME && path_exists(path),
-           file_read(&before, &size, path, RUN_NOTE_MAX_SIZE, err));
-    TRY_IF(
-        before && !text_ends_with(before, end),
-        fail(err, CLV_ERR_CREATE,
-             "%s: has results of another model than %s; --resume goes on with the same one, --overwrite replaces them",
-             self->output,
-             self->is_sequence ? "--sequence"
-             : self->boxes     ? "--boxes"
-                               : self->model_path));
-    TRY_IF(!before || *root || sequence->chains.is_given,
-           file_write(path, note.bytes, note.size, err)); /* an earlier export's images stay known */
-    text_release(&note);
-    arrays_free(before, path);
-    return status;
+    MUST(put_given(&note, sequence, err));
+    text_printf(&note, "\n%s\n", line.bytes);
+    NEED(!note.failed);
+    if (self->existing == EXISTING_RESUME && path_exists(path))
+        MUST(file_read(&before, &size, path, RUN_NOTE_MAX_SIZE, err));
+    if (before)
+        MUST(check_run(self, before, &line, n_identity, err));
+    if (before && !*root && !sequence->chains.is_given)
+        return CLV_OK; /* an earlier export's images stay known */
+    return file_write(path, note.bytes, note.size, err);
 }
 
-enum clv_status segment_make_folders(struct segment *self, const struct input_list *inputs,
+enum clv_status segment_make_folders(struct segment *self, struct output_list *outputs, const struct input_list *inputs,
                                      const struct sequence *sequence, struct clv_error *err)
 {
-    self->makes_report = self->report && !path_exists(self->report);
-    enum clv_status status = self->report ? folder_create(self->report, err) : CLV_OK;
+    struct output_locks *locks = &self->common.outputs.locks;
+    int n_made = 0; /* of a folder that the file's mask shares with others */
+    if (self->report)
+        MUST(output_locks_make_folder(locks, &self->n_report_made, self->report, NULL, err));
     if (segment_is_piped(self))
-        return status == CLV_OK ? segment_lock(self, err) : status;
-    for (char *folder = string_copy(self->output), *above; folder; folder = above) {
-        above = path_exists(folder) ? NULL : path_folder(folder);
-        self->n_made += above != NULL;
-        array_free(folder);
+        return CLV_OK;
+    if (self->file) {
+        MUST(folder_make(&n_made, self->output, err));
+        MUST(output_locks_file(locks, self->file, err));
+        self->n_made = n_made;
+        return segment_check_existing(outputs, self, err);
     }
-    TRY(folder_create(self->output, err));
-    TRY(segment_lock(self, err));
-    TRY_IF(!self->file, write_note(self, inputs, sequence, err));
-    return status;
+    int n_before = locks->n;
+    MUST(output_locks_make_folder(locks, &self->n_made, self->output, &self->shard, err));
+    if (locks->n > n_before && !self->n_made) /* another run made it, and may have written since outputs were planned */
+        MUST(segment_check_existing(outputs, self, err));
+    return write_note(self, inputs, sequence, err);
 }
 
-static void remove_empty(const struct segment *self)
+/* The folder and those above it that were made, unless there is something in them. */
+static void remove_folders(const char *path, int n_made)
 {
-    struct path_list files = {0};
-    struct clv_error ignored;
-    char *note = path_join(self->output, RUN_NOTE), *folder = string_copy(self->output);
-    if (note && folder_walk(&files, self->output, &ignored) == CLV_OK && !files.n)
-        unlink(note);
-    for (int k = 0; k < self->n_made && folder && rmdir(folder) == 0; k++) { /* which fails if there is something */
+    char *folder = n_made ? string_copy(path) : NULL;
+    for (int k = 0; k < n_made && folder && rmdir(folder) == 0; k++) { /* which fails if there is something */
         char *above = path_folder(folder);
         array_free(folder);
         folder = above;
     }
+    array_free(folder);
+}
+
+/* Without results the note has nothing to tell. */
+static void remove_note(const struct segment *self)
+{
+    struct path_list files = {0};
+    struct clv_error ignored;
+    char *note = path_join(self->output, RUN_NOTE);
+    if (note && folder_walk(&files, self->output, &ignored) == CLV_OK && !files.n)
+        unlink(note);
     path_list_release(&files);
-    arrays_free(note, folder);
+    array_free(note);
 }
 
 void segment_remove_empty(struct segment *self)
 {
-    if (self->n_made && !self->shard.count)
-        remove_empty(self);
-    if (self->makes_report)
-        rmdir(self->report);
+    if (self->n_made && !self->shard.count) {
+        if (!self->file)
+            remove_note(self);
+        remove_folders(self->output, self->n_made);
+    }
+    remove_folders(self->report, self->n_report_made);
     array_free(self->parent);
     self->parent = NULL;
 }

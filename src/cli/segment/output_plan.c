@@ -67,6 +67,7 @@ static enum clv_status make_paths(struct output_list *list, const struct input_l
     for (size_t i = 0; i < inputs->n; i++) {
         struct output *output = &list->items[i];
         const char *name = inputs->items[i].output;
+        output->is_tiled = inputs->items[i].is_tiled;
         if (!ending)
             mask_place.ending = inputs->items[i].is_tiled || has_place(inputs->items[i].image) ? ".tif" : ".png";
         output->mask = strcmp(folder, "-") == 0 ? string_copy("-")
@@ -289,13 +290,30 @@ static enum clv_status check_pages(const char *path, size_t n, struct clv_error 
                                path, n_pages, n_pages == 1 ? "" : "s", n);
 }
 
-static enum clv_status check_existing(struct output_list *list, enum existing existing, struct clv_error *err)
+/* Tiles of a run that was interrupted lie next to the mask that they were to become. */
+static enum clv_status check_tiles(bool *there, const char *mask, enum existing existing, struct clv_error *err)
 {
+    OWNED_ARRAY char *tiles = raster_work_tiles(mask);
+    NEED(tiles);
+    MUST(check_there(there, tiles, err));
+    FAIL_IF(*there && existing == EXISTING_REFUSE, CLV_ERR_CREATE,
+            "%s: has tiles of a run that did not end; --resume goes on from them, --overwrite starts again", tiles);
+    return CLV_OK;
+}
+
+enum clv_status segment_check_existing(struct output_list *list, const struct segment *self, struct clv_error *err)
+{
+    enum existing existing = self->existing;
     bool may_replace = existing != EXISTING_REFUSE;
     enum clv_status status = CLV_OK;
+    list->n_finished = 0;
     for (size_t i = 0; i < list->n && status == CLV_OK; i++) {
         struct output *output = &list->items[i];
-        bool there = existing == EXISTING_RESUME && !output->problem;
+        bool there = existing == EXISTING_RESUME && !output->problem, has_tiles = false;
+        output->has_mask = false;
+        if (output->is_tiled && !output->problem)
+            MUST(check_tiles(&has_tiles, output->mask, existing, err));
+        there &= !has_tiles;
         for (int k = -1; k < N_OUTPUTS && !output->problem && status == CLV_OK; k++) {
             const char *path = k < 0 ? output->mask : output->beside[k];
             if (path)
@@ -338,7 +356,7 @@ static enum clv_status output_plan(struct output_list *list, struct segment *sel
     TRY(add_outputs(&self->common.outputs, &planned, err));
     TRY(spare_inputs(&self->common.outputs, inputs, err));
     TRY_IF(self->is_stack && self->existing == EXISTING_RESUME, check_pages(self->file, planned.n, err));
-    TRY(check_existing(&planned, self->existing, err));
+    TRY(segment_check_existing(&planned, self, err));
     DELIVER(list, planned, output_list_release(&planned));
     return status;
 }

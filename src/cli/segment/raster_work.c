@@ -1,6 +1,5 @@
 /* An image that is larger than memory may hold, from file to mask. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/base.h"
 #include "base/digest.h"
@@ -31,17 +30,30 @@ static enum clv_status check_outputs(const struct segment *self, const struct wo
     return CLV_OK;
 }
 
-/* Another model, another image: another key. */
-static enum clv_status find_key(uint64_t *key, const struct job *job, const char *image, struct clv_error *err)
+char *raster_work_tiles(const char *mask)
 {
+    size_t length = strlen(mask) + sizeof ".tiles";
+    char *tiles = array_alloc(length, 1);
+    if (tiles)
+        snprintf(tiles, length, "%s.tiles", mask);
+    return tiles;
+}
+
+/* Another model, other options that decide what is in tiles or follows from them: another key. */
+static enum clv_status find_key(uint64_t *key, const struct job *job, struct clv_error *err)
+{
+    const struct segment *options = job->run->options;
+    const struct clv_image_limits *limits = &options->common.limits;
+    const char *files = limits->band_files ? limits->band_files : "";
     char digest[DIGEST_SIZE] = "";
-    struct stat file = {0};
-    MUST(digest_file(digest, job->run->options->model_path, err));
-    (void)stat(image, &file);
+    MUST(digest_file(digest, options->model_path, err));
     *key = hash_bytes(HASH_START, digest, strlen(digest));
-    *key = hash_bytes(*key, clv_version(), strlen(clv_version()));
-    *key = hash_number(hash_number(*key, (uint64_t)file.st_size), (uint64_t)file.st_mtim.tv_sec);
-    *key = hash_number(*key, (uint64_t)file.st_mtim.tv_nsec);
+    *key = hash_bytes(*key, clv_version(), strlen(clv_version()) + 1);
+    *key = hash_bytes(*key, files, strlen(files) + 1);
+    const int64_t numbers[] = {limits->grey16_low, limits->grey16_high, (int64_t)options->refine,
+                               (int64_t)options->decoding};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        *key = hash_number(*key, (uint64_t)numbers[k]);
     return CLV_OK;
 }
 
@@ -82,33 +94,49 @@ static enum clv_status write_mask(struct raster_cut *cut, const struct work *wor
     place.may_lack_data &= form != MASKS_BINARY;
     MUST(raster_writer_open(&writer, work->output->mask, &mask, &place, err));
     enum clv_status status = write_rows(&writer, cut, form == MASKS_BINARY, err);
+    TRY(raster_cut_check_files(cut, err));
     if (status == CLV_OK)
         return raster_writer_commit(&writer, err);
     raster_writer_abort(&writer);
     return status;
 }
 
+/* Models that were learned for another rule (of more than two labels, say) decide tiles by the one that a cut follows,
+ * unless --decode asks for theirs, which is refused. */
+static void decide_by_map(struct clv_model *model, const struct segment *options, const char *image)
+{
+    enum clv_decoding_rule rule = model->decoding.rule;
+    bool is_cut = rule == CLV_DECODE_ORACLE || rule == CLV_DECODE_MAP || model->shape.pairwise == CLV_PAIRWISE_NONE;
+    if (is_cut || options->decoding != DECODING_OWN)
+        return;
+    model->decoding.rule = CLV_DECODE_MAP;
+    console_note("%s: tiles are decided by the best labelling (--decode map); the model's own rule (--decode %s) needs "
+                 "the whole image, which --max-pixels allows",
+                 image, rule == CLV_DECODE_MARGINALS ? "marginals" : "marginal-map");
+}
+
 enum clv_status raster_work(struct work *work, const struct job *job, struct clv_oracle *oracle, struct clv_error *err)
 {
     const struct segment_run *run = job->run;
     struct raster_cut cut;
+    struct clv_model model = *run->model; /* a view */
     struct raster_cut_options options = {.path = work->input->image,
                                          .limits = &run->options->common.limits,
-                                         .model = run->model,
+                                         .model = &model,
                                          .resumes = run->options->existing == EXISTING_RESUME,
                                          .n_threads = job->n_threads,
                                          .refine = (enum clv_refine_choice)run->options->refine,
                                          .progress = run->progress};
-    size_t length = strlen(work->output->mask) + sizeof ".tiles";
-    char *tiles = array_alloc(length, 1);
+    struct output_locks locks = {.n = 0};
+    char *tiles = raster_work_tiles(work->output->mask);
     enum clv_status status = tiles ? check_outputs(run->options, work, err) : fail_memory(err);
-    TRY(find_key(&options.key, job, options.path, err));
+    if (status == CLV_OK)
+        decide_by_map(&model, run->options, work->input->image);
+    TRY(find_key(&options.key, job, err));
     TRY(outputs_make_folder(work->output->mask, err));
-    if (status == CLV_OK) {
-        snprintf(tiles, length, "%s.tiles", work->output->mask);
-        options.tiles = tiles;
-        status = raster_cut_open(&cut, &options, err);
-    }
+    TRY(output_locks_file(&locks, tiles, err)); /* a run into this folder, and one of this file alone, may meet here */
+    options.tiles = tiles;
+    TRY(raster_cut_open(&cut, &options, err));
     if (status == CLV_OK) {
         status = raster_cut_read(&cut, err);
         if (run->progress)
@@ -117,6 +145,7 @@ enum clv_status raster_work(struct work *work, const struct job *job, struct clv
         TRY(write_mask(&cut, work, job, err));
         raster_cut_close(&cut, status != CLV_OK && status != CLV_ERR_DATA && status != CLV_ERR_USAGE);
     }
+    output_locks_release(&locks);
     array_free(tiles);
     return status;
 }

@@ -43,7 +43,7 @@ struct output_place {
 
 struct output {
     char *mask, *beside[N_OUTPUTS]; /* paths; NULL where none is wanted */
-    bool finished;
+    bool finished, is_tiled;
     bool has_mask; /* that an earlier run finished, or somebody has changed since, and stays: the others are missing */
     char *problem; /* why there can be no output: it fails, the rest goes on; NULL: there is none */
 };
@@ -76,8 +76,8 @@ struct segment {
     const char *file;  /* the mask of the one image, which -o names; NULL: -o is a folder */
     bool is_stack;     /* the file has a page for each image of a sequence */
     char *parent;      /* of that file, which `output` is then */
-    bool makes_report; /* its folder was not there */
-    int n_made;        /* how many folders were made for the outputs, one in another */
+    int n_made;        /* how many folders this run made for the outputs, one in another */
+    int n_report_made; /* and for the report */
     const char *boxes; /* box to cut, without a model; NULL: with one */
     bool is_sequence;  /* given masks are carried on, without a model */
     const char *given; /* splits whose masks are given; NULL: all */
@@ -149,10 +149,15 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
 
 /* Makes the folders, takes those that were not there, and leaves a hidden note of what they are of (RUN_NOTE), and of
  * the sequence's given frames: with --resume CLV_ERR_CREATE if one is there that has the digest of another model. */
-enum clv_status segment_make_folders(struct segment *self, const struct input_list *inputs,
+enum clv_status segment_make_folders(struct segment *self, struct output_list *outputs, const struct input_list *inputs,
                                      const struct sequence *sequence, struct clv_error *err) CLV_CHECK;
 
-/* At the end: removes folders that were made and are empty, and releases what was made of the struct. */
+/* Whether outputs are there that may not be replaced, nor finished by --resume (CLV_ERR_CREATE); which are finished. */
+enum clv_status segment_check_existing(struct output_list *list, const struct segment *self,
+                                       struct clv_error *err) CLV_CHECK;
+
+/* At the end, while the run still holds its locks: removes folders that it made and that are empty, and releases what
+ * was made of the struct. */
 void segment_remove_empty(struct segment *self);
 
 /* The whole run. */
@@ -321,6 +326,9 @@ void work_release(struct work *work);
  * while it lasts. CLV_ERR_USAGE for outputs that are made of whole images, and of raster_cut_open. */
 enum clv_status raster_work(struct work *work, const struct job *job, struct clv_oracle *oracle,
                             struct clv_error *err) CLV_CHECK;
+
+/* The path of that file next to a mask, new; NULL: out of memory. */
+char *raster_work_tiles(const char *mask);
 
 /* Up to the written outputs of input `index`; `number` counts this process's inputs. memory_gate_leave(&job->gate,
  * work->bytes) and work_release follow. */

@@ -103,12 +103,15 @@ static enum clv_status add_mask(struct cvat *cvat, const struct xml_place *place
     if (!runs || !get_numbers(sides, names, 4, attributes))
         return skip(cvat, place, "a mask without its runs or its place", err);
     for (int i = 0; i < 4; i++)
-        if (!(sides[i] >= -1e6 && sides[i] <= 1e6 && sides[i] == (double)(int32_t)sides[i]))
+        if (!(sides[i] >= -1e6 && sides[i] <= 1e6 && number_is_int32(sides[i])))
             return skip(cvat, place, "a mask whose place is out of range", err);
     struct clv_outline *outline = outline_new();
     MUST_IF(!outline, fail_memory(err));
     outline->order = RLE_BY_ROWS;
-    outline->frame = (struct rle_frame){(int32_t)sides[0], (int32_t)sides[1], (int32_t)sides[2], (int32_t)sides[3]};
+    int32_t whole[4];
+    for (int i = 0; i < 4; i++)
+        whole[i] = int32_within(sides[i], INT32_MIN, INT32_MAX);
+    outline->frame = (struct rle_frame){whole[0], whole[1], whole[2], whole[3]};
     struct clv_error why = {0};
     enum clv_status status = rle_parse_numbers(&outline->counts, &outline->n_counts, runs, &why);
     if (status == CLV_OK)

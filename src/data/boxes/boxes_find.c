@@ -257,8 +257,8 @@ static void cover(int32_t *first, int32_t *end, double start, double size, int32
         from = fmin(fmax(floor(start + 0.5 * size), 0), limit - 1);
         to = from + 1;
     }
-    *first = (int32_t)from;
-    *end = (int32_t)to;
+    *first = int32_within(from, 0, limit);
+    *end = int32_within(to, 0, limit);
 }
 
 struct clv_pixel_box clv_box_pixels(const struct clv_box *box, int32_t width, int32_t height)

@@ -81,6 +81,8 @@ enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, c
     }
     if (builder->boxes.form != CLV_BOXES_TSV)
         array_free(bytes);
+    if (status == CLV_ERR_DATA && err && strncmp(err->message, source, strlen(source)) != 0)
+        fail_within(err, status, source); /* what shapes.h refuses knows no file */
     TRY_IF(builder->has_form && builder->boxes.form != before,
            fail(err, CLV_ERR_DATA, "%s: of another form than the files before it", source));
     builder->has_form = true;

@@ -43,10 +43,10 @@ static enum clv_status take_size(int32_t *size, const struct xml_place *place, c
 {
     double value;
     enum clv_status status = take_number(&value, place, name, text, err);
-    if (status == CLV_OK && !(value >= 0 && value <= INT32_MAX && value == (double)(int32_t)value))
+    if (status == CLV_OK && !(value >= 0 && value <= INT32_MAX && number_is_int32(value)))
         return fail(err, CLV_ERR_DATA, "%s: %s is %g, which is no size of an image", place->source, name, value);
     if (status == CLV_OK)
-        *size = (int32_t)value;
+        *size = int32_within(value, 0, INT32_MAX);
     return status;
 }
 

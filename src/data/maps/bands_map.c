@@ -25,7 +25,7 @@ static int32_t bands_map_channels(int32_t n_bands)
 static struct image_part map_size(int32_t width, int32_t height, const struct clv_bands *bands)
 {
     double values = (double)width * height * bands_map_channels(bands->n_bands);
-    int32_t by = values > MOST_VALUES ? (int32_t)ceil(sqrt(values / MOST_VALUES)) : 1;
+    int32_t by = values > MOST_VALUES ? int32_within(ceil(sqrt(values / MOST_VALUES)), 1, INT32_MAX / 2) : 1;
     bool is_fixed = bands->scale > 0;
     int32_t map_width = is_fixed ? scaled_size(width, bands->scale) : (width + by - 1) / by;
     int32_t map_height = is_fixed ? scaled_size(height, bands->scale) : (height + by - 1) / by;

@@ -11,7 +11,7 @@ static double integral(const double *upto, const double *line, int32_t n, double
         return at * line[0];
     if (at >= n)
         return upto[n] + (at - n) * line[n - 1];
-    int32_t k = (int32_t)at;
+    int32_t k = int32_within(at, 0, n - 1);
     return upto[k] + (at - k) * line[k];
 }
 

@@ -17,7 +17,7 @@ static struct map_between *lie_between(int32_t size, int32_t map_size)
     for (int32_t k = 0; between && k < size; k++) {
         double at = (k + 0.5) * map_size / size - 0.5;
         at = fmin(fmax(at, 0), map_size - 1);
-        int32_t low = (int32_t)at;
+        int32_t low = int32_within(at, 0, map_size - 1);
         between[k] = (struct map_between){low, low + 1 < map_size ? low + 1 : low, (float)(at - low)};
     }
     return between;

@@ -22,6 +22,9 @@ void outline_free(struct clv_outline *outline)
 enum clv_status outline_add_point(struct clv_outline *outline, double x, double y, struct clv_error *err)
 {
     FAIL_IF(outline->n_points >= MAX_POINTS, CLV_ERR_DATA, "an outline of more than %zu points", MAX_POINTS);
+    FAIL_IF(!(fabs(x) <= OUTLINE_FARTHEST && fabs(y) <= OUTLINE_FARTHEST), CLV_ERR_DATA,
+            "an outline has a point at %g, %g; coordinates are from -%g to %g", x, y, OUTLINE_FARTHEST,
+            OUTLINE_FARTHEST);
     MUST_IF(array_reserve((void **)&outline->points, &outline->points_capacity, outline->n_points + 1,
                           sizeof *outline->points),
             fail_memory(err));

@@ -7,6 +7,8 @@
 
 #include "base/base.h"
 
+#define FARTHEST 1e300 /* so that differences of coordinates are finite */
+
 struct edge {
     const double *upper, *lower; /* its ends, so that it crosses the same columns in whichever direction it runs */
     int32_t first_row, end_row;  /* rows of pixels whose centres it crosses */
@@ -15,8 +17,7 @@ struct edge {
 /* The first row whose centre is not above y, between 0 and `height`. */
 static int32_t row_from(double y, int32_t height)
 {
-    double row = ceil(y - 0.5);
-    return row < 0 ? 0 : row > height ? height : (int32_t)row;
+    return int32_within(ceil(y - 0.5), 0, height);
 }
 
 /* false: it crosses no row. */
@@ -95,8 +96,8 @@ enum clv_status polygon_fill(const struct canvas *canvas, const double (*points)
 {
     int32_t width = canvas->width, height = canvas->height;
     for (size_t i = 0; n_rings && i < ring_ends[n_rings - 1]; i++)
-        if (!isfinite(points[i][0]) || !isfinite(points[i][1]))
-            return fail(err, CLV_ERR_DATA, "point %zu of a polygon is not finite", i + 1);
+        if (!(fabs(points[i][0]) <= FARTHEST && fabs(points[i][1]) <= FARTHEST))
+            return fail(err, CLV_ERR_DATA, "point %zu of a polygon is not finite, or too far away", i + 1);
     size_t n = (size_t)height;
     struct crossings self = {.start = array_zalloc(n + 1, sizeof *self.start), .n = array_zalloc(n, sizeof *self.n)};
     enum clv_status status = self.start && self.n ? CLV_OK : fail_memory(err);

@@ -133,7 +133,11 @@ struct clv_outline {
 void outline_free(struct clv_outline *outline);
 struct clv_outline *outline_new(void); /* NULL: out of memory */
 
-/* A point of the polygon in work, and the polygon's end. */
+/* No image, and no coordinate system on Earth, reaches so far. */
+#define OUTLINE_FARTHEST 1e10
+
+/* Adds a point to the polygon in work; ends that polygon. CLV_ERR_DATA: a coordinate that is not finite or farther than
+ * OUTLINE_FARTHEST, or too many points or polygons. */
 enum clv_status outline_add_point(struct clv_outline *outline, double x, double y, struct clv_error *err) CLV_CHECK;
 enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_error *err) CLV_CHECK;
 
@@ -156,7 +160,7 @@ enum clv_status outline_fill(const struct canvas *canvas, const struct clv_outli
 #define POLYGON_MAX_CROSSINGS ((size_t)1 << 24) /* of edges and rows of pixels, for one polygon */
 
 /* Fills inside of points[ring_ends[n_rings - 1]]; ring k ends before point ring_ends[k] and is closed of itself. Points
- * may be outside. CLV_ERR_DATA: coordinates that are not finite, or more crossings than allowed. O(crossings
+ * may be outside. CLV_ERR_DATA: coordinates that are not within +-1e300, or more crossings than allowed. O(crossings
  * log(crossings of a row) + pixels inside). */
 enum clv_status polygon_fill(const struct canvas *canvas, const double (*points)[2], const size_t *ring_ends,
                              size_t n_rings, struct clv_error *err) CLV_CHECK;

@@ -9,8 +9,9 @@ enum clv_status working_image(struct clv_image *working, const struct clv_image 
 {
     double n_pixels = (double)image->width * image->height;
     double scale = n_pixels > max_pixels ? sqrt(max_pixels / n_pixels) : 1;
-    int32_t width = (int32_t)(image->width * scale), height = (int32_t)(image->height * scale);
-    return clv_image_resize(working, image, width < 1 ? 1 : width, height < 1 ? 1 : height, err);
+    int32_t width = int32_within(image->width * scale, 1, image->width);
+    int32_t height = int32_within(image->height * scale, 1, image->height);
+    return clv_image_resize(working, image, width, height, err);
 }
 
 enum clv_status working_image_of(struct clv_image *working, const struct clv_image *image,
@@ -31,7 +32,7 @@ double working_count(const struct clv_recipe *recipe, double n)
 int32_t working_superpixels(const struct clv_recipe *recipe, double n)
 {
     double wanted = recipe->scale > 0 ? n / recipe->region_area + 0.5 : recipe->slic.n_superpixels;
-    return (int32_t)fmax(1, wanted);
+    return int32_within(wanted, 1, INT32_MAX);
 }
 
 double working_unit(const struct clv_recipe *recipe, int32_t width, int32_t height)

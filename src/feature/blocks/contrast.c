@@ -255,7 +255,7 @@ void contrast_fill(float *row, const float *measures, int32_t n_measures)
 {
     for (int32_t k = 0; k < n_measures; k++) {
         float at = measures[k] * (BINS - 1);
-        int low = (int)at < BINS - 2 ? (int)at : BINS - 2;
+        int low = int32_within((double)at, 0, BINS - 2);
         row[k * BINS + low] = MEASURE_WEIGHT * ((float)(low + 1) - at);
         row[k * BINS + low + 1] = MEASURE_WEIGHT * (at - (float)low);
     }

@@ -131,7 +131,7 @@ int32_t maps_size(const struct clv_recipe *recipe)
 static void fill_bins(float *bins, float value, float weight)
 {
     float at = (value + MAP_CLIP) / (2 * MAP_CLIP) * (BINS - 1);
-    int low = (int)at < BINS - 2 ? (int)at : BINS - 2;
+    int low = int32_within((double)at, 0, BINS - 2);
     bins[low] = weight * ((float)(low + 1) - at);
     bins[low + 1] = weight * (at - (float)low);
 }

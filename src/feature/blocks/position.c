@@ -17,8 +17,8 @@ static void soft_bin(int *low, int *high, float *weight, float coordinate)
     float at = coordinate * GRID - 0.5f;
     float lower = floorf(at);
     *weight = at - lower;
-    *low = lower < 0 ? 0 : (int)lower;
-    *high = lower + 1 > GRID - 1 ? GRID - 1 : (int)lower + 1;
+    *low = int32_within((double)lower, 0, GRID - 1);
+    *high = int32_within((double)lower + 1, 0, GRID - 1);
 }
 
 void position_fill(float *row, const struct scene *scene, int32_t region)

@@ -33,7 +33,7 @@ enum clv_status zones_init(struct zones *zones, const struct scene *scene, struc
         zones_release(zones);
         return fail_memory(err);
     }
-    int32_t depth = (int32_t)ceil(STRIP * sqrt((double)n));
+    int32_t depth = int32_within(ceil(STRIP * sqrt((double)n)), 0, INT32_MAX);
     for (int32_t y = 0; y < h; y++)
         for (int32_t x = 0; x < w; x++) {
             size_t i = (size_t)y * (size_t)w + (size_t)x;

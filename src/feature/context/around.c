@@ -37,12 +37,12 @@ static struct axis axis_of(const float *place, int32_t n_nodes, int which)
         high = x > high ? x : high;
     }
     double cells = fmin(floor((high - low) / CELL) + 1, MAX_SIDE);
-    return (struct axis){low, fmax((high - low) / cells, CELL), (int32_t)cells};
+    return (struct axis){low, fmax((high - low) / cells, CELL), int32_within(cells, 1, MAX_SIDE)};
 }
 
 static int32_t cell_of(const struct axis *axis, double x)
 {
-    return (int32_t)fmin((x - axis->low) / axis->side, axis->n - 1);
+    return int32_within((x - axis->low) / axis->side, 0, axis->n - 1);
 }
 
 enum clv_status around_init(struct around *self, const float *value, int32_t n_channels, const float *place,

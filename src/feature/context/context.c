@@ -184,7 +184,7 @@ static void put_bins(float *bins, double p)
     p = fmin(fmax(p, 1e-4), 1 - 1e-4);
     float value = (float)fmin(fmax(portable_log(p / (1 - p)), -CLIP), CLIP);
     float at = (value + (float)CLIP) / (2 * (float)CLIP) * (BINS - 1);
-    int low = (int)at < BINS - 2 ? (int)at : BINS - 2;
+    int low = int32_within((double)at, 0, BINS - 2);
     bins[low] = (float)(low + 1) - at;
     bins[low + 1] = at - (float)low;
 }
@@ -196,7 +196,7 @@ static void put_frame(float *frame, const struct making *self, size_t node)
     for (int axis = 0; axis < 2; axis++) {
         double at = ((double)self->problem->place[2 * node + (size_t)axis] - self->centre[axis]) / self->spread[axis];
         double u = (fmin(fmax(at / FRAME_SPREADS, -1), 1) + 1) / 2 * (FRAME - 1);
-        low[axis] = u < FRAME - 2 ? (int)u : FRAME - 2;
+        low[axis] = int32_within(u, 0, FRAME - 2);
         share[axis] = (float)(u - low[axis]);
     }
     float *cell = frame + low[1] * FRAME + low[0];

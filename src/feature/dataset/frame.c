@@ -15,7 +15,7 @@ static int32_t soft_bin(float *weight, double coordinate)
 {
     double at = coordinate * (GRID - 1), low = fmin(floor(at), GRID - 2);
     *weight = (float)(at - low);
-    return (int32_t)low;
+    return int32_within(low, 0, GRID - 2);
 }
 
 /* Where the pixels of a row are in their boxes, each [width]. */
@@ -38,8 +38,8 @@ static void locate_row(struct row_places *places, const struct item_boxes *boxes
         double t = (y - box->first_y) / (box->end_y - box->first_y);
         if (fabs(t - 0.5) > 0.5)
             continue;
-        int32_t end = (int32_t)fmin(box->end_x / pixel + 2, width);
-        for (int32_t x = (int32_t)fmax(box->first_x / pixel - 2, 0); x < end; x++) {
+        int32_t end = int32_within(box->end_x / pixel + 2, 0, width);
+        for (int32_t x = int32_within(box->first_x / pixel - 2, 0, width); x < end; x++) {
             double s = ((x + 0.5) * example->width / width - box->first_x) / (box->end_x - box->first_x);
             double distance = fmax(fabs(s - 0.5), fabs(t - 0.5));
             if (distance <= 0.5 && distance < places->distance[x]) {

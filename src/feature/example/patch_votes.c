@@ -13,7 +13,7 @@ static struct patches_between *patches_around(int32_t side, int32_t working, int
     double first_centre = 0.5 * (size_px < working ? size_px : working);
     for (int32_t k = 0; around && k < side; k++) {
         double at = ((k + 0.5) * working / side - first_centre) / step_px, lower = floor(at);
-        int32_t low = lower < 0 ? 0 : lower > n - 1 ? n - 1 : (int32_t)lower;
+        int32_t low = int32_within(lower, 0, n - 1);
         int32_t high = lower < 0 ? 0 : low + 1 > n - 1 ? n - 1 : low + 1;
         around[k] = (struct patches_between){low, high, (float)(at - lower)};
     }

@@ -100,9 +100,10 @@ static enum clv_status find_motion(struct slice *slice, const struct slice *befo
         of[1] += (double)flow[2 * i + 1];
         of[2]++;
     }
+    const int32_t sides[2] = {map->width, map->height};
     for (int32_t r = 0; r < map->n && status == CLV_OK; r++)
         for (int k = 0; k < 2; k++)
-            motion[r][k] = (int32_t)floor(sum[3 * r + k] / sum[3 * r + 2] + 0.5);
+            motion[r][k] = int32_within(floor(sum[3 * r + k] / sum[3 * r + 2] + 0.5), -sides[k], sides[k]);
     DELIVER(&slice->motion, motion, array_free(motion));
     arrays_free(flow, sum);
     return status;

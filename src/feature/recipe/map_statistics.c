@@ -68,8 +68,8 @@ static enum clv_status look_at(struct look *self, size_t index, const struct map
         if (status != CLV_OK)
             break;
         if (self->from->side_px > 0) {
-            int32_t side = (int32_t)(self->from->side_px * (float)ready.width / (float)image_width + 0.5F);
-            self->step[index] += mean_step(values, &ready, side > 1 ? side : 1);
+            float side = self->from->side_px * (float)ready.width / (float)image_width + 0.5F;
+            self->step[index] += mean_step(values, &ready, int32_within((double)side, 1, INT32_MAX));
         }
         mean[c] = (float)map_channel_mean(values, ready.n);
         double difference = direction ? find_difference(values, &ready, mask) : 0;

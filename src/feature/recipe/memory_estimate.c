@@ -160,6 +160,6 @@ enum clv_status memory_choose_threads(int *chosen, const struct clv_set *set, co
     }
     if (most > had)
         return refuse(largest, most, had, err);
-    *chosen = most * n_threads > had ? (int)(had / most) : n_threads;
+    *chosen = most * n_threads > had ? int32_within(had / most, 0, n_threads) : n_threads;
     return CLV_OK;
 }

@@ -21,7 +21,7 @@ struct samples {
 static enum clv_status add_samples(struct samples *self, struct raster *raster, size_t wanted, struct clv_error *err)
 {
     size_t width = (size_t)raster->width, height = (size_t)raster->height, n_bands = (size_t)raster->n_bands;
-    size_t down = (size_t)ceil(sqrt((double)width * (double)height / (double)wanted));
+    size_t down = size_of_number(ceil(sqrt((double)width * (double)height / (double)wanted)));
     down = down < height ? down : height;
     size_t n_rows = (height + down - 1) / down, across = (width * n_rows + wanted - 1) / wanted,
            end = self->n + 2 * wanted;
@@ -222,7 +222,7 @@ void bands_colours(uint8_t *pixels, const float *values, size_t n, const struct 
             double sum = (double)bands->offset[c];
             for (int32_t b = 0; b < bands->n_bands; b++)
                 sum += (double)bands->weight[c][b] * known[b];
-            pixels[c] = (uint8_t)(fmin(fmax(sum, 0), 255) + 0.5);
+            pixels[c] = (uint8_t)int32_within(sum + 0.5, 0, 255);
         }
     }
 }

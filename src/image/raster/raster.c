@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/digest.h"
 #include "image/image.h"
 
 static void close_part(struct raster_part *part)
@@ -78,7 +79,8 @@ static enum clv_status open_part(struct raster_part *part, struct raster *own, b
     if (status != CLV_OK)
         return status;
     bool is_tiff = image_format(&format, part->map.bytes, part->map.size) == FORMAT_TIFF;
-    const struct image_bytes from = {part->map.bytes, part->map.size, names_page ? page : 1, limits};
+    part->page = names_page ? page : 1;
+    const struct image_bytes from = {part->map.bytes, part->map.size, part->page, limits};
     if (is_tiff)
         status = raster_tiff_open(&part->tiff, own, &from, err);
     else if (npy_recognised(part->map.bytes, part->map.size))
@@ -175,6 +177,17 @@ enum clv_status raster_open_windows(struct raster *self, const char *path, const
                                     struct clv_error *err)
 {
     return open_all(self, true, path, limits, err);
+}
+
+enum clv_status raster_stamp(uint64_t *hash, const struct raster *self, bool is_strict, struct clv_error *err)
+{
+    for (size_t k = 0; k < self->n_parts; k++) {
+        const struct raster_part *part = &self->parts[k];
+        *hash = hash_number(*hash, part->page);
+        MUST(part->gdal ? raster_gdal_stamp(hash, part->gdal, part->map.path, is_strict, err)
+                        : stamp_file(hash, part->map.path, is_strict, err));
+    }
+    return CLV_OK;
 }
 
 void raster_forget(const struct raster *self)

@@ -96,6 +96,7 @@ struct raster_part {
     struct number_array array; /* of a .npy file; bytes NULL: none */
     struct clv_image image;    /* decoded; pixels NULL: not that */
     int32_t n_bands;
+    uint32_t page; /* of the file, from 1 */
 };
 
 struct raster {
@@ -121,6 +122,12 @@ enum clv_status raster_open(struct raster *self, const char *path, const struct 
 enum clv_status raster_open_windows(struct raster *self, const char *path, const struct clv_image_limits *limits,
                                     struct clv_error *err) CLV_CHECK;
 void raster_close(struct raster *self);
+
+/* Adds to *hash what tells the raster's files from others of their names (stamp_file): of all files that it is made of,
+ * further bands and the sources of a VRT included, and which page. CLV_ERR_NO_INPUT names a file that cannot be
+ * examined. O(files). */
+enum clv_status raster_stamp(uint64_t *hash, const struct raster *self, bool is_strict,
+                             struct clv_error *err) CLV_CHECK;
 
 /* Gives back what of the files is in memory. */
 void raster_forget(const struct raster *self);
@@ -221,6 +228,9 @@ bool raster_gdal_knows(const char *path);
 enum clv_status raster_gdal_open(struct raster_gdal **gdal, struct raster *raster, const char *path,
                                  const struct clv_image_limits *limits, struct clv_error *err) CLV_CHECK;
 void raster_gdal_close(struct raster_gdal *self);
+/* raster_stamp of the files that GDAL says the dataset is made of, `path` among them. */
+enum clv_status raster_gdal_stamp(uint64_t *hash, const struct raster_gdal *self, const char *path, bool is_strict,
+                                  struct clv_error *err) CLV_CHECK;
 enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal *self, const struct image_part *window,
                                  struct clv_error *err) CLV_CHECK;
 

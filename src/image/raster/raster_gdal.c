@@ -5,6 +5,7 @@
 #if WITH_GDAL
 #include <cpl_conv.h>
 #include <cpl_error.h>
+#include <cpl_string.h>
 #include <cpl_vsi.h>
 #include <gdal.h>
 #include <math.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "image/image.h"
 
 struct raster_gdal {
@@ -200,11 +202,64 @@ enum clv_status raster_gdal_read(float *values, size_t step, struct raster_gdal 
     return status;
 }
 
+#define MAX_DEPTH 16 /* of VRTs of VRTs */
+
+/* A file of GDAL's own file systems (/vsizip/ ..) has no inode. */
+static enum clv_status stamp_one(uint64_t *hash, const char *path, bool is_strict, struct clv_error *err)
+{
+    VSIStatBufL info;
+    if (strncmp(path, "/vsi", 4) != 0)
+        return stamp_file(hash, path, is_strict, err);
+    FAIL_IF(VSIStatL(path, &info), CLV_ERR_NO_INPUT, "%s: cannot examine", path);
+    *hash = hash_bytes(*hash, path, strlen(path) + 1);
+    *hash = hash_number(hash_number(*hash, (uint64_t)info.st_size), (uint64_t)info.st_mtime);
+    return CLV_OK;
+}
+
+/* A VRT lists its sources, but not what sources that are VRTs are made of. */
+static enum clv_status stamp_dataset(uint64_t *hash, GDALDatasetH dataset, const char *path, bool is_strict, int depth,
+                                     struct clv_error *err)
+{
+    enum clv_status status = CLV_OK;
+    char **files = GDALGetFileList(dataset);
+    bool is_listed = false;
+    for (char **file = files; file && *file && status == CLV_OK; file++) {
+        bool is_own = strcmp(*file, path) == 0;
+        is_listed |= is_own;
+        status = stamp_one(hash, *file, is_strict, err);
+        GDALDatasetH source = status == CLV_OK && !is_own && depth < MAX_DEPTH && text_ends_with(*file, ".vrt")
+                                  ? GDALOpenEx(*file, GDAL_OF_RASTER | GDAL_OF_READONLY, NULL, NULL, NULL)
+                                  : NULL;
+        if (source) {
+            status = stamp_dataset(hash, source, *file, is_strict, depth + 1, err);
+            GDALClose(source);
+        }
+    }
+    CSLDestroy(files);
+    return status == CLV_OK && !is_listed ? stamp_one(hash, path, is_strict, err) : status;
+}
+
+enum clv_status raster_gdal_stamp(uint64_t *hash, const struct raster_gdal *self, const char *path, bool is_strict,
+                                  struct clv_error *err)
+{
+    begin();
+    enum clv_status status = stamp_dataset(hash, self->dataset, path, is_strict, 0, err);
+    CPLPopErrorHandler();
+    return status;
+}
+
 #else
 
 bool raster_has_gdal(void)
 {
     return false;
+}
+
+enum clv_status raster_gdal_stamp(uint64_t *hash, const struct raster_gdal *self, const char *path, bool is_strict,
+                                  struct clv_error *err)
+{
+    (void)hash, (void)self, (void)path, (void)is_strict;
+    return fail(err, CLV_ERR_DATA, "this cleave was built without GDAL (WITH_GDAL=0)");
 }
 
 bool raster_gdal_knows(const char *path)

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/team.h"
 #include "data/data.h"
+#include "data/tensor_digest.h"
 
 #define MAX_PAIRS (4 + CLV_MAX_PARAMETERS + CLV_MAX_FACTS)
 
@@ -116,8 +117,8 @@ enum clv_status checkpoint_write(struct checkpoints *self, const struct clv_tens
         return CLV_OK;
     }
     enum clv_status status = facts_open(&facts, self, err);
-    TRY(clv_tensors_write(self->training->checkpoints->path, state, n, (const char *const(*)[2])facts.pairs, facts.n,
-                          err));
+    TRY(tensors_write_digested(self->training->checkpoints->path, state, n, (const char *const(*)[2])facts.pairs,
+                               facts.n, err));
     text_release(&facts.text);
     self->written_s = seconds_now();
     return status;
@@ -156,6 +157,9 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
         return status;
     status = facts_open(&facts, self, err);
     TRY(clv_tensors_open(state, wanted->path, err));
+    TRY_IF(!clv_tensors_metadata(*state, TENSOR_DIGEST),
+           fail(err, CLV_ERR_DATA, "%s: not a checkpoint that this program reads (no digest)", wanted->path));
+    TRY(tensors_check_digest(*state, NULL, wanted->path, err));
     TRY(compare(&is_of_others, self, &facts, *state, err));
     if (status || is_of_others) {
         clv_tensors_close(*state);

@@ -201,3 +201,17 @@ TEST(exported_polygons_come_back_as_they_were)
     }
     clv_set_release(&set);
 }
+
+/* Their pixels are 1e-300 wide, so that the layer's coordinates are 1e308 pixels apart. */
+TEST(a_layer_beyond_what_numbers_hold_is_refused_by_image)
+{
+    uint8_t pixels[WIDTH * HEIGHT] = {1};
+    double scale[] = {2e-300, 1, 0}, tie_points[6] = {0};
+    struct raster_place place = {.scale = scale, .n_scale = 3, .tie_points = tie_points, .n_tie_points = 6};
+    run_here("mkdir photos");
+    must(raster_write_labels(here("photos/a.tif"), &(struct label_image){WIDTH, HEIGHT, pixels, NULL, 0}, &place, err));
+    write_layer(here("layer.geojson"),
+                LAYER("", FEATURE("\"class\":1", "Polygon", "[[[-3e8,-1],[3e8,-5],[3e8,-2],[-3e8,-4],[-3e8,-1]]]")));
+    expect_error(65, "photos/a.tif: an outline has a point at",
+                 "cleave import geojson layer.geojson --images photos --property class -o set");
+}

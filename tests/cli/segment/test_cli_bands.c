@@ -154,6 +154,52 @@ TEST(objects_are_measured_in_the_values_of_the_file)
     free(table);
 }
 
+/* Tiles of a run that did not end are there: they are another run's, or what --resume goes on from. */
+TEST(tiles_of_an_unfinished_run_are_neither_lost_nor_mixed)
+{
+    make_set(here("set"));
+    run_here("cleave train set -o m.cleave --scale 1 --seed 1 --words 4 --codebook-samples 200 --sift-bins 4 && mkdir "
+             "big && cp set/images/5.tif big && cleave segment -q -m m.cleave big -o whole --max-pixels 999");
+    const char *segment = "cleave segment -m m.cleave big -o out --max-pixels 999";
+    run_here("mkdir out && printf 'cleave tiles of some other run' > out/5.tif.tiles");
+    expect_error(73, "out/5.tif.tiles: has tiles of a run that did not end; --resume goes on from them", "%s", segment);
+    run_here("test -e out/5.tif.tiles");
+    expect_output("all are made again", "%s --resume && cmp out/5.tif whole/5.tif && ! test -e out/5.tif.tiles",
+                  segment);
+    run_here("touch out/5.tif.tiles && %s --overwrite && cmp out/5.tif whole/5.tif && ! test -e out/5.tif.tiles",
+             segment);
+    run_here("cp whole/5.tif out && touch out/5.tif.tiles && %s --resume && ! test -e out/5.tif.tiles", segment);
+    run_here("mkdir one && touch one/5.tif.tiles");
+    expect_error(73, "one/5.tif.tiles: has tiles", "cleave segment -m m.cleave big -o one/5.tif --max-pixels 999");
+}
+
+/* What tools/qgis trains: three kinds of ground, Potts couplings. Such models decide by marginals of their own. */
+TEST(tiles_of_many_labels_are_decided_by_the_best_labelling)
+{
+    enum { SIDE = 72 };
+    static uint8_t values[SIDE * SIDE], mask[SIDE * SIDE];
+    static const uint8_t palette[3][3] = {{0}, {255}, {0, 255}};
+    static const char names[] = "value\tname\n0\tsea\n1\tsand\n2\twood\n";
+    run_here("mkdir -p set/images set/masks");
+    spill(here("set/labels.tsv"), names, sizeof names - 1);
+    for (int i = 0; i < 3; i++) {
+        for (int p = 0; p < SIDE * SIDE; p++) {
+            mask[p] = (uint8_t)((p % SIDE / 18 + 2 * (p / SIDE / 18) + i) % 3);
+            values[p] = (uint8_t)(80 * mask[p] + (7 * (p % SIDE) + 13 * (p / SIDE)) % 40);
+        }
+        must(raster_write_labels(here("set/images/%d.tif", i), &(struct label_image){SIDE, SIDE, values, NULL, 0}, NULL,
+                                 err));
+        must(clv_png_write_labels(here("set/masks/%d.png", i), SIDE, SIDE, mask, palette, 3, err));
+    }
+    run_here("cleave train -q set -o m.cleave --learner mssvm --pairwise potts --passes 5 --scale 1 --seed 1 --words 4 "
+             "--codebook-samples 200 --sift-bins 4");
+    expect_output("set/images/0.tif: tiles are decided by the best labelling (--decode map)",
+                  "cleave segment -m m.cleave set/images/0.tif -o tiles.tif --max-pixels 999");
+    run_here("cleave segment -q -m m.cleave set/images/0.tif -o whole.tif --decode map && cmp tiles.tif whole.tif");
+    expect_error(64, "the model is not decoded by its best labelling",
+                 "cleave segment -m m.cleave set/images/0.tif -o no.tif --max-pixels 999 --decode marginals");
+}
+
 /* A hole in all bands is void and no object, and GDAL is told so; one in a single band is filled in. By tiles alike. */
 TEST(pixels_without_data_have_no_label)
 {

@@ -235,7 +235,8 @@ static void expect_no_controls(char *output)
 
 TEST(names_are_shown_and_never_obeyed)
 {
-    char *output = expect_success("sed 's/background/\\\\\\\\u001b[0m/' $MODEL > m.cleave && cleave inspect m.cleave");
+    char *output = expect_success("sed -E 's/background/\\\\\\\\u001b[0m/; s/\"digest\":\"fnv1a:[0-9a-f]{16}\",/ "
+                                  "                                 /' $MODEL > m.cleave && cleave inspect m.cleave");
     ck_assert_ptr_nonnull(strstr(output, "0 \\x1b[0m"));
     expect_no_controls(output);
     output = expect_success(

@@ -208,3 +208,14 @@ TEST(yolo_corners_and_coco_segmentations_are_bounded)
     ck_assert(strstr(boxes.first_skipped, "annotation 4: runs do not sum"));
     clv_boxes_release(&boxes);
 }
+
+TEST(coordinates_beyond_any_image_are_refused_by_file)
+{
+    bad("a.json",
+        "{\"version\":\"5\",\"imagePath\":\"a.png\",\"shapes\":[{\"label\":\"x\",\"shape_type\":\"polygon\","
+        "\"points\":[[-1.3e308,5],[1.3e308,6],[1,9]]}]}",
+        "a.json: an outline has a point at -1.3e+308, 5");
+    bad("a.xml",
+        "<annotations><image name=\"a.png\"><polygon label=\"x\" points=\"1,2;3,1e11;4,5\"/></image></annotations>",
+        "a.xml: an outline has a point at 3, 1e+11");
+}

@@ -70,10 +70,13 @@ TEST(hostile_polygons_are_refused)
     static const size_t three[] = {3};
     double endless[][2] = {{0, 0}, {1, INFINITY}, {2, 0}};
     double far_away[][2] = {{-1e300, -1e300}, {1e300, 1e300}, {-1e300, 1e300}};
+    double too_far[][2] = {{-1.3e308, 2}, {1.3e308, 1}, {1.3e308, 4}}; /* whose differences are infinite */
     uint8_t mask[36] = {0};
     must_fail(CLV_ERR_DATA, "not finite",
               polygon_fill(&(struct canvas){mask, 6, 6, 1}, (const double(*)[2])endless, three, 1, err));
     must(polygon_fill(&(struct canvas){mask, 6, 6, 1}, (const double(*)[2])far_away, three, 1, err));
+    must_fail(CLV_ERR_DATA, "too far away",
+              polygon_fill(&(struct canvas){mask, 6, 6, 1}, (const double(*)[2])too_far, three, 1, err));
     size_t n = 1 << 18;
     double(*zigzag)[2] = malloc(n * sizeof *zigzag);
     uint8_t *high = calloc(1, 1000);
@@ -85,6 +88,18 @@ TEST(hostile_polygons_are_refused)
               polygon_fill(&(struct canvas){high, 1, 1000, 1}, (const double(*)[2])zigzag, &n, 1, err));
     free(zigzag);
     free(high);
+}
+
+TEST(outlines_have_no_points_that_cannot_be_computed_with)
+{
+    static const double odd[][2] = {{NAN, 1}, {1, INFINITY}, {-2e10, 0}, {0, 1.3e308}};
+    struct clv_outline *outline = outline_new();
+    for (size_t k = 0; k < sizeof odd / sizeof *odd; k++)
+        must_fail(CLV_ERR_DATA, "coordinates are from -1e+10 to 1e+10",
+                  outline_add_point(outline, odd[k][0], odd[k][1], err));
+    ck_assert_uint_eq(outline->n_points, 0);
+    must(outline_add_point(outline, -1e10, 1e10, err));
+    outline_free(outline);
 }
 
 TEST(runs_go_by_columns_in_coco_and_by_rows_in_cvat)

@@ -323,3 +323,18 @@ def test_what_was_meant_is_suggested(pairs):
         cleave.train(pairs, superpixel=300)
     with pytest.raises(cleave.UsageError, match="did you mean lambda"):
         cleave.train(pairs, lamda=1)
+
+
+def test_a_path_with_a_zero_byte_is_refused_and_nothing_is_written(model, tmp_path):
+    (tmp_path / "precious").write_text("kept")
+    for path in (f"{tmp_path}/precious\0.cleave", f"{tmp_path}/precious\0.cleave".encode()):
+        with pytest.raises(cleave.UsageError, match="zero byte"):
+            model.save(path)
+    assert (tmp_path / "precious").read_text() == "kept"
+    model.save(tmp_path / "m.cleave")
+    for read in (cleave.read_image, cleave.load, cleave.Model.load, cleave.train):
+        with pytest.raises(cleave.UsageError, match="zero byte"):
+            read(f"{tmp_path}/m.cleave\0x")
+    for more in ({"boxes": "boxes.tsv\0"}, {"maps": {"net": "maps\0"}}, {"maps": {"net\0": "maps"}}, {"learner": "ssvm\0"}):
+        with pytest.raises(cleave.UsageError, match="zero byte"):
+            cleave.train(tmp_path, **more)

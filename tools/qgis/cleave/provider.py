@@ -5,6 +5,8 @@ import re
 import signal
 import subprocess
 import tempfile
+import threading
+import time
 
 from qgis.core import (
     QgsCoordinateTransform,
@@ -25,8 +27,19 @@ from qgis.core import (
 )
 
 
+def interrupt(process, feedback):
+    """Waits until the command ends or the run is cancelled; then one SIGINT ends it at the next safe point: a second one would end it
+    at once, with files half written."""
+    while process.poll() is None:
+        if feedback.isCanceled():
+            process.send_signal(signal.SIGINT)
+            return
+        time.sleep(0.2)
+
+
 def cleave(feedback, *arguments):
-    """Runs the command; what it says goes to the log, "tiles 3/64" moves the bar, cancelling interrupts it."""
+    """Runs the command; what it says goes to the log, "cleave: tiles 3/64" moves the bar, cancelling interrupts it. False: it was
+    cancelled."""
     command = [os.environ.get("CLEAVE", "cleave"), *map(str, arguments)]
     feedback.pushCommandInfo(" ".join(command))
     environment = {**os.environ, "CLEAVE_HEARTBEAT": "1"}
@@ -35,17 +48,32 @@ def cleave(feedback, *arguments):
     except OSError as error:
         raise QgsProcessingException(f"{command[0]}: {error.strerror}; install cleave, or name the command in CLEAVE") from error
     last = ""
+    watcher = threading.Thread(target=interrupt, args=(process, feedback), daemon=True)
+    watcher.start()
     with process:
         for line in process.stdout:
             last = line.rstrip()
             feedback.pushConsoleInfo(last)
-            done = re.search(r"(\d+)/(\d+)", last)
+            done = re.match(r"cleave: [a-z ]+ (\d+)/(\d+)", last)
             if done and int(done[2]):
                 feedback.setProgress(100 * int(done[1]) / int(done[2]))
-            if feedback.isCanceled():
-                process.send_signal(signal.SIGINT)
-    if process.returncode and not feedback.isCanceled():
+    watcher.join()
+    if feedback.isCanceled():
+        return False
+    if process.returncode:
         raise QgsProcessingException(last or f"{command[0]} ends with status {process.returncode}")
+    return True
+
+
+def with_ending(path, ending):
+    """The command writes a file, and no folder, where the name ends so."""
+    return path if path.endswith(ending) else path + ending
+
+
+def unfinished(path):
+    """A folder next to the output, in which it is made: of a run that is cancelled or fails nothing is left, and what stood at the
+    output's place stays."""
+    return tempfile.TemporaryDirectory(prefix=".cleave-", dir=os.path.dirname(os.path.abspath(path)))
 
 
 def path_of(layer):
@@ -94,7 +122,7 @@ class Train(Algorithm):
         outside = "background" if self.parameterAsBool(parameters, "REST", context) else "void"
         if not rasters or not polygons:
             raise QgsProcessingException("rasters and a layer of polygons are wanted")
-        with tempfile.TemporaryDirectory() as work:
+        with tempfile.TemporaryDirectory() as work, unfinished(model) as made:
             os.mkdir(f"{work}/images")
             for number, raster in enumerate(rasters):
                 if raster.crs() != rasters[0].crs():
@@ -108,15 +136,19 @@ class Train(Algorithm):
             written = QgsVectorFileWriter.writeAsVectorFormatV3(polygons, f"{work}/polygons.geojson", context.transformContext(), options)
             if written[0] != QgsVectorFileWriter.NoError:
                 raise QgsProcessingException(written[1])
-            cleave(feedback, "import", "geojson", f"{work}/polygons.geojson", "--images", f"{work}/images", "--property", field,
-                   "--outside", outside, "--train-share", 1, "-o", f"{work}/set")
+            if not cleave(feedback, "import", "geojson", f"{work}/polygons.geojson", "--images", f"{work}/images", "--property", field,
+                          "--outside", outside, "--train-share", 1, "-o", f"{work}/set"):
+                return {}
             with open(f"{work}/set/labels.tsv", encoding="utf-8") as table:
                 labels = [line.split("\t")[:2] for line in table if line[0].isdigit()]
             for value, label in labels:
                 feedback.pushInfo(f"{value} in the rasters of labels is {label.strip()}")
             couplings = ["--learner", "mssvm", "--pairwise", "potts"] if len(labels) > 2 else []
-            cleave(feedback, "train", f"{work}/set", "-o", model, "--overwrite", "--scale", 1, "--region-area",
-                   self.parameterAsInt(parameters, "AREA", context), "--seed", self.parameterAsInt(parameters, "SEED", context), *couplings)
+            if not cleave(feedback, "train", f"{work}/set", "-o", f"{made}/model.cleave", "--scale", 1, "--region-area",
+                          self.parameterAsInt(parameters, "AREA", context), "--seed", self.parameterAsInt(parameters, "SEED", context),
+                          *couplings):
+                return {}
+            os.replace(f"{made}/model.cleave", model)
         return {"MODEL": model}
 
 
@@ -134,11 +166,19 @@ class Segment(Algorithm):
 
     def processAlgorithm(self, parameters, context, feedback):
         raster = self.parameterAsRasterLayer(parameters, "RASTER", context)
-        labels = self.parameterAsOutputLayer(parameters, "LABELS", context)
+        named = self.parameterAsOutputLayer(parameters, "LABELS", context)
+        labels = with_ending(named, ".tif")
         if not raster:
             raise QgsProcessingException("a raster is wanted")
-        cleave(feedback, "segment", "-m", self.parameterAsFile(parameters, "MODEL", context), path_of(raster), "-o", labels,
-               "--overwrite", "--masks", "palette")
+        loaded = context.layersToLoadOnCompletion()
+        if labels != named and named in loaded:  # QGIS opens the file under the name that it has
+            loaded[labels] = loaded.pop(named)
+            context.setLayersToLoadOnCompletion(loaded)
+        with unfinished(labels) as made:
+            if not cleave(feedback, "segment", "-m", self.parameterAsFile(parameters, "MODEL", context), path_of(raster), "-o",
+                          f"{made}/labels.tif", "--masks", "palette"):
+                return {}
+            os.replace(f"{made}/labels.tif", labels)
         return {"LABELS": labels}
 
 
@@ -146,6 +186,9 @@ class Provider(QgsProcessingProvider):
     def loadAlgorithms(self):
         self.addAlgorithm(Train())
         self.addAlgorithm(Segment())
+
+    def supportedOutputRasterLayerExtensions(self):
+        return ["tif"]
 
     def id(self):
         return "cleave"

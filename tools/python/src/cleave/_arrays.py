@@ -61,8 +61,8 @@ def as_names(given: Any) -> Optional[List[str]]:
     if not 2 <= len(names) <= 255:
         raise UsageError(f"labels has {len(names)} names, 2 to 255 are needed, that of label 0 first")
     for name in names:
-        if not 0 < len(name.encode()) < 64 or set(name) & set("\t\r\n"):
-            raise UsageError(f"label name {name!r} must have 1 to 63 bytes, none of them a tab or a line break")
+        if not 0 < len(name.encode()) < 64 or set(name) & set("\0\t\r\n"):
+            raise UsageError(f"label name {name!r} must have 1 to 63 bytes, none of them a tab, a line break or a zero byte")
     return names
 
 

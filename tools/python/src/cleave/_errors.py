@@ -52,6 +52,21 @@ class InternalError(Error):
     """A bug in cleave."""
 
 
+def as_text(name: str, text: str) -> bytes:
+    """A text as the library takes it, which would end at a zero byte."""
+    if "\0" in text:
+        raise UsageError(f"{name} is {text!r}, which has a zero byte in it; leave it out")
+    return text.encode()
+
+
+def as_path(path: Path) -> bytes:
+    """The bytes of a path; every path goes to the library by this."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise UsageError(f"{path!r} is no path: it has a zero byte in it")
+    return name
+
+
 _KINDS: Dict[int, Type[BaseException]] = {
     lib.CLV_ERR_USAGE: UsageError,
     lib.CLV_ERR_DATA: DataError,

@@ -1,6 +1,5 @@
 """Models and what they say of an image."""
 
-import os
 import pathlib
 import tempfile
 import warnings
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import Labels, Range, as_array, as_bands, as_box, as_flag, as_image, as_whole, channels_first, copied, narrowed, npy_write, pointer
-from ._errors import DataError, Error, Path, UsageError, call
+from ._errors import DataError, Error, Path, UsageError, as_path, call
 from ._native import ffi, lib
 from ._objects import Objects, objects_of
 from ._pixels import VOID, Box, box_cut
@@ -41,12 +40,12 @@ class Model:
     def load(cls, path: Path) -> "Model":
         """Reads a model file. Raises InputError if it is missing, DataError if it is no model or damaged."""
         native = ffi.gc(ffi.new("struct clv_model *"), lib.clv_model_release)
-        call(lib.clv_model_read, native, os.fsencode(path), path=path)
+        call(lib.clv_model_read, native, as_path(path), path=path)
         return cls(native)
 
     def save(self, path: Path) -> None:
         """Writes the model file, which is old or new, never half. Raises OutputError."""
-        call(lib.clv_model_write, os.fsencode(path), self._native, path=path)
+        call(lib.clv_model_write, as_path(path), self._native, path=path)
 
     @overload
     def segment(self, image: npt.NDArray[Any], *, objects: Literal[True], **options: Any) -> Objects: ...
@@ -209,8 +208,8 @@ def _read_bands(model: Model, image: Any) -> Tuple[Any, Any]:
         path = pathlib.Path(folder, "image.npy")
         npy_write(path, array)
         try:
-            call(lib.clv_image_read, shown, os.fsencode(path), limits)
-            call(lib.clv_map_read, planes, os.fsencode(path), lib.CLV_MAP_LAYOUT_BANDS, limits)
+            call(lib.clv_image_read, shown, as_path(path), limits)
+            call(lib.clv_map_read, planes, as_path(path), lib.CLV_MAP_LAYOUT_BANDS, limits)
         except Error as error:
             shown_only = array.dtype == np.uint8 and array.ndim == 3 and array.shape[2] == 3 != model._native.recipe.bands.n_bands
             hint = "; cleave.read_image gives what a file looks like, the model takes its own numbers" if shown_only else ""

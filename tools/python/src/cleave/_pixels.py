@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ._arrays import (
     Labels, Range, as_array, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, narrowed,
     pointer)
-from ._errors import DataError, Path, UsageError, call
+from ._errors import DataError, Path, UsageError, as_path, call
 from ._native import ffi, lib
 from ._work import call_apart
 
@@ -28,7 +28,7 @@ def read_image(path: Path, *, range: Optional[Range] = None) -> Labels:
     low, high = as_range(range) if range is not None else (0, 0)
     limits = ffi.new("struct clv_image_limits *", {"grey16_low": low, "grey16_high": high})
     image = ffi.new("struct clv_image *")
-    call(lib.clv_image_read, image, os.fsencode(path), limits, path=path)
+    call(lib.clv_image_read, image, as_path(path), limits, path=path)
     try:
         return copied(image.pixels, "uint8_t", np.uint8, image.height, image.width, 3)
     finally:

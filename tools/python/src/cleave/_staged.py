@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import Labels, Range, as_bands, as_box, as_figures, as_image, as_values, npy_write, pointer
-from ._errors import Error, UsageError, call
+from ._errors import Error, UsageError, as_path, call
 from ._model import map_planes
 from ._native import ffi, lib
 from ._pixels import VOID
@@ -87,13 +87,13 @@ class StagedSet:
             npy_write(self.folder / f"image {place}.npy", array)
             return array.shape[1], array.shape[0]
         native, _keep = as_image(f"image {place}", image, shared=True, range=grey)
-        call(lib.clv_png_write, os.fsencode(self.folder / f"image {place}.png"), native)
+        call(lib.clv_png_write, as_path(self.folder / f"image {place}.png"), native)
         return native.width, native.height
 
     def _write_mask(self, place: int, values: Labels) -> int:
         """Returns its highest label."""
         height, width = values.shape
-        call(lib.clv_png_write_labels, os.fsencode(self.folder / f"mask {place}.png"), width, height, pointer("uint8_t", values), ffi.NULL, 0)
+        call(lib.clv_png_write_labels, as_path(self.folder / f"mask {place}.png"), width, height, pointer("uint8_t", values), ffi.NULL, 0)
         return int(values[values != VOID].max(initial=0))
 
     def _write_map(self, place: int, name: str, values: Any, channel_axis: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from ._arrays import Range, as_flag, as_image, as_names, as_number, as_range, as_values, as_whole, pointer
-from ._errors import Path, UsageError, call
+from ._errors import Path, UsageError, as_path, as_text, call
 from ._model import Model, as_maps
 from ._native import ffi, lib
 from ._pixels import VOID
@@ -157,7 +157,7 @@ def by_keyword(note: str) -> str:
 
 def _typed(name: str, value: Any) -> bytes:
     if isinstance(value, (str, bytes, os.PathLike)):
-        return os.fsencode(value)
+        return as_path(value)
     if isinstance(value, (list, tuple)):
         return b",".join(_typed(name, part) for part in value)
     if not isinstance(value, (int, float, np.number)):
@@ -188,12 +188,12 @@ def _use_set(native: Any, path: Any, maps: Mapping[str, Path], labels: Optional[
     """Files to learn from; returns what must live as long as the options."""
     if labels is not None:
         raise UsageError("labels are those of the set; labels.tsv names them")
-    keep = [ffi.new("char[]", os.fsencode(path))]
+    keep = [ffi.new("char[]", as_path(path))]
     native.data = keep[0]
     for name, folder in maps.items():
         if not isinstance(folder, (str, bytes, os.PathLike)):
             raise UsageError(f"maps: {name} is a {type(folder).__name__}; of files it is a folder")
-        keep.append(ffi.new("char[]", name.encode() + b"=" + os.fsencode(folder)))
+        keep.append(ffi.new("char[]", as_text("maps", name) + b"=" + as_path(folder)))
         call(lib.clv_option_set, native, _rows()["maps"], keep[-1])
     return keep
 
@@ -218,7 +218,7 @@ def _use_arrays(native: Any, files: Optional[StagedSet], pairs: List[Pair], labe
 
 def prepared(learner: str, threads: int, progress: Optional[Progress], options: Mapping[str, Any]) -> Tuple[Any, List[Any], Work]:
     """Options of a training by their names: a struct clv_train_options, what must live as long as that, and the work that it reports to."""
-    chosen = lib.clv_learner_find(str(learner).encode())
+    chosen = lib.clv_learner_find(as_text("learner", str(learner)))
     if chosen == ffi.NULL:
         raise UsageError(f"learner {learner!r} is none of {', '.join(learners())}")
     native = ffi.new("struct clv_train_options *")
