@@ -13,6 +13,7 @@ struct source {
     uint32_t page; /* of a TIFF, from 1 */
     enum image_format format;
     const char *format_name;
+    const char *path; /* NULL: bytes alone */
     char *owned;
     struct file_map map;
 };
@@ -42,7 +43,7 @@ static void source_of_bytes(struct source *self, const void *bytes, size_t size)
 static enum clv_status source_open(struct source *self, const char *path, size_t wanted,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct source source = {.page = 1};
+    struct source source = {.page = 1, .path = path};
     size_t length;
     bool names_page = path_page(&length, &source.page, path);
     char *file = string_copy(path);
@@ -73,11 +74,28 @@ done:
     return status;
 }
 
+/* Rasters that nothing but their names tells from other files. */
+static bool is_named_like_a_raster(const char *path)
+{
+    static const char *const extensions[] = {".jp2", ".j2k", ".vrt", ".img", ".hdf", ".h5",  ".nc",  ".grd", ".asc",
+                                             ".dem", ".bil", ".bsq", ".bip", ".hgt", ".ecw", ".sid", ".ntf", ".grib"};
+    for (size_t k = 0; k < sizeof extensions / sizeof *extensions && path; k++)
+        if (text_ends_with(path, extensions[k]))
+            return true;
+    return false;
+}
+
 static enum clv_status not_readable(const struct source *self, struct clv_error *err)
 {
     if (self->format == FORMAT_FOREIGN && !strncmp(self->format_name, "video", 5))
         return fail(err, CLV_ERR_DATA, "a %s, of which cleave reads the frames: ffmpeg -i VIDEO FOLDER/%%04d.png",
                     self->format_name);
+    if (self->format == FORMAT_GDAL || (self->format == FORMAT_UNKNOWN && is_named_like_a_raster(self->path)))
+        return fail(err, CLV_ERR_DATA,
+                    "a%s %s file, which cleave reads if it is built with GDAL (make WITH_GDAL=1); or convert it: "
+                    "gdal_translate FILE OUT.tif",
+                    self->format_name && strchr("EHN", self->format_name[0]) ? "n" : "",
+                    self->format_name ? self->format_name : "raster");
     FAIL_IF(self->format == FORMAT_FOREIGN, CLV_ERR_DATA,
             "%s %s file, which cleave does not read; convert it to PNG or JPEG",
             strchr("AO", self->format_name[0]) ? "an" : "a", self->format_name);

@@ -137,6 +137,7 @@ enum clv_status image_orient(struct clv_image *image, int orientation, struct cl
 enum image_format {
     FORMAT_UNKNOWN,
     FORMAT_FOREIGN, /* an image, in a format that is not read */
+    FORMAT_GDAL,    /* a raster, in one that builds with GDAL read */
     FORMAT_PNG,
     FORMAT_JPEG,
     FORMAT_WEBP,
@@ -153,6 +154,9 @@ enum image_format image_format(const char **name, const uint8_t *bytes, size_t s
 /* Whether the file is an image, or means to be one: by its name's extension, whatever it holds, or by its first bytes.
  * Images of foreign formats are, too: whoever has a folder of them gets a message. */
 bool path_is_image(const char *path);
+
+/* lab[3], L in 0..100, of D50, as TIFF and ICC profiles have it, to sRGB: rounded, what is outside of it clipped. */
+void lab_d50_to_rgb(uint8_t rgb[3], const double lab[3]);
 
 /* Images of whole numbers, one a pixel: the numbers of objects. */
 
@@ -213,24 +217,45 @@ struct tiff_file {
     TIFF *tiff;
     const uint8_t *bytes;
     size_t size, position;
-    char message[200]; /* libtiff's first error */
+    char message[200]; /* libtiff's first error, and the first warning of a decoder */
+    bool is_decoding;  /* warnings are those of a decoder, not of tags */
+    bool has_byte_counts;
     uint32_t width, height;
-    uint16_t bits, n_samples, photometric, orientation, format;
+    uint16_t bits, n_samples, photometric, orientation, format, compression;
+    bool is_tiled, is_planar;
+    uint32_t block_width, block_height; /* pixels of a tile, or of a strip (the last one may have fewer rows) */
 };
 
-/* A page of a file in memory, which is not copied: *self must not move until tiff_close, which ends it
- * whatever comes back. CLV_ERR_DATA, naming what: no such page, no size, sizes over the (resolved) limits. */
+/* Opens a page of a file in memory, which is not copied: *self must not move until tiff_close, which ends it whatever
+ * comes back. CLV_ERR_DATA, naming what: no such page, no size, sizes over the (resolved) limits, a strip or tile that
+ * is missing, that the file ends before, or that has too few bytes for its pixels, whatever its compression makes of
+ * them. Looks at tags alone: O(strips or tiles). */
 enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
 void tiff_close(struct tiff_file *self);
 
-/* CLV_ERR_DATA with libtiff's first words, one line whatever the file put into them. */
+/* Decodes the strip or tile with the pixel (x, y) of a plane (0 where samples stand side by side): `wanted` bytes of
+ * it. CLV_ERR_DATA if it is damaged: whatever its decoder warns of is an error. */
+enum clv_status tiff_read_block(void *block, size_t wanted, struct tiff_file *self, uint32_t x, uint32_t y,
+                                uint16_t plane, struct clv_error *err) CLV_CHECK;
+
+/* Decodes all of it to raster[height][width] as libtiff shows it, the last row first: TIFFGetR and so on, colours
+ * multiplied by alpha. CLV_ERR_DATA if it is damaged, or of a kind that libtiff does not show. */
+enum clv_status tiff_read_colours(uint32_t *raster, struct tiff_file *self, struct clv_error *err) CLV_CHECK;
+
+/* CLV_ERR_DATA with libtiff's first words, one line whatever the file put into them: a damaged file, or one of a kind
+ * that libtiff does not know. */
 enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err);
+
+/* CLV_ERR_DATA for a file that may be whole: names what its samples are, and what is read. */
+enum clv_status tiff_unsupported(const struct tiff_file *self, struct clv_error *err);
 
 /* Where the pages of a TIFF are. libtiff would walk to a page anew for each one, and remembers all on its way. */
 
 /* *offset of the directory of page `page`, from 1; of no page if that is 0. *n_pages (may be NULL) counts all.
- * Directories marked as reduced copies or as masks are no pages. A file of more than 65,535 directories is refused, and
- * so is one whose directories are outside of it. TIFF 6.0, section 2; BigTIFF. */
+ * Directories marked as reduced copies or as masks are no pages. The chain of directories ends where one points back
+ * to an earlier one, or, after the first page, outside of the file; behind a later page such a pointer is counted as
+ * one more page, which is refused when it is asked for. A file of more than 65,535 directories is refused.
+ * TIFF 6.0, section 2; BigTIFF. */
 enum clv_status tiff_find_page(uint64_t *offset, uint32_t *n_pages, const uint8_t *bytes, size_t size, uint32_t page,
                                struct clv_error *err) CLV_CHECK;
 

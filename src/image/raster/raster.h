@@ -3,9 +3,9 @@
  * images of bands.
  *
  * A raster is a TIFF or BigTIFF (strips or tiles, planar or interleaved, grey, white to black or red, green and blue
- * with further bands; 1 to 16, or 32 bits of whole numbers, 8, 16 or 32 of signed ones, 16, 32 or 64 of floating
- * point), a .npy array of [height][width] or [height][width][bands], or any image that clv_image_read knows: three
- * bands of 0..255; in builds WITH_GDAL=1 also whatever GDAL reads (raster_gdal.c). */
+ * with further bands; whole numbers of 1 to 32 or of 64 bits, signed or not, or floating-point ones of 16, 32 or 64), a
+ * .npy array of [height][width] or [height][width][bands], or any image that clv_image_read knows: three bands of
+ * 0..255; in builds WITH_GDAL=1 also whatever GDAL reads (raster_gdal.c). */
 #ifndef IMAGE_RASTER_RASTER_H
 #define IMAGE_RASTER_RASTER_H
 

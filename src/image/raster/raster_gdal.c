@@ -57,7 +57,7 @@ bool raster_gdal_knows(const char *path)
         return false;
     enum image_format format = image_format(&name, (const uint8_t *)bytes, size);
     array_free(bytes);
-    if (format != FORMAT_FOREIGN && format != FORMAT_UNKNOWN)
+    if (format != FORMAT_FOREIGN && format != FORMAT_GDAL && format != FORMAT_UNKNOWN)
         return false;
     begin();
     bool is_known = GDALIdentifyDriverEx(path, GDAL_OF_RASTER, NULL, NULL) != NULL;
