@@ -106,7 +106,7 @@ static enum clv_status decode(struct clv_image *image, const struct source *self
                               struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
-    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved};
+    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
     struct clv_image decoded = {0};
     int orientation = 1;
     enum clv_status status;
@@ -146,7 +146,7 @@ static enum clv_status size_of(int32_t *width, int32_t *height, const struct sou
                                const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
-    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved};
+    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
     struct image_head head;
     enum clv_status status;
     switch (self->format) {
@@ -187,22 +187,31 @@ enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *pa
 
 enum clv_status clv_image_count(uint32_t *n, const char *path, struct clv_error *err)
 {
-    struct source source;
+    OWNED(source_close) struct source source = {0};
+    struct stack_axes axes;
     struct clv_error ignored;
     MUST(source_open(&source, path, FORMAT_HEAD_BYTES, NULL, err));
-    uint32_t n_pages;
-    bool has_pages = source.format == FORMAT_TIFF &&
-                     tiff_find_page(NULL, &n_pages, source.bytes, source.size, 0, &ignored) == CLV_OK;
-    *n = has_pages ? n_pages : 1;
-    source_close(&source);
+    bool has_pages =
+        source.format == FORMAT_TIFF && tiff_find_axes(&axes, source.bytes, source.size, &ignored) == CLV_OK;
+    *n = has_pages ? axes.n_slices * axes.n_frames : 1;
     return CLV_OK;
+}
+
+void image_find_axes(struct stack_axes *axes, const char *path)
+{
+    OWNED(source_close) struct source source = {0};
+    struct clv_error ignored;
+    *axes = (struct stack_axes){.n_channels = 1, .n_slices = 1, .n_frames = 1, .step = {1, 1, 1}};
+    if (source_open(&source, path, FORMAT_HEAD_BYTES, NULL, &ignored) == CLV_OK && source.format == FORMAT_TIFF)
+        (void)!tiff_find_axes(axes, source.bytes, source.size, &ignored);
+    axes->planes = axes->planes_end = NULL;
 }
 
 static enum clv_status decode_indexed(struct clv_indexed_image *image, const struct source *self,
                                       const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
-    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved};
+    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
     switch (self->format) {
     case FORMAT_PNG: return png_decode_indexed(image, &from, err);
     case FORMAT_TIFF: return tiff_decode_indexed(image, &from, err);

@@ -12,7 +12,9 @@
 enum clv_status tiff_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     struct tiff_file self;
-    enum clv_status status = tiff_open(&self, from, err);
+    struct image_bytes first = *from;
+    first.channel = 1; /* of all channels that there are */
+    enum clv_status status = tiff_open(&self, &first, err);
     *head = (struct image_head){(int32_t)self.width, (int32_t)self.height, self.orientation};
     tiff_close(&self);
     return status;

@@ -55,9 +55,11 @@ static int on_warning(TIFF *tiff, void *context, const char *module, const char 
 static tmsize_t on_read(thandle_t context, void *target, tmsize_t wanted)
 {
     struct tiff_file *self = context;
-    size_t left = self->position < self->size ? self->size - self->position : 0;
+    bool is_shifted = self->position >= self->plane_offset && self->position - self->plane_offset < self->plane_bytes;
+    size_t from = self->position + (is_shifted ? self->plane_shift : 0),
+           left = from < self->size ? self->size - from : 0;
     size_t n = wanted < 0 ? 0 : (size_t)wanted < left ? (size_t)wanted : left;
-    memcpy(target, self->bytes + self->position, n);
+    memcpy(target, self->bytes + from, n);
     self->position += n;
     return (tmsize_t)n;
 }
@@ -111,7 +113,11 @@ static int on_close(thandle_t context)
 #define REDUCED_OR_MASK  5 /* bits 0 and 2 of the subfile type */
 #define TAG_WIDTH        256
 #define TAG_HEIGHT       257
+#define TAG_BITS         258
 #define TAG_COMPRESSION  259
+#define TAG_DESCRIPTION  270
+#define TAG_STRIPS       273
+#define TAG_SAMPLES      277
 #define TAG_STRIP_BYTES  279
 #define TAG_TILE_BYTES   325
 
@@ -195,53 +201,168 @@ static enum clv_status chain_add(struct chain *self, bool *closes, uint64_t at, 
     return CLV_OK;
 }
 
-/* tiff_find_page; *of_page says more of the page (zeros without one). */
-static enum clv_status find_page(struct directory *of_page, uint64_t *offset, uint32_t *n_pages,
-                                 const struct image_bytes *from, struct clv_error *err)
+/* *offset of the directory of plane `plane', from 1; of none if that is 0. *n_planes (may be NULL) counts all.
+ * *of_plane says more of the plane (zeros without one). */
+static enum clv_status find_plane(struct directory *of_plane, uint64_t *offset, uint32_t *n_planes,
+                                  const struct walk *walk, uint32_t plane, struct clv_error *err)
 {
     OWNED(chain_release) struct chain chain = {0};
-    struct walk walk = {from->bytes, from->size, from->size && from->bytes[0] == 'M', false};
     struct directory directory;
-    uint32_t page = from->page;
-    uint64_t magic, at, found = 0;
+    uint64_t at, found = 0;
     uint32_t n = 0;
-    *of_page = (struct directory){0};
-    FAIL_IF(!get(&magic, &walk, 2, 2), CLV_ERR_DATA, "corrupt TIFF: truncated file");
-    walk.is_big = magic == BIG_MAGIC;
-    FAIL_IF(!get(&at, &walk, walk.is_big ? 8 : 4, walk.is_big ? 8 : 4), CLV_ERR_DATA, "corrupt TIFF: truncated file");
-    while (at && (n_pages || !found)) {
+    *of_plane = (struct directory){0};
+    FAIL_IF(!get(&at, walk, walk->is_big ? 8 : 4, walk->is_big ? 8 : 4), CLV_ERR_DATA, "corrupt TIFF: truncated file");
+    while (at && (n_planes || !found)) {
         bool closes;
         MUST(chain_add(&chain, &closes, at, err));
         if (closes)
             break;
         FAIL_IF(chain.n > MAX_DIRECTORIES, CLV_ERR_DATA, "corrupt TIFF: more than %d directories", MAX_DIRECTORIES);
-        bool is_inside = read_directory(&directory, &walk, at);
+        bool is_inside = read_directory(&directory, walk, at);
         if (!is_inside && n == 1)
             break;
-        FAIL_IF(!is_inside && (!n || page == n + 1), CLV_ERR_DATA,
+        FAIL_IF(!is_inside && (!n || plane == n + 1), CLV_ERR_DATA,
                 "corrupt TIFF: directory %zu is outside of the file or empty", chain.n);
-        bool is_page = !is_inside || (directory.is_page && (directory.has_size || chain.n == 1));
-        n += is_page;
-        if (is_page && n == page) {
+        bool is_plane = !is_inside || (directory.is_page && (directory.has_size || chain.n == 1));
+        n += is_plane;
+        if (is_plane && n == plane) {
             found = at;
-            *of_page = directory;
+            *of_plane = directory;
         }
         at = is_inside ? directory.next : 0;
     }
     FAIL_IF(!n, CLV_ERR_DATA, "a TIFF without a full image, such as a camera's raw file");
-    FAIL_IF(page && !found, CLV_ERR_DATA, "has %u page%s, not %u", n, n == 1 ? "" : "s", page);
-    if (page)
+    FAIL_IF(plane && !found, CLV_ERR_DATA, "has %u page%s, not %u", n, n == 1 ? "" : "s", plane);
+    if (plane)
         *offset = found;
-    if (n_pages)
-        *n_pages = n;
+    if (n_planes)
+        *n_planes = n;
     return CLV_OK;
 }
 
-enum clv_status tiff_find_page(uint64_t *offset, uint32_t *n_pages, const uint8_t *bytes, size_t size, uint32_t page,
-                               struct clv_error *err)
+/* The first value of a tag; `otherwise' where the directory has none. */
+static uint64_t tag_value(const struct walk *walk, uint64_t directory, uint32_t wanted, uint64_t otherwise)
 {
-    struct directory ignored;
-    return find_page(&ignored, offset, n_pages, &(struct image_bytes){bytes, size, page, NULL}, err);
+    unsigned count_bytes = walk->is_big ? 8 : 2, entry_bytes = walk->is_big ? 20 : 12, inside = walk->is_big ? 8 : 4;
+    uint64_t n = 0, tag, type, count, value;
+    if (!get(&n, walk, directory, count_bytes))
+        return otherwise;
+    for (uint64_t i = 0; i < n && i < UINT16_MAX; i++) {
+        uint64_t entry = directory + count_bytes + i * entry_bytes, at = entry + 4 + inside;
+        if (!get(&tag, walk, entry, 2) || !get(&type, walk, entry + 2, 2) || !get(&count, walk, entry + 4, inside))
+            return otherwise;
+        if (tag != wanted || !count)
+            continue;
+        unsigned bytes = type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : type == TIFF_LONG8 ? 8 : 0;
+        if (!bytes || (count > inside / bytes && !get(&at, walk, at, inside)) || !get(&value, walk, at, bytes))
+            return otherwise;
+        return value;
+    }
+    return otherwise;
+}
+
+/* A text within the file. */
+static void find_text(struct stack_description *text, const struct walk *walk, uint64_t directory)
+{
+    unsigned count_bytes = walk->is_big ? 8 : 2, entry_bytes = walk->is_big ? 20 : 12, inside = walk->is_big ? 8 : 4;
+    uint64_t n = 0, tag, count, at;
+    *text = (struct stack_description){.n_samples = (uint32_t)tag_value(walk, directory, TAG_SAMPLES, 1)};
+    if (!get(&n, walk, directory, count_bytes))
+        return;
+    for (uint64_t i = 0; i < n && i < UINT16_MAX; i++) {
+        uint64_t entry = directory + count_bytes + i * entry_bytes;
+        if (!get(&tag, walk, entry, 2) || !get(&count, walk, entry + 4, inside))
+            return;
+        if (tag != TAG_DESCRIPTION || count <= inside || !get(&at, walk, entry + 4 + inside, inside) ||
+            at > walk->size || count > walk->size - at)
+            continue;
+        text->text = (const char *)walk->bytes + at;
+        text->length = strnlen(text->text, count);
+        return;
+    }
+}
+
+/* Planes that follow the only directory's one without directories of their own, as ImageJ writes stacks above 4 GB:
+ * how many bytes each has, 0 if there are none. A second plane has to be in the file; others that are missing fail when
+ * they are asked for. */
+static uint64_t bytes_of_planes(uint64_t *offset, const struct walk *walk, uint64_t directory, uint32_t n_planes)
+{
+    uint64_t width = tag_value(walk, directory, TAG_WIDTH, 0), height = tag_value(walk, directory, TAG_HEIGHT, 0);
+    uint64_t bits = tag_value(walk, directory, TAG_BITS, 1), samples = tag_value(walk, directory, TAG_SAMPLES, 1);
+    *offset = tag_value(walk, directory, TAG_STRIPS, 0);
+    if (n_planes < 2 || !*offset || tag_value(walk, directory, TAG_COMPRESSION, 1) != COMPRESSION_NONE ||
+        width > INT32_MAX || height > INT32_MAX || bits > 64 || samples > UINT16_MAX || bits * samples > UINT16_MAX)
+        return 0;
+    uint64_t row = (width * bits * samples + 7) / 8, bytes;
+    if (__builtin_mul_overflow(row, height, &bytes) || *offset > walk->size || bytes > (walk->size - *offset) / 2)
+        return 0;
+    return bytes;
+}
+
+/* *first is the first plane's directory, *offset and *bytes are those of its pixels, zeros where each has its own. */
+static enum clv_status find_axes(struct stack_axes *axes, uint64_t *offset, uint64_t *bytes, const struct walk *walk,
+                                 struct clv_error *err)
+{
+    struct directory directory;
+    struct stack_description text;
+    uint64_t first = 0;
+    uint32_t n_planes = 0;
+    *offset = *bytes = 0;
+    MUST(find_plane(&directory, &first, &n_planes, walk, 1, err));
+    find_text(&text, walk, first);
+    if (n_planes == 1 && (*bytes = bytes_of_planes(offset, walk, first, stack_axes_n_planes(&text))))
+        n_planes = stack_axes_n_planes(&text);
+    stack_axes_find(axes, n_planes, &text);
+    return CLV_OK;
+}
+
+static enum clv_status begin_walk(struct walk *walk, const uint8_t *bytes, size_t size, struct clv_error *err)
+{
+    uint64_t magic;
+    *walk = (struct walk){bytes, size, size && bytes[0] == 'M', false};
+    FAIL_IF(!get(&magic, walk, 2, 2), CLV_ERR_DATA, "corrupt TIFF: truncated file");
+    walk->is_big = magic == BIG_MAGIC;
+    return CLV_OK;
+}
+
+enum clv_status tiff_find_axes(struct stack_axes *axes, const uint8_t *bytes, size_t size, struct clv_error *err)
+{
+    struct walk walk;
+    uint64_t offset, plane_bytes;
+    MUST(begin_walk(&walk, bytes, size, err));
+    return find_axes(axes, &offset, &plane_bytes, &walk, err);
+}
+
+/* Whether the first directory says what pages are: else page and plane are one, and the others need not be counted. */
+static bool may_have_axes(const struct walk *walk)
+{
+    uint64_t first;
+    struct stack_description text;
+    if (stack_axes_are_chosen())
+        return true;
+    if (!get(&first, walk, walk->is_big ? 8 : 4, walk->is_big ? 8 : 4))
+        return false;
+    find_text(&text, walk, first);
+    return text.text && (!strncmp(text.text, "ImageJ=", 7) || memmem(text.text, text.length, "DimensionOrder", 14));
+}
+
+/* The directory of a page's channel; where it is not in the directory's place, *self notes how far behind. */
+static enum clv_status find_page(struct tiff_file *self, struct directory *directory, uint64_t *offset,
+                                 const struct image_bytes *from, struct clv_error *err)
+{
+    struct walk walk;
+    struct stack_axes axes;
+    MUST(begin_walk(&walk, from->bytes, from->size, err));
+    if (!may_have_axes(&walk))
+        return find_plane(directory, offset, NULL, &walk, from->page, err);
+    MUST(find_axes(&axes, &self->plane_offset, &self->plane_bytes, &walk, err));
+    uint32_t n_pages = axes.n_slices * axes.n_frames, page = from->page - 1;
+    FAIL_IF(page >= n_pages, CLV_ERR_DATA, "has %u page%s, not %u", n_pages, n_pages == 1 ? "" : "s", from->page);
+    FAIL_IF(!from->channel && axes.n_channels > 1, CLV_ERR_DATA,
+            "a page of %u channels (--axes says otherwise), where one of labels is wanted", axes.n_channels);
+    uint32_t plane = stack_axes_plane(&axes, page, from->channel ? from->channel - 1 : 0);
+    self->plane_shift = self->plane_bytes * plane;
+    return find_plane(directory, offset, NULL, &walk, self->plane_bytes ? 1 : plane + 1, err);
 }
 
 #define AS_WHAT_IS_READ "save it as grey or RGB of 8 or 16 bits a sample"
@@ -379,6 +500,7 @@ static enum clv_status check_blocks(const struct tiff_file *self, struct clv_err
         FAIL_IF(!offset || !bytes, CLV_ERR_DATA,
                 "corrupt TIFF: %s %u of %u is missing; if GDAL left it out as empty, write it with -co SPARSE_OK=FALSE",
                 name, k + 1, n);
+        offset += self->plane_shift;
         FAIL_IF(bytes > self->size || offset > self->size - bytes, CLV_ERR_DATA,
                 "corrupt TIFF: %s %u of %u ends after the end of the file", name, k + 1, n);
         FAIL_IF(bytes < fewest, CLV_ERR_DATA,
@@ -388,13 +510,14 @@ static enum clv_status check_blocks(const struct tiff_file *self, struct clv_err
     return CLV_OK;
 }
 
+/* Opens a page of the file. Positions in it are those of the first plane, from which on_read goes on to another. */
 enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from, struct clv_error *err)
 {
     const struct clv_image_limits *limits = from->limits;
     struct directory directory;
     uint64_t offset = 0;
     *self = (struct tiff_file){.bytes = from->bytes, .size = from->size};
-    MUST(find_page(&directory, &offset, NULL, from, err));
+    MUST(find_page(self, &directory, &offset, from, err));
     self->has_byte_counts = directory.has_byte_counts;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     MUST_IF(!options, fail_memory(err));
@@ -405,8 +528,8 @@ enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from
     /* h: no directory yet; m: no map of memory, all goes through on_read. With one, samples are taken from where they
      * are: copies of tiles of other than multiples of 1,024 bytes are refused by libtiff 4.5. A decoder of faxes, though,
      * wants words at even addresses. */
-    self->tiff = TIFFClientOpenExt("image", directory.is_compressed ? "rhm" : "rh", self, on_read, on_write, on_seek,
-                                   on_close, on_size, on_map, on_unmap, options);
+    self->tiff = TIFFClientOpenExt("image", directory.is_compressed || self->plane_shift ? "rhm" : "rh", self, on_read,
+                                   on_write, on_seek, on_close, on_size, on_map, on_unmap, options);
     TIFFOpenOptionsFree(options);
     if (!self->tiff || !TIFFSetSubDirectory(self->tiff, offset))
         return tiff_corrupt(self, err);

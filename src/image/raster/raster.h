@@ -233,7 +233,8 @@ struct raster_writer {
     struct file_writer file;
     struct tiff *tiff; /* libtiff's */
     int32_t width, height;
-    uint32_t n_written; /* tiles */
+    uint32_t n_written;      /* tiles */
+    const char *description; /* of pages: of the first one; NULL: none. With one, pages have strips, not tiles */
     char message[200];
 };
 
@@ -248,7 +249,7 @@ enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *lab
 enum clv_status raster_writer_commit(struct raster_writer *self, struct clv_error *err) CLV_CHECK;
 void raster_writer_abort(struct raster_writer *self);
 
-/* A file of n_pages pages: the first one opens it, in a writer of zeros. */
+/* A file of n_pages pages: the first one opens it, in a writer of zeros, or of a description. */
 enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct label_image *page,
                                        size_t n_pages, struct clv_error *err) CLV_CHECK;
 
