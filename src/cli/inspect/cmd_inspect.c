@@ -443,8 +443,7 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     struct clv_model model = {0};
     const struct option_table table = {
         "[OPTION...] MODEL|FILE.tif",
-        "Tells what is in a model: labels, recipe, weights, and how it was made. Of a TIFF it tells what its pages "
-        "are.",
+        "Tells what is in a model, and how it was made; of a TIFF, what its pages are.",
         {"inspect model.cleave", "inspect stack.tif"},
         NULL,
         {{inspect_rows, &self, false},
