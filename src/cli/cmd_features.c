@@ -147,7 +147,7 @@ static enum clv_status make_recipe(struct clv_recipe *recipe, struct features *s
     self->task.recipe = (struct clv_recipe){0};
     enum clv_status status = CLV_OK;
     TRY_IF(training_set_is_deep(set, &self->common.limits),
-           band_images_learn(recipe, set, &self->common.limits, progress, err));
+           band_images_learn(recipe, set, true, &self->common.limits, progress, err));
     recipe_take_range(recipe, &self->common.limits);
     recipe_limits(&self->common.limits, recipe);
     TRY(map_options_learn(recipe, &self->task.maps, !self->task.no_maps, set, self->common.n_threads,

@@ -1,5 +1,8 @@
-/* BMP files of Windows and OS/2, uncompressed: 1, 4, 8, 16, 24 and 32 bits a pixel. The fourth byte of 32 bits is
- * ignored: few programs mean alpha by it, and those that do not leave it zero. */
+/* BMP files of Windows and OS/2: 1, 4, 8, 16, 24 and 32 bits a pixel, and run lengths of 4 and 8 bits.
+ *
+ * Alpha is what a header of version 3 and later names the bits of. It is laid over white, unless it is 0 everywhere:
+ * such files come from programs that leave it out. The fourth byte of 32 bits without such a mask means nothing.
+ * Start at open_bitmap. */
 #include <string.h>
 
 #include "base/base.h"
@@ -8,6 +11,8 @@
 #define FILE_HEADER    14
 #define OS2_HEADER     12
 #define NO_COMPRESSION 0
+#define RUNS_OF_8      1
+#define RUNS_OF_4      2
 #define BIT_FIELDS     3
 #define ALPHA_FIELDS   6
 
@@ -17,12 +22,18 @@ struct bitmap {
     int32_t width, height;
     int bits;
     bool top_down;
-    uint32_t masks[3];      /* of red, green, blue, where bits are 16 or 32 */
+    uint32_t masks[4];      /* of red, green, blue and alpha (0: none), where bits are 16 or 32 */
     const uint8_t *palette; /* blue, green, red and, if entry_bytes is 4, a byte for nothing */
     size_t n_colours, entry_bytes;
     const uint8_t *rows; /* [height][row_bytes], from the bottom unless top_down */
     size_t row_bytes;
+    uint8_t *values; /* [height][width] of run lengths, from the top; owned */
 };
+
+static void bitmap_release(struct bitmap *self)
+{
+    array_free(self->values);
+}
 
 static uint32_t get16(const uint8_t *b)
 {
@@ -77,7 +88,7 @@ enum clv_status bmp_size(struct image_head *head, const struct image_bytes *from
 static enum clv_status read_masks(struct bitmap *self, size_t *end, uint32_t compression, struct clv_error *err)
 {
     static const uint32_t of_16[3] = {0x7c00, 0x03e0, 0x001f}, of_32[3] = {0xff0000, 0x00ff00, 0x0000ff};
-    memcpy(self->masks, self->bits == 16 ? of_16 : of_32, sizeof self->masks);
+    memcpy(self->masks, self->bits == 16 ? of_16 : of_32, sizeof of_16);
     if (compression == NO_COMPRESSION)
         return CLV_OK;
     if (self->size < FILE_HEADER + 40 + 12)
@@ -90,6 +101,12 @@ static enum clv_status read_masks(struct bitmap *self, size_t *end, uint32_t com
     }
     if (*end == FILE_HEADER + 40)
         *end += compression == BIT_FIELDS ? 12 : 16;
+    if (*end < FILE_HEADER + 56 || self->size < FILE_HEADER + 56)
+        return CLV_OK;
+    uint32_t alpha = get32(self->bytes + FILE_HEADER + 52), low = alpha & (0 - alpha);
+    if (alpha && ((alpha / low) & (alpha / low + 1)))
+        return fail(err, CLV_ERR_DATA, "corrupt BMP: alpha by the bits %#x", (unsigned)alpha);
+    self->masks[3] = alpha;
     return CLV_OK;
 }
 
@@ -103,6 +120,60 @@ static enum clv_status read_palette(struct bitmap *self, size_t at, size_t heade
     if (self->size < at || self->size - at < self->n_colours * self->entry_bytes)
         return truncated(err);
     self->palette = self->bytes + at;
+    return CLV_OK;
+}
+
+/* A row, counted from the bottom unless top_down, as one of the image. */
+static int32_t row_from_top(const struct bitmap *self, int32_t row)
+{
+    return self->top_down ? row : self->height - 1 - row;
+}
+
+/* Run lengths, from `bytes` on: pairs of a count and a value (two values in turn for 4 bits); after a count of 0 the
+ * end of a row, the end of all, a step to the right and up, or that many values as they are, filled up to whole words.
+ * Pixels that are stepped over are 0. Microsoft, "Bitmap Compression". */
+static enum clv_status unpack_runs(struct bitmap *self, const uint8_t *bytes, size_t size, struct clv_error *err)
+{
+    enum { END_OF_ROW, END_OF_ALL, STEP };
+    size_t at = 0, width = (size_t)self->width;
+    int32_t x = 0, row = 0;
+    self->values = array_zalloc((size_t)self->height, width);
+    NEED(self->values);
+    while (row < self->height) {
+        if (size - at < 2)
+            return truncated(err);
+        int count = bytes[at], code = bytes[at + 1];
+        at += 2;
+        if (count == 0 && code == END_OF_ALL)
+            return CLV_OK;
+        if (count == 0 && code == END_OF_ROW) {
+            x = 0;
+            row++;
+            continue;
+        }
+        if (count == 0 && code == STEP) {
+            if (size - at < 2)
+                return truncated(err);
+            x += bytes[at];
+            row += bytes[at + 1];
+            at += 2;
+            FAIL_IF(x > self->width || row > self->height, CLV_ERR_DATA, "corrupt BMP: run lengths leave the image");
+            continue;
+        }
+        bool is_run = count > 0;
+        int n = is_run ? count : code;
+        size_t taken = is_run ? 0 : ((size_t)n * (size_t)self->bits + 15) / 16 * 2;
+        if (size - at < taken)
+            return truncated(err);
+        FAIL_IF(n > self->width - x, CLV_ERR_DATA, "corrupt BMP: run lengths leave the image in row %d",
+                row_from_top(self, row));
+        uint8_t *target = self->values + (size_t)row_from_top(self, row) * width;
+        for (int i = 0; i < n; i++, x++) {
+            int both = is_run ? code : self->bits == 8 ? bytes[at + (size_t)i] : bytes[at + (size_t)i / 2];
+            target[x] = (uint8_t)(self->bits == 8 ? both : i % 2 ? both & 15 : both >> 4);
+        }
+        at += taken;
+    }
     return CLV_OK;
 }
 
@@ -120,9 +191,13 @@ static enum clv_status open_bitmap(struct bitmap *self, const struct image_bytes
     bool by_fields = (compression == BIT_FIELDS || compression == ALPHA_FIELDS) && self->bits >= 16 && self->bits != 24;
     if (self->bits != 1 && self->bits != 4 && self->bits != 8 && self->bits != 16 && self->bits != 24 &&
         self->bits != 32)
-        return fail(err, CLV_ERR_DATA, "a BMP of %d bits a pixel, which cleave does not read", self->bits);
-    if (compression != NO_COMPRESSION && !by_fields)
-        return fail(err, CLV_ERR_DATA, "a compressed BMP (kind %u), which cleave does not read", (unsigned)compression);
+        return fail(err, CLV_ERR_DATA, "a BMP of %d bits a pixel, which cleave does not read; save it as PNG",
+                    self->bits);
+    bool by_runs = (compression == RUNS_OF_8 && self->bits == 8) || (compression == RUNS_OF_4 && self->bits == 4);
+    if (compression != NO_COMPRESSION && !by_fields && !by_runs)
+        return fail(err, CLV_ERR_DATA,
+                    "a compressed BMP (kind %u) of %d bits a pixel, which cleave does not read; save it as PNG",
+                    (unsigned)compression, self->bits);
     size_t end = FILE_HEADER + header;
     if (self->bits == 16 || self->bits == 32)
         status = read_masks(self, &end, compression, err);
@@ -132,6 +207,8 @@ static enum clv_status open_bitmap(struct bitmap *self, const struct image_bytes
         return status;
     size_t at = get32(bytes + 10);
     self->row_bytes = ((size_t)self->width * (size_t)self->bits + 31) / 32 * 4;
+    if (by_runs && at >= end && at <= size)
+        return unpack_runs(self, bytes + at, size - at, err);
     if (at < end || at > size || (size - at) / self->row_bytes < (size_t)self->height)
         return truncated(err);
     self->rows = bytes + at;
@@ -146,12 +223,12 @@ static const uint8_t *row_of(const struct bitmap *self, int32_t y)
 /* values[width] of a row of 1, 4 or 8 bits; false: one is beyond the palette. */
 static bool unpack(uint8_t *values, const struct bitmap *self, int32_t y)
 {
-    const uint8_t *row = row_of(self, y);
+    const uint8_t *row = self->values ? self->values + (size_t)y * (size_t)self->width : row_of(self, y);
     int per_byte = 8 / self->bits, largest = (1 << self->bits) - 1;
     bool good = true;
     for (int32_t x = 0; x < self->width; x++) {
         int shift = 8 - self->bits * (x % per_byte + 1);
-        values[x] = (uint8_t)(row[x / per_byte] >> shift & largest);
+        values[x] = self->values ? row[x] : (uint8_t)(row[x / per_byte] >> shift & largest);
         good &= values[x] < self->n_colours;
     }
     return good;
@@ -163,7 +240,28 @@ static enum clv_status beyond_palette(const struct bitmap *self, int32_t y, stru
                 self->n_colours);
 }
 
-static void colours_of_row(uint8_t *target, const struct bitmap *self, int32_t y)
+/* The value of a colour's bits, or of alpha's, as 0..255. */
+static uint8_t field(uint32_t pixel, uint32_t mask)
+{
+    uint32_t low = mask & (0 - mask), largest = mask / low;
+    return (uint8_t)((255 * (uint64_t)((pixel & mask) / low) + largest / 2) / largest);
+}
+
+static uint32_t pixel_of(const struct bitmap *self, const uint8_t *row, int32_t x)
+{
+    return self->bits == 16 ? get16(row + 2 * x) : get32(row + 4 * x);
+}
+
+static bool has_alpha(const struct bitmap *self)
+{
+    for (int32_t y = 0; y < self->height && self->masks[3]; y++)
+        for (int32_t x = 0; x < self->width; x++)
+            if (pixel_of(self, row_of(self, y), x) & self->masks[3])
+                return true;
+    return false;
+}
+
+static void colours_of_row(uint8_t *target, const struct bitmap *self, bool is_transparent, int32_t y)
 {
     const uint8_t *row = row_of(self, y);
     for (int32_t x = 0; x < self->width; x++) {
@@ -172,41 +270,36 @@ static void colours_of_row(uint8_t *target, const struct bitmap *self, int32_t y
                 target[3 * x + c] = row[3 * x + 2 - c];
             continue;
         }
-        uint32_t pixel = self->bits == 16 ? get16(row + 2 * x) : get32(row + 4 * x);
-        for (int c = 0; c < 3; c++) {
-            uint32_t mask = self->masks[c], low = mask & (0 - mask);
-            if (!low) /* a colour without bits is refused as the header is read */
-                continue;
-            uint32_t largest = mask / low;
-            uint64_t value = (pixel & mask) / low;
-            target[3 * x + c] = (uint8_t)((255 * value + largest / 2) / largest);
-        }
+        uint32_t pixel = pixel_of(self, row, x), alpha = is_transparent ? field(pixel, self->masks[3]) : 255;
+        for (int c = 0; c < 3; c++)
+            if (self->masks[c]) /* a colour without bits is refused as the header is read */
+                target[3 * x + c] = over_white(field(pixel, self->masks[c]), alpha);
     }
 }
 
 enum clv_status bmp_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err)
 {
-    struct bitmap self;
-    struct clv_image fresh = {0};
-    enum clv_status status = open_bitmap(&self, from, err);
-    uint8_t *values = NULL;
-    TRY(clv_image_new(&fresh, self.width, self.height, 3, err));
-    TRY_IF(!(values = array_alloc((size_t)self.width, 1)), fail_memory(err));
-    for (int32_t y = 0; status == CLV_OK && y < self.height; y++) {
+    OWNED(bitmap_release) struct bitmap self = {0};
+    OWNED(clv_image_release) struct clv_image fresh = {0};
+    MUST(open_bitmap(&self, from, err));
+    MUST(clv_image_new(&fresh, self.width, self.height, 3, err));
+    OWNED_ARRAY uint8_t *values = array_alloc((size_t)self.width, 1);
+    NEED(values);
+    bool is_transparent = has_alpha(&self);
+    for (int32_t y = 0; y < self.height; y++) {
         uint8_t *target = fresh.pixels + (size_t)y * (size_t)self.width * 3;
         if (self.bits > 8) {
-            colours_of_row(target, &self, y);
+            colours_of_row(target, &self, is_transparent, y);
             continue;
         }
         if (!unpack(values, &self, y))
-            status = beyond_palette(&self, y, err);
-        for (int32_t x = 0; x < self.width && status == CLV_OK; x++)
+            return beyond_palette(&self, y, err);
+        for (int32_t x = 0; x < self.width; x++)
             for (int c = 0; c < 3; c++)
                 target[3 * x + c] = self.palette[values[x] * self.entry_bytes + (size_t)(2 - c)];
     }
-    array_free(values);
-    DELIVER(image, fresh, clv_image_release(&fresh));
-    return status;
+    *image = TAKE(fresh);
+    return CLV_OK;
 }
 
 /* A palette that shows values as the greys they are is none. */
@@ -223,26 +316,23 @@ static bool is_grey_ramp(const struct bitmap *self)
 enum clv_status bmp_decode_indexed(struct clv_indexed_image *image, const struct image_bytes *from,
                                    struct clv_error *err)
 {
-    struct bitmap self;
-    struct clv_indexed_image fresh = {0};
-    enum clv_status status = open_bitmap(&self, from, err);
-    if (status == CLV_OK && self.bits > 8)
-        status = fail(err, CLV_ERR_DATA,
-                      "a BMP of %d bits a pixel; masks must have one value a pixel, of 8 bits at most", self.bits);
-    if (status != CLV_OK)
-        return status;
+    OWNED(bitmap_release) struct bitmap self = {0};
+    OWNED(clv_indexed_image_release) struct clv_indexed_image fresh = {0};
+    MUST(open_bitmap(&self, from, err));
+    FAIL_IF(self.bits > 8, CLV_ERR_DATA,
+            "a BMP of %d bits a pixel; masks must have one value a pixel, of 8 bits at most", self.bits);
     fresh = (struct clv_indexed_image){.width = self.width, .height = self.height, .bit_depth = self.bits};
     fresh.values = array_alloc((size_t)self.height, (size_t)self.width);
-    MUST_IF(!fresh.values, fail_memory(err));
-    for (int32_t y = 0; status == CLV_OK && y < self.height; y++)
+    NEED(fresh.values);
+    for (int32_t y = 0; y < self.height; y++)
         if (!unpack(fresh.values + (size_t)y * (size_t)self.width, &self, y))
-            status = beyond_palette(&self, y, err);
-    if (status == CLV_OK && !is_grey_ramp(&self)) {
+            return beyond_palette(&self, y, err);
+    if (!is_grey_ramp(&self)) {
         fresh.palette_size = (int)self.n_colours;
         for (size_t i = 0; i < self.n_colours; i++)
             for (size_t c = 0; c < 3; c++)
                 fresh.palette[i][c] = self.palette[i * self.entry_bytes + 2 - c];
     }
-    DELIVER(image, fresh, clv_indexed_image_release(&fresh));
-    return status;
+    *image = TAKE(fresh);
+    return CLV_OK;
 }

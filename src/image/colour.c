@@ -1,4 +1,4 @@
-/* sRGB to CIE L*a*b*, quickly: superpixels and colour features start here.
+/* sRGB to CIE L*a*b*, quickly: superpixels and colour features start here; and back, for images that are stored so.
  *
  * Blocks of pixels go through three loops: bytes to linear light by table, linear light to Lab in plain vectorisable
  * arithmetic, and interleaving. Every operation is an IEEE one in a fixed order, so the result does not depend on the
@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/machine.h"
 #include "cleave/image.h"
+#include "image/image.h"
 
 #define BLOCK 256
 
@@ -88,5 +89,28 @@ void clv_rgb_to_lab(float *lab, const uint8_t *rgb, size_t n)
             target[3 * i + 1] = plane[1][i];
             target[3 * i + 2] = plane[2][i];
         }
+    }
+}
+
+/* f^-1 of CIE 15. */
+static double from_lightness(double f)
+{
+    const double knee = 6.0 / 29;
+    return f > knee ? f * f * f : 3 * knee * knee * (f - 4.0 / 29);
+}
+
+/* The white point is D50 of ICC.1:2010, the matrix that of sRGB adapted to it by Bradford's method. */
+void lab_d50_to_rgb(uint8_t rgb[3], const double lab[3])
+{
+    static const double matrix[3][3] = {
+        {3.1338561, -1.6168667, -0.4906146}, {-0.9787684, 1.9161415, 0.0334540}, {0.0719453, -0.2289914, 1.4052427}};
+    double fy = (lab[0] + 16) / 116;
+    double x = 0.9642 * from_lightness(fy + lab[1] / 500), y = from_lightness(fy),
+           z = 0.8249 * from_lightness(fy - lab[2] / 200);
+    for (int c = 0; c < 3; c++) {
+        double light = matrix[c][0] * x + matrix[c][1] * y + matrix[c][2] * z;
+        light = light < 0 ? 0 : light > 1 ? 1 : light;
+        double value = light <= 0.0031308 ? 12.92 * light : 1.055 * portable_pow(light, 1 / 2.4) - 0.055;
+        rgb[c] = (uint8_t)(255 * value + 0.5);
     }
 }

@@ -13,6 +13,7 @@ struct source {
     uint32_t page; /* of a TIFF, from 1 */
     enum image_format format;
     const char *format_name;
+    const char *path; /* NULL: bytes alone */
     char *owned;
     struct file_map map;
 };
@@ -42,7 +43,7 @@ static void source_of_bytes(struct source *self, const void *bytes, size_t size)
 static enum clv_status source_open(struct source *self, const char *path, size_t wanted,
                                    const struct clv_image_limits *limits, struct clv_error *err)
 {
-    struct source source = {.page = 1};
+    struct source source = {.page = 1, .path = path};
     size_t length;
     bool names_page = path_page(&length, &source.page, path);
     char *file = string_copy(path);
@@ -73,11 +74,28 @@ done:
     return status;
 }
 
+/* Rasters that nothing but their names tells from other files. */
+static bool is_named_like_a_raster(const char *path)
+{
+    static const char *const extensions[] = {".jp2", ".j2k", ".vrt", ".img", ".hdf", ".h5",  ".nc",  ".grd", ".asc",
+                                             ".dem", ".bil", ".bsq", ".bip", ".hgt", ".ecw", ".sid", ".ntf", ".grib"};
+    for (size_t k = 0; k < sizeof extensions / sizeof *extensions && path; k++)
+        if (text_ends_with(path, extensions[k]))
+            return true;
+    return false;
+}
+
 static enum clv_status not_readable(const struct source *self, struct clv_error *err)
 {
     if (self->format == FORMAT_FOREIGN && !strncmp(self->format_name, "video", 5))
         return fail(err, CLV_ERR_DATA, "a %s, of which cleave reads the frames: ffmpeg -i VIDEO FOLDER/%%04d.png",
                     self->format_name);
+    if (self->format == FORMAT_GDAL || (self->format == FORMAT_UNKNOWN && is_named_like_a_raster(self->path)))
+        return fail(err, CLV_ERR_DATA,
+                    "a%s %s file, which cleave reads if it is built with GDAL (make WITH_GDAL=1); or convert it: "
+                    "gdal_translate FILE OUT.tif",
+                    self->format_name && strchr("EHN", self->format_name[0]) ? "n" : "",
+                    self->format_name ? self->format_name : "raster");
     FAIL_IF(self->format == FORMAT_FOREIGN, CLV_ERR_DATA,
             "%s %s file, which cleave does not read; convert it to PNG or JPEG",
             strchr("AO", self->format_name[0]) ? "an" : "a", self->format_name);
@@ -88,7 +106,7 @@ static enum clv_status decode(struct clv_image *image, const struct source *self
                               struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
-    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved};
+    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
     struct clv_image decoded = {0};
     int orientation = 1;
     enum clv_status status;
@@ -128,7 +146,7 @@ static enum clv_status size_of(int32_t *width, int32_t *height, const struct sou
                                const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
-    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved};
+    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
     struct image_head head;
     enum clv_status status;
     switch (self->format) {
@@ -169,22 +187,31 @@ enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *pa
 
 enum clv_status clv_image_count(uint32_t *n, const char *path, struct clv_error *err)
 {
-    struct source source;
+    OWNED(source_close) struct source source = {0};
+    struct stack_axes axes;
     struct clv_error ignored;
     MUST(source_open(&source, path, FORMAT_HEAD_BYTES, NULL, err));
-    uint32_t n_pages;
-    bool has_pages = source.format == FORMAT_TIFF &&
-                     tiff_find_page(NULL, &n_pages, source.bytes, source.size, 0, &ignored) == CLV_OK;
-    *n = has_pages ? n_pages : 1;
-    source_close(&source);
+    bool has_pages =
+        source.format == FORMAT_TIFF && tiff_find_axes(&axes, source.bytes, source.size, &ignored) == CLV_OK;
+    *n = has_pages ? axes.n_slices * axes.n_frames : 1;
     return CLV_OK;
+}
+
+void image_find_axes(struct stack_axes *axes, const char *path)
+{
+    OWNED(source_close) struct source source = {0};
+    struct clv_error ignored;
+    *axes = (struct stack_axes){.n_channels = 1, .n_slices = 1, .n_frames = 1, .step = {1, 1, 1}};
+    if (source_open(&source, path, FORMAT_HEAD_BYTES, NULL, &ignored) == CLV_OK && source.format == FORMAT_TIFF)
+        (void)!tiff_find_axes(axes, source.bytes, source.size, &ignored);
+    axes->planes = axes->planes_end = NULL;
 }
 
 static enum clv_status decode_indexed(struct clv_indexed_image *image, const struct source *self,
                                       const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
-    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved};
+    const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
     switch (self->format) {
     case FORMAT_PNG: return png_decode_indexed(image, &from, err);
     case FORMAT_TIFF: return tiff_decode_indexed(image, &from, err);

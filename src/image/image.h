@@ -30,6 +30,7 @@ struct image_bytes {
     size_t size;
     uint32_t page;                         /* of a TIFF, from 1 */
     const struct clv_image_limits *limits; /* resolved */
+    uint32_t channel;                      /* of the page, from 1; 0: the only one */
 };
 
 /* What the header alone says. */
@@ -137,6 +138,7 @@ enum clv_status image_orient(struct clv_image *image, int orientation, struct cl
 enum image_format {
     FORMAT_UNKNOWN,
     FORMAT_FOREIGN, /* an image, in a format that is not read */
+    FORMAT_GDAL,    /* a raster, in one that builds with GDAL read */
     FORMAT_PNG,
     FORMAT_JPEG,
     FORMAT_WEBP,
@@ -153,6 +155,9 @@ enum image_format image_format(const char **name, const uint8_t *bytes, size_t s
 /* Whether the file is an image, or means to be one: by its name's extension, whatever it holds, or by its first bytes.
  * Images of foreign formats are, too: whoever has a folder of them gets a message. */
 bool path_is_image(const char *path);
+
+/* lab[3], L in 0..100, of D50, as TIFF and ICC profiles have it, to sRGB: rounded, what is outside of it clipped. */
+void lab_d50_to_rgb(uint8_t rgb[3], const double lab[3]);
 
 /* Images of whole numbers, one a pixel: the numbers of objects. */
 
@@ -190,6 +195,16 @@ double overlay_palette_distance(const uint8_t a[3], const uint8_t b[3]);
 enum clv_status path_list_add_pages(struct path_list *list, const char *folder, const char *path,
                                     struct clv_error *err) CLV_CHECK;
 
+/* Says once how pages of files were read, where descriptions or --axes say what they are. */
+struct stack_note {
+    size_t n; /* files */
+    char text[512];
+};
+
+/* Looks at a file, or at the first page of one; other pages, and files that are no TIFF, are passed over. */
+void stack_note_look(struct stack_note *self, const char *path);
+void stack_note_report(const struct stack_note *self, const struct clv_progress *progress);
+
 /* How samples of other depths become 8 bits: one rule for every format. */
 
 /* Over white, in 8 bits, rounded to nearest: (c a + 255 (255 - a)) / 255. */
@@ -213,26 +228,88 @@ struct tiff_file {
     TIFF *tiff;
     const uint8_t *bytes;
     size_t size, position;
-    char message[200]; /* libtiff's first error */
+    char message[200]; /* libtiff's first error, and the first warning of a decoder */
+    bool is_decoding;  /* warnings are those of a decoder, not of tags */
+    bool has_byte_counts;
     uint32_t width, height;
-    uint16_t bits, n_samples, photometric, orientation, format;
+    uint16_t bits, n_samples, photometric, orientation, format, compression;
+    uint64_t plane_offset, plane_bytes, plane_shift; /* reads from within the first plane go so much further */
+    bool is_tiled, is_planar;
+    uint32_t block_width, block_height; /* pixels of a tile, or of a strip (the last one may have fewer rows) */
 };
 
-/* A page of a file in memory, which is not copied: *self must not move until tiff_close, which ends it
- * whatever comes back. CLV_ERR_DATA, naming what: no such page, no size, sizes over the (resolved) limits. */
+/* Opens a page of a file in memory, which is not copied: *self must not move until tiff_close, which ends it whatever
+ * comes back. CLV_ERR_DATA, naming what: no such page, no size, sizes over the (resolved) limits, a strip or tile that
+ * is missing, that the file ends before, or that has too few bytes for its pixels, whatever its compression makes of
+ * them. Looks at tags alone: O(strips or tiles). */
 enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
 void tiff_close(struct tiff_file *self);
 
-/* CLV_ERR_DATA with libtiff's first words, one line whatever the file put into them. */
+/* Decodes the strip or tile with the pixel (x, y) of a plane (0 where samples stand side by side): `wanted` bytes of
+ * it. CLV_ERR_DATA if it is damaged: whatever its decoder warns of is an error. */
+enum clv_status tiff_read_block(void *block, size_t wanted, struct tiff_file *self, uint32_t x, uint32_t y,
+                                uint16_t plane, struct clv_error *err) CLV_CHECK;
+
+/* Decodes all of it to raster[height][width] as libtiff shows it, the last row first: TIFFGetR and so on, colours
+ * multiplied by alpha. CLV_ERR_DATA if it is damaged, or of a kind that libtiff does not show. */
+enum clv_status tiff_read_colours(uint32_t *raster, struct tiff_file *self, struct clv_error *err) CLV_CHECK;
+
+/* CLV_ERR_DATA with libtiff's first words, one line whatever the file put into them: a damaged file, or one of a kind
+ * that libtiff does not know. */
 enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err);
+
+/* CLV_ERR_DATA for a file that may be whole: names what its samples are, and what is read. */
+enum clv_status tiff_unsupported(const struct tiff_file *self, struct clv_error *err);
+
+/* What the pages of a TIFF are: stack_axes.c. A plane is a directory, or, in ImageJ's files of one directory, what
+ * follows it; a page is an image of one or several of them. */
+
+enum stack_axes_source { AXES_OF_PAGES, AXES_OF_IMAGEJ, AXES_OF_OME, AXES_CHOSEN };
+
+struct stack_axes {
+    uint32_t n_channels, n_slices, n_frames; /* at least 1; pages are n_slices x n_frames */
+    uint32_t step[3];                        /* planes from one channel, slice and frame to the next */
+    enum stack_axes_source source;           /* AXES_OF_PAGES: every plane is a page */
+    const char *planes, *planes_end;         /* TiffData elements of OME-XML, which go before `step'; NULL: none */
+};
+
+/* The first directory's description, which need not end with a 0, and the samples of a pixel. */
+struct stack_description {
+    const char *text; /* NULL: none */
+    size_t length;
+    uint32_t n_samples;
+};
+
+/* The order of axes for all files whose number of planes it fits, the slowest first, with sizes where files do not say
+ * them ("TZC", "T6C2"); "": as files say. CLV_ERR_USAGE for other letters. To be called before images are read. */
+enum clv_status stack_axes_choose(const char *axes, struct clv_error *err) CLV_CHECK;
+bool stack_axes_are_chosen(void);
+
+/* *axes of n_planes planes; it keeps pointers into the text. */
+void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct stack_description *text);
+
+/* How many planes ImageJ's description says there are, 1 without one. */
+uint32_t stack_axes_n_planes(const struct stack_description *text);
+
+/* The plane, from 0, of a page and channel, from 0. Pages are in the order of time, those of one time in that of z. */
+uint32_t stack_axes_plane(const struct stack_axes *axes, uint32_t page, uint32_t channel);
+
+#define STACK_NAME 160
+
+/* "6 time points of 2 channels, as ImageJ describes them" */
+void stack_axes_name(char *name, size_t size, const struct stack_axes *axes);
 
 /* Where the pages of a TIFF are. libtiff would walk to a page anew for each one, and remembers all on its way. */
 
-/* *offset of the directory of page `page`, from 1; of no page if that is 0. *n_pages (may be NULL) counts all.
- * Directories marked as reduced copies or as masks are no pages. A file of more than 65,535 directories is refused, and
- * so is one whose directories are outside of it. TIFF 6.0, section 2; BigTIFF. */
-enum clv_status tiff_find_page(uint64_t *offset, uint32_t *n_pages, const uint8_t *bytes, size_t size, uint32_t page,
+/* What the file's pages are. Directories marked as reduced copies or as masks are no planes. The chain of directories
+ * ends where one points back to an earlier one, or, after the first, outside of the file; behind a later one such a
+ * pointer is counted as one more, which is refused when it is asked for. CLV_ERR_DATA: no TIFF, no image in it, more
+ * than 65,535 directories. TIFF 6.0, section 2; BigTIFF. */
+enum clv_status tiff_find_axes(struct stack_axes *axes, const uint8_t *bytes, size_t size,
                                struct clv_error *err) CLV_CHECK;
+
+/* The same of a file, AXES_OF_PAGES and one plane of what is no TIFF or cannot be opened; the TiffData are dropped. */
+void image_find_axes(struct stack_axes *axes, const char *path);
 
 /* Parts of images at another size. */
 

@@ -46,7 +46,7 @@ enum clv_status integer_image_read(struct integer_image *image, const char *path
     array_free(file);
     if (status != CLV_OK)
         return status;
-    const struct image_bytes from = {map.bytes, map.size, page, &resolved};
+    const struct image_bytes from = {map.bytes, map.size, page, &resolved, 0};
     enum image_format kind = image_format(&format, map.bytes, map.size);
     if (kind == FORMAT_PNG)
         status = decode_png(&fresh, &from, err);

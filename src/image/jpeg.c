@@ -20,6 +20,7 @@
 struct escape {
     struct jpeg_error_mgr manager; /* first: libjpeg hands out its address */
     jmp_buf target;
+    bool is_in_header; /* before the first scan */
     int code;
     char message[JMSG_LENGTH_MAX];
 };
@@ -52,18 +53,19 @@ static void on_error(j_common_ptr common)
     longjmp(escape->target, 1);
 }
 
-/* An unknown JFIF revision loses nothing, nor do bytes between the last scan and the end of the image, which some
- * cameras leave. */
-static bool is_harmless(const struct jpeg_error_mgr *manager)
+/* An unknown JFIF revision loses nothing, nor do bytes between segments before the first scan, or between the last scan
+ * and the end of the image, which some cameras leave. */
+static bool is_harmless(const struct escape *escape)
 {
-    return manager->msg_code == JWRN_JFIF_MAJOR ||
-           (manager->msg_code == JWRN_EXTRANEOUS_DATA && manager->msg_parm.i[1] == MARKER_EOI);
+    const struct jpeg_error_mgr *manager = &escape->manager;
+    return manager->msg_code == JWRN_JFIF_MAJOR || (manager->msg_code == JWRN_EXTRANEOUS_DATA &&
+                                                    (escape->is_in_header || manager->msg_parm.i[1] == MARKER_EOI));
 }
 
 /* A negative level is a warning. */
 static void on_message(j_common_ptr common, int level)
 {
-    if (level < 0 && !is_harmless(common->err))
+    if (level < 0 && !is_harmless((const struct escape *)common->err))
         on_error(common);
 }
 
@@ -85,6 +87,11 @@ static enum clv_status escape_status(const struct escape *escape, struct clv_err
 {
     MUST_IF(escape->code == JERR_OUT_OF_MEMORY, fail_memory(err));
     FAIL_IF(escape->code == JWRN_JPEG_EOF, CLV_ERR_DATA, "corrupt JPEG: truncated file");
+    bool is_unknown = escape->code == JERR_SOF_UNSUPPORTED || escape->code == JERR_BAD_PRECISION ||
+                      escape->code == JERR_ARITH_NOTIMPL || escape->code == JERR_NOTIMPL ||
+                      escape->code == JERR_CONVERSION_NOTIMPL || escape->code == JERR_CCIR601_NOTIMPL;
+    FAIL_IF(is_unknown, CLV_ERR_DATA, "a JPEG of a kind that is not read (%s); save it as PNG or as a usual JPEG",
+            escape->message);
     return fail(err, CLV_ERR_DATA, "corrupt JPEG: %s", escape->message);
 }
 
@@ -125,7 +132,9 @@ static void read_header(struct reader *reader)
     jpeg_create_decompress(&reader->jpeg);
     jpeg_mem_src(&reader->jpeg, reader->input, reader->input_size);
     jpeg_save_markers(&reader->jpeg, JPEG_APP0 + 1, 0xffff);
+    reader->escape.is_in_header = true;
     jpeg_read_header(&reader->jpeg, TRUE);
+    reader->escape.is_in_header = false;
     for (jpeg_saved_marker_ptr marker = reader->jpeg.marker_list; marker; marker = marker->next)
         if (exif_is_segment(marker->data, marker->data_length)) {
             reader->orientation = exif_orientation(marker->data, marker->data_length);

@@ -1,3 +1,4 @@
+/* The pages of a TIFF as paths of their own, and a note of what they were taken for. */
 #include "image/image.h"
 
 #include <stdio.h>
@@ -26,4 +27,36 @@ enum clv_status path_list_add_pages(struct path_list *list, const char *folder, 
     }
     arrays_free(page, full);
     return status;
+}
+
+void stack_note_look(struct stack_note *self, const char *path)
+{
+    struct stack_axes axes;
+    size_t length;
+    uint32_t page = 1;
+    if (!path)
+        return;
+    path_page(&length, &page, path);
+    bool is_tiff =
+        length >= 4 && (!strncasecmp(path + length - 4, ".tif", 4) || !strncasecmp(path + length - 5, ".tiff", 5));
+    if (page != 1 || !is_tiff)
+        return;
+    image_find_axes(&axes, path);
+    if (axes.source != AXES_OF_PAGES && !self->n++) {
+        char name[STACK_NAME];
+        stack_axes_name(name, sizeof name, &axes);
+        int n = snprintf(self->text, 301, "%.*s", (int)(length < 300 ? length : 300), path);
+        snprintf(self->text + n, sizeof self->text - (size_t)n, ": read as %s", name);
+    }
+}
+
+void stack_note_report(const struct stack_note *self, const struct clv_progress *progress)
+{
+    char others[96] = "";
+    if (self->n > 1)
+        snprintf(others, sizeof others, " (and %zu more file%s as described there)", self->n - 1,
+                 self->n == 2 ? "" : "s");
+    if (self->n)
+        report_message(progress, CLV_NOTE, "%s%s%s", self->text, others,
+                       stack_axes_are_chosen() ? "" : "; --axes reads pages otherwise");
 }

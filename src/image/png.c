@@ -309,7 +309,7 @@ enum clv_status png_decode_wide(struct wide_samples *samples, const uint8_t *byt
     struct clv_image_limits raw = limits_resolved(limits);
     raw.grey16_low = 0;
     raw.grey16_high = 65534; /* a range: the two bytes come as they are */
-    enum clv_status status = reader_open(&job, &(struct image_bytes){bytes, size, 1, &raw}, err);
+    enum clv_status status = reader_open(&job, &(struct image_bytes){bytes, size, 1, &raw, 0}, err);
     struct wide_samples fresh = {.width = job.width, .height = job.height};
     TRY_IF(is_indexed(&job), fail(err, CLV_ERR_USAGE, "a palette or grey PNG"));
     TRY(reader_samples(&job, err));
@@ -340,7 +340,7 @@ enum clv_status png_decode_grey(struct png_grey *grey, const uint8_t *bytes, siz
 {
     struct job job;
     uint16_t *values = NULL;
-    enum clv_status status = reader_open(&job, &(struct image_bytes){bytes, size, 1, limits}, err);
+    enum clv_status status = reader_open(&job, &(struct image_bytes){bytes, size, 1, limits, 0}, err);
     TRY_IF(job.colour_type != PNG_COLOR_TYPE_GRAY,
            fail(err, CLV_ERR_DATA, "a PNG with colours, a palette or alpha; maps are grey PNG of up to 16 bits"));
     job.is_wide = status == CLV_OK && job.bit_depth == 16;

@@ -1,7 +1,7 @@
 /* Images of TIFF files.
  *
- * Colours come by libtiff's own conversion to RGBA. 16-bit grey (scaled by a range) and label values are read as they
- * are stored, a strip or tile at a time. */
+ * Colours come by libtiff's own conversion to RGBA. CIELab, 16-bit grey (scaled by a range) and label values are read as
+ * they are stored, a strip or tile at a time. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,9 @@
 enum clv_status tiff_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err)
 {
     struct tiff_file self;
-    enum clv_status status = tiff_open(&self, from, err);
+    struct image_bytes first = *from;
+    first.channel = 1; /* of all channels that there are */
+    enum clv_status status = tiff_open(&self, &first, err);
     *head = (struct image_head){(int32_t)self.width, (int32_t)self.height, self.orientation};
     tiff_close(&self);
     return status;
@@ -59,37 +61,23 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 /* samples[height][width], the darkest 0. */
 static enum clv_status read_samples(uint32_t *samples, struct tiff_file *self, struct clv_error *err)
 {
-    TIFF *tiff = self->tiff;
-    bool tiled = TIFFIsTiled(tiff);
-    uint32_t block_width = self->width, block_height = self->height;
-    if (tiled) {
-        TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &block_width);
-        TIFFGetField(tiff, TIFFTAG_TILELENGTH, &block_height);
-    } else {
-        TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &block_height);
-        block_height = smaller(block_height, self->height);
-    }
-    tmsize_t block_bytes = tiled ? TIFFTileSize(tiff) : TIFFStripSize(tiff);
+    uint32_t block_width = self->block_width, block_height = self->block_height;
+    tmsize_t block_bytes = self->is_tiled ? TIFFTileSize(self->tiff) : TIFFStripSize(self->tiff);
     size_t stride = ((size_t)block_width * self->bits + 7) / 8;
-    if (!block_height || block_bytes <= 0 || (size_t)block_bytes < stride * block_height)
+    if (block_bytes <= 0 || (size_t)block_bytes < stride * block_height)
         return tiff_corrupt(self, err);
-    uint8_t *block = array_zalloc((size_t)block_bytes, 1);
-    enum clv_status status = block ? CLV_OK : fail_memory(err);
-    for (uint32_t top = 0; top < self->height && status == CLV_OK; top += block_height) {
+    OWNED_ARRAY uint8_t *block = array_zalloc((size_t)block_bytes, 1);
+    NEED(block);
+    for (uint32_t top = 0; top < self->height; top += block_height) {
         uint32_t height = smaller(block_height, self->height - top);
-        for (uint32_t left = 0; left < self->width && status == CLV_OK; left += block_width) {
-            tmsize_t wanted = tiled ? block_bytes : (tmsize_t)(stride * height);
-            tmsize_t n = tiled ? TIFFReadEncodedTile(tiff, TIFFComputeTile(tiff, left, top, 0, 0), block, wanted)
-                               : TIFFReadEncodedStrip(tiff, TIFFComputeStrip(tiff, top, 0), block, wanted);
-            if (n != wanted)
-                status = tiff_corrupt(self, err);
-            else
-                unpack_block(samples + (size_t)top * self->width + left, self, block, stride,
-                             smaller(block_width, self->width - left), height);
+        for (uint32_t left = 0; left < self->width; left += block_width) {
+            size_t wanted = self->is_tiled ? (size_t)block_bytes : stride * height;
+            MUST(tiff_read_block(block, wanted, self, left, top, 0, err));
+            unpack_block(samples + (size_t)top * self->width + left, self, block, stride,
+                         smaller(block_width, self->width - left), height);
         }
     }
-    array_free(block);
-    return status;
+    return CLV_OK;
 }
 
 static uint32_t *samples_new(const struct tiff_file *self)
@@ -112,26 +100,75 @@ static enum clv_status read_grey16(uint8_t *pixels, struct tiff_file *self, cons
 
 static enum clv_status read_colours(uint8_t *pixels, struct tiff_file *self, struct clv_error *err)
 {
-    TIFFRGBAImage view;
-    char why[1024] = "";
-    if (!TIFFRGBAImageOK(self->tiff, why) || !TIFFRGBAImageBegin(&view, self->tiff, 1, why)) {
-        snprintf(self->message, sizeof self->message, "%.*s", (int)sizeof self->message - 1, why);
-        return tiff_corrupt(self, err);
-    }
     size_t n = (size_t)self->width * self->height;
-    uint32_t *raster = array_zalloc(n, sizeof *raster);
-    enum clv_status status = raster ? CLV_OK : fail_memory(err);
-    view.req_orientation = view.orientation; /* as it is stored: it is turned afterwards, like all formats */
-    TRY_IF((!TIFFRGBAImageGet(&view, raster, self->width, self->height) || self->message[0]), tiff_corrupt(self, err));
-    TIFFRGBAImageEnd(&view);
-    for (size_t i = 0; i < n && status == CLV_OK; i++) { /* colours are multiplied by alpha already */
+    OWNED_ARRAY uint32_t *raster = array_zalloc(n, sizeof *raster);
+    NEED(raster);
+    MUST(tiff_read_colours(raster, self, err));
+    for (size_t i = 0; i < n; i++) { /* colours are multiplied by alpha already */
         uint32_t pixel = raster[i], white = 255 - TIFFGetA(pixel);
         uint32_t rgb[3] = {TIFFGetR(pixel), TIFFGetG(pixel), TIFFGetB(pixel)};
         for (int c = 0; c < 3; c++)
             pixels[3 * i + (size_t)c] = (uint8_t)(rgb[c] + white < 255 ? rgb[c] + white : 255);
     }
-    array_free(raster);
-    return status;
+    return CLV_OK;
+}
+
+static bool is_lab(const struct tiff_file *self)
+{
+    return (self->photometric == PHOTOMETRIC_CIELAB || self->photometric == PHOTOMETRIC_ICCLAB) &&
+           self->n_samples == 3 && (self->bits == 8 || self->bits == 16);
+}
+
+/* L fills all bits of its sample. a and b are signed, in units of 1/256 where they have 16 bits; ICC's are 128 more, and
+ * its L of 16 bits ends at 0xff00. TIFF 6.0, section 23; TIFF Technical Note 4. */
+static double lab_value(const struct tiff_file *self, uint16_t sample, int which)
+{
+    bool is_icc = self->photometric == PHOTOMETRIC_ICCLAB;
+    double unit = self->bits == 8 ? 1 : 256;
+    if (which == 0)
+        return 100.0 * sample / (self->bits == 8 ? 255 : is_icc ? 65280 : 65535);
+    if (is_icc)
+        return sample / unit - 128;
+    return self->bits == 8 ? (double)(int8_t)(uint8_t)sample : (double)(int16_t)sample / unit;
+}
+
+static uint16_t lab_sample(const struct tiff_file *self, const uint8_t *row, size_t index)
+{
+    uint16_t sample;
+    if (self->bits == 8)
+        return row[index];
+    memcpy(&sample, row + 2 * index, sizeof sample);
+    return sample;
+}
+
+/* A block's samples of one plane, or of all three side by side, into lab[height][width][3]. */
+static enum clv_status read_lab(uint8_t *pixels, struct tiff_file *self, struct clv_error *err)
+{
+    uint32_t block_width = self->block_width, block_height = self->block_height;
+    uint16_t n_planes = self->is_planar ? 3 : 1;
+    size_t deep = self->is_planar ? 1 : 3, stride = block_width * deep * (self->bits / 8U), width = self->width;
+    OWNED_ARRAY uint16_t *lab = array_alloc(self->height, width * 3 * sizeof *lab);
+    OWNED_ARRAY uint8_t *block = array_zalloc(block_height, stride);
+    NEED(lab && block);
+    for (uint32_t top = 0; top < self->height; top += block_height)
+        for (uint32_t left = 0; left < self->width; left += block_width)
+            for (uint16_t plane = 0; plane < n_planes; plane++) {
+                uint32_t rows = smaller(block_height, self->height - top),
+                         columns = smaller(block_width, self->width - left);
+                MUST(tiff_read_block(block, stride * (self->is_tiled ? block_height : rows), self, left, top, plane,
+                                     err));
+                for (uint32_t y = 0; y < rows; y++)
+                    for (size_t k = 0; k < columns * deep; k++)
+                        lab[((top + y) * width + left + k / deep) * 3 + (self->is_planar ? plane : k % 3)] =
+                            lab_sample(self, block + y * stride, k);
+            }
+    for (size_t p = 0; p < self->height * width; p++) {
+        double value[3];
+        for (int c = 0; c < 3; c++)
+            value[c] = lab_value(self, lab[3 * p + (size_t)c], c);
+        lab_d50_to_rgb(pixels + 3 * p, value);
+    }
+    return CLV_OK;
 }
 
 enum clv_status tiff_decode(struct clv_image *image, int *orientation, const struct image_bytes *from,
@@ -144,7 +181,7 @@ enum clv_status tiff_decode(struct clv_image *image, int *orientation, const str
     if (status == CLV_OK && is_plain(&self) && self.bits == 16 && self.photometric != PHOTOMETRIC_PALETTE)
         status = read_grey16(fresh.pixels, &self, from->limits, err);
     else if (status == CLV_OK)
-        status = read_colours(fresh.pixels, &self, err);
+        status = is_lab(&self) ? read_lab(fresh.pixels, &self, err) : read_colours(fresh.pixels, &self, err);
     if (status == CLV_OK) {
         *image = fresh;
         *orientation = self.orientation;

@@ -1,14 +1,17 @@
 #include "sequence/sequence.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "image/image.h"
 
 /* Where an item stands: in which sequence, and there by its row, or of a bare folder by its name. */
 struct place {
     const char *sequence;
     size_t length; /* of the sequence's name */
+    uint32_t time; /* of a file of slices at several times, from 1: each is a sequence; 0: of others */
     const char *name;
     size_t item;
     bool is_by_name;
@@ -32,7 +35,8 @@ static int compare_sequences(const struct place *a, const struct place *b)
 {
     size_t n = a->length < b->length ? a->length : b->length;
     int order = strncmp(a->sequence, b->sequence, n);
-    return order ? order : a->length < b->length ? -1 : a->length > b->length;
+    order = order ? order : a->length < b->length ? -1 : a->length > b->length;
+    return order ? order : a->time < b->time ? -1 : a->time > b->time;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -120,11 +124,38 @@ static enum clv_status add_chains(struct chains *self, const uint8_t *is_given, 
     return CLV_OK;
 }
 
+bool sequences_are_of_one_file(const struct clv_item *items, size_t n)
+{
+    size_t length, other;
+    uint32_t page;
+    for (size_t i = 0; i < n; i++)
+        if (!items[i].image || !path_page(i ? &other : &length, &page, items[i].image) ||
+            (i && (other != length || strncmp(items[i].image, items[0].image, length) != 0)))
+            return false;
+    return n > 0;
+}
+
+/* Of which time a page is, if its file has slices at several times. *axes are those of *file, which is asked once. */
+static uint32_t time_of(const char **file, struct stack_axes *axes, const struct clv_item *item)
+{
+    size_t length, length_before;
+    uint32_t page, ignored;
+    if (!path_page(&length, &page, item->image))
+        return 0;
+    if (!*file || !path_page(&length_before, &ignored, *file) || length_before != length ||
+        strncmp(*file, item->image, length) != 0)
+        image_find_axes(axes, item->image);
+    *file = item->image;
+    return axes->n_slices > 1 && axes->n_frames > 1 ? (page - 1) / axes->n_slices + 1 : 0;
+}
+
 /* *places[set->n_items], array_free them, sorted: one sequence after the other. */
 static enum clv_status list_places(struct place **places, const struct clv_set *set, struct clv_error *err)
 {
     size_t n = set->n_items;
     struct place *list = *places = array_alloc(n, sizeof *list);
+    const char *file = NULL;
+    struct stack_axes axes;
     if (!list)
         return fail_memory(err);
     for (size_t i = 0; i < n; i++) {
@@ -132,7 +163,11 @@ static enum clv_status list_places(struct place **places, const struct clv_set *
         const char *slash = strrchr(item->name, '/');
         size_t length;
         uint32_t page;
-        list[i] = (struct place){item->sequence ? item->sequence : "", 0, item->name, i, !set->manifest};
+        list[i] = (struct place){.sequence = item->sequence ? item->sequence : "",
+                                 .name = item->name,
+                                 .item = i,
+                                 .is_by_name = !set->manifest,
+                                 .time = set->manifest ? 0 : time_of(&file, &axes, item)};
         if (!set->manifest)
             list[i].sequence = item->name;
         list[i].length = set->manifest                           ? strlen(list[i].sequence)
@@ -171,10 +206,14 @@ static enum clv_status name_sequence(struct clv_item *item, const struct place *
 {
     if (item->sequence || !place->length)
         return CLV_OK;
-    item->sequence = array_zalloc(place->length + 1, 1);
+    size_t size = place->length + sizeof SEQUENCE_TIME + 10;
+    item->sequence = array_zalloc(size, 1);
     if (!item->sequence)
         return fail_memory(err);
-    memcpy(item->sequence, place->sequence, place->length);
+    if (place->time)
+        snprintf(item->sequence, size, "%.*s" SEQUENCE_TIME "%u", (int)place->length, place->sequence, place->time);
+    else
+        memcpy(item->sequence, place->sequence, place->length);
     return CLV_OK;
 }
 

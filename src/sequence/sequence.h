@@ -136,8 +136,14 @@ static inline size_t chain_place(const struct chain *chain, size_t k)
 enum clv_status carry_along(size_t *k, const struct chain *chain, const struct carry_frames *frames,
                             struct clv_error *err) CLV_CHECK;
 
+#define SEQUENCE_TIME " t=" /* between a file and a time in the name of a sequence */
+
+/* Whether all items are pages of one file. */
+bool sequences_are_of_one_file(const struct clv_item *items, size_t n);
+
 /* Rows of one `sequence` belong together in their order; without a column all do. Of a bare folder the images of each
- * folder do, by their names, 2 before 10, and the pages of each TIFF. `given` and `split` are comma-separated splits
+ * folder do, by their names, 2 before 10, and the pages of each TIFF; where these are slices at several times, those of
+ * each time. `given` and `split` are comma-separated splits
  * (NULL: all): masks of the one are given, those of the other, as far as they are not given, are made. Errors name the
  * sequence: CLV_ERR_DATA for one without any given mask where one is wanted, or an image that is there twice.
  * O(n log n). */

@@ -52,8 +52,9 @@ enum clv_status band_images_give(struct clv_set *set, const struct clv_recipe *r
     return status;
 }
 
-enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set, const struct clv_image_limits *limits,
-                                  const struct clv_progress *progress, struct clv_error *err)
+enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set, bool has_map,
+                                  const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                  struct clv_error *err)
 {
     const char *names = limits->band_files ? limits->band_files : "";
     if (strlen(names) >= sizeof recipe->bands.files)
@@ -64,12 +65,13 @@ enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set
     array_free(images);
     memcpy(recipe->bands.files, names, strlen(names) + 1);
     recipe->bands.scale = recipe->scale;
-    TRY(band_images_give(set, recipe, err));
+    TRY_IF(has_map, band_images_give(set, recipe, err));
     if (status == CLV_OK)
-        report_message(progress, CLV_NOTE, "images of %d band%s: colours are %s, values are the map " BANDS_MAP,
-                       recipe->bands.n_bands, recipe->bands.n_bands == 1 ? "" : "s",
+        report_message(progress, CLV_NOTE, "images of %d band%s: colours are %s%s", recipe->bands.n_bands,
+                       recipe->bands.n_bands == 1 ? "" : "s",
                        recipe->bands.n_bands == 1        ? "grey"
                        : recipe->bands.weight[0][1] == 0 ? "the first three" /* red has nothing of green */
-                                                         : "their principal components");
+                                                         : "their principal components",
+                       has_map ? ", values are the map " BANDS_MAP : "");
     return status;
 }

@@ -34,10 +34,11 @@ bool band_images_is_further(const char *path, const char *names);
 enum clv_status band_images_join(struct clv_set *set, const struct clv_image_limits *limits,
                                  struct clv_error *err) CLV_CHECK;
 
-/* Learns recipe->bands of a set whose images are of bands (training_set_is_deep), and gives its images the map; a note
- * says so. Errors: of bands_learn and band_images_give. */
-enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set, const struct clv_image_limits *limits,
-                                  const struct clv_progress *progress, struct clv_error *err) CLV_CHECK;
+/* Learns recipe->bands of a set whose images are of bands (training_set_is_deep), and gives its images the map if they
+ * have one (slices have none); a note says so. Errors: of bands_learn and band_images_give. */
+enum clv_status band_images_learn(struct clv_recipe *recipe, struct clv_set *set, bool has_map,
+                                  const struct clv_image_limits *limits, const struct clv_progress *progress,
+                                  struct clv_error *err) CLV_CHECK;
 
 /* Images are their own maps BANDS_MAP, if the recipe has learned bands. CLV_ERR_USAGE if the set has another one of
  * that name, or as many as may be. */
@@ -81,8 +82,8 @@ enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const
 /* Notes what reading a folder left out and followed. */
 void training_set_note_skipped(const struct clv_set *set, const char *path, const struct clv_progress *progress);
 
-/* Whether a folder's manifest says what is in it. */
-void training_set_note_manifest(const struct clv_set *set, const char *path, const struct clv_progress *progress);
+/* Notes how a set was read: by the manifest of a folder, and what pages of its images are. */
+void training_set_note_reading(const struct clv_set *set, const char *path, const struct clv_progress *progress);
 
 /* Takes drafts of masks away, which a note counts; `hint` ends it. */
 void training_set_drop_drafts(struct clv_set *set, const char *path, const char *hint,

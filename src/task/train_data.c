@@ -229,13 +229,8 @@ static enum clv_status extract_images(struct train_data *data, const struct clv_
                 supervision.n_masks));
     TRY_IF(options->maps.n, map_options_add(set, &options->maps, err));
     bool is_deep = status == CLV_OK && !options->init && training_set_is_deep(set, &options->limits);
-    TRY_IF(has_windows && is_deep,
-           fail(err, CLV_ERR_USAGE,
-                "%s: --sequence takes photographs or grey, no images of bands; --range LOW,HIGH shows grey of 16 bits "
-                "(--range 0,65535: all of it)",
-                set->items[0].image));
-    TRY_IF(is_deep, band_images_learn(&data->recipe, set, &options->limits, options->progress, err));
-    TRY_IF(options->init && data->recipe.bands.n_bands, band_images_give(set, &data->recipe, err));
+    TRY_IF(is_deep, band_images_learn(&data->recipe, set, !has_windows, &options->limits, options->progress, err));
+    TRY_IF(options->init && data->recipe.bands.n_bands && !has_windows, band_images_give(set, &data->recipe, err));
     recipe_limits(&own.limits, &data->recipe);
     if (status == CLV_OK && options->init)
         status = map_options_check(&options->maps, &data->recipe, set->map_names, set->n_maps, options->init, err);

@@ -70,7 +70,7 @@ enum clv_status train_validation_load(struct clv_dataset **dataset, const struct
         return opened == CLV_OK ? dataset_weigh(*dataset, weights, err) : opened;
     }
     enum clv_status status = read_split(&set, options, options->progress, err);
-    TRY(band_images_give(&set, &data->recipe, err));
+    TRY_IF(!data->recipe.window, band_images_give(&set, &data->recipe, err));
     TRY_IF(data->recipe.window, sequences_sort(&(struct sequence_gaps){0}, &set, err));
     TRY(clv_dataset_extract(dataset, &set, &data->recipe, options->n_threads, &options->limits, options->progress,
                             err));

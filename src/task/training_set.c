@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "data/data.h"
 #include "feature/dataset/dataset.h"
+#include "image/image.h"
 #include "image/raster/raster.h"
 
 bool is_tensor_file(const char *path)
@@ -59,8 +60,12 @@ enum clv_status feature_paths_check(const struct path_list *paths, const char *o
     return status;
 }
 
-void training_set_note_manifest(const struct clv_set *set, const char *path, const struct clv_progress *progress)
+void training_set_note_reading(const struct clv_set *set, const char *path, const struct clv_progress *progress)
 {
+    struct stack_note stacks = {0};
+    for (size_t i = 0; i < set->n_items; i++)
+        stack_note_look(&stacks, set->items[i].image);
+    stack_note_report(&stacks, progress);
     if (set->manifest && path_is_folder(path))
         report_message(progress, CLV_NOTE, "%s: read by its manifest.tsv", path);
 }
@@ -94,7 +99,7 @@ enum clv_status training_set_read(struct clv_set *set, const char *path, const c
         clv_set_release(set);
         return status;
     }
-    training_set_note_manifest(set, path, progress);
+    training_set_note_reading(set, path, progress);
     report_count(progress, path, set->n_lone_masks, LONE_MASKS, set->first_lone_mask);
     training_set_note_skipped(set, path, progress);
     size_t n = set->n_items;

@@ -49,6 +49,7 @@ static const struct option_row image_rows[] = {
     {"--max-side", "--max-side 20", NULL, 0},
     {"--max-jpeg-scans", "--max-jpeg-scans 1", NULL, 0},
     {"--bands", NULL, "nothing without images of bands: suite cli_bands", 0},
+    {"--axes", NULL, "nothing without stacks: suite cli_stacks", 0},
     {"--range", "--range 0,100", NULL, 0},
     {NULL},
 };
@@ -60,6 +61,7 @@ static const struct option_row second_image_rows[] = {
     {"--max-side", "--max-side 20", NULL, IN_SECOND},
     {"--max-jpeg-scans", "--max-jpeg-scans 1", NULL, IN_SECOND},
     {"--bands", NULL, "nothing without images of bands: suite cli_bands", 0},
+    {"--axes", NULL, "nothing without stacks: suite cli_stacks", 0},
     {"--range", "--range 0,100", NULL, IN_SECOND},
     {NULL},
 };
@@ -71,6 +73,7 @@ static const struct option_row size_rows[] = {
     {"--max-side", "--max-side 20", NULL, 0},
     {"--max-jpeg-scans", NULL, "refused", 0},
     {"--bands", NULL, "refused", 0},
+    {"--axes", NULL, "refused", 0},
     {"--range", NULL, "refused", 0},
     {NULL},
 };
@@ -248,6 +251,12 @@ static const struct option_row score_rows[] = {
 
 static const struct option_row inspect_rows[] = {
     {"--json", "--json", NULL, 0},
+    {"--max-pixels", NULL, "refused of models", 0},
+    {"--max-side", NULL, "refused of models", 0},
+    {"--max-jpeg-scans", NULL, "refused of models", 0},
+    {"--bands", NULL, "refused of models", 0},
+    {"--axes", NULL, "refused of models", 0},
+    {"--range", NULL, "refused of models", 0},
     {"--model", "--model model2", "", IN_FOURTH},
     {"--threshold", "--threshold 0.5", NULL, ANYWHERE},
     {"--top", "--top 2", NULL, IN_FIRST | IN_SECOND | IN_THIRD},
@@ -334,6 +343,7 @@ static const struct option_row label_rows[] = {
     {"--max-side", NULL, "what the page opens", 0},
     {"--max-jpeg-scans", NULL, "what the page opens", 0},
     {"--bands", NULL, "what the page opens", 0},
+    {"--axes", NULL, "what the page opens", 0},
     {"--range", NULL, "what the page opens", 0},
     {NULL},
 };

@@ -285,6 +285,59 @@ TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
     }
 }
 
+/* Before any segment of the header but the first, by which a JPEG is known; what follows the first scan is another matter. */
+TEST(stray_bytes_between_segments_of_the_header_are_passed_over)
+{
+    uint8_t *pixels = smooth_pixels(3);
+    struct jpeg_recipe recipe = {
+        .kind = JPEG_YCC, .width = WIDTH, .height = HEIGHT, .quality = 98, .pixels = pixels, .progressive = true};
+    size_t size, n_segments = 0;
+    uint8_t *bytes = make_jpeg(&size, &recipe);
+    size_t at = 4 + ((size_t)bytes[4] << 8 | bytes[5]);
+    bool is_scan = false;
+    for (; at + 4 < size && !is_scan; n_segments++) {
+        uint8_t *strayed = malloc(size + 3);
+        int32_t width, height;
+        memcpy(strayed, bytes, at);
+        memcpy(strayed + at, "\0\1\2", 3);
+        memcpy(strayed + at + 3, bytes + at, size - at);
+        must_be_near(strayed, size + 3, pixels, 4, "stray bytes");
+        spill(here("stray.jpg"), strayed, size + 3);
+        must(clv_image_read_size(&width, &height, here("stray.jpg"), NULL, err));
+        ck_assert(width == WIDTH && height == HEIGHT);
+        free(strayed);
+        is_scan = bytes[at + 1] == 0xda;
+        at += 2 + ((size_t)bytes[at + 2] << 8 | bytes[at + 3]);
+    }
+    ck_assert_uint_gt(n_segments, 3);
+    for (at += 1; at + 1 < size && !(bytes[at] == 0xff && bytes[at + 1] >= 0xc0); at++)
+        ;
+    uint8_t *strayed = malloc(size + 3);
+    memcpy(strayed, bytes, at);
+    memcpy(strayed + at, "\1\2\3", 3);
+    memcpy(strayed + at + 3, bytes + at, size - at);
+    struct clv_image image;
+    must_fail(CLV_ERR_DATA, "extraneous", clv_image_decode(&image, strayed, size + 3, NULL, err));
+    free(strayed);
+    free(bytes);
+    free(pixels);
+}
+
+TEST(a_lossless_jpeg_is_not_called_corrupt)
+{
+    uint8_t *pixels = smooth_pixels(3);
+    struct jpeg_recipe recipe = {.kind = JPEG_YCC, .width = WIDTH, .height = HEIGHT, .quality = 98, .pixels = pixels};
+    size_t size;
+    uint8_t *bytes = make_jpeg(&size, &recipe);
+    struct clv_image image;
+    for (size_t k = 0; k + 1 < size; k++)
+        if (bytes[k] == 0xff && bytes[k + 1] == 0xc0)
+            bytes[k + 1] = 0xc3;
+    must_fail(CLV_ERR_DATA, "a JPEG of a kind that is not read (", clv_image_decode(&image, bytes, size, NULL, err));
+    free(bytes);
+    free(pixels);
+}
+
 /* JPEG has no checksums: a flip may pass, as another image of a lawful size, or be refused; nothing else. */
 TEST(flipped_bits_give_an_image_or_an_error)
 {

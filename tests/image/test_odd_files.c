@@ -30,7 +30,8 @@ TEST(damaged_headers_are_refused_for_what_is_wrong)
     } cases[] = {
         {"rgb24.bmp", 14, "\x0d\0\0\0", 4, "a header of 13 bytes"},
         {"rgb24.bmp", 28, "\2\0", 2, "a BMP of 2 bits a pixel"},
-        {"rgb24.bmp", 30, "\1\0\0\0", 4, "a compressed BMP (kind 1)"},
+        {"rgb24.bmp", 30, "\1\0\0\0", 4,
+         "a compressed BMP (kind 1) of 24 bits a pixel, which cleave does not read; save"},
         {"fields32.bmp", 54, "\0\0\0\0", 4, "colours by the bits 0"},
         {"fields32.bmp", 54, "\5\0\0\0", 4, "colours by the bits 0x5"},
         {"labels4.bmp", 46, "\x11\0\0\0", 4, "17 colours of 4 bits"},
@@ -123,6 +124,61 @@ TEST(bitmaps_of_few_bits_a_colour_are_scaled_to_eight)
             }
         clv_image_release(&image);
         must_fail(CLV_ERR_DATA, "truncated", clv_image_decode(&image, file, size - 4, NULL, err));
+    }
+}
+
+/* A header of version 3 and later has a mask for alpha, too. */
+TEST(alpha_of_bitmaps_is_over_white)
+{
+    static const uint32_t pixels[4] = {0x000000ff, 0x80ff0000, 0xff00ff00, 0x40404040};
+    static const uint8_t shown[4][3] = {{255, 255, 255}, {255, 127, 127}, {0, 255, 0}, {207, 207, 207}};
+    static const uint32_t masks[4] = {0xff0000, 0xff00, 0xff, 0xff000000};
+    uint8_t file[54 + 16 + 16];
+    for (int kind = 0; kind < 3; kind++) { /* alpha, alpha that is 0 everywhere, and a byte that means nothing */
+        struct clv_image image;
+        size_t size = put_bmp(file, 4, 1, 32, kind == 2 ? 0 : 3, 0, 16);
+        file[14] = 56;
+        memcpy(file + size, masks, 16);
+        for (size_t p = 0; p < 4; p++) {
+            uint32_t pixel = kind == 1 ? pixels[p] & 0xffffff : pixels[p];
+            memcpy(file + size + 16 + 4 * p, &pixel, 4);
+        }
+        must(clv_image_decode(&image, file, sizeof file, NULL, err));
+        for (size_t p = 0; p < 4; p++)
+            for (size_t c = 0; c < 3; c++)
+                ck_assert_int_eq(image.pixels[3 * p + c], kind ? pixels[p] >> (16 - 8 * c) & 255 : shown[p][c]);
+        clv_image_release(&image);
+    }
+}
+
+/* Runs, values as they are, a step, the ends of a row and of all, of 8 and of 4 bits; rows come from the bottom. */
+TEST(run_lengths_of_bitmaps_are_unpacked)
+{
+    static const uint8_t by_8[] = {3, 1, 2, 2, 0, 0, 0, 3, 1, 2, 1, 0, 0, 2, 1, 1, 1, 2, 0, 1};
+    static const uint8_t by_4[] = {3, 0x11, 2, 0x22, 0, 0, 0, 3, 0x12, 0x10, 0, 2, 1, 1, 1, 0x20, 0, 1};
+    static const uint8_t expected[3][5] = {{0, 0, 0, 0, 2}, {1, 2, 1, 0, 0}, {1, 1, 1, 2, 2}};
+    for (int bits = 4; bits <= 8; bits += 4) {
+        const uint8_t *runs = bits == 8 ? by_8 : by_4;
+        size_t n = bits == 8 ? sizeof by_8 : sizeof by_4;
+        uint8_t file[54 + 12 + 64];
+        struct clv_indexed_image mask = {0};
+        struct clv_image image;
+        size_t size = put_bmp(file, 5, 3, bits, bits == 8 ? 1 : 2, 3, 12);
+        memcpy(file + size, "\1\2\3\0\4\5\6\0\7\10\11", 12);
+        memcpy(file + size + 12, runs, n);
+        size += 12 + n;
+        must(clv_indexed_image_decode(&mask, file, size, NULL, err));
+        ck_assert_mem_eq(mask.values, expected, sizeof expected);
+        clv_indexed_image_release(&mask);
+        must(clv_image_decode(&image, file, size, NULL, err));
+        ck_assert_mem_eq(image.pixels + 12, "\11\10\7", 3);
+        clv_image_release(&image);
+        for (size_t cut = 1; cut < n; cut++)
+            must_fail(CLV_ERR_DATA, "truncated", clv_indexed_image_decode(&mask, file, size - cut, NULL, err));
+        file[54 + 12] = 6; /* of a row of 5 */
+        must_fail(CLV_ERR_DATA, "run lengths leave the image", clv_image_decode(&image, file, size, NULL, err));
+        memcpy(file + 54 + 12, "\0\2\0\4", 4); /* a step of 4 rows */
+        must_fail(CLV_ERR_DATA, "run lengths leave the image", clv_image_decode(&image, file, size, NULL, err));
     }
 }
 
@@ -236,9 +292,13 @@ TEST(tiffs_lack_nothing_that_says_what_they_show)
             if (k != left_out)
                 entries[n++] = full[k];
         size = put_tiff(file, entries, n);
-        const char *part = left_out == 3 ? "a page without size or kind" : "corrupt TIFF";
-        if (left_out != 5) /* libtiff estimates the bytes of a strip */
-            must_fail(CLV_ERR_DATA, part, clv_image_decode(&image, file, size, NULL, err));
+        if (left_out == 3 || left_out == 5) { /* one sample is grey, black 0; and a strip goes on to the file's end */
+            must(clv_image_decode(&image, file, size, NULL, err));
+            ck_assert_mem_eq(image.pixels, "\0\0\0\1\1\1\2\2\2\3\3\3", 12);
+            clv_image_release(&image);
+        } else {
+            must_fail(CLV_ERR_DATA, "corrupt TIFF", clv_image_decode(&image, file, size, NULL, err));
+        }
     }
     entries[0] = reduced;
     memcpy(entries + 1, full, sizeof full);
@@ -249,8 +309,74 @@ TEST(tiffs_lack_nothing_that_says_what_they_show)
     memmove(entries + 4, entries + 3, 3 * sizeof *entries);
     entries[3] = compression;
     size = put_tiff(file, entries, 7);
-    must_fail(CLV_ERR_DATA, "corrupt TIFF: ", clv_image_decode(&image, file, size, NULL, err));
-    must_fail(CLV_ERR_DATA, "corrupt TIFF: ", clv_indexed_image_decode(&mask, file, size, NULL, err));
+    must_fail(CLV_ERR_DATA, " not read", clv_image_decode(&image, file, size, NULL, err));
+    must_fail(CLV_ERR_DATA, " not read", clv_indexed_image_decode(&mask, file, size, NULL, err));
+}
+
+/* Tags that no program knows, that say nothing, or lie; and pointers to a next page that leads nowhere. */
+TEST(what_no_pixel_needs_does_not_cost_a_page)
+{
+    static const struct entry full[] = {{WIDTH_TAG, 3, 1, 2}, {HEIGHT_TAG, 3, 1, 2}, {BITS_TAG, 3, 1, 8},
+                                        {KIND_TAG, 3, 1, 1},  {STRIPS_TAG, 4, 1, 0}, {BYTES_TAG, 4, 1, 4}};
+    static const struct entry spare[] = {
+        {282, 5, 0, 0},          {282, 5, 1, 0x7fffffff}, {296, 3, 0, 0},   {305, 2, 0, 0},
+        {305, 2, 9, 0x7fffffff}, {306, 99, 1, 7},         {315, 2, 0, 0},   {320, 3, 0, 0},
+        {330, 4, 0, 0},          {330, 4, 1, 0xffffff},   {338, 3, 0, 0},   {700, 1, 0, 0},
+        {33550, 12, 0, 0},       {34665, 4, 1, 0},        {34675, 7, 0, 0}, {34675, 7, 9, 0x7fffffff},
+        {37724, 7, 0, 0},        {42113, 2, 0, 0},        {50000, 0, 0, 0}, {65000, 3, 2, 9}};
+    static const uint32_t nexts[] = {0, 8, 7, 0x7fffffff, 0xffffffff};
+    uint8_t file[512];
+    struct clv_image image;
+    for (size_t k = 0; k < sizeof spare / sizeof *spare; k++) {
+        struct entry entries[7];
+        memcpy(entries, full, sizeof full);
+        entries[6] = spare[k];
+        size_t size = put_tiff(file, entries, 7);
+        struct clv_error why = {0};
+        ck_assert_msg(clv_image_decode(&image, file, size, NULL, &why) == CLV_OK, "tag %u: %s", spare[k].tag,
+                      why.message);
+        ck_assert_int_eq(image.pixels[9], 3);
+        clv_image_release(&image);
+    }
+    for (size_t k = 0; k < sizeof nexts / sizeof *nexts; k++) {
+        uint32_t n = 0;
+        const char *path = here("next.tif");
+        size_t size = put_tiff(file, full, 6);
+        memcpy(file + size - 8, &nexts[k], 4);
+        spill(path, file, size);
+        must(clv_image_read(&image, path, NULL, err));
+        ck_assert_int_eq(image.pixels[9], 3);
+        clv_image_release(&image);
+        must(clv_image_count(&n, path, err));
+        ck_assert_uint_eq(n, 1);
+    }
+}
+
+/* Behind several pages it may be that others are lost: as many as are known of are counted. */
+TEST(a_page_that_is_cut_off_is_an_error_and_its_neighbours_are_read)
+{
+    size_t size;
+    char *file = slurp(CORPUS "pages.tif", &size);
+    const char *path = here("cut.tif");
+    uint32_t n = 0, at;
+    struct clv_image image;
+    memcpy(&at, file + 4, 4);
+    for (int page = 1; page < 2; page++) { /* the second page's pointer */
+        uint16_t entries;
+        memcpy(&entries, file + at, 2);
+        memcpy(&at, file + at + 2 + 12 * (size_t)entries, 4);
+    }
+    uint16_t entries;
+    memcpy(&entries, file + at, 2);
+    memset(file + at + 2 + 12 * (size_t)entries, 0x7f, 4);
+    spill(path, file, size);
+    must(clv_image_count(&n, path, err));
+    ck_assert_uint_eq(n, 3);
+    must(clv_image_read(&image, formatted("%s#2", path), NULL, err));
+    clv_image_release(&image);
+    must_fail(CLV_ERR_DATA, "cut.tif#3: corrupt TIFF: directory 3 is outside",
+              clv_image_read(&image, formatted("%s#3", path), NULL, err));
+    free(file);
 }
 
 /* Colours of 16 bits, all reds first. */

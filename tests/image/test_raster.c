@@ -63,10 +63,18 @@ static const struct kind kinds[] = {
     {"u8 64 bands", 8, UNSIGNED, 64, BLACK, DEFLATE, 2, true, false, "w", NULL},
     {"u16 64 bands planar", 16, UNSIGNED, 64, BLACK, LZW, 1, false, true, "w", NULL},
     {"65 bands", 8, UNSIGNED, 65, BLACK, PLAIN, 1, false, false, "w", "65 bands"},
-    {"u64", 64, UNSIGNED, 1, BLACK, PLAIN, 1, false, false, "w", "unsigned samples of 64 bits"},
-    {"s64", 64, SIGNED, 1, BLACK, PLAIN, 1, false, false, "w", "signed samples of 64 bits"},
-    {"f24", 24, FLOATING, 1, BLACK, PLAIN, 1, false, false, "w", "floating-point samples of 24 bits"},
-    {"u24", 24, UNSIGNED, 1, BLACK, PLAIN, 1, false, false, "w", "unsigned samples of 24 bits"},
+    {"u64", 64, UNSIGNED, 1, BLACK, PLAIN, 1, false, false, "w", NULL},
+    {"u64 big endian", 64, UNSIGNED, 2, BLACK, PLAIN, 1, false, false, "wb", NULL},
+    {"s64", 64, SIGNED, 3, BLACK, DEFLATE, 1, true, false, "w", NULL},
+    {"u24", 24, UNSIGNED, 2, BLACK, PLAIN, 1, false, false, "w", NULL},
+    {"s24 big endian", 24, SIGNED, 1, BLACK, LZW, 1, false, false, "wb", NULL},
+    {"u20", 20, UNSIGNED, 1, BLACK, PLAIN, 1, false, false, "w", NULL},
+    {"s12", 12, SIGNED, 2, BLACK, PLAIN, 1, false, false, "w", NULL},
+    {"s5 tiles", 5, SIGNED, 3, BLACK, DEFLATE, 1, true, false, "w", NULL},
+    {"f24", 24, FLOATING, 1, BLACK, PLAIN, 1, false, false, "w",
+     "floating-point samples of 24 bits, which are not read; "},
+    {"u40", 40, UNSIGNED, 1, BLACK, PLAIN, 1, false, false, "w",
+     "unsigned samples of 40 bits, which are not read; save"},
     {"complex", 64, SAMPLEFORMAT_COMPLEXIEEEFP, 1, BLACK, PLAIN, 1, false, false, "w", "complex"},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
@@ -77,7 +85,7 @@ static double value_at(const struct kind *kind, int x, int y, int s)
     int whole = (x * 7 + y * 13 + s * 29) % 251;
     int most = kind->bits >= 8 ? 250 : (1 << kind->bits) - 1;
     whole = whole % (most + 1);
-    return kind->format == SIGNED ? whole / 2 - 60 : kind->format == FLOATING ? whole / 4.0 - 7 : whole;
+    return kind->format == SIGNED ? whole / 2 - most / 4 : kind->format == FLOATING ? whole / 4.0 - 7 : whole;
 }
 
 static uint16_t to_half(double value) /* of quarters up to 64 */
@@ -95,10 +103,10 @@ static uint16_t to_half(double value) /* of quarters up to 64 */
 
 static void put(uint8_t *row, size_t index, const struct kind *kind, double value)
 {
-    if (kind->bits < 8 || kind->bits == 12) {
+    if (kind->bits % 8) {
         for (int b = 0; b < kind->bits; b++) {
             size_t bit = index * (size_t)kind->bits + (size_t)b;
-            if ((unsigned)value >> (kind->bits - 1 - b) & 1)
+            if ((unsigned)(int)value >> (kind->bits - 1 - b) & 1)
                 row[bit / 8] |= (uint8_t)(128 >> bit % 8);
         }
     } else if (kind->format == FLOATING) {
@@ -254,7 +262,7 @@ TEST(files_that_lie_about_themselves_are_refused)
     const char *path = here("a.tif");
     struct raster raster;
     spill(path, loop, sizeof loop - 1);
-    must_fail(CLV_ERR_DATA, "or a loop of them", raster_open(&raster, path, NULL, err));
+    must_fail(CLV_ERR_DATA, "corrupt TIFF: ", raster_open(&raster, path, NULL, err));
     for (int k = 0; k < 2; k++) { /* sizes of nothing, and of more than there is */
         uint32_t side = k ? 3000000000U : 2000000000U;
         uint8_t file[] =

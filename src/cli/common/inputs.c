@@ -317,7 +317,13 @@ static enum clv_status rename_outputs(struct input_list *list, struct clv_error 
 
 enum clv_status inputs_name_outputs(struct input_list *list, struct clv_error *err)
 {
+    const struct clv_progress progress = console_progress(NULL);
+    struct stack_note stacks = {0};
     size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].is_path)
+            stack_note_look(&stacks, list->items[i].image);
+    stack_note_report(&stacks, &progress);
     struct placed *placed = array_alloc(list->n, sizeof *placed);
     enum clv_status status = placed ? CLV_OK : fail_memory(err);
     for (size_t i = 0; i < list->n && status == CLV_OK; i++) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "image/image.h"
 #include "task/task.h"
 
 #define CANONICAL_MAX 65536
@@ -25,6 +26,15 @@ static enum clv_status take_range(void *member, const struct clv_option *option,
         return fail(err, CLV_ERR_USAGE, "--%s: \"%s\" is not LOW,HIGH with 0 <= LOW < HIGH <= 65535", option->name,
                     typed);
     return CLV_OK;
+}
+
+static enum clv_status take_axes(void *member, const struct clv_option *option, const char *typed,
+                                 struct clv_error *err)
+{
+    struct clv_error why = {0};
+    (void)member;
+    enum clv_status status = stack_axes_choose(typed, &why);
+    return status == CLV_OK ? CLV_OK : fail(err, status, "--%s: %s", option->name, why.message);
 }
 
 static enum clv_status take_quiet(void *member, const struct clv_option *option, const char *typed,
@@ -55,6 +65,9 @@ const struct clv_option image_option_rows[] = {
     {"bands", 0, "FILE,FILE,..", SECTION_IMAGES, 0, CLV_OPTION_TEXT, AT(limits.band_files),
      .help = "Ends of the names of files that are bands of one image, such as red.tif,nir.tif\n"
              "(default: as the model was trained, else an image is a file)"},
+    {"axes", 0, "ORDER", SECTION_IMAGES, 0, CLV_OPTION_OTHER, AT(limits), .take = take_axes,
+     .help = "What pages of TIFFs are, the slowest axis first: T time, Z slices, C channels, such as TZC,\n"
+             "with sizes where files say none, T6C2 (default: as ImageJ's or OME's description says)"},
     {"range", 0, "LOW,HIGH", SECTION_IMAGES, 0, CLV_OPTION_OTHER, AT(limits), .take = take_range,
      .help = "Which values of 16-bit grey images become black and white (default: the model's, else 0,65535)\n"
              "train keeps it in the model"},

@@ -12,6 +12,7 @@
 #include "data/data.h"
 #include "data/export/export.h"
 #include "data/shapes/shapes.h"
+#include "image/image.h"
 
 #define LARGEST_NOTE ((size_t)1 << 20)
 
@@ -181,11 +182,13 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     if (*form == CLV_BOXES_GEOJSON && !options->property)
         options->property = "label";
     options->limits = self->common.limits;
-    TRY_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files,
+    TRY_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files ||
+               stack_axes_are_chosen(),
            fail(err, CLV_ERR_USAGE, "--%s has no effect: images are copied, only their sizes are read",
-                options->limits.grey16_high  ? "range"
-                : options->limits.band_files ? "bands"
-                                             : "max-jpeg-scans"));
+                stack_axes_are_chosen()       ? "axes"
+                : options->limits.grey16_high ? "range"
+                : options->limits.band_files  ? "bands"
+                                              : "max-jpeg-scans"));
     return status;
 }
 

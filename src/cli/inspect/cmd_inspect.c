@@ -442,11 +442,13 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
     struct inspect self = {.n_top = 10, .threshold = 0.001};
     struct clv_model model = {0};
     const struct option_table table = {
-        "[OPTION...] MODEL",
-        "Tells what is in a model: labels, recipe, weights, and how it was made.",
-        {"inspect model.cleave", "inspect --json model.cleave"},
+        "[OPTION...] MODEL|FILE.tif",
+        "Tells what is in a model, and how it was made; of a TIFF, what its pages are.",
+        {"inspect model.cleave", "inspect stack.tif"},
         NULL,
-        {{inspect_rows, &self, false}, {plain_option_rows, &self.common, false}},
+        {{inspect_rows, &self, false},
+         {image_option_rows, &self.common, false},
+         {plain_option_rows, &self.common, false}},
     };
     struct common_options *common = &self.common;
     common_options_init(common);
@@ -459,12 +461,20 @@ enum clv_status cmd_inspect(int argc, char **argv, struct clv_error *err)
             self.path = common->arguments[i];
     }
     TRY_IF(!self.path, fail(err, CLV_ERR_USAGE, "inspect: which model?"));
-    bool is_tags = status == CLV_OK && inspect_is_tags(self.path);
+    bool is_image = status == CLV_OK && inspect_is_image(self.path);
+    bool is_tags = status == CLV_OK && !is_image && inspect_is_tags(self.path);
+    const char *of_models = options_given(common, "top")         ? "top"
+                            : options_given(common, "threshold") ? "threshold"
+                                                                 : NULL;
+    TRY_IF(is_image && of_models, fail(err, CLV_ERR_USAGE, "--%s has no effect: %s is no model", of_models, self.path));
+    TRY_IF(!is_image, common_options_check(common, "a model has no pixels", err));
     if (is_tags && options_given(common, "threshold"))
         status = fail(err, CLV_ERR_USAGE, "--threshold has no effect: %s is a model of tags", self.path);
-    TRY(is_tags ? inspect_tags(self.path, self.n_top, self.json, err) : clv_model_read(&model, self.path, err));
-    TRY_IF(!is_tags, self.json ? inspect_json(&model, self.n_top, self.threshold, err)
-                               : inspect_text(&model, self.n_top, self.threshold, err));
+    TRY(is_image  ? inspect_image(self.path, &common->limits, self.json, err)
+        : is_tags ? inspect_tags(self.path, self.n_top, self.json, err)
+                  : clv_model_read(&model, self.path, err));
+    TRY_IF(!is_tags && !is_image, self.json ? inspect_json(&model, self.n_top, self.threshold, err)
+                                            : inspect_text(&model, self.n_top, self.threshold, err));
     clv_model_release(&model);
     common_options_release(&self.common);
     return status;

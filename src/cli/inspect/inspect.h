@@ -1,15 +1,21 @@
 /* `cleave inspect`: a model described on standard output. cmd_inspect.c reads the options and describes models of
- * images and how many of their weights count, inspect_tags.c models of tags. */
+ * images and how many of their weights count, inspect_tags.c models of tags, inspect_image.c TIFFs. */
 #ifndef CLI_INSPECT_H
 #define CLI_INSPECT_H
 
 #include <stdbool.h>
 
+#include "cleave/image.h"
 #include "cleave/model.h"
 
 /* Describes a model of tags and its n_top largest couplings. inspect_is_tags: whether a file is one (false for what is
  * no tensor file at all). */
 bool inspect_is_tags(const char *path);
 enum clv_status inspect_tags(const char *path, int32_t n_top, bool json, struct clv_error *err) CLV_CHECK;
+
+/* Describes a TIFF. inspect_is_image: whether a file is one, by its name. */
+bool inspect_is_image(const char *path);
+enum clv_status inspect_image(const char *path, const struct clv_image_limits *limits, bool json,
+                              struct clv_error *err) CLV_CHECK;
 
 #endif

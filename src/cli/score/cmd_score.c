@@ -372,7 +372,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     uint32_t *pages = NULL;
     char remedy[2 * PATH_MAX];
     MUST(score_read_truth(&set, self->data, err));
-    training_set_note_manifest(&set, self->data, &progress);
+    training_set_note_reading(&set, self->data, &progress);
     training_set_drop_drafts(&set, self->data, "", &progress);
     size_t common = find_common(&set, self->predictions);
     enum clv_status status = clv_set_select(&set, self->split, err);

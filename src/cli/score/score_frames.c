@@ -51,7 +51,7 @@ static enum clv_status read_sequence(struct clv_set *set, const char *file, cons
     TRY_IF(split && set->n_items != n_pages, clv_set_select(set, split, err));
     for (size_t i = 1; i < set->n_items && status == CLV_OK; i++) {
         const char *one = set->items[0].sequence, *other = set->items[i].sequence;
-        TRY_IF(strcmp(one ? one : "", other ? other : "") != 0,
+        TRY_IF(strcmp(one ? one : "", other ? other : "") != 0 && !sequences_are_of_one_file(set->items, set->n_items),
                fail(err, CLV_ERR_DATA, "%s: its pages are those of one sequence, %s has several: %s and %s", file, path,
                     one ? one : "", other ? other : ""));
     }

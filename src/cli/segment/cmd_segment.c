@@ -109,7 +109,7 @@ static enum clv_status add_data(struct input_list *inputs, const struct segment 
     struct clv_set set = {0};
     MUST(clv_set_read(&set, self->data, err));
     const struct clv_progress progress = console_progress(NULL);
-    training_set_note_manifest(&set, self->data, &progress);
+    training_set_note_reading(&set, self->data, &progress);
     size_t common = set_common_folder(&set);
     enum clv_status status = outputs_spare_set(&self->common.outputs, &set, self->data, err);
     TRY(clv_set_select(&set, self->split, err));
@@ -293,7 +293,8 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
            fail_memory(err));
     TRY_IF(self->objects, object_table_begin(&objects, self, run->model, err));
     TRY_IF(self->is_stack && run->outputs->n_finished < run->outputs->n,
-           stack_file_new(&run->stack, self, &run->model->labels, run->sequence->set.n_items, err));
+           stack_file_new(&run->stack, self, &run->model->labels, run->sequence->set.items, run->sequence->set.n_items,
+                          err));
     status = team_agree(status, err);
     if (status == CLV_OK) {
         run->objects = objects.stream;

@@ -437,7 +437,7 @@ void mask_file_from_binary(uint8_t *values, size_t n, const struct clv_labels *l
  * the end frees all, NULL is fine. */
 struct stack_file;
 enum clv_status stack_file_new(struct stack_file **self, const struct segment *options, const struct clv_labels *labels,
-                               size_t n, struct clv_error *err) CLV_CHECK;
+                               const struct clv_item *items, size_t n, struct clv_error *err) CLV_CHECK;
 enum clv_status stack_file_put(struct stack_file *self, size_t index, int32_t width, int32_t height,
                                const uint8_t *label_of, struct clv_error *err) CLV_CHECK;
 enum clv_status stack_file_end(struct stack_file *self, bool is_whole, struct clv_error *err) CLV_CHECK;

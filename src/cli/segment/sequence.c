@@ -66,7 +66,7 @@ enum clv_status sequence_open(struct sequence *self, struct input_list *inputs, 
     const struct clv_progress progress = console_progress(NULL);
     struct clv_set chosen = {.n_items = 0}; /* only to say which splits there are not */
     MUST(clv_set_read(&self->set, options->data, err));
-    training_set_note_manifest(&self->set, options->data, &progress);
+    training_set_note_reading(&self->set, options->data, &progress);
     enum clv_status status = outputs_spare_set(&options->common.outputs, &self->set, options->data, err);
     const char *const lists[] = {options->given, options->split};
     for (size_t k = 0; k < 2 && status == CLV_OK; k++) {
@@ -110,7 +110,7 @@ enum clv_status slices_open(struct sequence *self, struct input_list *inputs, co
                     "without --sequence each image is segmented alone",
                     options->model_path);
     MUST(clv_set_read(&self->set, options->data, err));
-    training_set_note_manifest(&self->set, options->data, &progress);
+    training_set_note_reading(&self->set, options->data, &progress);
     size_t common = set_common_folder(&self->set);
     MUST(outputs_spare_set(&options->common.outputs, &self->set, options->data, err));
     MUST(clv_set_select(&self->set, options->split, err));
@@ -133,7 +133,7 @@ bool sequence_is_one(const struct sequence *self, const struct segment *options)
     bool is_one = options->model_path || self->chains.n_sequences == 1;
     for (size_t i = 1; i < self->set.n_items && options->model_path; i++)
         is_one &= strcmp(items[0].sequence ? items[0].sequence : "", items[i].sequence ? items[i].sequence : "") == 0;
-    return is_one;
+    return is_one || sequences_are_of_one_file(items, self->set.n_items);
 }
 
 struct carrying {

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "cli/segment/segment.h"
 #include "image/raster/raster.h"
+#include "sequence/sequence.h"
 
 struct stack_file {
     const struct segment *options;
@@ -11,10 +12,23 @@ struct stack_file {
     struct clv_image *waiting; /* [n] */
     size_t n, next;
     pthread_mutex_t lock;
+    char description[160]; /* of slices and times, so that they are shown in step with the image's; "": none */
 };
 
+/* ImageJ's words for the slices and times of the image's pages, which have a mask each. */
+static void describe(char *text, size_t size, const struct clv_item *items, size_t n)
+{
+    struct stack_axes axes;
+    if (!sequences_are_of_one_file(items, n))
+        return;
+    image_find_axes(&axes, items[0].image);
+    if (axes.source != AXES_OF_PAGES && (uint64_t)axes.n_slices * axes.n_frames == n)
+        snprintf(text, size, "ImageJ=1.53t\nimages=%zu\nslices=%u\nframes=%u\nhyperstack=true\nmode=grayscale\n", n,
+                 axes.n_slices, axes.n_frames);
+}
+
 enum clv_status stack_file_new(struct stack_file **self, const struct segment *options, const struct clv_labels *labels,
-                               size_t n, struct clv_error *err)
+                               const struct clv_item *items, size_t n, struct clv_error *err)
 {
     struct stack_file *made = array_zalloc(1, sizeof *made);
     struct clv_image *waiting = array_zalloc(n, sizeof *waiting);
@@ -24,6 +38,8 @@ enum clv_status stack_file_new(struct stack_file **self, const struct segment *o
     }
     *made = (struct stack_file){.options = options, .labels = labels, .waiting = waiting, .n = n};
     pthread_mutex_init(&made->lock, NULL);
+    describe(made->description, sizeof made->description, items, n);
+    made->writer.description = made->description[0] ? made->description : NULL;
     *self = made;
     return CLV_OK;
 }

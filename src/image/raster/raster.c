@@ -62,16 +62,19 @@ static enum clv_status open_image(struct raster_part *part, struct raster *own, 
     return status;
 }
 
-/* A file; what it says of itself is in *own. */
-static enum clv_status open_part(struct raster_part *part, struct raster *own, bool is_by_windows, const char *path,
-                                 const struct clv_image_limits *limits, struct clv_error *err)
+/* A file, or a channel of one, from 1; what it says of itself is in *own. *n_channels are those of the page. */
+static enum clv_status open_part(struct raster_part *part, struct raster *own, uint32_t *n_channels, uint32_t channel,
+                                 bool is_by_windows, const char *path, const struct clv_image_limits *limits,
+                                 struct clv_error *err)
 {
     size_t length;
     uint32_t page = 1;
     const char *format;
+    struct clv_error ignored;
     bool names_page = path_page(&length, &page, path);
     char *file = string_copy(path);
     *own = (struct raster){0};
+    *n_channels = 1;
     MUST_IF(!file, fail_memory(err));
     file[length] = 0;
     enum clv_status status = file_map_open(&part->map, file, err);
@@ -80,7 +83,10 @@ static enum clv_status open_part(struct raster_part *part, struct raster *own, b
         return status;
     bool is_tiff = image_format(&format, part->map.bytes, part->map.size) == FORMAT_TIFF;
     part->page = names_page ? page : 1;
-    const struct image_bytes from = {part->map.bytes, part->map.size, part->page, limits};
+    const struct image_bytes from = {part->map.bytes, part->map.size, part->page, limits, channel};
+    struct stack_axes axes;
+    if (is_tiff && tiff_find_axes(&axes, part->map.bytes, part->map.size, &ignored) == CLV_OK)
+        *n_channels = axes.n_channels;
     if (is_tiff)
         status = raster_tiff_open(&part->tiff, own, &from, err);
     else if (npy_recognised(part->map.bytes, part->map.size))
@@ -114,12 +120,14 @@ static char *sibling(const char *path, size_t first_length, const char *name, si
     return made;
 }
 
-static enum clv_status add_part(struct raster *self, const char *path, const struct clv_image_limits *limits,
-                                struct clv_error *err)
+static enum clv_status add_channel(struct raster *self, uint32_t *n_channels, uint32_t channel, const char *path,
+                                   const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct raster own = {0};
     struct raster_part *part = &self->parts[self->n_parts];
-    enum clv_status status = open_part(part, &own, self->is_by_windows, path, limits, err);
+    FAIL_IF(self->n_parts == CLV_MAX_BANDS, CLV_ERR_DATA, "%s: more than %d bands with those before", path,
+            CLV_MAX_BANDS);
+    enum clv_status status = open_part(part, &own, n_channels, channel, self->is_by_windows, path, limits, err);
     self->n_parts++;
     if (status == CLV_OK && self->n_parts > 1 && (own.width != self->width || own.height != self->height))
         status = fail(err, CLV_ERR_DATA, "%s: %dx%d pixels, the first of its bands has %dx%d", path, own.width,
@@ -137,6 +145,17 @@ static enum clv_status add_part(struct raster *self, const char *path, const str
     own.is_by_windows = self->is_by_windows;
     own.n_parts = self->n_parts;
     *self = own;
+    return CLV_OK;
+}
+
+/* All channels of a file's page follow each other. */
+static enum clv_status add_part(struct raster *self, const char *path, const struct clv_image_limits *limits,
+                                struct clv_error *err)
+{
+    uint32_t n_channels, ignored;
+    MUST(add_channel(self, &n_channels, 1, path, limits, err));
+    for (uint32_t channel = 2; channel <= n_channels; channel++)
+        MUST(add_channel(self, &ignored, channel, path, limits, err));
     return CLV_OK;
 }
 
@@ -311,6 +330,15 @@ bool raster_may_be(const char *path, const struct clv_image_limits *limits)
 enum clv_status raster_fail_bands(const struct raster *self, const char *path, int32_t n, struct clv_error *err)
 {
     bool is_shown = n == 1 && self->n_bands == 3 && (self->is_photograph || self->is_plain);
+    struct stack_axes axes;
+    char name[STACK_NAME];
+    image_find_axes(&axes, path);
+    stack_axes_name(name, sizeof name, &axes);
+    if (axes.n_channels > 1)
+        return fail(err, CLV_ERR_DATA,
+                    "%s: %d bands, the images learned from have %d; its pages were read as %s: --axes T makes each an "
+                    "image",
+                    path, self->n_bands, n, name);
     return fail(err, CLV_ERR_DATA, "%s: %d band%s, the images learned from have %d%s", path, self->n_bands,
                 self->n_bands == 1 ? "" : "s", n,
                 is_shown ? "; a model of `train --range LOW,HIGH' takes grey of 16 bits as PNG and as TIFF" : "");

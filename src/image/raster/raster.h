@@ -3,9 +3,9 @@
  * images of bands.
  *
  * A raster is a TIFF or BigTIFF (strips or tiles, planar or interleaved, grey, white to black or red, green and blue
- * with further bands; 1 to 16, or 32 bits of whole numbers, 8, 16 or 32 of signed ones, 16, 32 or 64 of floating
- * point), a .npy array of [height][width] or [height][width][bands], or any image that clv_image_read knows: three
- * bands of 0..255; in builds WITH_GDAL=1 also whatever GDAL reads (raster_gdal.c). */
+ * with further bands; whole numbers of 1 to 32 or of 64 bits, signed or not, or floating-point ones of 16, 32 or 64), a
+ * .npy array of [height][width] or [height][width][bands], or any image that clv_image_read knows: three bands of
+ * 0..255; in builds WITH_GDAL=1 also whatever GDAL reads (raster_gdal.c). */
 #ifndef IMAGE_RASTER_RASTER_H
 #define IMAGE_RASTER_RASTER_H
 
@@ -243,7 +243,8 @@ struct raster_writer {
     struct file_writer file;
     struct tiff *tiff; /* libtiff's */
     int32_t width, height;
-    uint32_t n_written; /* tiles */
+    uint32_t n_written;      /* tiles */
+    const char *description; /* of pages: of the first one; NULL: none. With one, pages have strips, not tiles */
     char message[200];
 };
 
@@ -258,7 +259,7 @@ enum clv_status raster_writer_put(struct raster_writer *self, const uint8_t *lab
 enum clv_status raster_writer_commit(struct raster_writer *self, struct clv_error *err) CLV_CHECK;
 void raster_writer_abort(struct raster_writer *self);
 
-/* A file of n_pages pages: the first one opens it, in a writer of zeros. */
+/* A file of n_pages pages: the first one opens it, in a writer of zeros, or of a description. */
 enum clv_status raster_writer_add_page(struct raster_writer *self, const char *path, const struct label_image *page,
                                        size_t n_pages, struct clv_error *err) CLV_CHECK;
 

@@ -59,7 +59,7 @@ bool raster_gdal_knows(const char *path)
         return false;
     enum image_format format = image_format(&name, (const uint8_t *)bytes, size);
     array_free(bytes);
-    if (format != FORMAT_FOREIGN && format != FORMAT_UNKNOWN)
+    if (format != FORMAT_FOREIGN && format != FORMAT_GDAL && format != FORMAT_UNKNOWN)
         return false;
     begin();
     bool is_known = GDALIdentifyDriverEx(path, GDAL_OF_RASTER, NULL, NULL) != NULL;
@@ -92,7 +92,7 @@ static enum clv_status find_place(struct raster_place *place, GDALDatasetH datas
     const struct clv_image_limits limits = {.max_pixels = 1 << 20, .max_side_px = 1 << 10};
     GByte *bytes = VSIGetMemFileBuffer(name, &size, FALSE);
     enum clv_status status =
-        bytes ? raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits}, err)
+        bytes ? raster_tiff_open(&tiff, &read, &(struct image_bytes){bytes, (size_t)size, 1, &limits, 0}, err)
               : fail_gdal(err, "place");
     if (status == CLV_OK) {
         *place = read.place;

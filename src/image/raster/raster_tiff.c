@@ -6,12 +6,12 @@
 #include "base/base.h"
 #include "image/image.h"
 
-#define BLOCK_MOST ((size_t)1 << 30) /* bytes of a strip or tile */
+#define IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+#define BLOCK_MOST    ((size_t)1 << 30) /* bytes of a strip or tile */
 
 struct raster_tiff {
     struct tiff_file file;
-    uint32_t block_width, block_height;
-    bool is_tiled, is_planar, has_alpha, has_no_data;
+    bool has_alpha, has_no_data;
     double no_data;
     uint16_t n_bands;
     size_t stride, block_bytes; /* of a block's row, and of all */
@@ -37,15 +37,18 @@ static bool is_stored(const struct tiff_file *file)
 
 static enum clv_status check_samples(const struct tiff_file *file, struct clv_error *err)
 {
-    static const char *const names[] = {"", "unsigned", "signed", "floating-point", "unknown", "complex", "complex"};
-    int bits = file->bits, format = file->format == SAMPLEFORMAT_VOID ? SAMPLEFORMAT_UINT : file->format;
-    bool is_read = format == SAMPLEFORMAT_UINT     ? (bits >= 1 && bits <= 16) || bits == 32
-                   : format == SAMPLEFORMAT_INT    ? bits == 8 || bits == 16 || bits == 32
+    static const char *const names[] = {"", "unsigned", "signed", "floating-point", "unsigned", "complex", "complex"};
+    int bits = file->bits, format = file->format;
+    bool is_whole = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID || format == SAMPLEFORMAT_INT;
+    bool is_read = is_whole                        ? (bits >= 1 && bits <= 32) || bits == 64
                    : format == SAMPLEFORMAT_IEEEFP ? bits == 16 || bits == 32 || bits == 64
                                                    : false;
     if (!is_read)
-        return fail(err, CLV_ERR_DATA, "a TIFF of %s samples of %d bits, which are not read",
-                    format >= 1 && format <= 6 ? names[format] : "unknown", bits);
+        return fail(
+            err, CLV_ERR_DATA,
+            "a TIFF of %s samples of %d bits, which are not read; save it with whole numbers of 8 to 32 bits, or "
+            "floating-point ones of 16, 32 or 64",
+            format >= 1 && format <= 6 ? names[format] : "unknown", bits);
     if (file->orientation != ORIENTATION_TOPLEFT)
         return fail(err, CLV_ERR_DATA, "a TIFF of bands that is turned (orientation %d); rasters are upright",
                     file->orientation);
@@ -79,21 +82,9 @@ static enum clv_status count_bands(struct raster_tiff *self, struct raster *rast
 static enum clv_status find_blocks(struct raster_tiff *self, struct clv_error *err)
 {
     struct tiff_file *file = &self->file;
-    uint16_t planes = PLANARCONFIG_CONTIG;
-    TIFFGetFieldDefaulted(file->tiff, TIFFTAG_PLANARCONFIG, &planes);
-    self->is_planar = planes == PLANARCONFIG_SEPARATE && file->n_samples > 1;
-    self->is_tiled = TIFFIsTiled(file->tiff);
-    self->block_width = file->width;
-    if (self->is_tiled) {
-        TIFFGetField(file->tiff, TIFFTAG_TILEWIDTH, &self->block_width);
-        TIFFGetField(file->tiff, TIFFTAG_TILELENGTH, &self->block_height);
-    } else {
-        TIFFGetFieldDefaulted(file->tiff, TIFFTAG_ROWSPERSTRIP, &self->block_height);
-        self->block_height = self->block_height < file->height ? self->block_height : file->height;
-    }
-    tmsize_t bytes = self->is_tiled ? TIFFTileSize(file->tiff) : TIFFStripSize(file->tiff);
-    self->stride = ((size_t)self->block_width * file->bits * (self->is_planar ? 1 : file->n_samples) + 7) / 8;
-    if (!self->block_height || bytes <= 0 || (size_t)bytes / self->block_height < self->stride)
+    tmsize_t bytes = file->is_tiled ? TIFFTileSize(file->tiff) : TIFFStripSize(file->tiff);
+    self->stride = ((size_t)file->block_width * file->bits * (file->is_planar ? 1 : file->n_samples) + 7) / 8;
+    if (bytes <= 0 || (size_t)bytes / file->block_height < self->stride)
         return tiff_corrupt(file, err);
     if ((size_t)bytes > BLOCK_MOST)
         return fail(err, CLV_ERR_DATA, "a TIFF of strips or tiles of %zu bytes, the limit is %zu; write it in tiles",
@@ -128,11 +119,13 @@ enum clv_status raster_tiff_open(struct raster_tiff **tiff, struct raster *raste
     return status;
 }
 
-/* Sample `index` of a row. */
+/* Sample `index` of a row. Samples of whole bytes are in this machine's order, as libtiff leaves them; others follow
+ * each other with the highest bit first. */
 static double load(const uint8_t *row, size_t index, unsigned bits, bool is_signed, bool is_float)
 {
     uint16_t half;
     uint32_t word;
+    uint64_t whole = 0;
     float single;
     double value;
     switch (bits) {
@@ -140,17 +133,23 @@ static double load(const uint8_t *row, size_t index, unsigned bits, bool is_sign
     case 16:
         memcpy(&half, row + 2 * index, sizeof half);
         return is_float ? (double)number_from_half(half) : is_signed ? (double)(int16_t)half : (double)half;
+    case 24:
+        for (size_t k = 0; k < 3; k++)
+            whole |= (uint64_t)row[3 * index + k] << 8 * (IS_BIG_ENDIAN ? 2 - k : k);
+        break;
     case 32:
         memcpy(&word, row + 4 * index, sizeof word);
         memcpy(&single, &word, sizeof single);
         return is_float ? (double)single : is_signed ? (double)(int32_t)word : (double)word;
-    case 64: memcpy(&value, row + 8 * index, sizeof value); return value;
-    default: break;
+    case 64:
+        memcpy(&whole, row + 8 * index, sizeof whole);
+        memcpy(&value, &whole, sizeof value);
+        return is_float ? value : is_signed ? (double)(int64_t)whole : (double)whole;
+    default:
+        for (size_t bit = index * bits; bit < (index + 1) * bits; bit++)
+            whole = whole << 1 | (row[bit / 8] >> (7 - bit % 8) & 1);
     }
-    uint32_t sample = 0; /* of 1 to 15 bits, the highest first */
-    for (size_t bit = index * bits; bit < (index + 1) * bits; bit++)
-        sample = sample << 1 | (row[bit / 8] >> (7 - bit % 8) & 1);
-    return (double)sample;
+    return is_signed && whole >> (bits - 1) ? (double)whole - (double)(UINT64_C(1) << bits) : (double)whole;
 }
 
 static bool is_no_data(const struct raster_tiff *self, double value)
@@ -164,10 +163,10 @@ static enum clv_status load_block(struct raster_tiff *self, uint32_t x, uint32_t
                                   struct clv_error *err)
 {
     struct tiff_file *file = &self->file;
-    uint32_t rows = file->height - y < self->block_height ? file->height - y : self->block_height;
+    uint32_t rows = file->height - y < file->block_height ? file->height - y : file->block_height;
     uint32_t number =
-        self->is_tiled ? TIFFComputeTile(file->tiff, x, y, 0, plane) : TIFFComputeStrip(file->tiff, y, plane);
-    size_t wanted = self->is_tiled ? self->block_bytes : self->stride * rows;
+        file->is_tiled ? TIFFComputeTile(file->tiff, x, y, 0, plane) : TIFFComputeStrip(file->tiff, y, plane);
+    size_t wanted = file->is_tiled ? self->block_bytes : self->stride * rows;
     self->x = x;
     self->y = y;
     self->plane = plane;
@@ -175,10 +174,7 @@ static enum clv_status load_block(struct raster_tiff *self, uint32_t x, uint32_t
         return CLV_OK;
     MUST_IF(!self->block && !(self->block = array_zalloc(self->block_bytes, 1)), fail_memory(err));
     self->held = UINT32_MAX;
-    tmsize_t n = self->is_tiled ? TIFFReadEncodedTile(file->tiff, number, self->block, (tmsize_t)wanted)
-                                : TIFFReadEncodedStrip(file->tiff, number, self->block, (tmsize_t)wanted);
-    if (n != (tmsize_t)wanted)
-        return tiff_corrupt(file, err);
+    MUST(tiff_read_block(self->block, wanted, file, x, y, plane, err));
     self->held = number;
     return CLV_OK;
 }
@@ -191,11 +187,11 @@ struct window {
 static void take_block(float *values, size_t step, const struct raster_tiff *self, const struct window *window)
 {
     const struct tiff_file *file = &self->file;
-    uint16_t first = self->is_planar ? self->plane : 0, end = self->is_planar ? self->plane + 1 : file->n_samples;
+    uint16_t first = file->is_planar ? self->plane : 0, end = file->is_planar ? self->plane + 1 : file->n_samples;
     uint32_t x = self->x, y = self->y;
     uint32_t left = x > window->left ? x : window->left, top = y > window->top ? y : window->top;
-    uint32_t right = window->right - x < self->block_width ? window->right : x + self->block_width;
-    uint32_t bottom = window->bottom - y < self->block_height ? window->bottom : y + self->block_height;
+    uint32_t right = window->right - x < file->block_width ? window->right : x + file->block_width;
+    uint32_t bottom = window->bottom - y < file->block_height ? window->bottom : y + file->block_height;
     bool is_signed = file->format == SAMPLEFORMAT_INT, is_float = file->format == SAMPLEFORMAT_IEEEFP;
     bool is_inverse = file->photometric == PHOTOMETRIC_MINISWHITE && !is_signed && !is_float && file->bits <= 16;
     double largest = (double)((1u << (file->bits & 31)) - 1);
@@ -221,11 +217,12 @@ enum clv_status raster_tiff_read(float *values, size_t step, struct raster_tiff 
 {
     const struct window window = {(uint32_t)at->left, (uint32_t)at->top, (uint32_t)(at->left + at->width),
                                   (uint32_t)(at->top + at->height)};
-    uint16_t n_planes = self->is_planar ? self->file.n_samples : 1;
+    uint16_t n_planes = self->file.is_planar ? self->file.n_samples : 1;
     enum clv_status status = CLV_OK;
-    uint32_t x0 = window.left - window.left % self->block_width, y0 = window.top - window.top % self->block_height;
-    for (uint32_t y = y0; y < window.bottom; y += self->block_height)
-        for (uint32_t x = x0; x < window.right; x += self->block_width)
+    uint32_t x0 = window.left - window.left % self->file.block_width,
+             y0 = window.top - window.top % self->file.block_height;
+    for (uint32_t y = y0; y < window.bottom; y += self->file.block_height)
+        for (uint32_t x = x0; x < window.right; x += self->file.block_width)
             for (uint16_t plane = 0; plane < n_planes && status == CLV_OK; plane++) {
                 status = load_block(self, x, y, plane, err);
                 if (status == CLV_OK)

@@ -71,12 +71,12 @@ static bool put_head(const struct raster_writer *self, const struct label_image 
                   {TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG},
                   {TIFFTAG_PHOTOMETRIC, image->palette ? PHOTOMETRIC_PALETTE : PHOTOMETRIC_MINISBLACK},
                   {TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE},
-                  {TIFFTAG_TILEWIDTH, RASTER_TILE},
+                  {self->description ? TIFFTAG_ROWSPERSTRIP : TIFFTAG_TILEWIDTH, RASTER_TILE},
                   {TIFFTAG_TILELENGTH, RASTER_TILE}};
     bool is_put = tiff;
     if (tiff)
         geo_tags_declare(tiff);
-    for (size_t k = 0; k < sizeof fields / sizeof *fields && is_put; k++)
+    for (size_t k = 0; k < sizeof fields / sizeof *fields - (self->description ? 1 : 0) && is_put; k++)
         is_put = TIFFSetField(tiff, fields[k].tag, fields[k].value);
     return is_put && (!image->palette || put_palette(tiff, image)) && (!place || geo_tags_write(tiff, place));
 }
@@ -143,9 +143,24 @@ void raster_writer_abort(struct raster_writer *self)
     file_abort(&self->file);
 }
 
+/* ImageJ opens no tiles. */
+static enum clv_status put_strips(struct raster_writer *self, const uint8_t *labels, struct clv_error *err)
+{
+    for (int32_t top = 0; top < self->height; top += RASTER_TILE) {
+        size_t rows = (size_t)(self->height - top < RASTER_TILE ? self->height - top : RASTER_TILE);
+        size_t width = (size_t)self->width;
+        if (TIFFWriteEncodedStrip((TIFF *)self->tiff, (uint32_t)(top / RASTER_TILE),
+                                  (void *)(uintptr_t)(labels + (size_t)top * width), (tmsize_t)(rows * width)) < 0)
+            return refused(self, err);
+    }
+    return CLV_OK;
+}
+
 static enum clv_status put_page(struct raster_writer *self, const uint8_t *labels, struct clv_error *err)
 {
     enum clv_status status = CLV_OK;
+    if (self->description)
+        return put_strips(self, labels, err);
     for (int32_t top = 0; top < self->height; top += RASTER_TILE)
         for (int32_t left = 0; left < self->width && status == CLV_OK; left += RASTER_TILE)
             status = raster_writer_put(self, labels + (size_t)top * (size_t)self->width + (size_t)left,
@@ -176,7 +191,11 @@ enum clv_status raster_writer_add_page(struct raster_writer *self, const char *p
     if (is_first)
         MUST(begin(self, path, (double)page->width * page->height * (double)n_pages > (double)SMALL_MOST, page, NULL,
                    err));
-    else if (!TIFFWriteDirectory((TIFF *)self->tiff) || !put_head(self, page, NULL))
+    if (is_first && self->description && !TIFFSetField((TIFF *)self->tiff, TIFFTAG_IMAGEDESCRIPTION, self->description))
+        status = refused(self, err);
+    if (is_first)
+        return status == CLV_OK ? put_page(self, page->labels, err) : status;
+    if (!TIFFWriteDirectory((TIFF *)self->tiff) || !put_head(self, page, NULL))
         status = refused(self, err);
     return status == CLV_OK ? put_page(self, page->labels, err) : status;
 }

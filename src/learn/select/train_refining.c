@@ -82,8 +82,8 @@ enum clv_status train_refining(struct clv_model *model, const struct clv_learner
     if (!model->has_recipe || !refining_is_learned(model, wants_net) ||
         training->n_examples < (has_windows ? N_HALVES : 2 * N_HALVES))
         return CLV_OK;
-    if (!has_maps && (!is_of_images || (has_windows && !wants_net))) /* mirror images, windows, features alone */
-        return CLV_OK;
+    if (!n_images || (!has_maps && (!is_of_images || (has_windows && !wants_net))))
+        return CLV_OK; /* features alone, mirror images, windows */
     FAIL_IF(!is_of_images, CLV_ERR_USAGE, "learning to refine: a set of %zu images, a dataset of %zu", n_images,
             clv_dataset_size(training->dataset));
     double *w[N_HALVES] = {NULL, NULL};
