@@ -190,10 +190,11 @@ enum clv_status mask_runs_parse(struct mask_runs *runs, const char *path, char *
     struct csv csv = {.path = path, .cursor = bytes, .end = bytes + size};
     int columns[N_KINDS];
     bool more;
+    bytes[size] = 0;
     FAIL_IF(memchr(bytes, 0, size), CLV_ERR_DATA, "%s: holds a zero byte, as no CSV does", path);
     if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0)
         csv.cursor += 3;
-    const size_t head = strcspn(csv.cursor, "\r\n"); /* bytes are terminated */
+    const size_t head = strcspn(csv.cursor, "\r\n");
     csv.separator = memchr(csv.cursor, ',', head)    ? ','
                     : memchr(csv.cursor, ';', head)  ? ';'
                     : memchr(csv.cursor, '\t', head) ? '\t'

@@ -206,7 +206,8 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     TRY_IF(*form != CLV_BOXES_GEOJSON && options->property,
            fail(err, CLV_ERR_USAGE, "--property has no effect: %s is not geojson", options->form));
     TRY_IF((*form == FORM_VOC || *form == FORM_MASKS) && options->outside,
-           fail(err, CLV_ERR_USAGE, "--outside has no effect: the masks of %s say what is void", options->form));
+           fail(err, CLV_ERR_USAGE, "--outside has no effect: %s say what is void",
+                *form == FORM_VOC ? "the masks of voc" : "masks"));
     if (*form == CLV_BOXES_GEOJSON && !options->property)
         options->property = "label";
     if (*form == FORM_MASKS && !options_given(common, "train-share"))

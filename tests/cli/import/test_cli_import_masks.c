@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cleave/data.h"
+#include "cleave/objects.h"
 #include "support/images.h"
 #include "support/support.h"
 
@@ -308,6 +309,191 @@ TEST(every_kind_of_mask_trains_after_at_most_the_command_that_the_message_names)
     ck_assert_int_ge(n, 25);
     for (size_t k = 0; k < n; k++)
         expect_training(&kinds[k]);
+}
+
+/* Photos a.pgm, b.pgm, .. of 5x4 pixels in photos/. */
+static void make_photos(const char *names)
+{
+    run_here("rm -rf photos s && mkdir photos && for n in %s; do { printf 'P5 5 4 255\n'; head -c 20 /dev/zero | tr "
+             "'\\0' $n; } >photos/$n.pgm; done",
+             names);
+}
+
+/* A mask, or a label image of objects, as a string of digits, row after row. */
+static void expect_pixels(const char *path, const char *pixels)
+{
+    struct clv_object_map map = {0};
+    char found[21];
+    must(clv_object_map_read(&map, here("%s", path), 5, 4, NULL, err));
+    struct clv_indexed_image image = {0};
+    const bool is_mask = strstr(path, "masks/") != NULL;
+    if (is_mask)
+        must(clv_indexed_image_read(&image, here("%s", path), NULL, err));
+    for (int p = 0; p < 20; p++)
+        found[p] = (char)('0' + (is_mask ? image.values[p] : map.objects[p]));
+    found[20] = 0;
+    ck_assert_str_eq(found, pixels);
+    clv_indexed_image_release(&image);
+    clv_object_map_release(&map);
+}
+
+#define RUNS "cleave import masks runs.csv --images photos -o s --overwrite"
+
+TEST(run_lengths_of_a_csv_become_masks_and_objects)
+{
+    make_photos("a b c");
+    /* a row for each image, along columns from 1: pixels 2 to 4 are rows 1 to 3 of the first column */
+    run_here("printf 'ImageId,EncodedPixels\r\na.pgm,2 3 9 1\r\nb.pgm,\r\n' >runs.csv");
+    EXPECT_PARTS(expect_success(RUNS), "says nothing of 1 of 3 images", "s: 2 images, 2 with masks");
+    expect_pixels("s/masks/a.png", "00100"
+                                   "10000"
+                                   "10000"
+                                   "10000");
+    expect_pixels("s/masks/b.png", "00000"
+                                   "00000"
+                                   "00000"
+                                   "00000");
+    run_here("! test -e s/instances && grep -q '1\tforeground' s/labels.tsv");
+    /* a row for each object, names without extensions, none as -1 */
+    run_here("printf 'ImageId,EncodedPixels\na,1 2\na,\"13 2\"\nb,-1\nx,1 1\n' >runs.csv");
+    EXPECT_PARTS(expect_success(RUNS), "warning: 1 images that it names are not in photos; the first is x");
+    expect_pixels("s/masks/a.png", "10010"
+                                   "10010"
+                                   "00000"
+                                   "00000");
+    expect_pixels("s/instances/a.png", "10020"
+                                       "10020"
+                                       "00000"
+                                       "00000");
+    /* image and label in one column, by number */
+    run_here("printf 'ImageId_ClassId,EncodedPixels\na.pgm_10,1 1\na.pgm_9,2 1\na.pgm_1,\n' >runs.csv && " RUNS);
+    expect_pixels("s/masks/a.png", "30000"
+                                   "20000"
+                                   "00000"
+                                   "00000");
+    run_here(
+        "printf '0\tbackground\n1\tlabel 1\n2\tlabel 9\n3\tlabel 10\n' >want && tail -4 s/labels.tsv | cmp - want");
+    /* along rows, with sizes, by name */
+    run_here("printf 'id,annotation,width,height,cell_type\na,2 2,5,4,cort\nb,20 1,5,4,astro\n' >runs.csv && " RUNS
+             " --runs rows");
+    expect_pixels("s/masks/a.png", "02200"
+                                   "00000"
+                                   "00000"
+                                   "00000");
+    expect_pixels("s/masks/b.png", "00000"
+                                   "00000"
+                                   "00000"
+                                   "00001");
+    /* what is wrong with a row costs its image */
+    run_here("printf 'ImageId;EncodedPixels\na;1 2\nb;3 1 2 1\nc;20 2\n' >runs.csv");
+    char *output;
+    ck_assert_int_eq(run_command(&output, "cd $HERE && " RUNS), 65);
+    EXPECT_PARTS(output, "runs.csv: line 3: the runs of b are no pairs of a pixel and a length in their order",
+                 "runs.csv: line 4: runs reach out of the 5x4 pixels of c", "s: 1 images, 1 with masks");
+    run_here("printf 'ImageId,EncodedPixels,Width,Height\na,1 2,4,5\n' >runs.csv");
+    expect_error(65, "line 2: its masks are 4x5, image a.pgm is 5x4", RUNS);
+    expect_error(64, "runs.csv: where are its images? --images FOLDER",
+                 "cleave import masks runs.csv -o s --overwrite");
+    run_here("printf 'a,b\n1,2\n' >runs.csv");
+    expect_error(65, "runs.csv: its first line names no column of images (ImageId) and of run lengths", RUNS);
+}
+
+/* A mask of 5x4 pixels as raw PGM, from digits. */
+static void make_digits(const char *path, const char *digits)
+{
+    char bytes[64];
+    const int head = snprintf(bytes, sizeof bytes, "P5 5 4 255\n");
+    for (int p = 0; p < 20; p++)
+        bytes[head + p] = (char)(digits[p] == 'v' ? 255 : digits[p] - '0');
+    spill(here("%s", path), bytes, (size_t)head + 20);
+}
+
+TEST(what_is_beside_masks_is_kept_and_what_is_odd_is_named)
+{
+    make_photos("a b c d");
+    run_here("rm -rf drawn && mkdir -p drawn photos/train photos/val && mv photos/[ab].pgm photos/train && mv "
+             "photos/[cd].pgm photos/val && mkdir drawn/train drawn/val");
+    for (const char *name = "abcd"; *name; name++)
+        make_digits(*name < 'c' ? formatted("drawn/train/%c_mask.pgm", *name)
+                                : formatted("drawn/val/%c_mask.pgm", *name),
+                    "00000"
+                    "03330"
+                    "07770"
+                    "00000");
+    /* folders of published splits */
+    EXPECT_PARTS(expect_success("cleave import masks drawn --images photos -o s"),
+                 "labels: 0 background, 1 label 3, 2 label 7; s/labels.tsv is to rename them",
+                 "s: 4 images, 4 with masks, 0 with boxes; 2 to train on");
+    run_here("grep -q 'images/val/d.pgm\tmasks/val/d.png\tval' s/manifest.tsv");
+    expect_error(73, "s: folder is not empty", "cleave import masks drawn --images photos -o s");
+    /* labels.tsv beside them: its values stay, what it does not name is void and counted */
+    run_here("printf 'value\tname\n0\tground\n3\tleaf\n' >drawn/labels.tsv");
+    EXPECT_PARTS(expect_success("cleave import masks drawn --images photos -o s --overwrite"),
+                 "drawn/labels.tsv: names the labels",
+                 "12 pixels of 4 masks (15 % of all) have no label and became void, first in drawn/train/a_mask.pgm");
+    run_here("grep -q '3\tleaf' s/labels.tsv && ! grep -q '7' s/labels.tsv");
+    /* a mask that could be of two photos, one that cannot be read, one of no photo, a photo without */
+    run_here("cp photos/train/a.pgm photos/train/a.jpg && head -c 9 photos/val/d.pgm >drawn/val/d_mask.pgm && mv "
+             "drawn/val/c_mask.pgm drawn/val/other_mask.pgm");
+    char *output;
+    ck_assert_int_eq(run_command(&output, "cd $HERE && cleave import masks drawn --images photos -o s --overwrite"),
+                     65);
+    EXPECT_PARTS(output, "train/a_mask.pgm: could be of train/a.jpg or train/a.pgm; call it train/a.jpg.png or",
+                 "drawn/val/d_mask.pgm: ", "images have no mask and were left out", "warning: 2 masks are of no image",
+                 "s: 1 images, 1 with masks", "2 images could not be taken over");
+    /* one mask under two names */
+    run_here("rm photos/train/a.jpg && cp drawn/train/b_mask.pgm drawn/train/b_gt.pgm");
+    ck_assert_int_eq(run_command(&output, "cd $HERE && cleave import masks drawn --images photos -o s --overwrite"),
+                     65);
+    EXPECT_PARTS(output, "train/b_gt.pgm and train/b_mask.pgm are masks of one image, train/b.pgm; leave one of them");
+}
+
+TEST(tables_and_ways_that_a_user_names_come_first)
+{
+    make_photos("a b");
+    run_here("rm -rf drawn && mkdir drawn");
+    make_digits("drawn/a.pgm", "00000"
+                               "12233"
+                               "12233"
+                               "vvvvv");
+    make_digits("drawn/b.pgm", "00000"
+                               "12233"
+                               "12233"
+                               "vvvvv");
+    /* Oxford's trimaps: 1 the pet, 2 the rest, 3 and 0 void */
+    run_here("cleave import masks drawn --images photos -o s --codes oxford-pets");
+    struct clv_indexed_image image = {0};
+    must(clv_indexed_image_read(&image, here("s/masks/a.png"), NULL, err));
+    ck_assert_int_eq(image.values[5], 1);
+    ck_assert_int_eq(image.values[6], 0);
+    ck_assert_int_eq(image.values[8], 255);
+    clv_indexed_image_release(&image);
+    run_here(
+        "cleave import masks drawn --images photos -o s --overwrite --codes ade20k && grep -q '0\twall' s/labels.tsv "
+        "&& grep -q '2\tsky' s/labels.tsv && cleave import masks drawn --images photos -o s --overwrite --codes voc "
+        "&& grep -q '1\taeroplane' s/labels.tsv");
+    run_here(
+        "printf 'value\tname\n1\tone\n2\ttwo\n0\tvoid\n' >mine.tsv && cleave import masks drawn --images photos -o s "
+        "--overwrite --labels mine.tsv && grep -q '0\tvoid' s/labels.tsv");
+    EXPECT_PARTS(expect_success("cleave import masks drawn --images photos -o s --overwrite --as objects"),
+                 "made each number an object of one label");
+    expect_pixels("s/instances/a.png", "00000"
+                                       "12233"
+                                       "12233"
+                                       "44444");
+    static const struct refusal rows[] = {
+        {64, "--codes: \"kitti\"", "import masks drawn --images photos -o t --codes kitti"},
+        {64, "--codes has no effect: --labels names the values",
+         "import masks drawn --images photos -o t --codes voc --labels mine.tsv"},
+        {64, "--white has no effect: coco is not masks", "import coco a.json -o t --white void"},
+        {64, "--outside has no effect: masks say what is void", "import masks drawn --images photos -o t --outside void"},
+        {64, "masks and photos are not told apart; --images FOLDER", "import masks drawn -o t"},
+        {65, "is called as one of the 2 images in photos, such as a.pgm", "import masks other --images photos -o t"},
+        {66, "none/: holds no mask that is an image", "import masks none/ --images photos -o t"},
+    };
+    run_here("mkdir -p other none && cp drawn/a.pgm other/x.pgm");
+    EXPECT_REFUSALS(rows);
+    run_here("! test -e t");
 }
 
 TIMEOUT(300)
