@@ -85,22 +85,22 @@ static const struct clv_option import_rows[] = {
      .help = "Of letters: words of these folds, such as 0 or 1-9 (default: all)\n"
              "A list such as 0,2,5-7 is possible, too"},
     {"codes", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(codes), .choices = code_names,
-     .help = "The values and colours of a dataset (default: auto, by what is in the masks)\n"
+     .help = "Values and colours are a dataset's (default: auto)\n"
              "voc, cityscapes (labelIds), cityscapes-train (labelTrainIds), ade20k, camvid or oxford-pets"},
     {"labels", 0, "FILE", SECTION_MASKS, BASIC, CLV_OPTION_TEXT, AT(labels),
-     .help = "A labels.tsv whose values and colours count (default: one beside the masks)"},
+     .help = "Values and colours are those of a labels.tsv\nBy default, of one beside the masks"},
     {"as", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(as), .choices = mask_kinds,
-     .help = "What values are: auto (default), labels, or objects, each its own number"},
+     .help = "What values are: auto (default), labels or objects\nobjects: each has its own number"},
     {"white", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(white), .choices = whites,
-     .help = "What 255 is beside other values: auto (default: void), void, foreground or label\n"
-             "foreground: label 1. label: one of its own"},
+     .help = "What 255 is beside other values (default: void)\n"
+             "auto, the same with a note, void, foreground (label 1), or label (one of its own)"},
     {"stretch", 0, NULL, SECTION_MASKS, BASIC, CLV_OPTION_FLAG, AT(stretches),
      .help = "Lay masks of another size over their whole image\n"
              "Whole factors, and masks that EXIF does not turn, need no option"},
     {"runs", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(run_rows), .choices = run_orders,
      .help = "Run lengths of a CSV go along columns (default) or rows"},
     {"train-share", 0, "X", SECTION_SPLIT, BASIC, CLV_OPTION_NUMBER, AT(train_share), .minimum = 0, .maximum = 1,
-     .help = "Share of images in split train; the rest is test (default of masks: 1)"},
+     .help = "Share of images in split train; the rest is test\nOf masks all are in split train unless it is given"},
     {"group-by", 0, "NAME", SECTION_SPLIT, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(group_by_folder),
      .choices = groupings,
      .help = "Which images stay in one split: auto (default), none or folder\n"
