@@ -6,6 +6,7 @@
 #include "cli/common/common.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
+#include "masks/masks.h"
 #include "task/task.h"
 
 struct features {
@@ -196,6 +197,8 @@ static enum clv_status run(struct features *self, struct clv_error *err)
     TRY(self->shard.count
             ? features_write_shard(self->output, &set, &self->shard, &how, err)
             : clv_features_write(self->output, &set, &recipe, common->n_threads, &common->limits, &progress, err));
+    if (status == CLV_ERR_DATA)
+        status = fail_mask(&set, self->task.data, NULL, &common->limits, err);
     size_t first, n;
     shard_block(&first, &n, &self->shard, set.n_items);
     if (status == CLV_OK)

@@ -49,7 +49,7 @@ static bool differs(const struct figures *all, const struct figure *figure)
 
 static const char *remedy_of(const struct figures *all)
 {
-    return all->remedy ? all->remedy : "a labels.tsv must name what they are";
+    return all->remedy ? all->remedy : "these are two labels";
 }
 
 static enum clv_status fail_values(const struct figures *all, const char *name, int own, const char *other, int value,
@@ -102,8 +102,8 @@ enum clv_status figures_agree(struct figures *all, const struct figure *figure, 
     for (int k = 0; k < 2; k++)
         if (first[k] && !*first[k])
             *first[k] = name;
-    return other ? fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: beside %s, 255 may be figure or left out: %s", name,
-                              other, all->remedy ? all->remedy : "a labels.tsv must name what values are")
+    return other ? fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: beside %s, 255 may be foreground or void%s%s", name,
+                              other, all->remedy ? ": " : "", all->remedy ? all->remedy : "")
                  : CLV_OK;
 }
 

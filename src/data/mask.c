@@ -103,10 +103,10 @@ enum clv_status mask_from_indexed(struct clv_mask *mask, const struct clv_indexe
         if (label == NO_LABEL) {
             array_free(mapped);
             size_t width = (size_t)image->width;
-            return fail_fault(
-                err, labels->from_file ? CLV_FAULT_OTHER : CLV_FAULT_MASK_VALUES,
-                "%s: value %d at pixel (%zu, %zu) has no label%s", name, image->values[i], i % width, i / width,
-                labels->from_file ? " in labels.tsv" : ": without a labels.tsv, masks hold 0 and 1, or 0 and 255");
+            return fail_fault(err, CLV_FAULT_MASK_VALUES, "%s: value %d at pixel (%zu, %zu) has no label%s", name,
+                              image->values[i], i % width, i / width,
+                              labels->from_file ? " in labels.tsv"
+                                                : ": without a labels.tsv, masks hold 0 and 1, or 0 and 255");
         }
         mapped[i] = (uint8_t)label;
     }

@@ -47,8 +47,9 @@ static enum clv_status match_colours(uint8_t *values, const struct wide_samples 
             value = value_of_colour(labels, colour);
         last = colour;
         if (value < 0)
-            return fail(err, CLV_ERR_DATA, "%s: colour %d,%d,%d at pixel (%zu, %zu) is no label's in labels.tsv", name,
-                        colour[0], colour[1], colour[2], i % (size_t)wide->width, i / (size_t)wide->width);
+            return fail_fault(err, CLV_FAULT_MASK_COLOURS,
+                              "%s: colour %d,%d,%d at pixel (%zu, %zu) is no label's in labels.tsv", name, colour[0],
+                              colour[1], colour[2], i % (size_t)wide->width, i / (size_t)wide->width);
         values[i] = (uint8_t)value;
     }
     return CLV_OK;
@@ -126,7 +127,8 @@ static enum clv_status read_grey16(struct clv_indexed_image *image, const char *
         is_scaled &= wide->grey16[i] % 257 == 0;
     }
     if (!is_small && !is_scaled)
-        return fail(err, CLV_ERR_DATA, "%s: a 16-bit mask has values above 255 that are no levels of 8 bits", name);
+        return fail_fault(err, CLV_FAULT_MASK_VALUES,
+                          "%s: a 16-bit mask has values above 255 that are no levels of 8 bits", name);
     *note = is_small ? "16-bit values were read as they are" : "16-bit levels were read as those of 8 bits";
     for (size_t i = 0; i < n; i++)
         image->values[i] = (uint8_t)(is_small ? wide->grey16[i] : wide->grey16[i] / 257);

@@ -142,28 +142,31 @@ enum clv_status image_read_plain(struct clv_image *image, const char *path, cons
     return status == CLV_OK ? CLV_OK : fail_within(err, status, path);
 }
 
-static enum clv_status size_of(int32_t *width, int32_t *height, const struct source *self,
+static enum clv_status head_of(struct image_head *head, const struct source *self,
                                const struct clv_image_limits *limits, struct clv_error *err)
 {
     struct clv_image_limits resolved = limits_resolved(limits);
     const struct image_bytes from = {self->bytes, self->size, self->page, &resolved, 0};
-    struct image_head head;
-    enum clv_status status;
     switch (self->format) {
-    case FORMAT_PNG: status = png_size(&head, &from, err); break;
-    case FORMAT_JPEG: status = jpeg_size(&head, &from, err); break;
-    case FORMAT_WEBP: status = webp_size(&head, &from, err); break;
-    case FORMAT_TIFF: status = tiff_size(&head, &from, err); break;
-    case FORMAT_BMP: status = bmp_size(&head, &from, err); break;
-    case FORMAT_PNM: status = pnm_size(&head, &from, err); break;
-    default: status = not_readable(self, err);
+    case FORMAT_PNG: return png_size(head, &from, err);
+    case FORMAT_JPEG: return jpeg_size(head, &from, err);
+    case FORMAT_WEBP: return webp_size(head, &from, err);
+    case FORMAT_TIFF: return tiff_size(head, &from, err);
+    case FORMAT_BMP: return bmp_size(head, &from, err);
+    case FORMAT_PNM: return pnm_size(head, &from, err);
+    default: return not_readable(self, err);
     }
-    if (status == CLV_OK) {
-        bool is_turned = orientation_transposes(head.orientation);
-        *width = is_turned ? head.height : head.width;
-        *height = is_turned ? head.width : head.height;
-    }
-    return status;
+}
+
+static enum clv_status size_of(int32_t *width, int32_t *height, const struct source *self,
+                               const struct clv_image_limits *limits, struct clv_error *err)
+{
+    struct image_head head;
+    MUST(head_of(&head, self, limits, err));
+    bool is_turned = orientation_transposes(head.orientation);
+    *width = is_turned ? head.height : head.width;
+    *height = is_turned ? head.width : head.height;
+    return CLV_OK;
 }
 
 enum clv_status image_size_plain(int32_t *width, int32_t *height, const char *path,
@@ -262,16 +265,14 @@ bool image_is_12_bit(const struct clv_image *image, const char *path, const stru
     return differs;
 }
 
-int jpeg_orientation(const char *path, const struct clv_image_limits *limits)
+int image_orientation(const char *path, const struct clv_image_limits *limits)
 {
-    struct file_map map;
+    struct source source;
     struct clv_error ignored;
-    const struct clv_image_limits resolved = limits_resolved(limits);
     struct image_head head = {0};
-    if (file_map_open(&map, path, &ignored) != CLV_OK)
+    if (source_open(&source, path, 0, limits, &ignored) != CLV_OK)
         return 1;
-    const struct image_bytes from = {.bytes = map.bytes, .size = map.size, .page = 1, .limits = &resolved};
-    int orientation = jpeg_size(&head, &from, &ignored) == CLV_OK ? head.orientation : 1;
-    file_map_close(&map);
+    int orientation = head_of(&head, &source, limits, &ignored) == CLV_OK ? head.orientation : 1;
+    source_close(&source);
     return orientation;
 }

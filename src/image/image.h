@@ -46,8 +46,8 @@ enum clv_status tiff_size(struct image_head *head, const struct image_bytes *fro
 enum clv_status bmp_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
 enum clv_status pnm_size(struct image_head *head, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;
 
-/* The EXIF orientation of a JPEG, 1..8; 1 of other files. */
-int jpeg_orientation(const char *path, const struct clv_image_limits *limits);
+/* The orientation that a file states (JPEG and WebP by EXIF, TIFF), 1..8; 1: none, or it cannot be read. */
+int image_orientation(const char *path, const struct clv_image_limits *limits);
 
 /* Whole images, 3 channels. */
 enum clv_status png_decode(struct clv_image *image, const struct image_bytes *from, struct clv_error *err) CLV_CHECK;

@@ -117,7 +117,7 @@ static enum clv_status read_shared(struct item_boxes *found, struct reading *sel
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         status = says_where(entries[i]) ? place(&found[i], self, entries[i], &set->items[i], err) : CLV_OK;
         if (status != CLV_OK)
-            status = bad_images_add(bad, status, err);
+            status = bad_images_add(bad, NO_ITEM, status, err);
     }
     arrays_free(names, entries);
     return status;
@@ -136,7 +136,7 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
     for (size_t i = 0; i < n && status == CLV_OK && !path; i++) {
         status = read_own(&found[i], &reading, &set->items[i], err);
         if (status != CLV_OK)
-            status = bad_images_add(bad, status, err);
+            status = bad_images_add(bad, NO_ITEM, status, err);
     }
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         kept += found[i].boxes != NULL;

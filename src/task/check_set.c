@@ -10,6 +10,7 @@
 #include "feature/recipe/recipe.h"
 #include "image/image.h"
 #include "image/raster/raster.h"
+#include "masks/masks.h"
 
 /* What came out for one image. */
 struct finding {
@@ -135,6 +136,23 @@ static void sum_up(struct summary *summary, const struct finding *finding, const
         memcpy(summary->note, finding->note, sizeof summary->note);
 }
 
+/* Of 0 and 255, where labels.tsv names two labels 0 and 1, 255 was taken for void. */
+static enum clv_status check_order(const struct supervision *self, const char *name,
+                                   const struct clv_train_options *options, struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 1 << 16);
+    mask_advice_put_order(&text, &self->set, options->data, &options->limits);
+    enum clv_status status = text.failed ? fail_memory(err)
+                             : text.size ? fail(err, CLV_ERR_DATA,
+                                                "%s: the %zu masks have nothing but \"%s\" and void, and labels.tsv "
+                                                "names more labels%s",
+                                                options->data, self->n_masks, name, text.bytes)
+                                         : CLV_OK;
+    text_release(&text);
+    return status;
+}
+
 static enum clv_status report(const struct summary *summary, const struct supervision *self,
                               const struct clv_train_options *options, struct clv_error *err)
 {
@@ -153,6 +171,8 @@ static enum clv_status report(const struct summary *summary, const struct superv
     FAIL_IF(n_labels == 1 && !may_be_guessed, CLV_ERR_DATA,
             "%s: the %zu masks have one label alone, \"%s\", from which nothing is learned", options->data,
             self->n_masks, name);
+    if (n_labels == 1)
+        MUST(check_order(self, name, options, err));
     if (n_labels == 1)
         report_message(options->progress, CLV_NOTE,
                        "warning: the %zu masks have one label alone, \"%s\", from which nothing is learned",
@@ -184,7 +204,7 @@ static enum clv_status look(bool *is_bad, struct summary *summary, struct check 
             if (why.status == CLV_OK && self->n_boxed && check->first + i < self->n_masks)
                 status = take_box(self, check->first + i, finding, err);
             is_bad[check->first + i] = why.status != CLV_OK;
-            if (why.status != CLV_OK && bad_images_add(&self->bad, why.status, &why) != CLV_OK)
+            if (why.status != CLV_OK && bad_images_add(&self->bad, check->first + i, why.status, &why) != CLV_OK)
                 status = fail_memory(err);
             else if (why.status == CLV_OK && summary && item->mask)
                 sum_up(summary, finding, item);

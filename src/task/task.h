@@ -116,7 +116,8 @@ struct bad_images {
     struct bad_image {
         char *message; /* of one line */
         enum clv_fault fault;
-    } * images; /* [n] */
+        size_t item; /* of the set, or NO_ITEM */
+    } * images;      /* [n] */
     size_t n, capacity;
     enum clv_status status; /* of the first */
 };
@@ -124,7 +125,9 @@ void bad_images_release(struct bad_images *self);
 
 /* Takes a failure in if it is one image's own (what it holds, that it cannot be read or is too large): CLV_OK then,
  * else `status`. */
-enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, struct clv_error *err) CLV_CHECK;
+#define NO_ITEM ((size_t)-1)
+enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_status status,
+                               struct clv_error *err) CLV_CHECK;
 
 /* Names all of them as notes with options->skip_bad; else fails, with a complaint for each kind of fault. `n_images`
  * is how many there were, of the set at options->data. */
@@ -249,18 +252,6 @@ enum clv_status map_options_learn(struct clv_recipe *recipe, const struct clv_ma
 enum clv_status map_options_check(const struct clv_map_options *self, const struct clv_recipe *recipe,
                                   const char (*columns)[CLV_MAX_MAP_NAME + 1], size_t n_columns, const char *path,
                                   struct clv_error *err) CLV_CHECK;
-
-/* What makes masks usable that cannot be learned from. */
-
-/* Appends "; .." with a command of the shell to the message of a mask, which begins with its path, of the set. Masks of
- * JPEG, of another size than the image's, and of colours and values that are no label's have one; others nothing. Reads
- * all masks, but for the one of sizes, and but for those that are bad for other reasons (NULL: none is known). */
-void mask_remedy(struct text *text, const char *message, enum clv_fault fault, const struct clv_set *set,
-                 const struct bad_images *bad, const struct clv_image_limits *limits);
-
-/* The failure that *err tells, CLV_ERR_DATA, with what helps behind it. */
-enum clv_status fail_with_remedy(const struct clv_set *set, const struct clv_image_limits *limits,
-                                 struct clv_error *err) CLV_CHECK;
 
 /* Values of options: what may be typed, and what is said of anything else. Tables of struct clv_option
  * (cleave/segment.h) name them; clv_option_set takes a value by its row. */

@@ -10,6 +10,7 @@
 #include "feature/dataset/dataset.h"
 #include "image/image.h"
 #include "image/raster/raster.h"
+#include "masks/masks.h"
 
 bool is_tensor_file(const char *path)
 {
@@ -37,10 +38,15 @@ static enum clv_status fail_two_folders(const char *option, const char *images, 
     if (is_set)
         return fail(err, CLV_ERR_USAGE, "%s: a set is one folder: `cleave train %.*s'", option,
                     n > 6 ? (int)(n - 6) : 1, n > 6 ? images : ".");
-    return fail(err, CLV_ERR_USAGE,
-                "%s: a set is one folder; this makes set/ of images and their masks: mkdir set && ln -sr '%s' "
-                "set/images && ln -sr '%s' set/masks",
-                option, images, masks);
+    struct text text;
+    text_init(&text, 1 << 16);
+    mask_command_put(&text, masks, images, images, "");
+    enum clv_status status =
+        text.failed ? fail_memory(err)
+                    : fail(err, CLV_ERR_USAGE, "%s: a set is one folder; this makes one of images and their masks: %s",
+                           option, text.bytes);
+    text_release(&text);
+    return status;
 }
 
 enum clv_status feature_paths_check(const struct path_list *paths, const char *option, struct clv_error *err)
@@ -138,6 +144,63 @@ enum clv_status training_set_hide(struct clv_set *set, const char *names, struct
     return status == CLV_OK ? status : fail_within(err, status, "--void");
 }
 
+/* A mask of several pages, which no image took; its path is *length long. NULL: there is none. */
+static const char *find_paged(size_t *length, const struct clv_set *set)
+{
+    const char *paged = set->first_lone_mask;
+    uint32_t page;
+    for (size_t i = 0; i < set->n_items && !paged; i++)
+        paged = strstr(set->items[i].name, "_mask.tif") ? set->items[i].name : NULL;
+    return paged && path_page(length, &page, paged) ? paged : NULL;
+}
+
+/* The command that makes a set of masks and photos of a folder which are called or placed in another way, if there are
+ * such; *is_put. */
+static enum clv_status put_pairing(struct text *text, bool *is_put, const struct clv_set *set, const char *path,
+                                   struct clv_error *err)
+{
+    OWNED(path_list_release) struct path_list files = {0}, images = {0}, masks = {0}, photos = {0};
+    *is_put = false;
+    if (set->manifest || !path_is_folder(path))
+        return CLV_OK;
+    MUST(folder_walk(&files, path, err));
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *file = path_join(path, files.paths[i]);
+        NEED(file);
+        if (path_is_image(file))
+            MUST(path_list_add(&images, files.paths[i], err));
+    }
+    if (images.n)
+        MUST(masks_part(&masks, &photos, path, &images, NULL, err));
+    if (!masks.n)
+        return CLV_OK;
+    text_printf(text, "; %s seems to be the mask of an image, this makes a set of such pairs: ", masks.paths[0]);
+    mask_command_put(text, path, NULL, path, "");
+    *is_put = true;
+    return CLV_OK;
+}
+
+enum clv_status fail_unmasked(const struct clv_set *set, const char *path, const char *purpose, const char *otherwise,
+                              struct clv_error *err)
+{
+    struct text text;
+    size_t length = 0;
+    bool is_put = false;
+    const char *paged = find_paged(&length, set);
+    text_init(&text, 1 << 14);
+    text_printf(&text, "%s: none of the %zu images has a mask%s", path, set->n_items, purpose);
+    enum clv_status status = CLV_OK;
+    if (paged)
+        text_printf(&text, ": %.*s has several pages, and the mask of an image has one", (int)length, paged);
+    else
+        status = put_pairing(&text, &is_put, set, path, err);
+    if (!paged && !is_put)
+        text_put(&text, otherwise);
+    TRY(text.failed ? fail_memory(err) : fail(err, CLV_ERR_DATA, "%s", text.bytes));
+    text_release(&text);
+    return status;
+}
+
 enum clv_status training_set_require_masks(struct clv_set *set, const char *path, const struct clv_progress *progress,
                                            struct clv_error *err)
 {
@@ -193,7 +256,7 @@ void bad_images_release(struct bad_images *self)
     *self = (struct bad_images){0};
 }
 
-enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, struct clv_error *err)
+enum clv_status bad_images_add(struct bad_images *self, size_t item, enum clv_status status, struct clv_error *err)
 {
     if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT && status != CLV_ERR_MEMORY)
         return status;
@@ -203,7 +266,7 @@ enum clv_status bad_images_add(struct bad_images *self, enum clv_status status, 
     MUST_IF(!message, fail_memory(err));
     if (!self->n)
         self->status = status;
-    self->images[self->n++] = (struct bad_image){message, err->fault};
+    self->images[self->n++] = (struct bad_image){message, err->fault, item};
     return CLV_OK;
 }
 
@@ -231,10 +294,10 @@ static size_t count_masks(const struct clv_set *set)
     return n;
 }
 
-/* The message of one image, how many more have the like, which are taken from is_left, and a remedy. A few among many
- * are named; where each has a remedy of its own, each has a message, too. */
+/* The message of one image, how many more have the like, which are taken from is_left, and what mends them. A few among
+ * many are named; where each is mended in a way of its own, each has a message, too. */
 static enum clv_status put_fault(struct text *text, bool *is_left, const struct bad_images *self, size_t first,
-                                 const struct clv_set *set, const struct clv_image_limits *limits,
+                                 const struct clv_set *set, const struct clv_train_options *options,
                                  struct clv_error *err)
 {
     const struct bad_image *image = &self->images[first];
@@ -260,7 +323,9 @@ static enum clv_status put_fault(struct text *text, bool *is_left, const struct 
         text_printf(text, " (and %zu more%s)", n, names.size ? names.bytes : "");
     text->failed |= names.failed;
     text_release(&names);
-    mask_remedy(text, image->message, image->fault, set, self, limits);
+    if (self->n == 1)
+        text_put(text, " (--skip-bad goes on without it)");
+    mask_advice_put(text, image->fault, set, options->data, image->item, &options->limits);
     return text->failed ? fail_memory(err) : CLV_OK;
 }
 
@@ -276,9 +341,9 @@ static enum clv_status report_faults(const struct bad_images *self, const struct
         struct text text;
         if (!is_left[i])
             continue;
-        status = put_fault(&text, is_left, self, i, set, &options->limits, err);
+        status = put_fault(&text, is_left, self, i, set, options, err);
         if (status == CLV_OK && self->n == 1)
-            status = fail(err, self->status, "%s (--skip-bad goes on without it)", text.bytes);
+            status = fail(err, self->status, "%s", text.bytes);
         else if (status == CLV_OK)
             report_message(options->progress, CLV_COMPLAINT, "%s", text.bytes);
         text_release(&text);

@@ -97,7 +97,7 @@ TEST(masks_that_do_not_fit_are_refused_before_work_starts)
     size_t n = (size_t)image.width * (size_t)image.height;
     memset(values, CLV_VOID, n);
     must(clv_png_write_labels(mask, image.width, image.height, values, NULL, 0, err));
-    expect_training_refused(folder, 65, "masks/0003.png: beside set/masks/0001.png, 255 may be figure or left out");
+    expect_training_refused(folder, 65, "masks/0003.png: beside set/masks/0001.png, 255 may be foreground or void");
     memset(values, 0, n / 2);
     must(clv_png_write_labels(mask, image.width, image.height, values, NULL, 0, err));
     int32_t width, height;
@@ -107,7 +107,7 @@ TEST(masks_that_do_not_fit_are_refused_before_work_starts)
     strokes[1] = CLV_VOID;
     must(clv_png_write_labels(formatted("%s/set/masks/0004.png", folder), width, height, strokes, NULL, 0, err));
     free(strokes);
-    expect_training_refused(folder, 65, "masks/0004.png: beside set/masks/0003.png, 255 may be figure or left out");
+    expect_training_refused(folder, 65, "masks/0004.png: beside set/masks/0003.png, 255 may be foreground or void");
     run_here("cd %s && printf 'value\tname\n0\tground\n1\tfigure\n' > set/labels.tsv && cleave train --learner ssvm "
              "--data set/manifest.tsv " SAMPLE_TRAINING " -o m.cleave --overwrite",
              folder);

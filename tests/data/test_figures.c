@@ -50,7 +50,7 @@ TEST(a_255_that_nobody_can_tell_is_refused)
     for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++) {
         struct clv_mask made[3] = {{0}};
         bool are_figures = true;
-        must_fail(CLV_ERR_DATA, "c: beside a, 255 may be figure or left out: help",
+        must_fail(CLV_ERR_DATA, "c: beside a, 255 may be foreground or void: help",
                   read_three(made, &are_figures, ambiguous[i], err));
         for (int k = 0; k < 3; k++)
             ck_assert_ptr_null(made[k].labels);
@@ -81,8 +81,8 @@ TEST(figures_of_two_colours_are_two_labels)
     must(figures_agree(&all, &none, "a", err));
     must(figures_agree(&all, &red, "b", err));
     must(figures_agree(&all, &red, "c", err));
-    must_fail(CLV_ERR_DATA, "d: holds black and 0,255,0, but b black and 255,0,0: a labels.tsv",
+    must_fail(CLV_ERR_DATA, "d: holds black and 0,255,0, but b black and 255,0,0: these are two labels",
               figures_agree(&all, &green, "d", err));
-    must_fail(CLV_ERR_DATA, "e: holds black and 255,255,255, but b black and 255,0,0: a labels.tsv",
+    must_fail(CLV_ERR_DATA, "e: holds black and 255,255,255, but b black and 255,0,0: these are two labels",
               figures_agree(&all, &white, "e", err));
 }

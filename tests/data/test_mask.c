@@ -138,8 +138,8 @@ TEST(faults_of_masks_are_told_apart_by_a_code)
     expect_fault(CLV_FAULT_MASK_COLOURS, colour, 3, 2, &labels);
     expect_fault(CLV_FAULT_MASK_FORMAT, jpeg, 3, 2, &labels);
     expect_fault(CLV_FAULT_OTHER, "absent.png", 3, 2, &labels);
-    labels.from_file = true; /* which is there, and is to be mended by hand */
-    expect_fault(CLV_FAULT_OTHER, grey, 3, 2, &labels);
+    labels.from_file = true; /* the same of a labels.tsv */
+    expect_fault(CLV_FAULT_MASK_VALUES, grey, 3, 2, &labels);
     clv_image_release(&image);
     clv_labels_release(&labels);
 }

@@ -13,6 +13,7 @@
 #include "data/export/export.h"
 #include "data/shapes/shapes.h"
 #include "image/image.h"
+#include "masks/masks.h"
 
 #define LARGEST_NOTE ((size_t)1 << 20)
 
@@ -58,9 +59,13 @@ struct import {
 
 static const char *const groupings[] = {"auto", "none", "folder", NULL};
 static const char *const outsides[] = {"background", "void", NULL};
+static const char *const mask_kinds[] = {"auto", "labels", "objects", NULL};
+static const char *const whites[] = {"auto", "void", "foreground", "label", NULL};
+static const char *const run_orders[] = {"columns", "rows", NULL};
 
 #define AT(member)    offsetof(struct import, options.member)
 #define SECTION_SET   "The set"
+#define SECTION_MASKS "Masks of other programs"
 #define SECTION_SPLIT "The split"
 #define BASIC         CLV_OPTION_BASIC
 static const struct clv_option import_rows[] = {
@@ -80,8 +85,23 @@ static const struct clv_option import_rows[] = {
      .take = import_take_folds,
      .help = "Of letters: words of these folds, such as 0 or 1-9 (default: all)\n"
              "A list such as 0,2,5-7 is possible, too"},
+    {"codes", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(codes), .choices = code_names,
+     .help = "Values and colours are a dataset's (default: auto)\n"
+             "voc, cityscapes (labelIds), cityscapes-train (labelTrainIds), ade20k, camvid or oxford-pets"},
+    {"labels", 0, "FILE", SECTION_MASKS, BASIC, CLV_OPTION_TEXT, AT(labels),
+     .help = "Values and colours are those of a labels.tsv\nBy default, of one beside the masks"},
+    {"as", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(as), .choices = mask_kinds,
+     .help = "What values are: auto (default), labels or objects\nobjects: each has its own number"},
+    {"white", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(white), .choices = whites,
+     .help = "What 255 is beside other values (default: void)\n"
+             "auto, the same with a note, void, foreground (label 1), or label (one of its own)"},
+    {"stretch", 0, NULL, SECTION_MASKS, BASIC, CLV_OPTION_FLAG, AT(stretches),
+     .help = "Lay masks of another size over their whole image\n"
+             "Whole factors, and masks that EXIF does not turn, need no option"},
+    {"runs", 0, "NAME", SECTION_MASKS, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(run_rows), .choices = run_orders,
+     .help = "Run lengths of a CSV go along columns (default) or rows"},
     {"train-share", 0, "X", SECTION_SPLIT, BASIC, CLV_OPTION_NUMBER, AT(train_share), .minimum = 0, .maximum = 1,
-     .help = "Share of images in split train; the rest is test"},
+     .help = "Share of images in split train; the rest is test\nOf masks all are in split train unless it is given"},
     {"group-by", 0, "NAME", SECTION_SPLIT, BASIC | CLV_OPTION_PLAIN, CLV_OPTION_CHOICE, AT(group_by_folder),
      .choices = groupings,
      .help = "Which images stay in one split: auto (default), none or folder\n"
@@ -92,7 +112,7 @@ static const struct clv_option import_rows[] = {
 };
 
 /* Names of formats; masks and letters are no clv_boxes_form. */
-enum { FORM_VOC = -1, FORM_LETTERS = -2, FORM_DSB = -3 };
+enum { FORM_VOC = -1, FORM_LETTERS = -2, FORM_DSB = -3, FORM_MASKS = -4 };
 static const struct {
     const char *name;
     int form;
@@ -104,6 +124,7 @@ static const struct {
              {"geojson", CLV_BOXES_GEOJSON},
              {"voc", FORM_VOC},
              {"dsb", FORM_DSB},
+             {"masks", FORM_MASKS},
              {"letters", FORM_LETTERS}};
 #define N_FORMS (sizeof forms / sizeof *forms)
 
@@ -114,10 +135,11 @@ static enum clv_status find_form(int *form, const char *name, struct clv_error *
             *form = forms[i].form;
             return CLV_OK;
         }
-    return fail(err, CLV_ERR_USAGE,
-                "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb and "
-                "letters",
-                name);
+    return fail(
+        err, CLV_ERR_USAGE,
+        "import: \"%s\" is no format; there are coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb, masks "
+        "and letters",
+        name);
 }
 
 static enum clv_status check_letters(struct import *self, struct clv_error *err)
@@ -138,12 +160,14 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     const struct option_table table = {
         "-o FOLDER [OPTION...] FORMAT PATH",
         "Makes a set for training from annotations of other programs.",
-        {"import coco annotations.json --images photos/ -o set", "import voc VOCdevkit/VOC2012 -o set"},
+        {"import coco annotations.json --images photos/ -o set", "import masks drawn/ --images photos/ -o set"},
         "Formats: coco (JSON), labelme (a folder of JSON), cvat (XML), yolo (a folder of text), label-studio (JSON), "
         "geojson (polygons on GeoTIFFs: a layer, or a folder of a file an image), voc (a folder that holds JPEGImages/ "
         "and SegmentationClass/), dsb (folders NAME/images/ and NAME/masks/, a "
         "mask "
-        "an object, as of the Data Science Bowl 2018). `cleave segment --export' writes coco, labelme, "
+        "an object, as of the Data Science Bowl 2018), masks (images of colours, greys or numbers, which go with "
+        "photos by "
+        "their names, or run lengths in a CSV as of Kaggle). `cleave segment --export' writes coco, labelme, "
         "voc and yolo. The set has images/, masks/ and instances/ (label images of objects) of polygons, run lengths "
         "and "
         "masks of objects, boxes.tsv of what are only boxes, labels.tsv, and manifest.tsv with the splits train and "
@@ -165,22 +189,30 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
     options->annotations = common->n_arguments > 1 ? common->arguments[1] : NULL;
     options->of_split = options_first_given(common, SECTION_SPLIT);
     if (!options->form)
-        return fail(err, CLV_ERR_USAGE,
-                    "import: which format? coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb or letters");
+        return fail(
+            err, CLV_ERR_USAGE,
+            "import: which format? coco, labelme, cvat, yolo, label-studio, geojson, voc, dsb, masks or letters");
     enum clv_status status = find_form(form, options->form, err);
     TRY_IF(!options->annotations, fail(err, CLV_ERR_USAGE, "import: which file or folder?"));
     TRY_IF(!options->output || !*options->output,
            fail(err, CLV_ERR_USAGE, "import: -o is missing: where does the set go?"));
     if (status == CLV_OK && *form == FORM_LETTERS)
         return check_letters(self, err);
+    const char *of_masks = *form == FORM_MASKS ? NULL : options_first_given(common, SECTION_MASKS);
+    TRY_IF(of_masks, fail(err, CLV_ERR_USAGE, "--%s has no effect: %s is not masks", of_masks, options->form));
+    TRY_IF(options->codes && options->labels,
+           fail(err, CLV_ERR_USAGE, "--codes has no effect: --labels names the values"));
     TRY_IF(options->has_folds, fail(err, CLV_ERR_USAGE, "--folds has no effect: %s has no folds", options->form));
     TRY_IF(*form == FORM_DSB && options->images, fail(err, CLV_ERR_USAGE, "--images has no effect: dsb has its own"));
     TRY_IF(*form != CLV_BOXES_GEOJSON && options->property,
            fail(err, CLV_ERR_USAGE, "--property has no effect: %s is not geojson", options->form));
-    TRY_IF(*form == FORM_VOC && options->outside,
-           fail(err, CLV_ERR_USAGE, "--outside has no effect: the masks of voc say what is void"));
+    TRY_IF((*form == FORM_VOC || *form == FORM_MASKS) && options->outside,
+           fail(err, CLV_ERR_USAGE, "--outside has no effect: %s say what is void",
+                *form == FORM_VOC ? "the masks of voc" : "masks"));
     if (*form == CLV_BOXES_GEOJSON && !options->property)
         options->property = "label";
+    if (*form == FORM_MASKS && !options_given(common, "train-share"))
+        options->train_share = 1; /* converted masks stay the set that they were */
     options->limits = self->common.limits;
     TRY_IF(options->limits.max_jpeg_scans || options->limits.grey16_high || options->limits.band_files ||
                stack_axes_are_chosen(),
@@ -424,7 +456,8 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     text_init(&self.boxes, (size_t)1 << 30);
     text_init(&self.labels, 1 << 20);
     text_printf(&self.boxes, "image\tlabel\tx\ty\tw\th\n");
-    enum clv_status status = find_export(&part, &images, &import->options, err);
+    enum clv_status status =
+        form == FORM_MASKS ? CLV_OK : find_export(&part, &images, &import->options, err); /* masks are where they are */
     if (part)
         import->options.annotations = part;
     if (!import->options.images)
@@ -437,9 +470,10 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
     }
     TRY(import_output_begin(&output, &import->options, err));
     self.folder = output.work;
-    TRY(form == FORM_DSB   ? import_dsb(&self, err)
-        : form == FORM_VOC ? import_voc(&self, err)
-                           : import_outlines(&self, form, err));
+    TRY(form == FORM_DSB     ? import_dsb(&self, err)
+        : form == FORM_VOC   ? import_voc(&self, err)
+        : form == FORM_MASKS ? import_masks(&self, err)
+                             : import_outlines(&self, form, err));
     TRY(import_split(&self, err));
     TRY(import_write(&self, err));
     TRY(import_output_finish(&output, err));

@@ -2,7 +2,7 @@
  * labels.tsv and manifest.tsv. cmd_import.c reads the options and the annotations and draws their outlines,
  * import_dsb.c reads folders of a mask for each object, import_geojson.c lays polygons on images, import_objects.c puts
  * objects together, import_voc.c takes over VOC's masks, import_write.c chooses splits and writes the set,
- * import_output.c puts it in place. import_letters.c makes a feature file of words. */
+ * import_masks.c converts masks of other programs by a plan (src/masks), import_output.c puts the set in place. import_letters.c makes a feature file of words. */
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
 
@@ -29,6 +29,12 @@ struct import_options {
     bool has_folds;
     uint8_t folds[LETTER_MAX_FOLDS]; /* 1: its words are wanted */
     struct clv_image_limits limits;
+    /* Of masks: */
+    const char *labels; /* a labels.tsv, or NULL */
+    int codes;          /* 0: as found, else 1 + the place in code_tables */
+    int as, white;      /* enum mask_as, enum mask_white */
+    int run_rows;       /* runs go along rows */
+    bool stretches;
 };
 
 /* One run at a time makes a set of a name, in a hidden folder next to it. */
@@ -66,6 +72,7 @@ struct import_set {
     size_t n_overlapped, n_hidden; /* objects that lost pixels to others, and those without any */
     bool has_tiff;                 /* a label image is one */
     struct text boxes, labels;     /* what boxes.tsv and labels.tsv will hold */
+    struct path_list splits;       /* names of published splits, which items point to */
 };
 void import_set_release(struct import_set *self);
 
@@ -114,6 +121,9 @@ enum clv_status import_dsb(struct import_set *self, struct clv_error *err) CLV_C
 
 /* VOC's SegmentationClass: masks are taken over as they are, and so are its splits. */
 enum clv_status import_voc(struct import_set *self, struct clv_error *err) CLV_CHECK;
+
+/* Masks of other programs, and run lengths in a CSV. */
+enum clv_status import_masks(struct import_set *self, struct clv_error *err) CLV_CHECK;
 
 /* --folds (the member is a struct import_options), and Taskar's letters: the words of those folds as a feature file,
  * which the command has claimed. */

@@ -162,6 +162,7 @@ void import_set_release(struct import_set *self)
     array_free(self->items);
     text_release(&self->boxes);
     text_release(&self->labels);
+    path_list_release(&self->splits);
     *self = (struct import_set){0};
 }
 

@@ -15,6 +15,7 @@
 #include "cli/score/score_set.h"
 #include "feature/dataset/dataset.h"
 #include "feature/recipe/recipe.h"
+#include "masks/masks.h"
 #include "model/model.h"
 #include "score/score.h"
 #include "task/task.h"
@@ -413,7 +414,7 @@ static enum clv_status run(const struct score *self, struct clv_error *err)
     TRY(self->merge ? score_merge(&score, &inputs, &set.labels, self->common.arguments, self->common.n_arguments, err)
                     : score_set(&score, &task, err));
     if (status == CLV_ERR_DATA)
-        status = fail_with_remedy(&set, &limits, err);
+        status = fail_mask(&set, self->data, self->predictions, &limits, err);
     if (status != CLV_OK)
         goto done;
     if (!self->shard.count)

@@ -337,6 +337,9 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
         print_summary(self, &counts, run->inputs->n,
                       self->is_stack && !self->model_path ? run->sequence->set.n_items - run->inputs->n : 0,
                       status == CLV_ERR_INTERRUPTED && !segment_is_piped(self));
+    if (counts.n_empty)
+        console_note("warning: nothing was found in %zu of %zu boxes%s%s", counts.n_empty, counts.n_boxes,
+                     counts.n_empty == 1 ? ": " : ", the first is ", counts.first_empty);
     /* Failures of single images were printed as they came: only their status is left. */
     return status == CLV_OK ? counts.first_failure : status;
 }

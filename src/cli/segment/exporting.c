@@ -21,7 +21,7 @@ struct exporting {
     struct path_list names; /* in these */
 };
 
-void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms)
+void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms, bool has_objects)
 {
     if (forms & EXPORT_LABELME)
         places[OUTPUT_LABELME] = (struct output_place){"labelme/", ".json"};
@@ -32,6 +32,8 @@ void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms)
     if (forms & EXPORT_VOC) {
         places[OUTPUT_VOC] = (struct output_place){"voc/Annotations/", ".xml"};
         places[OUTPUT_CLASSES] = (struct output_place){"voc/SegmentationClass/", ".png"};
+        if (has_objects)
+            places[OUTPUT_CLASS_OBJECTS] = (struct output_place){"voc/SegmentationObject/", ".png"};
     }
 }
 
@@ -323,13 +325,31 @@ static enum clv_status put_labelme(struct text *text, const struct segment_run *
     return status;
 }
 
-static void put_geojson(struct text *text, const struct segment_run *run, const struct input *input,
-                        const struct contours *contours)
+static enum clv_status put_geojson(struct text *text, const struct segment_run *run, const struct input *input,
+                                   const struct contours *contours, struct clv_error *err)
 {
     struct raster_place place;
     raster_find_place(&place, image_of(input));
-    geojson_put(text, contours, &run->model->labels, &place);
+    enum clv_status status = geojson_put(text, contours, &run->model->labels, &place, err);
     raster_place_release(&place);
+    return status;
+}
+
+/* The label image of objects, as VOC has it: their numbers in its palette, or 16 bits of grey where these are more. */
+static enum clv_status write_class_objects(const char *path, const struct clv_object_map *objects,
+                                           struct clv_error *err)
+{
+    const size_t n = (size_t)objects->width * (size_t)objects->height;
+    uint8_t palette[256][3];
+    MUST(outputs_make_folder(path, err));
+    if (objects->n_objects >= CLV_VOID)
+        return clv_object_map_write(NULL, path, objects, err);
+    OWNED_ARRAY uint8_t *numbers = array_alloc(n, 1);
+    NEED(numbers);
+    for (size_t p = 0; p < n; p++)
+        numbers[p] = (uint8_t)objects->objects[p];
+    clv_default_palette(palette);
+    return clv_png_write_labels(path, objects->width, objects->height, numbers, (const uint8_t(*)[3])palette, 256, err);
 }
 
 static enum clv_status write_text(const struct segment_run *run, const struct input *input, enum output_kind kind,
@@ -341,10 +361,8 @@ static enum clv_status write_text(const struct segment_run *run, const struct in
     enum clv_status status = outputs_make_folder(path, err);
     TRY_IF(kind == OUTPUT_LABELME, put_labelme(&text, run, input, path, contours, err));
     TRY_IF(kind == OUTPUT_YOLO, yolo_put(&text, contours, labels, err));
-    if (kind == OUTPUT_GEOJSON)
-        put_geojson(&text, run, input, contours);
-    if (kind == OUTPUT_VOC)
-        voc_put(&text, contours, labels, path_name(image_of(input)));
+    TRY_IF(kind == OUTPUT_GEOJSON, put_geojson(&text, run, input, contours, err));
+    TRY_IF(kind == OUTPUT_VOC, voc_put(&text, contours, labels, path_name(image_of(input)), err));
     TRY_IF(text.failed, fail_memory(err));
     TRY(file_write(path, text.bytes ? text.bytes : "", text.size, err));
     text_release(&text);
@@ -352,11 +370,13 @@ static enum clv_status write_text(const struct segment_run *run, const struct in
 }
 
 enum clv_status exporting_write(const struct segment_run *run, const struct input *input, const struct output *output,
-                                const struct contours *contours, const uint8_t *labels, struct clv_error *err)
+                                const struct contours *contours, const uint8_t *labels,
+                                const struct clv_object_map *objects, struct clv_error *err)
 {
-    const char *classes = output->beside[OUTPUT_CLASSES];
+    const char *classes = output->beside[OUTPUT_CLASSES], *class_objects = output->beside[OUTPUT_CLASS_OBJECTS];
     enum clv_status status = CLV_OK;
-    if (classes) {
+    TRY_IF(class_objects && objects->objects, write_class_objects(class_objects, objects, err));
+    if (classes && status == CLV_OK) {
         uint8_t palette[256][3];
         clv_default_palette(palette);
         status = outputs_make_folder(classes, err);

@@ -148,31 +148,47 @@ static enum clv_status measure_samples(struct work *work, const struct segment_r
     return status;
 }
 
+static enum clv_status object_map_copy(struct clv_object_map *copy, const struct clv_object_map *map,
+                                       struct clv_error *err)
+{
+    OWNED(clv_object_map_release)
+    struct clv_object_map made = {map->width, map->height, map->n_objects, NULL, NULL, NULL};
+    made.objects = array_copy(map->objects, (size_t)map->width * (size_t)map->height, sizeof *map->objects);
+    made.labels = array_copy(map->labels, (size_t)map->n_objects, 1);
+    NEED(made.objects && made.labels);
+    *copy = TAKE(made);
+    return CLV_OK;
+}
+
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err)
 {
     const struct segment *options = run->options;
-    MUST(clv_segment_objects(&work->objects, work->labels, run->model, &work->image, err));
+    if (run->boxes) /* whose objects are what is in them */
+        MUST(object_map_copy(&work->objects, &work->boxed, err));
+    else
+        MUST(clv_segment_objects(&work->objects, work->labels, run->model, &work->image, err));
     MUST(clv_object_map_filter(&work->objects, options->min_area, options->clear_border, err));
     MUST_IF(work->output->finished, check_finished(work, &options->common.limits, err));
     MUST(clv_objects_measure(&work->object_rows, &work->objects, &work->image, NULL, err));
     return measure_samples(work, run, err);
 }
 
-enum clv_status object_files_trace(struct work *work, const struct segment_run *run, struct clv_error *err)
+enum clv_status object_files_trace(struct work *work, const struct clv_object_map *objects,
+                                   const struct segment_run *run, struct clv_error *err)
 {
     size_t n = (size_t)work->width * (size_t)work->height;
     uint8_t *colours = array_alloc(n, 1);
     bool is_traced[256];
     memset(is_traced, true, sizeof is_traced);
     is_traced[0] = false;
-    enum clv_status status = colours ? object_map_colour(colours, &work->objects, err) : fail_memory(err);
+    enum clv_status status = colours ? object_map_colour(colours, objects, err) : fail_memory(err);
     TRY(contours_trace(&work->contours, colours, work->width, work->height, is_traced, err));
     TRY(contours_simplify(&work->contours, colours, run->options->export.tolerance, err));
     for (size_t p = 0; p < n && status == CLV_OK; p++)
         if (work->contours.object_of[p]) {
             struct contour_object *piece = &work->contours.objects[work->contours.object_of[p] - 1];
-            piece->number = work->contours.object_of[p] = work->objects.objects[p];
-            piece->label = work->objects.labels[piece->number - 1];
+            piece->number = work->contours.object_of[p] = objects->objects[p];
+            piece->label = objects->labels[piece->number - 1];
         }
     array_free(colours);
     return status;

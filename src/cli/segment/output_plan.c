@@ -453,7 +453,7 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
     if (self->objects)
         places[OUTPUT_OBJECTS] = (struct output_place){"objects/", ".png"};
     if (self->export.forms)
-        exporting_places(places, self->export.forms);
+        exporting_places(places, self->export.forms, self->objects || self->boxes);
     const char *ending = self->all_labels || self->margins ? ".npy" : self->marginals ? ".png" : NULL;
     if (self->file)
         ending = text_ends_with(self->file, ".tif") ? ".tif" : ".png";

@@ -32,7 +32,8 @@ enum output_kind {
     OUTPUT_YOLO,
     OUTPUT_GEOJSON,
     OUTPUT_VOC,
-    OUTPUT_CLASSES, /* .. and VOC's mask */
+    OUTPUT_CLASSES,       /* .. and VOC's mask, .. */
+    OUTPUT_CLASS_OBJECTS, /* .. and its label image of objects */
     N_OUTPUTS
 };
 
@@ -189,6 +190,8 @@ struct segment_run {
 
 struct segment_counts {
     size_t n_done, n_finished_before, n_failed, n_objects;
+    size_t n_boxes, n_empty; /* boxes that were cut, and those in which nothing was found; the first of them: */
+    char first_empty[256];
     enum clv_status first_failure; /* in input order */
 };
 
@@ -200,7 +203,7 @@ enum clv_status segment_all(struct segment_counts *counts, struct segment_run *r
 /* --export: a run's objects in the form of another program. An image's own file is written when its mask is; COCO's
  * one document and VOC's list of names grow image by image, in input order, and appear at the end.
  * Where an image's own files go, below the output folder: those of places[N_OUTPUTS] that the forms have. */
-void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms);
+void exporting_places(struct output_place places[N_OUTPUTS], unsigned forms, bool has_objects);
 
 /* The run's one file of a form, array_free it: a shard's is next to the others'. *path is NULL if the form has none, or
  * is not wanted. */
@@ -219,10 +222,11 @@ enum clv_status exporting_begin(struct exporting **self, struct segment *options
 enum clv_status exporting_trace(struct contours *contours, const struct segment_run *run, const uint8_t *labels,
                                 int32_t width, int32_t height, struct clv_error *err) CLV_CHECK;
 
-/* Writes the image's own files, if the forms have any; from any thread. */
+/* Writes the image's own files, if the forms have any; from any thread. `objects` (objects->objects NULL: none are
+ * known) are those that VOC's SegmentationObject/ shows. */
 enum clv_status exporting_write(const struct segment_run *run, const struct input *input, const struct output *output,
                                 const struct contours *contours, const uint8_t *labels,
-                                struct clv_error *err) CLV_CHECK;
+                                const struct clv_object_map *objects, struct clv_error *err) CLV_CHECK;
 
 /* Adds the image of that index to the run's files. */
 enum clv_status exporting_add(struct exporting *self, size_t index, const struct contours *contours,
@@ -312,6 +316,8 @@ struct work {
     struct marginals_summary marginals;
     struct clv_mask truth;
     struct clv_object_map objects;
+    struct clv_object_map boxed;          /* what is in the boxes, an object each; without boxes {0} */
+    struct box_findings found;            /* in them */
     struct clv_object *object_rows;       /* [objects.n_objects] */
     double *band_means, *band_deviations; /* [objects.n_objects][n_bands] of a model of bands, else NULL */
     struct contours contours;             /* of the objects that are exported */
@@ -321,6 +327,10 @@ struct work {
 };
 
 void work_release(struct work *work);
+
+/* What is to be exported of an image: its objects by a model, those in its boxes (work->boxed, which it finds), or the
+ * connected pieces of its labels. */
+enum clv_status work_trace(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
 /* All of an image that is segmented by tiles (struct input), up to its mask, next to which is a file of what is done
  * while it lasts. CLV_ERR_USAGE for outputs that are made of whole images, and of raster_cut_open. */
@@ -395,8 +405,9 @@ enum clv_status earlier_stays(bool *stays, const struct segment_run *run, const 
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
-/* Their polygons, for exports: objects that touch are apart, and pieces of one object are polygons of their own. */
-enum clv_status object_files_trace(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
+/* Polygons of objects, for exports: objects that touch are apart, and pieces of one object are polygons of one number. */
+enum clv_status object_files_trace(struct work *work, const struct clv_object_map *objects,
+                                   const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
 /* Writes the label image. The first TIFF of the run is said. */
 enum clv_status object_files_write(const struct work *work, struct clv_error *err) CLV_CHECK;

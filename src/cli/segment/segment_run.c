@@ -143,8 +143,7 @@ static enum clv_status complete(struct arrival *arrival, const struct job *job, 
     enum clv_status status = CLV_OK;
     if (run->options->report && !run->dataset)
         status = input_read_image(&work->image, work->input, &run->options->common.limits, err);
-    TRY_IF(run->options->export.forms,
-           exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));
+    TRY_IF(run->options->export.forms, work_trace(work, run, err));
     TRY(work_illustrate(work, job, err));
     return work_name(work, status, err);
 }

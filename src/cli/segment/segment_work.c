@@ -64,6 +64,7 @@ void work_release(struct work *work)
     contours_release(&work->contours);
     if (work->objects.objects)
         clv_object_map_release(&work->objects);
+    clv_object_map_release(&work->boxed);
     arrays_free(work->object_rows, work->band_means, work->band_deviations, work->map_means, work->labels);
     marginals_map_release(&work->map);
 }
@@ -192,11 +193,29 @@ static enum clv_status write_outputs(struct work *work, const struct job *job, s
     TRY_IF(run->options->cutout, outputs_make_folder(cutout, err));
     TRY_IF(run->options->cutout,
            cutout_write(cutout, &work->image, work->labels, run->is_cut, run->options->crop, err));
-    TRY_IF(run->options->export.forms,
-           exporting_write(run, work->input, work->output, &work->contours, work->labels, err));
+    TRY_IF(run->options->export.forms, exporting_write(run, work->input, work->output, &work->contours, work->labels,
+                                                       run->options->objects ? &work->objects : &work->boxed, err));
     TRY_IF(!keeps_mask(work, job) && !(run->options->cutout && segment_is_piped(run->options)),
            write_mask(work, job, err));
     return status;
+}
+
+static enum clv_status find_boxed(struct work *work, const struct segment_run *run, struct clv_error *err)
+{
+    return work->boxed.objects
+               ? CLV_OK
+               : box_inputs_objects(&work->boxed, &work->found, work->input, run->boxes, run->box_values, work->labels,
+                                    work->width, work->height, &work->image, err);
+}
+
+enum clv_status work_trace(struct work *work, const struct segment_run *run, struct clv_error *err)
+{
+    if (work->objects.objects)
+        return object_files_trace(work, &work->objects, run, err);
+    if (!run->boxes)
+        return exporting_trace(&work->contours, run, work->labels, work->width, work->height, err);
+    MUST(find_boxed(work, run, err));
+    return object_files_trace(work, &work->boxed, run, err);
 }
 
 static enum clv_status process(struct work *work, const struct job *job, size_t index, int thread,
@@ -218,10 +237,9 @@ static enum clv_status process(struct work *work, const struct job *job, size_t 
     if (!is_there && work->labels && !run->options->marginals && !job->slices && work->input->image)
         TRY(raster_void_missing(work->labels, work->width, work->height, work->input->image,
                                 &run->options->common.limits, err));
+    TRY_IF(run->boxes && work->labels, find_boxed(work, run, err));
     TRY_IF(run->options->objects && !is_learned, object_files_find(work, run, err));
-    TRY_IF(run->options->export.forms && run->options->objects, object_files_trace(work, run, err));
-    TRY_IF(run->options->export.forms && !run->options->objects,
-           exporting_trace(&work->contours, run, work->labels, work->width, work->height, err));
+    TRY_IF(run->options->export.forms, work_trace(work, run, err));
     return status == CLV_OK && !is_finished && !work->is_written ? write_outputs(work, job, err) : status;
 }
 
@@ -296,13 +314,21 @@ static void put_status(const struct job *job, const struct work *work, enum clv_
     }
 }
 
+static void count_boxes(struct segment_counts *counts, const struct box_findings *found)
+{
+    if (found->n_empty && !counts->n_empty)
+        memcpy(counts->first_empty, found->first_empty, sizeof found->first_empty);
+    counts->n_boxes += found->n;
+    counts->n_empty += found->n_empty;
+}
+
 /* Alone and in input order. Returns a failure that ends the run. */
 enum clv_status work_report(struct job *job, struct work *work, size_t index, enum clv_status status,
                             struct clv_error *err)
 {
     struct segment_run *run = job->run;
     struct segment_counts *counts = job->counts;
-    put_status(job, work, status, status == CLV_OK ? "" : err->message);
+    put_status(job, work, status, status == CLV_OK ? work->found.first_empty : err->message);
     if (status == CLV_OK) {
         if (work->map_means)
             input_maps_watch(job, work);
@@ -311,6 +337,7 @@ enum clv_status work_report(struct job *job, struct work *work, size_t index, en
         counts->n_done += !work->output->finished;
         counts->n_finished_before += work->output->finished;
         counts->n_objects += (size_t)work->objects.n_objects;
+        count_boxes(counts, &work->found);
         earlier_list(run, work);
         object_table_add(run, work);
         if (run->exporting)
@@ -369,7 +396,8 @@ static double memory_needed(const struct job *job, size_t index)
         objects = ((learned_objects_are_there(run->model) ? LEARNED_OBJECTS_BYTES : OBJECTS_BYTES) +
                    (int)sizeof(float) * run->model->recipe.bands.n_bands) *
                   (double)width * height;
-    return map + specks + objects +
+    const double boxed = run->boxes ? (double)sizeof(int32_t) * width * height : 0; /* work->boxed */
+    return map + specks + objects + boxed +
            memory_of_work(&work, width, height, stat(input->image, &file) == 0 ? (double)file.st_size : 0);
 }
 

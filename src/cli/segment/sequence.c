@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "cli/common/common.h"
+#include "masks/masks.h"
 #include "sequence/sequence.h"
 #include "task/task.h"
 
@@ -193,8 +194,12 @@ static enum clv_status read_given(void *context, size_t place, const struct clv_
                                   struct clv_error *err)
 {
     const struct carrying *self = context;
-    return clv_mask_read(mask, frame_of(self, place)->mask, &self->run->model->labels, image->width, image->height,
-                         &self->run->options->common.limits, err);
+    const struct clv_image_limits *limits = &self->run->options->common.limits;
+    enum clv_status status = clv_mask_read(mask, frame_of(self, place)->mask, &self->run->model->labels, image->width,
+                                           image->height, limits, err);
+    if (status == CLV_ERR_DATA)
+        status = fail_mask(&self->run->sequence->set, self->run->options->data, NULL, limits, err);
+    return status;
 }
 
 static enum clv_status take_frame(void *context, size_t place, const struct clv_image *image, const uint8_t *labels,

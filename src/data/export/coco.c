@@ -39,18 +39,6 @@ static enum clv_status put_runs(struct text *text, const struct contours *contou
     return CLV_OK;
 }
 
-/* The frame around both. */
-static void join(struct rle_frame *frame, const struct contour_object *piece)
-{
-    int32_t right = frame->left + frame->width, bottom = frame->top + frame->height;
-    right = right > piece->left + piece->width ? right : piece->left + piece->width;
-    bottom = bottom > piece->top + piece->height ? bottom : piece->top + piece->height;
-    frame->left = frame->left < piece->left ? frame->left : piece->left;
-    frame->top = frame->top < piece->top ? frame->top : piece->top;
-    frame->width = right - frame->left;
-    frame->height = bottom - frame->top;
-}
-
 enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_t image_id,
                                  const struct contours *contours, const struct clv_labels *labels, bool runs,
                                  struct clv_error *err)
@@ -64,7 +52,7 @@ enum clv_status coco_put_objects(struct text *text, size_t *n_annotations, size_
         bool has_holes = false;
         int64_t n_pixels = 0;
         for (end = k; end < contours->n_objects && contours->objects[order[end]].number == first->number; end++) {
-            join(&bounds, &contours->objects[order[end]]);
+            export_join(&bounds, &contours->objects[order[end]]);
             n_pixels += contours->objects[order[end]].n_pixels;
             has_holes |= contours_has_holes(contours, order[end]);
         }

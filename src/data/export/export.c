@@ -19,6 +19,17 @@ int32_t export_category(const struct clv_labels *labels, int32_t label)
     return category;
 }
 
+void export_join(struct rle_frame *frame, const struct contour_object *piece)
+{
+    int32_t right = frame->left + frame->width, bottom = frame->top + frame->height;
+    right = right > piece->left + piece->width ? right : piece->left + piece->width;
+    bottom = bottom > piece->top + piece->height ? bottom : piece->top + piece->height;
+    frame->left = frame->left < piece->left ? frame->left : piece->left;
+    frame->top = frame->top < piece->top ? frame->top : piece->top;
+    frame->width = right - frame->left;
+    frame->height = bottom - frame->top;
+}
+
 static int compare_numbers(const void *a, const void *b, void *context)
 {
     const size_t *first = a, *second = b;

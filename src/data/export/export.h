@@ -18,7 +18,11 @@ bool export_is_object(const struct clv_labels *labels, int32_t label);
 /* The label's number among those that are objects, from 1. */
 int32_t export_category(const struct clv_labels *labels, int32_t label);
 
-/* *order[contours->n_objects], array_free it: the contours by their numbers. */
+/* The frame around both. */
+void export_join(struct rle_frame *frame, const struct contour_object *piece);
+
+/* *order[contours->n_objects], array_free it: the contours by their numbers, so that those of one object are side by
+ * side. */
 enum clv_status export_order(size_t **order, const struct contours *contours, struct clv_error *err) CLV_CHECK;
 
 /* COCO is one document of all images: coco_begin, then coco_put_objects for each image, then coco_end with the entries
@@ -50,17 +54,19 @@ enum clv_status coco_keep(struct text *text, struct text *images, size_t *n_anno
 enum clv_status labelme_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                             const char *image, struct clv_error *err) CLV_CHECK;
 
-/* One image's XML of VOC: boxes, both corners counted from 1 and inside. */
-void voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels, const char *image);
+/* One image's XML of VOC: a box around each object with all its pieces, both corners counted from 1 and inside. */
+enum clv_status voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                        const char *image, struct clv_error *err) CLV_CHECK;
 /* labelmap.txt: names and colours of the values in SegmentationClass/, as CVAT writes and reads it. */
 void voc_put_labelmap(struct text *text, const struct clv_labels *labels);
 
-/* One image's GeoJSON: polygons with their holes in the coordinates of its place, in pixels where it has none. Those of
- * other coordinate systems than WGS 84 name theirs. */
-void geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
-                 const struct raster_place *place);
+/* One image's GeoJSON: polygons with their holes, of an object in pieces a MultiPolygon, in the coordinates of its
+ * place, in pixels where it has none. Those of other coordinate systems than WGS 84 name theirs. */
+enum clv_status geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                            const struct raster_place *place, struct clv_error *err) CLV_CHECK;
 
-/* One image's text of YOLO: class and corners as shares of the sides, holes joined to the outer ring. */
+/* One image's text of YOLO: class and corners as shares of the sides, holes joined to the outer ring, and pieces of an
+ * object to the first one, by lines that run there and back. */
 enum clv_status yolo_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
                          struct clv_error *err) CLV_CHECK;
 /* data.yaml, and classes.txt. */

@@ -41,28 +41,45 @@ static void put_ring(struct text *text, const struct contours *contours, size_t 
     text_put(text, "]");
 }
 
-void geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
-                 const struct raster_place *place)
+static void put_polygon(struct text *text, const struct contours *contours, size_t k, const struct raster_place *place)
+{
+    size_t first, end;
+    contours_rings(contours, k, &first, &end);
+    text_put(text, "[");
+    for (size_t ring = first; ring < end; ring++) {
+        text_put(text, ring > first ? "," : "");
+        put_ring(text, contours, ring, ring == first, place);
+    }
+    text_put(text, "]");
+}
+
+enum clv_status geojson_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                            const struct raster_place *place, struct clv_error *err)
 {
     bool is_geographic;
     int epsg = raster_place_epsg(&is_geographic, place);
+    OWNED_ARRAY size_t *order = NULL;
+    MUST(export_order(&order, contours, err));
     text_put(text, "{\"type\":\"FeatureCollection\",");
     if (epsg && epsg != WGS84)
         text_printf(text, "\"crs\":{\"type\":\"name\",\"properties\":{\"name\":\"urn:ogc:def:crs:EPSG::%d\"}},", epsg);
     text_put(text, "\"features\":[");
-    for (size_t k = 0; k < contours->n_objects; k++) {
-        const struct contour_object *object = &contours->objects[k];
-        size_t first, end;
-        contours_rings(contours, k, &first, &end);
+    for (size_t k = 0, end; k < contours->n_objects; k = end) {
+        const struct contour_object *object = &contours->objects[order[k]];
+        int64_t n_pixels = 0;
+        for (end = k; end < contours->n_objects && contours->objects[order[end]].number == object->number; end++)
+            n_pixels += contours->objects[order[end]].n_pixels;
+        const bool is_whole = end == k + 1;
         text_printf(text, "%s\n{\"type\":\"Feature\",\"properties\":{\"label\":", k ? "," : "");
         text_put_json(text, labels->names[object->label]);
-        text_printf(text, ",\"value\":%d,\"pixels\":%lld},\"geometry\":{\"type\":\"Polygon\",\"coordinates\":[",
-                    object->label, (long long)object->n_pixels);
-        for (size_t ring = first; ring < end; ring++) {
-            text_put(text, ring > first ? "," : "");
-            put_ring(text, contours, ring, ring == first, place);
+        text_printf(text, ",\"value\":%d,\"pixels\":%lld},\"geometry\":{\"type\":\"%s\",\"coordinates\":%s",
+                    object->label, (long long)n_pixels, is_whole ? "Polygon" : "MultiPolygon", is_whole ? "" : "[");
+        for (size_t i = k; i < end; i++) {
+            text_put(text, i > k ? "," : "");
+            put_polygon(text, contours, order[i], place);
         }
-        text_put(text, "]}}");
+        text_put(text, is_whole ? "}}" : "]}}");
     }
     text_put(text, "\n]}\n");
+    return CLV_OK;
 }

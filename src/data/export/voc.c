@@ -2,24 +2,31 @@
 #include "cleave/image.h"
 #include "data/export/export.h"
 
-void voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels, const char *image)
+enum clv_status voc_put(struct text *text, const struct contours *contours, const struct clv_labels *labels,
+                        const char *image, struct clv_error *err)
 {
+    OWNED_ARRAY size_t *order = NULL;
+    MUST(export_order(&order, contours, err));
     text_put(text, "<annotation>\n  <folder>JPEGImages</folder>\n  <filename>");
     text_put_html(text, image);
     text_printf(text,
                 "</filename>\n  <source><database>Unknown</database></source>\n"
                 "  <size><width>%d</width><height>%d</height><depth>3</depth></size>\n  <segmented>1</segmented>\n",
                 contours->width, contours->height);
-    for (size_t k = 0; k < contours->n_objects; k++) {
-        const struct contour_object *object = &contours->objects[k];
+    for (size_t k = 0, end; k < contours->n_objects; k = end) {
+        const struct contour_object *object = &contours->objects[order[k]];
+        struct rle_frame bounds = {object->left, object->top, object->width, object->height};
+        for (end = k; end < contours->n_objects && contours->objects[order[end]].number == object->number; end++)
+            export_join(&bounds, &contours->objects[order[end]]);
         text_put(text, "  <object><name>");
         text_put_html(text, labels->names[object->label]);
         text_printf(text,
                     "</name><pose>Unspecified</pose><truncated>0</truncated><difficult>0</difficult><bndbox>"
                     "<xmin>%d</xmin><ymin>%d</ymin><xmax>%d</xmax><ymax>%d</ymax></bndbox></object>\n",
-                    object->left + 1, object->top + 1, object->left + object->width, object->top + object->height);
+                    bounds.left + 1, bounds.top + 1, bounds.left + bounds.width, bounds.top + bounds.height);
     }
     text_put(text, "</annotation>\n");
+    return CLV_OK;
 }
 
 void voc_put_labelmap(struct text *text, const struct clv_labels *labels)

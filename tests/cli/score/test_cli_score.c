@@ -74,11 +74,12 @@ TEST(truth_in_which_255_may_be_figure_or_left_out_is_refused)
                   ground[8] = {0, 255, 0, 0, 255, 0, 0, 0};
     make_tiny_set("image\tmask\tsplit");
     write_mask(here("set/masks/b.png"), 4, 2, blank);
-    expect_error(65,
-                 "set/masks/b.png: beside set/masks/a.png, 255 may be figure or left out: a labels.tsv must name what "
-                 "values are; this names them (c1, c2 .. are to be renamed): printf "
-                 "'value\\tname\\n0\\tbackground\\n1\\tc1\\n' >set/labels.tsv",
-                 "cleave score set pred");
+    expect_error(
+        65,
+        "set/masks/b.png: beside set/masks/a.png, 255 may be foreground or void; this makes labels of 0 and 1, "
+        "and void of 255 (if 255 is not void, add --white foreground or --white label): cleave import masks "
+        "set -o set-labels",
+        "cleave score set pred");
     write_mask(here("set/masks/a.png"), 4, 2, ground);
     write_mask(here("set/masks/b.png"), 4, 2, strokes);
     expect_error(65, "set/masks/b.png: beside set/masks/a.png, 255", "cleave score set pred --band 1");

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cleave/objects.h"
+#include "support/images.h"
 #include "support/sample.h"
 #include "support/support.h"
 
@@ -287,3 +289,77 @@ TEST(four_numbers_are_one_box_of_each_image)
 }
 
 SETUP_ONCE(sample_setup, NULL)
+enum { SPLIT_WIDTH = 150, SPLIT_HEIGHT = 100 };
+
+/* A red disk in noise, which a bar of noise cuts in two, as photos/split.ppm; photos of one colour and of noise. */
+static void make_split(void)
+{
+    static char bytes[64 + 3 * SPLIT_WIDTH * SPLIT_HEIGHT];
+    uint32_t state = 1;
+    run_here("mkdir photos");
+    for (int kind = 0; kind < 3; kind++) {
+        const int head = snprintf(bytes, sizeof bytes, "P6 %d %d 255\n", SPLIT_WIDTH, SPLIT_HEIGHT);
+        for (int p = 0; p < SPLIT_WIDTH * SPLIT_HEIGHT; p++) {
+            const double x = (p % SPLIT_WIDTH - 75) / 45., y = (p / SPLIT_WIDTH - 50) / 30.;
+            const bool is_red = !kind && x * x + y * y < 1 && (p % SPLIT_WIDTH < 71 || p % SPLIT_WIDTH > 79);
+            const uint32_t grey = kind == 1 ? 90 : 98 + noise(&state) % 60;
+            const uint8_t pixel[3] = {is_red ? 200 : (uint8_t)grey, is_red ? 40 : (uint8_t)grey,
+                                      is_red ? 30 : (uint8_t)grey};
+            memcpy(bytes + head + 3 * p, pixel, 3);
+        }
+        static const char *const names[] = {"split", "uniform", "noise"};
+        spill(here("photos/%s.ppm", names[kind]), bytes, (size_t)head + 3 * SPLIT_WIDTH * SPLIT_HEIGHT);
+    }
+}
+
+TEST(what_is_in_a_box_is_one_object_in_every_export)
+{
+    make_split();
+    run_here("printf 'image\tx\ty\tw\th\nsplit.ppm\t27\t17\t95\t65\n' >b.tsv && cleave segment --boxes b.tsv "
+             "photos/split.ppm -o o --export coco,voc,yolo,labelme,geojson");
+    run_here("test $(grep -c '\"segmentation\":\\[\\[.*\\],\\[' o/coco.json) = 1 && test $(grep -c category_id "
+             "o/coco.json) = 1 && test $(grep -c '<object>' o/voc/Annotations/split.xml) = 1 && test $(wc -l "
+             "<o/yolo/labels/split.txt) = 1 && test $(grep -c '\"group_id\":1' o/labelme/split.json) = 2 && test "
+             "$(grep -c MultiPolygon o/geojson/split.geojson) = 1");
+    /* its label image is what --objects writes, and what comes back */
+    run_here(
+        "cleave segment --boxes b.tsv photos/split.ppm -o p --objects --export voc,coco && cmp o/coco.json p/coco.json "
+        "&& cmp o/voc/SegmentationObject/split.png p/voc/SegmentationObject/split.png && test $(tail -n +2 "
+        "p/objects.tsv | wc -l) = 1");
+    for (int k = 0; k < 3; k++) {
+        static const char *const forms[] = {"coco o/coco.json", "yolo o/yolo", "geojson o/geojson"};
+        run_here("cleave import %s --images photos -o back --overwrite && cleave score back o --json >score", forms[k]);
+        char *json = slurp(here("score"), &(size_t){0});
+        ck_assert_msg(json_number(json, "mean_iou") > 0.95, "%s: %s", forms[k], json);
+        free(json);
+        struct clv_object_map map = {0};
+        must(clv_object_map_read(&map, here("back/instances/split.png"), 0, 0, NULL, err));
+        ck_assert_msg(map.n_objects == 1, "%s: %d objects", forms[k], map.n_objects);
+        clv_object_map_release(&map);
+    }
+    /* two boxes of one label that share a piece are two objects */
+    run_here("printf 'image\tx\ty\tw\th\nsplit.ppm\t27\t17\t45\t65\nsplit.ppm\t79\t17\t43\t65\n' >b.tsv && cleave "
+             "segment --boxes b.tsv photos/split.ppm -o two --export coco,voc && test $(grep -c category_id "
+             "two/coco.json) = 2 && test $(grep -c '<object>' two/voc/Annotations/split.xml) = 2");
+    /* a mask that is there gives the same exports */
+    run_here(
+        "cp -r two again && rm -r again/coco.json again/voc && cleave segment --boxes b.tsv photos/split.ppm -o again "
+        "--export coco,voc --resume && cmp two/coco.json again/coco.json && cmp two/voc/SegmentationObject/split.png "
+        "again/voc/SegmentationObject/split.png");
+}
+
+TEST(boxes_in_which_nothing_is_found_are_counted_and_named)
+{
+    make_split();
+    run_here("printf 'image\tx\ty\tw\th\nnoise.ppm\t60\t40\t2\t2\nuniform.ppm\t30\t20\t80\t60\n"
+             "split.ppm\t27\t17\t95\t65\n' >b.tsv");
+    EXPECT_PARTS(expect_success("cleave segment --boxes b.tsv photos -o o --status - -t 2"),
+                 "photos/noise.ppm\tdone\to/noise.png\tbox 1 of photos/noise.ppm (2x2 pixels, too small for an object "
+                 "and what is around it",
+                 "photos/split.ppm\tdone\to/split.png\t\n",
+                 "\tbox 1 of photos/uniform.ppm (80x60 pixels, of an image of one colour)\n",
+                 "warning: nothing was found in 2 of 3 boxes, the first is box 1 of photos/noise.ppm (2x2 pixels");
+    char *output = expect_success("cleave segment --boxes 27,17,95,65 photos/split.ppm -o other");
+    ck_assert_msg(!strstr(output, "nothing was found"), "%s", output);
+    free(output);
+}

@@ -1,4 +1,5 @@
-/* Masks that cannot be learned from: one line for each kind of fault, with a command that helps. */
+/* Masks that cannot be learned from: one line for each kind of fault, with the command that helps. The kinds of masks are
+ * in cli/import/test_cli_import_masks.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +49,6 @@ static uint8_t *jpeg(size_t *size, int width, int height, int i)
     return jpeg_of(size, width, height, 0, 255);
 }
 
-static uint8_t *dark_jpeg(size_t *size, int width, int height, int i)
-{
-    (void)i;
-    return jpeg_of(size, width, height, 64, 128);
-}
-
 static uint8_t *fine_jpeg(size_t *size, int width, int height, int i)
 {
     (void)i;
@@ -69,17 +64,6 @@ static uint8_t *coarse_values(size_t *size, int width, int height, int i)
     return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
 }
 
-/* A JPEG of 0 and 255 that was saved as PNG. */
-static uint8_t *noise_around(size_t *size, int width, int height, int i)
-{
-    uint16_t samples[WIDTH * HEIGHT];
-    for (int p = 0; p < width * height; p++) {
-        int off = (p + i) % 7 ? 0 : p % 5;
-        samples[p] = (uint16_t)(p % width >= width / 2 ? 255 - off : off);
-    }
-    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
-}
-
 static uint8_t *binary(size_t *size, int width, int height, int i)
 {
     uint16_t samples[WIDTH * HEIGHT];
@@ -87,76 +71,6 @@ static uint8_t *binary(size_t *size, int width, int height, int i)
     for (int p = 0; p < width * height; p++)
         samples[p] = p % width >= width / 2 ? 255 : 0;
     return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
-}
-
-/* 0, 3 and, in all but the first mask, 7. */
-static uint8_t *values(size_t *size, int width, int height, int i)
-{
-    uint16_t samples[WIDTH * HEIGHT];
-    for (int p = 0; p < width * height; p++)
-        samples[p] = (uint16_t)(p % width < width / 2 ? 0 : i && p < width * height / 2 ? 7 : 3);
-    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
-}
-
-/* 50 squares with numbers of their own: those of objects. */
-static uint8_t *numbers(size_t *size, int width, int height, int i)
-{
-    uint16_t samples[WIDTH * HEIGHT];
-    (void)i;
-    for (int p = 0; p < width * height; p++) {
-        int x = p % width, y = p / width;
-        samples[p] = (uint16_t)(x % 4 < 3 && y % 6 < 5 ? 1 + x / 4 + y / 6 * 10 : 0);
-    }
-    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
-}
-
-/* Of them three. */
-static uint8_t *few_numbers(size_t *size, int width, int height, int i)
-{
-    uint16_t samples[WIDTH * HEIGHT];
-    (void)i;
-    for (int p = 0; p < width * height; p++)
-        samples[p] = (uint16_t)(p % width < 30 && p % 10 < 7 ? 2 + p % width / 10 : 0);
-    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
-}
-
-/* 3 and, in a third, 7. */
-static uint8_t *two_values(size_t *size, int width, int height, int i)
-{
-    uint16_t samples[WIDTH * HEIGHT];
-    (void)i;
-    for (int p = 0; p < width * height; p++)
-        samples[p] = p % width < width / 3 ? 7 : 3;
-    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
-}
-
-/* 0 and 255, but in the last two masks 0, 1 and 255. */
-static uint8_t *white_and_one(size_t *size, int width, int height, int i)
-{
-    uint16_t samples[WIDTH * HEIGHT];
-    for (int p = 0; p < width * height; p++)
-        samples[p] = p % width < width / 2 ? 0 : i + 2 >= N && p < width * height / 2 ? 1 : 255;
-    return make_png(size, &(struct png_recipe){width, height, 8, PNG_GREY, .samples = samples});
-}
-
-/* Blue and, in a third, red. */
-static uint8_t *blue_and_red(size_t *size, int width, int height, int i)
-{
-    uint16_t samples[3 * WIDTH * HEIGHT] = {0};
-    (void)i;
-    for (int p = 0; p < width * height; p++)
-        samples[3 * p + (p % width < width / 3 ? 0 : 2)] = 255;
-    return make_png(size, &(struct png_recipe){width, height, 8, PNG_RGB, .samples = samples});
-}
-
-/* Black and red, which goes as it is; in all but the first mask green as well. */
-static uint8_t *colours(size_t *size, int width, int height, int i)
-{
-    uint16_t samples[3 * WIDTH * HEIGHT] = {0};
-    for (int p = 0; p < width * height; p++)
-        if (p % width >= width / 2)
-            samples[3 * p + (i && p < width * height / 2)] = 200;
-    return make_png(size, &(struct png_recipe){width, height, 8, PNG_RGB, .samples = samples});
 }
 
 static uint8_t *photograph(size_t *size, int width, int height, int i)
@@ -168,79 +82,29 @@ static uint8_t *photograph(size_t *size, int width, int height, int i)
     return make_png(size, &(struct png_recipe){width, height, 8, PNG_RGB, .samples = samples});
 }
 
-/* Two lines: the fault, and how many images have it. Runs what is in the first from `command` on (Pillow permitting),
- * and then trains. */
-static void expect_remedy(const char *part, const char *command)
+TEST(masks_that_jpeg_has_mixed_and_photographs_have_no_command)
 {
-    char *output;
-    int code = run_command(&output, "cd $HERE && " TRAIN "set -o m");
-    ck_assert_int_eq(code, 65);
-    ck_assert_msg(strstr(output, part) && strstr(output, "of 4 images cannot be learned from"), "%s", output);
-    char *second = strchr(output, '\n') + 1;
-    ck_assert_msg(!strchr(second, '\n')[1], "%s", output);
-    char *begin = command ? strstr(output, command) : NULL;
-    if (begin) {
-        spill(here("command"), begin, strcspn(begin, "\n"));
-        run_here(
-            "if grep -q python3 command && ! PATH=/usr/bin:$PATH python3 -c 'import PIL' 2>/dev/null; then exit 0; fi "
-            "&& PATH=/usr/bin:$PATH sh ./command && " TRAIN "set -o m");
-    }
-    ck_assert_msg(!command == !begin, "%s", output);
-    free(output);
+    make_set(1, "jpg", fine_jpeg);
+    expect_error(65,
+                 "(and 3 more); JPEG has mixed labels that are next to each other: save the masks as PNG where they",
+                 TRAIN "set -o m");
+    make_set(1, "png", photograph);
+    expect_error(65, "(and 3 more); more than 40 colours are no labels: photographs, or smooth edges?",
+                 TRAIN "set -o m");
 }
 
-TEST(every_kind_of_bad_mask_has_one_line_and_a_command_that_works)
+TEST(one_bad_mask_of_a_set_ends_with_the_command)
 {
-    make_set(1, "jpg", jpeg);
-    expect_remedy("set/masks/0.jpg: a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG "
-                  "(and 3 more); labels are at 0 and 255, of which this makes PNGs by Python's Pillow: (cd ",
-                  "(cd ");
-    make_set(1, "jpg", jpeg); /* without Pillow nothing moves */
-    run_here("mkdir bin && printf '#!/bin/sh\nexit 1\n' >bin/python3 && chmod +x bin/python3 && "
-             "! PATH=$PWD/bin:$PATH sh ./command && test $(ls set/masks/*.jpg | wc -l) = 4");
-    make_set(1, "jpg", dark_jpeg);
-    expect_remedy("; labels are at 64 and 128, of which", "(cd ");
-    make_set(1, "jpg", fine_jpeg);
-    expect_remedy("; it has mixed these labels: save them as PNG where they were drawn", NULL);
-    make_set(1, "png", noise_around);
-    expect_remedy("; labels are at 0 and 255, of which", "(cd ");
-    run_here("if test -d set/masks/.old; then cmp set/masks/0.png set/masks/3.png && ls set/masks/.old/0.png; else ! "
-             "PATH=/usr/bin:$PATH python3 -c 'import PIL' 2>/dev/null; fi");
-    make_set(1, "png", coarse_values);
-    expect_error(65, "; labels are at 0, 64 and 128, of which this makes PNGs", TRAIN "set -o m");
-    run_here("rm set/*/3.png && cp set/images/2.png set/images/3.png && cp set/masks/2.png set/masks/3.png");
-    expect_remedy("; labels are at 64 and 128, of which", "(cd ");
-    make_set(2, "png", binary);
-    expect_remedy(
-        "mask is 20x15, image is 40x30 (and 3 more); images are 2 times as large as their masks; bring masks to "
-        "their images' sizes without mixing labels, such as by Pillow's mask.resize(image.size, 0)",
-        NULL);
-    make_set(1, "png", colours);
-    expect_remedy("(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
-                  "'name\\tred\\tgreen\\tblue\\nbackground\\t0\\t0\\t0\\nc1\\t0\\t200\\t0\\nc2\\t200\\t0\\t0\\n' "
-                  ">set/labels.tsv",
-                  "printf ");
-    make_set(1, "png", values);
-    expect_remedy("(and 2 more); this names them (c1, c2 .. are to be renamed): printf "
-                  "'value\\tname\\n0\\tbackground\\n3\\tc3\\n7\\tc7\\n' >set/labels.tsv",
-                  "printf ");
-    make_set(1, "png", numbers);
-    expect_remedy("(and 3 more); if each number is an object, their folder is called instances: mv set/masks "
-                  "set/instances",
-                  "mv ");
-    make_set(1, "png", few_numbers);
-    expect_remedy("4\\tc4\\n' >set/labels.tsv; if each number is an object, their folder is called instances: mv ",
-                  "mv ");
-    make_set(1, "png", two_values);
-    expect_remedy("(and 3 more); if 7 is the figure, this makes it 1, and the ground 0: ", "(cd ");
-    make_set(1, "png", white_and_one);
-    expect_remedy("' >set/labels.tsv; if masks with nothing but 0 and 255 mean figure by 255, do this instead: ",
-                  "(cd ");
-    make_set(1, "png", blue_and_red);
-    expect_remedy("(and 3 more); this names them (c1, c2 .. are to be renamed): printf "
-                  "'name\\tred\\tgreen\\tblue\\nbackground\\t0\\t0\\t255\\nc1\\t255\\t0\\t0\\n' "
-                  ">set/labels.tsv",
-                  "printf ");
+    char *output;
+    make_set(1, "png", binary);
+    size_t size;
+    uint8_t *file = jpeg(&size, WIDTH, HEIGHT, 0);
+    spill(here("set/masks/2.jpg"), file, size);
+    free(file);
+    run_here("rm set/masks/2.png");
+    ck_assert_int_eq(run_command(&output, "cd $HERE && " TRAIN "set -o m"), 65);
+    EXPECT_PARTS(output, "8-bit grey or palette PNG (--skip-bad goes on without it); this makes labels of 0 and 255: "
+                         "cleave import masks set/masks --images set/images -o set-labels\n");
 }
 
 /* Of ten masks of values: two JPEGs, one of noise and another size, and two of images that EXIF turns. */
@@ -281,16 +145,23 @@ TEST(a_few_bad_masks_are_named_each_with_its_remedy_and_spoil_none_of_the_others
     spoil_masks();
     ck_assert_int_eq(run_command(&output, "cd $HERE && " TRAIN "set -o m"), 65);
     EXPECT_PARTS(
-        output, "set/masks/0.png: value 64 at",
-        "set/masks/9.png); labels are at 0, 64 and 128, of which this makes PNGs",
+        output, "set/masks/0.png: value 64 at", "set/masks/9.png); this makes labels of 0, 64 and 128",
+        ": cleave import masks",
         "set/masks/4.jpg: a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG (and "
-        "1 more: set/masks/7.jpg); labels are at 0 and 255, of which this",
-        "set/masks/5.png: mask is 40x60, image is 40x30; bring masks",
-        "set/masks/6.png: mask is 40x30, image is 30x40; the EXIF orientation 6 turns the image, the mask is as "
-        "it was before; this turns it, too, by Python's Pillow: (cd set/masks && mkdir -p .old && cp 6.png .old && "
-        "python3 -c 'import sys;from PIL import Image;f=sys.argv[1];Image.open(f).transpose(4).save(f)' 6.png)\n",
-        "set/masks/8.png: mask is 40x30, image is 30x40; the EXIF orientation 8", "transpose(2)",
-        "9 of 10 images cannot be learned from");
+        "1 more: set/masks/7.jpg); this makes labels of 0, 64 and 128",
+        "set/masks/5.png: mask is 40x60, image is 40x30; this lays masks over their whole images: cleave import masks "
+        "set/masks --images set/images -o set-labels --stretch\n",
+        "set/masks/6.png: mask is 40x30, image is 30x40; EXIF orientation 6 turns the image and not its mask, this "
+        "turns "
+        "the mask, too: cleave import masks set/masks --images set/images -o set-labels\n",
+        "set/masks/8.png: mask is 40x30, image is 30x40; EXIF orientation 8", "9 of 10 images cannot be learned from");
+    /* what cannot be used is named, and costs itself alone */
+    ck_assert_int_eq(
+        run_command(&output, "cd $HERE && cleave import masks set/masks --images set/images -o set-labels"), 65);
+    EXPECT_PARTS(output, "set/masks/5.png: mask is 40x60, image is 40x30; --stretch lays it over the whole image",
+                 "pixels of 2 masks", "have no label and became void, first in set/masks/4.jpg",
+                 "set-labels: 9 images, 9 with masks", "1 images could not be taken over");
+    run_here(TRAIN "set-labels -o m");
 }
 
 TEST(two_folders_of_images_and_masks_become_one_set)
@@ -300,11 +171,11 @@ TEST(two_folders_of_images_and_masks_become_one_set)
     char *output;
     int code = run_command(&output, "cd $HERE && " TRAIN "photos/images/ photos/drawn/ -o m");
     ck_assert_int_eq(code, 64);
-    char *command = strstr(output, "mkdir set && ");
+    char *command = strstr(output, "cleave import masks photos/drawn/ --images photos/images/ -o photos/images-labels");
     ck_assert_msg(command && strstr(output, "--data: a set is one folder"), "%s", output);
     spill(here("command"), command, strlen(command));
     free(output);
-    run_here("sh ./command && " TRAIN "set -o m");
+    run_here("sh ./command && " TRAIN "photos/images-labels -o m");
     expect_error(64, "--data: a set is one folder: `cleave train photos/'",
                  "mv photos/drawn photos/masks; cleave train photos/images/ photos/masks -o m");
 }
@@ -313,21 +184,19 @@ TEST(masks_that_are_nearly_where_they_should_be_are_named)
 {
     make_set(1, "png", binary);
     run_here("mv set/masks set/Masks");
-    expect_error(65, "set: none of the 8 images has a mask to learn from; rename Masks/ to masks/, and",
-                 "cleave train set -o m");
+    expect_error(
+        65,
+        "set: none of the 8 images has a mask to learn from; Masks/0.png seems to be the mask of an image, this "
+        "makes a set of such pairs: cleave import masks set -o set-labels",
+        "cleave train set -o m");
     run_here("mkdir -p paged/images paged/masks && cp set/images/0.png paged/images && cp "
              "$ROOT/tests/fuzz/corpus/image/pages.tif "
              "paged/masks/0.tif");
     expect_error(65, "has a mask to learn from: masks/0.tif has several pages, and the mask of an image has one",
                  "cleave train paged -o m");
     run_here("mv set/Masks set/masks && for k in 0 1 2 3; do mv set/masks/$k.png set/masks/${k}_mask.png; done");
-    char *output;
-    ck_assert_int_eq(run_command(&output, "cd $HERE && " TRAIN "set -o m"), 65);
-    char *command = strstr(output, "(cd set/masks && for f in");
-    ck_assert_msg(command != NULL, "%s", output);
-    spill(here("command"), command, strcspn(command, "\n"));
-    run_here("sh ./command && " TRAIN "set -o m");
-    free(output);
+    expect_error(65, "masks/0_mask.png seems to be the mask of an image, this makes a set of such pairs: cleave import",
+                 TRAIN "set -o m");
     run_here("mkdir alone && mv set/masks alone/masks && cp -r alone/masks plain && mkdir none none/images && mv "
              "alone/masks none");
     expect_error(66, "none/images: is empty", "cleave train none -o other");
@@ -337,12 +206,6 @@ TEST(masks_that_are_nearly_where_they_should_be_are_named)
                  "plain: none of the 4 images has a mask, which would be the truth; if these are masks, put them into "
                  "plain/masks and the photos into plain/images",
                  "cleave score plain set");
-}
-
-TEST(photographs_are_no_masks)
-{
-    make_set(1, "png", photograph);
-    expect_remedy("(and 3 more); more than 40 colours are no labels", NULL);
 }
 
 TEST(sixteen_bits_of_which_twelve_are_used_are_noted)

@@ -139,6 +139,22 @@ TEST(pieces_of_one_object_are_one_annotation_and_one_group)
     ck_assert_ptr_nonnull(strstr(shapes, "[2,0]],\"group_id\":null,"));
     ck_assert_ptr_nonnull(strstr(shapes, "[0,0]],\"group_id\":2,"));
     ck_assert_ptr_nonnull(strstr(shapes, "[4,0]],\"group_id\":2,"));
+    must(voc_put(&text, &contours, &labels, "a.png", err));
+    const char *boxes = taken(&text);
+    ck_assert_ptr_nonnull(strstr(boxes, "<name>dog</name>"));
+    ck_assert_ptr_nonnull(strstr(boxes, "<xmin>1</xmin><ymin>1</ymin><xmax>5</xmax><ymax>1</ymax>"));
+    ck_assert_ptr_null(strstr(strstr(boxes, "co&quot;w") + 1, "co&quot;w"));
+    must(yolo_put(&text, &contours, &labels, err)); /* the second piece comes back to the first one's begin */
+    ck_assert_str_eq(taken(&text),
+                     "1 0.60000000 0.00000000 0.60000000 1.00000000 0.40000000 1.00000000 0.40000000 0.00000000\n"
+                     "0 0.20000000 0.00000000 0.20000000 1.00000000 0.00000000 1.00000000 0.00000000 0.00000000 "
+                     "0.20000000 0.00000000 1.00000000 0.00000000 1.00000000 1.00000000 0.80000000 1.00000000 "
+                     "0.80000000 0.00000000 1.00000000 0.00000000 0.20000000 0.00000000\n");
+    must(geojson_put(&text, &contours, &labels, &(struct raster_place){0}, err));
+    const char *features = taken(&text);
+    ck_assert_ptr_nonnull(strstr(features, "\"value\":2,\"pixels\":1},\"geometry\":{\"type\":\"Polygon\""));
+    ck_assert_ptr_nonnull(strstr(features, "\"value\":1,\"pixels\":2},\"geometry\":{\"type\":\"MultiPolygon\","
+                                           "\"coordinates\":[[[[1,0]"));
     text_release(&text);
     contours_release(&contours);
 }
@@ -149,7 +165,7 @@ TEST(voc_counts_corners_from_one_both_inside)
     struct contours contours = trace(&labels);
     struct text text;
     text_init(&text, 1 << 16);
-    voc_put(&text, &contours, &labels, "a&b.png");
+    must(voc_put(&text, &contours, &labels, "a&b.png", err));
     ck_assert_str_eq(taken(&text),
                      "<annotation>\n  <folder>JPEGImages</folder>\n  <filename>a&amp;b.png</filename>\n"
                      "  <source><database>Unknown</database></source>\n"

@@ -130,7 +130,7 @@ def test_white_that_may_be_figure_or_left_out_is_refused(pairs, by_files):
     blank = [(image, mask.copy()) for image, mask in pairs]
     blank[1][1][:] = cleave.VOID
     for given in strokes, blank:
-        with pytest.raises(cleave.DataError, match="mask 1: beside mask 0, 255 may be figure or left out: name the labels"):
+        with pytest.raises(cleave.DataError, match="mask 1: beside mask 0, 255 may be foreground or void: name the labels"):
             cleave.train(given, **QUICK, **more)
         assert cleave.train(given, labels=["ground", "figure"], **QUICK, **more).labels == ["ground", "figure"]
 

@@ -1,0 +1,620 @@
+/* `cleave import masks`: masks of other programs as a set. The masks and photos of a folder, of two folders or of a set
+ * are paired by their names, all masks are looked at, a plan is made (src/masks), and every mask is converted by it. Run
+ * lengths in a CSV go the same way as annotations of objects do. Start at import_masks. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base.h"
+#include "cli/common/common.h"
+#include "cli/import/import.h"
+#include "image/image.h"
+#include "masks/masks.h"
+
+#define LARGEST_CSV ((size_t)1 << 30)
+
+/* What the command works on: masks with photos. */
+struct job {
+    struct clv_set set;       /* that is read as one, or a manifest beside the masks: splits */
+    struct clv_labels labels; /* of a labels.tsv; n_labels 0: there is none */
+    struct colour_table table;
+    struct path_list masks, images, faults; /* paths that open; faults are messages */
+    struct job_item {
+        char *mask, *image, *name; /* name: below the folder of photos */
+        const char *split;         /* of the set or static; NULL: not chosen yet */
+    } * items;                     /* [n] */
+    size_t n, capacity;
+    size_t n_maskless, n_lone;
+    char *first_maskless, *first_lone;
+};
+
+static void job_release(struct job *self)
+{
+    for (size_t i = 0; i < self->n; i++)
+        arrays_free(self->items[i].mask, self->items[i].image, self->items[i].name);
+    arrays_free(self->items, self->first_maskless, self->first_lone);
+    clv_set_release(&self->set);
+    clv_labels_release(&self->labels);
+    colour_table_release(&self->table);
+    path_list_release(&self->masks);
+    path_list_release(&self->images);
+    path_list_release(&self->faults);
+}
+
+static enum clv_status add_item(struct job *self, const char *mask, const char *image, const char *name,
+                                const char *split, struct clv_error *err)
+{
+    NEED(array_reserve((void **)&self->items, &self->capacity, self->n + 1, sizeof *self->items) == 0);
+    struct job_item *item = &self->items[self->n++];
+    *item = (struct job_item){string_copy(mask), string_copy(image), string_copy(name), split};
+    NEED(item->mask && item->image && item->name);
+    return CLV_OK;
+}
+
+/* The images below a folder, and the pages of those that have several; not those below `except`. */
+static enum clv_status list_images(struct path_list *list, const char *folder, const char *except,
+                                   struct clv_error *err)
+{
+    OWNED(path_list_release) struct path_list files = {0};
+    char real[PATH_MAX], real_except[PATH_MAX] = "";
+    FAIL_IF(!path_is_folder(folder), CLV_ERR_NO_INPUT, "%s: is no folder", folder);
+    MUST(folder_walk(&files, folder, err));
+    const bool is_within = except && realpath(folder, real) && realpath(except, real_except) &&
+                           strncmp(real_except, real, strlen(real)) == 0 && real_except[strlen(real)] == '/';
+    const char *below = is_within ? real_except + strlen(real) + 1 : NULL;
+    for (size_t i = 0; i < files.n; i++) {
+        OWNED_ARRAY char *path = path_join(folder, files.paths[i]);
+        NEED(path);
+        const size_t n_below = below ? strlen(below) : 0;
+        const bool is_excepted =
+            below && strncmp(files.paths[i], below, n_below) == 0 && files.paths[i][n_below] == '/';
+        if (!is_excepted && path_is_image(path))
+            MUST(path_list_add_pages(list, folder, files.paths[i], err));
+    }
+    return CLV_OK;
+}
+
+/* Of Cityscapes' several files for an image those of labels stay. */
+static void keep_label_ids(struct path_list *masks)
+{
+    static const char *const others[] = {"_color.", "_instanceIds.", "_instanceTrainIds."};
+    size_t kept = 0, n_ids = 0;
+    for (size_t i = 0; i < masks->n; i++)
+        n_ids += strstr(masks->paths[i], "_labelIds.") || strstr(masks->paths[i], "_labelTrainIds.");
+    for (size_t i = 0; i < masks->n; i++) {
+        bool is_other = false;
+        for (size_t k = 0; k < sizeof others / sizeof *others && n_ids; k++)
+            is_other |= strstr(masks->paths[i], others[k]) != NULL;
+        if (is_other)
+            array_free(masks->paths[i]);
+        else
+            masks->paths[kept++] = masks->paths[i];
+    }
+    masks->n = kept;
+}
+
+/* A published split, of folders called so. */
+static const char *split_of_folder(const char *name)
+{
+    static const char *const folders[][2] = {{"train/", "train"}, {"training/", "train"}, {"val/", "val"},
+                                             {"valid/", "val"},   {"validation/", "val"}, {"test/", "test"},
+                                             {"testing/", "test"}};
+    for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
+        if (strncasecmp(name, folders[k][0], strlen(folders[k][0])) == 0)
+            return folders[k][1];
+    return NULL;
+}
+
+/* The split of a photo in the manifest beside the masks; NULL: it names none. */
+static const char *split_of_manifest(const struct clv_set *set, const char *image)
+{
+    char own[PATH_MAX], other[PATH_MAX];
+    if (!set->n_items || !realpath(image, own))
+        return NULL;
+    for (size_t i = 0; i < set->n_items; i++)
+        if (strcmp(path_name(set->items[i].image), path_name(image)) == 0 && *set->items[i].split &&
+            realpath(set->items[i].image, other) && strcmp(own, other) == 0)
+            return set->items[i].split;
+    return NULL;
+}
+
+/* Items of masks and photos by their names. */
+static enum clv_status pair_items(struct job *self, const char *masks, const char *images, struct clv_error *err)
+{
+    OWNED_ARRAY size_t *mask_of = array_alloc(self->images.n, sizeof *mask_of);
+    OWNED_ARRAY bool *is_used = array_zalloc(self->masks.n, sizeof *is_used);
+    NEED(mask_of && is_used);
+    MUST(masks_pair(mask_of, &self->faults, &self->masks, &self->images, err));
+    for (size_t i = 0; i < self->images.n; i++) {
+        const char *name = self->images.paths[i];
+        if (mask_of[i] == NO_MASK) {
+            if (!self->n_maskless++)
+                NEED(self->first_maskless = string_copy(name));
+            continue;
+        }
+        is_used[mask_of[i]] = true;
+        OWNED_ARRAY char *mask = path_join(masks, self->masks.paths[mask_of[i]]);
+        OWNED_ARRAY char *image = path_join(images, name);
+        NEED(mask && image);
+        const char *split = split_of_manifest(&self->set, image);
+        MUST(add_item(self, mask, image, name, split ? split : split_of_folder(name), err));
+    }
+    for (size_t i = 0; i < self->masks.n; i++)
+        if (!is_used[i] && !self->n_lone++)
+            NEED(self->first_lone = string_copy(self->masks.paths[i]));
+    return CLV_OK;
+}
+
+/* A set as `cleave train' reads it, if its images have masks. */
+static enum clv_status take_set(struct job *self, const char *path, bool *is_set, struct clv_error *err)
+{
+    OWNED(clv_set_release) struct clv_set set = {0};
+    struct clv_error ignored;
+    size_t n_masks = 0;
+    *is_set = false;
+    OWNED_ARRAY char *manifest = path_join(path, "manifest.tsv");
+    NEED(manifest);
+    const bool is_manifest = path_is_folder(path) ? path_exists(manifest) : true;
+    const enum clv_status status = clv_set_read(&set, path, is_manifest ? err : &ignored);
+    MUST_IF(is_manifest, status);
+    if (status != CLV_OK)
+        return CLV_OK;
+    for (size_t i = 0; i < set.n_items; i++)
+        n_masks += set.items[i].mask && !set.items[i].is_derived;
+    if (!n_masks || (!is_manifest && set.n_lone_masks))
+        return is_manifest ? fail(err, CLV_ERR_DATA, "%s: names no masks", path) : CLV_OK;
+    *is_set = true;
+    self->set = TAKE(set);
+    for (size_t i = 0; i < self->set.n_items; i++) {
+        const struct clv_item *item = &self->set.items[i];
+        const char *name = strncmp(item->name, "images/", 7) == 0 ? item->name + 7 : item->name;
+        if (item->mask && !item->is_derived)
+            MUST(add_item(self, item->mask, item->image, name, *item->split ? item->split : NULL, err));
+        else if (!self->n_maskless++)
+            NEED(self->first_maskless = string_copy(item->name));
+    }
+    return CLV_OK;
+}
+
+/* A manifest beside the masks, for its splits alone. */
+static enum clv_status find_manifest(struct job *self, const char *masks, const char *images, struct clv_error *err)
+{
+    const char *const folders[] = {masks, images};
+    for (int k = 0; k < 2 && !self->set.n_items; k++) {
+        OWNED_ARRAY char *above = path_folder(folders[k]);
+        OWNED_ARRAY char *path = above ? path_join(above, "manifest.tsv") : NULL;
+        NEED(path);
+        if (path_exists(path))
+            MUST(clv_set_read_manifest(&self->set, path, err));
+    }
+    return CLV_OK;
+}
+
+/* labels.tsv in one of the folders or above it, unless a file is given. */
+static enum clv_status find_labels(struct job *self, const struct import_options *options, const char *masks,
+                                   const char *images, struct clv_error *err)
+{
+    const char *const folders[] = {masks, images};
+    if (options->labels)
+        return clv_labels_read(&self->labels, options->labels, err);
+    for (int k = 0; k < 4 && !options->codes; k++) {
+        const char *folder = folders[k / 2];
+        OWNED_ARRAY char *above = folder ? path_folder(folder) : NULL;
+        OWNED_ARRAY char *path = folder ? path_join(k % 2 ? above : folder, "labels.tsv") : NULL;
+        NEED(!folder || path);
+        if (path && path_exists(path)) {
+            console_note("%s: names the labels", path);
+            return clv_labels_read(&self->labels, path, err);
+        }
+    }
+    return colour_table_find(&self->table, masks, err);
+}
+
+/* Finds masks and photos. */
+static enum clv_status gather(struct job *self, const struct import_options *options, struct clv_error *err)
+{
+    const char *masks = options->annotations, *images = options->images;
+    bool is_set = false;
+    if (!images)
+        MUST(take_set(self, masks, &is_set, err));
+    if (is_set) {
+        OWNED_ARRAY char *folder = path_folder(self->items[0].mask);
+        NEED(folder);
+        if (!self->set.labels.from_file || options->labels)
+            return find_labels(self, options, folder, path_is_folder(masks) ? masks : NULL, err);
+        return options->codes ? CLV_OK : clv_labels_copy(&self->labels, &self->set.labels, err);
+    }
+    if (images) {
+        MUST(list_images(&self->masks, masks, NULL, err));
+        MUST(list_images(&self->images, images, masks, err));
+        MUST(find_manifest(self, masks, images, err));
+    } else {
+        OWNED(path_list_release) struct path_list files = {0};
+        MUST(list_images(&files, masks, NULL, err));
+        keep_label_ids(&files);
+        if (files.n)
+            MUST(masks_part(&self->masks, &self->images, masks, &files, &options->limits, err));
+        FAIL_IF(!self->masks.n, CLV_ERR_USAGE,
+                "%s: masks and photos are not told apart; --images FOLDER says where "
+                "the photos are",
+                masks);
+        images = masks;
+    }
+    FAIL_IF(!self->images.n, CLV_ERR_NO_INPUT, "%s: holds no image", images);
+    FAIL_IF(!self->masks.n, CLV_ERR_NO_INPUT, "%s: holds no mask that is an image", masks);
+    keep_label_ids(&self->masks);
+    MUST(find_labels(self, options, masks, images, err));
+    MUST(pair_items(self, masks, images, err));
+    FAIL_IF(!self->n && !self->faults.n, CLV_ERR_DATA,
+            "%s: none of the %zu masks, such as %s, is called as one of the "
+            "%zu images in %s, such as %s",
+            masks, self->masks.n, self->masks.paths[0], self->images.n, images, self->images.paths[0]);
+    return CLV_OK;
+}
+
+/* Labels as one line, for people. */
+static void note_labels(const struct import_set *self, const struct mask_plan *plan)
+{
+    struct text text;
+    text_init(&text, 1 << 16);
+    for (int32_t v = 0; v < plan->labels.n_labels; v++)
+        if (plan->labels.names[v][0])
+            text_printf(&text, "%s%d %s", text.size ? ", " : "", v, plan->labels.names[v]);
+    if (!text.failed)
+        console_note("labels: %s; %s/labels.tsv is to rename them", text.bytes, self->options->output);
+    text_release(&text);
+}
+
+static enum clv_status note_plan(const struct import_set *self, const struct mask_plan *plan,
+                                 const struct mask_survey *survey, struct clv_error *err)
+{
+    struct text text;
+    text_init(&text, 1 << 16);
+    mask_plan_describe(&text, plan, survey);
+    const bool failed = text.failed;
+    if (!failed)
+        console_note("%s: made %s", self->options->annotations, text.bytes);
+    text_release(&text);
+    NEED(!failed);
+    if (plan->codes && !self->options->codes && plan->codes->mark >= 0)
+        console_note("the colours are those of %s; --codes says otherwise", plan->codes->title);
+    if (plan->is_white_void)
+        console_note("255 was taken for void; --white foreground or --white label says otherwise");
+    if (plan->may_be_objects)
+        console_note("values were taken for labels; --as objects takes each for an object");
+    if (plan->has_order)
+        console_note("labels.tsv names none of the values, and as many labels: they were taken in their order");
+    if (!plan->are_objects)
+        note_labels(self, plan);
+    return CLV_OK;
+}
+
+/* One mask with its photo. */
+static enum clv_status take(struct import_set *self, const struct mask_plan *plan, const struct mask_facts *facts,
+                            const struct job_item *item, size_t *n_unknown, struct clv_error *err)
+{
+    OWNED(mask_made_release) struct mask_made made = {0};
+    const struct mask_pair pair = {item->mask, item->image};
+    MUST(mask_convert(&made, plan, facts, &pair, &self->options->limits, err));
+    MUST(import_add(self, item->name, item->image, item->split, err));
+    MUST(import_write_mask(self, made.width, made.height, made.labels, err));
+    if (plan->are_objects)
+        MUST(import_write_objects(self, &made.objects, err));
+    *n_unknown = made.n_unknown;
+    return CLV_OK;
+}
+
+static enum clv_status take_all(struct import_set *self, const struct job *job, const struct mask_plan *plan,
+                                const struct mask_survey *survey, struct clv_error *err)
+{
+    size_t n_unknown = 0, n_with = 0;
+    const char *first = NULL;
+    const struct clv_progress progress = console_progress(NULL);
+    for (size_t i = 0; i < job->n; i++) {
+        size_t n = 0;
+        const size_t n_before = self->n;
+        FAIL_IF(*signals_stop(), CLV_ERR_INTERRUPTED, "interrupted; %s is as it was", self->options->output);
+        MUST(import_settle(self, n_before, take(self, plan, &survey->facts[i], &job->items[i], &n, err), err));
+        if (self->n == n_before)
+            continue;
+        n_unknown += n;
+        n_with += n > 0;
+        first = n && !first ? job->items[i].mask : first;
+        report_progress(&progress, "converting masks", i + 1, job->n, NULL);
+    }
+    if (n_unknown)
+        console_note("%zu pixels of %zu masks (%.2g %% of all) have no label and became void, first in %s", n_unknown,
+                     n_with, 100 * (double)n_unknown / (double)(survey->n_pixels ? survey->n_pixels : 1), first);
+    return CLV_OK;
+}
+
+static void note_lost(const struct import_set *self, const struct job *job)
+{
+    if (job->n_maskless)
+        console_note("%zu of %zu images have no mask and were left out, the first is %s", job->n_maskless,
+                     job->n_maskless + job->n, job->first_maskless);
+    if (job->n_lone)
+        console_note("%s: warning: %zu masks are of no image, the first is %s", self->options->annotations, job->n_lone,
+                     job->first_lone);
+}
+
+/* Images of a split that is published stay in it; the others are of the first one. */
+static void settle_splits(struct import_set *self)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < self->n; i++)
+        n += self->items[i].split != NULL;
+    for (size_t i = 0; i < self->n && n; i++)
+        if (!self->items[i].split)
+            self->items[i].split = "train";
+}
+
+/* Splits are of the job, which ends before the set is written: those that are not static are kept by the set. */
+static enum clv_status keep_splits(struct import_set *self, struct clv_error *err)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        size_t k = 0;
+        while (self->items[i].split && k < self->splits.n && strcmp(self->splits.paths[k], self->items[i].split) != 0)
+            k++;
+        if (!self->items[i].split)
+            continue;
+        if (k == self->splits.n)
+            MUST(path_list_add(&self->splits, self->items[i].split, err));
+        self->items[i].split = self->splits.paths[k];
+    }
+    settle_splits(self);
+    return CLV_OK;
+}
+
+static enum clv_status import_images(struct import_set *self, struct clv_error *err)
+{
+    const struct import_options *options = self->options;
+    OWNED(job_release) struct job job = {0};
+    OWNED(mask_survey_release) struct mask_survey survey = {0};
+    OWNED(mask_plan_release) struct mask_plan plan = {0};
+    struct clv_error why = {0};
+    MUST(gather(&job, options, err));
+    for (size_t i = 0; i < job.faults.n; i++) {
+        console_error("%s: %s", options->annotations, job.faults.paths[i]);
+        self->n_failed++;
+    }
+    OWNED_ARRAY struct mask_pair *pairs = array_alloc(job.n, sizeof *pairs);
+    NEED(pairs);
+    for (size_t i = 0; i < job.n; i++)
+        pairs[i] = (struct mask_pair){job.items[i].mask, job.items[i].image};
+    const struct clv_progress progress = console_progress(NULL);
+    MUST(mask_survey(&survey, pairs, job.n, &options->limits, &progress, err));
+    const struct mask_wishes wishes = {
+        .as = options->as,
+        .white = options->white,
+        .stretches = options->stretches,
+        .codes = options->codes ? &code_tables[options->codes - 1] : NULL,
+        .labels = job.labels.n_labels ? &job.labels : NULL,
+        .table = job.table.table.n_rows > 1 ? &job.table.table : NULL,
+    };
+    const enum clv_status status = mask_plan_make(&plan, &survey, &wishes, &why);
+    FAIL_IF(status == CLV_ERR_DATA, CLV_ERR_DATA, "%s: %s", options->annotations, why.message);
+    if (status != CLV_OK && err)
+        *err = why;
+    MUST(status);
+    MUST(take_all(self, &job, &plan, &survey, err));
+    FAIL_IF(!self->n, CLV_ERR_DATA, "%s: none of the %zu masks can be taken over", options->annotations, job.n);
+    labels_put_table(&self->labels, &plan.labels);
+    NEED(!self->labels.failed);
+    MUST(note_plan(self, &plan, &survey, err));
+    note_lost(self, &job);
+    return keep_splits(self, err);
+}
+
+/* The labels of run lengths: names in their order, by number where all are numbers. */
+struct run_labels {
+    const char **names; /* [n] */
+    size_t n, capacity;
+};
+
+static void run_labels_release(struct run_labels *self)
+{
+    array_free(self->names);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const char *s = *(const char *const *)a, *t = *(const char *const *)b;
+    int32_t first, second;
+    if (parse_int32(s, &first) && parse_int32(t, &second) && first != second)
+        return first < second ? -1 : 1;
+    return strcmp(s, t);
+}
+
+static enum clv_status find_run_labels(struct run_labels *self, const struct mask_runs *runs, const char *path,
+                                       struct clv_error *err)
+{
+    for (size_t i = 0; i < runs->n; i++) {
+        size_t k = 0;
+        while (k < self->n && strcmp(self->names[k], runs->rows[i].label) != 0)
+            k++;
+        if (k < self->n || (runs->has_labels && !*runs->rows[i].label))
+            continue;
+        FAIL_IF(self->n + 1 == CLV_MAX_LABELS, CLV_ERR_DATA, "%s: line %zu: more than %d labels", path,
+                runs->rows[i].line, CLV_MAX_LABELS - 1);
+        NEED(array_reserve((void **)&self->names, &self->capacity, self->n + 1, sizeof *self->names) == 0);
+        self->names[self->n++] = runs->rows[i].label;
+    }
+    FAIL_IF(!self->n, CLV_ERR_DATA, "%s: names no label", path);
+    qsort(self->names, self->n, sizeof *self->names, compare_names);
+    return CLV_OK;
+}
+
+static uint8_t value_of(const struct run_labels *labels, const char *label)
+{
+    size_t k = 0;
+    while (k < labels->n && strcmp(labels->names[k], label) != 0)
+        k++;
+    return (uint8_t)(k < labels->n ? 1 + k : 0);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct mask_run_row *s = a, *t = b;
+    const int order = strcmp(s->image, t->image);
+    return order ? order : (s->line > t->line) - (s->line < t->line);
+}
+
+/* Whether a row names a photo: by its whole path, its file's name, or that without its extension. */
+static bool names_image(const char *row, const char *image)
+{
+    const char *name = path_name(image), *dot = strrchr(name, '.');
+    const size_t length = dot ? (size_t)(dot - name) : strlen(name);
+    return strcmp(row, image) == 0 || strcmp(row, name) == 0 ||
+           (strlen(row) == length && strncmp(row, name, length) == 0);
+}
+
+struct runs_job {
+    struct mask_runs runs;
+    struct run_labels labels;
+    struct path_list images;
+    bool are_objects; /* a row is an object: some label has several in an image */
+};
+
+static void runs_job_release(struct runs_job *self)
+{
+    run_labels_release(&self->labels);
+    mask_runs_release(&self->runs);
+    path_list_release(&self->images);
+}
+
+/* The mask alone: a row has all objects of a label. */
+static enum clv_status write_layers(struct import_set *self, const struct import_objects *objects,
+                                    struct clv_error *err)
+{
+    const size_t n = (size_t)objects->map.width * (size_t)objects->map.height;
+    OWNED_ARRAY uint8_t *mask = array_zalloc(n, 1);
+    NEED(mask);
+    for (size_t p = 0; p < n; p++)
+        if (objects->map.objects[p])
+            mask[p] = objects->objects[objects->map.objects[p] - 1].value;
+    return import_write_mask(self, objects->map.width, objects->map.height, mask, err);
+}
+
+/* One photo with its rows. */
+static enum clv_status take_rows(struct import_set *self, const struct runs_job *job, const char *image,
+                                 const struct mask_run_row *rows, size_t n, struct clv_error *err)
+{
+    const struct import_options *options = self->options;
+    OWNED(import_objects_release) struct import_objects objects = {0};
+    OWNED_ARRAY char *path = path_join(options->images, image);
+    int32_t width, height;
+    NEED(path);
+    MUST(clv_image_read_size(&width, &height, path, &options->limits, err));
+    const struct clv_pixel_box within = {0, 0, width, height};
+    MUST(import_add(self, image, path, split_of_folder(image), err));
+    MUST(import_objects_begin(&objects, width, height, err));
+    for (size_t i = 0; i < n; i++) {
+        const struct mask_run_row *row = &rows[i];
+        const char *file = options->annotations;
+        FAIL_IF(row->is_bad, CLV_ERR_DATA,
+                "%s: line %zu: the runs of %s are no pairs of a pixel and a length in their "
+                "order",
+                file, row->line, row->image);
+        FAIL_IF((row->width && row->width != width) || (row->height && row->height != height), CLV_ERR_DATA,
+                "%s: line %zu: its masks are %dx%d, image %s is %dx%d", file, row->line, row->width, row->height, image,
+                width, height);
+        if (!row->n_runs)
+            continue;
+        FAIL_IF(!mask_runs_fill(objects.layer, width, height, &job->runs, row, options->run_rows != 0), CLV_ERR_DATA,
+                "%s: line %zu: runs reach out of the %dx%d pixels of %s", file, row->line, width, height, image);
+        MUST(import_objects_add(&objects, value_of(&job->labels, row->label), !job->are_objects, &within, err));
+    }
+    return job->are_objects ? import_objects_end(&objects, self, err) : write_layers(self, &objects, err);
+}
+
+static enum clv_status begin_runs(struct runs_job *job, const struct import_options *options, struct clv_error *err)
+{
+    char *bytes;
+    size_t size;
+    MUST(file_read(&bytes, &size, options->annotations, LARGEST_CSV, err));
+    MUST(mask_runs_parse(&job->runs, options->annotations, bytes, size, err));
+    MUST(find_run_labels(&job->labels, &job->runs, options->annotations, err));
+    MUST(list_images(&job->images, options->images, NULL, err));
+    FAIL_IF(!job->images.n, CLV_ERR_NO_INPUT, "%s: holds no image", options->images);
+    qsort(job->runs.rows, job->runs.n, sizeof *job->runs.rows, compare_rows);
+    for (size_t i = 1; i < job->runs.n; i++)
+        job->are_objects |= strcmp(job->runs.rows[i].image, job->runs.rows[i - 1].image) == 0 &&
+                            strcmp(job->runs.rows[i].label, job->runs.rows[i - 1].label) == 0 &&
+                            job->runs.rows[i].n_runs && job->runs.rows[i - 1].n_runs;
+    return CLV_OK;
+}
+
+/* The photo of a row's name; NULL: there is none. *other: a second one, with which it is not told apart. */
+static const char *find_photo(const char **other, const struct path_list *images, const char *name)
+{
+    const char *found = NULL;
+    *other = NULL;
+    for (size_t i = 0; i < images->n && !*other; i++) {
+        if (strcmp(images->paths[i], name) == 0) {
+            *other = NULL;
+            return images->paths[i];
+        }
+        if (!names_image(name, images->paths[i]))
+            continue;
+        *other = found;
+        found = images->paths[i];
+    }
+    return found;
+}
+
+static enum clv_status import_runs(struct import_set *self, struct clv_error *err)
+{
+    const struct import_options *options = self->options;
+    OWNED(runs_job_release) struct runs_job job = {0};
+    size_t n_lost = 0, n_named = 0;
+    const char *first_lost = NULL;
+    FAIL_IF(!options->images, CLV_ERR_USAGE, "%s: where are its images? --images FOLDER", options->annotations);
+    MUST(begin_runs(&job, options, err));
+    for (size_t i = 0, end; i < job.runs.n; i = end) {
+        const struct mask_run_row *rows = job.runs.rows + i;
+        const char *other, *image = find_photo(&other, &job.images, rows->image);
+        for (end = i; end < job.runs.n && strcmp(job.runs.rows[end].image, rows->image) == 0; end++)
+            ;
+        n_named++;
+        if (!image) {
+            first_lost = n_lost++ ? first_lost : rows->image;
+            continue;
+        }
+        const size_t n_before = self->n;
+        FAIL_IF(*signals_stop(), CLV_ERR_INTERRUPTED, "interrupted; %s is as it was", options->output);
+        const enum clv_status status =
+            other ? fail(err, CLV_ERR_DATA, "%s: line %zu: %s could be %s or %s in %s", options->annotations,
+                         rows->line, rows->image, other, image, options->images)
+                  : take_rows(self, &job, image, rows, end - i, err);
+        MUST(import_settle(self, n_before, status, err));
+    }
+    FAIL_IF(!self->n, CLV_ERR_DATA, "%s: none of the %zu images that it names, such as %s, can be taken over from %s",
+            options->annotations, n_named, job.runs.rows[0].image, options->images);
+    text_put(&self->labels, "value\tname\n0\tbackground\n");
+    for (size_t k = 0; k < job.labels.n; k++) {
+        int32_t number;
+        const bool is_number = parse_int32(job.labels.names[k], &number);
+        text_printf(&self->labels, "%zu\t%s%s\n", k + 1,
+                    !*job.labels.names[k] ? "foreground"
+                    : is_number           ? "label "
+                                          : "",
+                    job.labels.names[k]);
+    }
+    NEED(!self->labels.failed);
+    if (n_lost)
+        console_note("%s: warning: %zu images that it names are not in %s; the first is %s", options->annotations,
+                     n_lost, options->images, first_lost);
+    if (job.images.n > self->n + self->n_failed)
+        console_note("%s: says nothing of %zu of %zu images, which were left out", options->annotations,
+                     job.images.n - self->n - self->n_failed, job.images.n);
+    return keep_splits(self, err);
+}
+
+enum clv_status import_masks(struct import_set *self, struct clv_error *err)
+{
+    const char *path = self->options->annotations;
+    return text_ends_with(path, ".csv") && !path_is_folder(path) ? import_runs(self, err) : import_images(self, err);
+}

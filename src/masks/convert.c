@@ -1,0 +1,130 @@
+/* Applies the plan of a set to one of its masks: size first, then labels. Start at mask_convert. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "masks/masks.h"
+
+void mask_made_release(struct mask_made *made)
+{
+    array_free(made->labels);
+    clv_object_map_release(&made->objects);
+    *made = (struct mask_made){0};
+}
+
+/* Brings the mask to its photo's size. */
+static enum clv_status fit(struct foreign_mask *mask, const struct mask_plan *plan, const struct mask_facts *facts,
+                           const char *path, struct clv_error *err)
+{
+    const int32_t width = facts->image_width, height = facts->image_height;
+    const bool is_odd = facts->orientation >= 5 && (mask->width < mask->height) != (width < height);
+    if (facts->orientation > 1 && (plan->turns || is_odd))
+        MUST(foreign_mask_orient(mask, facts->orientation, err));
+    if (mask->width == width && mask->height == height)
+        return CLV_OK;
+    FAIL_IF(!mask_factor(width, height, mask->width, mask->height) && !plan->stretches, CLV_ERR_DATA,
+            "%s: mask is %dx%d, image is %dx%d; --stretch lays it over the whole image", path, facts->width,
+            facts->height, width, height);
+    return foreign_mask_resize(mask, width, height, err);
+}
+
+/* The value of the nearest rule within the tolerance; void: none is. */
+static uint8_t find_nearest(const struct mask_plan *plan, uint32_t code)
+{
+    const struct mask_rule *best = NULL;
+    double least = plan->tolerance;
+    for (size_t k = 0; k < plan->n_rules; k++) {
+        const double distance = mask_code_distance(plan->rules[k].code, code);
+        if (distance < least || (!best && distance <= least)) {
+            least = distance;
+            best = &plan->rules[k];
+        }
+    }
+    return best ? best->value : CLV_VOID;
+}
+
+static void take_labels(struct mask_made *made, const struct mask_plan *plan, const struct foreign_mask *mask)
+{
+    const bool is_near = mask->is_lossy || plan->is_nearest;
+    uint32_t last = 0;
+    uint8_t value = CLV_VOID;
+    bool is_known = false;
+    for (size_t p = 0, n = (size_t)mask->width * (size_t)mask->height; p < n; p++) {
+        const uint32_t code = mask->codes[p];
+        if (plan->are_cutouts) {
+            made->labels[p] = code != CODE_CLEAR;
+            continue;
+        }
+        if (!p || code != last) {
+            const struct mask_rule *rule = mask_rule_find(plan, code);
+            value = rule ? rule->value : is_near ? find_nearest(plan, code) : CLV_VOID;
+            is_known = rule || value != CLV_VOID;
+            last = code;
+        }
+        made->labels[p] = value;
+        made->n_unknown += !is_known;
+    }
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+    const uint32_t s = *(const uint32_t *)a, t = *(const uint32_t *)b;
+    return (s > t) - (s < t);
+}
+
+/* Every code but the background's is an object, numbered in the order of codes. */
+static enum clv_status take_objects(struct mask_made *made, const struct foreign_mask *mask, struct clv_error *err)
+{
+    const size_t n = (size_t)mask->width * (size_t)mask->height;
+    OWNED_ARRAY uint32_t *codes = array_alloc(n, sizeof *codes);
+    made->objects = (struct clv_object_map){.width = mask->width, .height = mask->height};
+    made->objects.objects = array_zalloc(n, sizeof *made->objects.objects);
+    NEED(codes && made->objects.objects);
+    size_t n_runs = 0, n_codes = 0;
+    for (size_t p = 0; p < n; p++)
+        if (!p || mask->codes[p] != mask->codes[p - 1])
+            codes[n_runs++] = mask->codes[p];
+    qsort(codes, n_runs, sizeof *codes, compare_codes);
+    for (size_t k = 0; k < n_runs; k++) {
+        const bool is_ground = codes[k] == 0 || codes[k] == CODE_COLOUR || codes[k] == CODE_CLEAR;
+        if (!is_ground && (!n_codes || codes[n_codes - 1] != codes[k]))
+            codes[n_codes++] = codes[k];
+    }
+    const uint32_t *found = NULL;
+    for (size_t p = 0; p < n; p++) {
+        if (!p || mask->codes[p] != mask->codes[p - 1])
+            found = n_codes ? bsearch(&mask->codes[p], codes, n_codes, sizeof *codes, compare_codes) : NULL;
+        made->labels[p] = found != NULL;
+        made->objects.objects[p] = found ? (int32_t)(found - codes) + 1 : 0;
+    }
+    made->objects.n_objects = (int32_t)n_codes;
+    return CLV_OK;
+}
+
+enum clv_status mask_convert(struct mask_made *made, const struct mask_plan *plan, const struct mask_facts *facts,
+                             const struct mask_pair *pair, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    OWNED(mask_made_release) struct mask_made own = {0};
+    OWNED(foreign_mask_release) struct foreign_mask mask = {0};
+    int32_t width, height; /* of a photo that cannot be read: says why */
+    MUST(foreign_mask_read(&mask, pair->mask, limits, err));
+    MUST(clv_image_read_size(&width, &height, pair->image, limits, err));
+    FAIL_IF(width != facts->image_width || height != facts->image_height, CLV_ERR_DATA,
+            "%s: has changed while it was read", pair->image);
+    MUST(fit(&mask, plan, facts, pair->mask, err));
+    if (plan->shows && !plan->are_objects)
+        foreign_mask_show(&mask);
+    const size_t n = (size_t)mask.width * (size_t)mask.height;
+    own.width = mask.width;
+    own.height = mask.height;
+    own.labels = array_alloc(n, 1);
+    NEED(own.labels);
+    if (plan->are_objects)
+        MUST(take_objects(&own, &mask, err));
+    else
+        take_labels(&own, plan, &mask);
+    FAIL_IF(2 * own.n_unknown > n, CLV_ERR_DATA, "%s: %.0f %% of its pixels have no label", pair->mask,
+            100 * (double)own.n_unknown / (double)n);
+    *made = TAKE(own);
+    return CLV_OK;
+}

@@ -1,0 +1,372 @@
+/* Finds the photo of a mask by their names. Names are cut into tokens (at separators, in a second pass at digits, too);
+ * a token that all masks have, or that programs put into names of masks, and no photo has, does not count, and the other
+ * way round: 104_sat.jpg goes with 104_mask.png, and aachen_7_leftImg8bit with aachen_7_gtFine_labelIds. Names that fit
+ * several are left, and named. Start at masks_pair. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base.h"
+#include "image/image.h"
+#include "masks/masks.h"
+
+enum { OF_MASKS, OF_IMAGES };
+
+/* A word of a name, in how many names of either list. */
+struct token {
+    uint64_t hash;
+    size_t n[2];
+};
+
+struct tokens {
+    struct token *tokens; /* [n] sorted */
+    size_t n, capacity, n_names[2];
+};
+
+static void tokens_release(struct tokens *self)
+{
+    array_free(self->tokens);
+    *self = (struct tokens){0};
+}
+
+/* Words that programs put into the names of masks, in lower case. */
+static const char *const mask_words[] = {
+    "mask",   "msk",      "masks",       "label",  "labels", "labelids",     "labeltrainids", "lbl",        "gt",
+    "gtfine", "gtcoarse", "groundtruth", "seg",    "segm",   "segmentation", "annot",         "annotation", "anno",
+    "matte",  "l",        "truth",       "trimap", "target", "binary",       "ann",           "masque"};
+
+static uint64_t hash_word(const char *word, size_t length)
+{
+    uint64_t hash = HASH_START;
+    for (size_t k = 0; k < length; k++)
+        hash = hash_bytes(hash, (const char[]){(char)tolower((unsigned char)word[k])}, 1);
+    return hash;
+}
+
+static bool is_mask_word(uint64_t hash)
+{
+    for (size_t k = 0; k < sizeof mask_words / sizeof *mask_words; k++)
+        if (hash == hash_word(mask_words[k], strlen(mask_words[k])))
+            return true;
+    return false;
+}
+
+/* Cuts the next token off a name of `length` bytes; *at moves behind it. 0: no more. */
+static uint64_t next_token(const char *name, size_t length, size_t *at, bool cuts_digits)
+{
+    size_t first = *at;
+    while (first < length && strchr("_-. ()", name[first]))
+        first++;
+    size_t end = first;
+    const bool is_digit = first < length && isdigit((unsigned char)name[first]);
+    while (end < length && !strchr("_-. ()", name[end]) &&
+           (!cuts_digits || (isdigit((unsigned char)name[end]) != 0) == is_digit))
+        end++;
+    *at = end;
+    return end > first ? hash_word(name + first, end - first) : 0;
+}
+
+/* The file's name without its extension. */
+static const char *stem_of(size_t *length, const char *path)
+{
+    const char *name = path_name(path), *page = strrchr(name, '#');
+    const char *end = page ? page : name + strlen(name), *dot = end;
+    while (dot > name && *dot != '.')
+        dot--;
+    *length = (size_t)((dot > name ? dot : end) - name);
+    return name;
+}
+
+static int compare_tokens(const void *a, const void *b)
+{
+    const struct token *s = a, *t = b;
+    return (s->hash > t->hash) - (s->hash < t->hash);
+}
+
+static enum clv_status count_tokens(struct tokens *self, const struct path_list *const lists[2], bool cuts_digits,
+                                    struct clv_error *err)
+{
+    OWNED(tokens_release) struct tokens made = {.n_names = {lists[0]->n, lists[1]->n}};
+    for (int list = 0; list < 2; list++)
+        for (size_t i = 0; i < lists[list]->n; i++) {
+            size_t length, at = 0, begin = made.n;
+            const char *stem = stem_of(&length, lists[list]->paths[i]);
+            for (uint64_t hash; (hash = next_token(stem, length, &at, cuts_digits));) {
+                size_t k = begin; /* a token counts once in a name */
+                while (k < made.n && made.tokens[k].hash != hash)
+                    k++;
+                if (k < made.n)
+                    continue;
+                NEED(array_reserve((void **)&made.tokens, &made.capacity, made.n + 1, sizeof *made.tokens) == 0);
+                made.tokens[made.n] = (struct token){.hash = hash};
+                made.tokens[made.n++].n[list] = 1;
+            }
+        }
+    size_t kept = 0;
+    if (made.n)
+        qsort(made.tokens, made.n, sizeof *made.tokens, compare_tokens);
+    for (size_t k = 0; k < made.n; k++) {
+        if (kept && made.tokens[kept - 1].hash == made.tokens[k].hash) {
+            made.tokens[kept - 1].n[0] += made.tokens[k].n[0];
+            made.tokens[kept - 1].n[1] += made.tokens[k].n[1];
+        } else {
+            made.tokens[kept++] = made.tokens[k];
+        }
+    }
+    made.n = kept;
+    *self = TAKE(made);
+    return CLV_OK;
+}
+
+static bool counts(const struct tokens *self, uint64_t hash, int list)
+{
+    const struct token *token =
+        bsearch(&(struct token){.hash = hash}, self->tokens, self->n, sizeof *token, compare_tokens);
+    if (!token || token->n[!list])
+        return true;
+    return token->n[list] < self->n_names[list] && !(list == OF_MASKS && is_mask_word(hash));
+}
+
+/* What a name is found by. */
+struct key {
+    uint64_t hash;
+    size_t index;
+    int list;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    const struct key *s = a, *t = b;
+    if (s->hash != t->hash)
+        return s->hash < t->hash ? -1 : 1;
+    if (s->list != t->list)
+        return s->list - t->list;
+    return (s->index > t->index) - (s->index < t->index);
+}
+
+/* How names are compared, from the strictest to the loosest. */
+struct way {
+    bool is_whole, has_folder, cuts_digits;
+};
+
+static uint64_t key_of(const char *path, int list, const struct way *way, const struct tokens *tokens)
+{
+    size_t length, at = 0, n_kept = 0;
+    const char *stem = stem_of(&length, path);
+    uint64_t hash = HASH_START;
+    if (way->has_folder)
+        hash = hash_bytes(hash, path, (size_t)(stem - path));
+    const uint64_t folder = hash;
+    if (way->is_whole)
+        return hash_bytes(hash, stem, length);
+    for (uint64_t token; (token = next_token(stem, length, &at, way->cuts_digits));)
+        if (counts(tokens, token, list)) {
+            hash = hash_bytes(hash, &token, sizeof token);
+            n_kept++;
+        }
+    return n_kept ? hash : hash_bytes(folder, stem, length);
+}
+
+struct pairing {
+    const struct path_list *lists[2];
+    size_t *mask_of;   /* [lists[1]->n] */
+    bool *is_taken[2]; /* [lists[k]->n] */
+    struct key *keys;
+};
+
+static void pairing_release(struct pairing *self)
+{
+    arrays_free(self->is_taken[0], self->is_taken[1], self->keys);
+}
+
+static void join(struct pairing *self, size_t mask, size_t image)
+{
+    self->mask_of[image] = mask;
+    self->is_taken[OF_MASKS][mask] = self->is_taken[OF_IMAGES][image] = true;
+}
+
+/* A mask that is called by the whole name of its photo: a.jpg.png. */
+static void pair_whole_names(struct pairing *self)
+{
+    size_t n = 0;
+    for (int list = 0; list < 2; list++)
+        for (size_t i = 0; i < self->lists[list]->n; i++) {
+            const char *path = self->lists[list]->paths[i];
+            size_t length;
+            const char *stem = stem_of(&length, path);
+            length = list == OF_MASKS ? (size_t)(stem - path) + length : strlen(path);
+            self->keys[n++] = (struct key){hash_bytes(HASH_START, path, length), i, list};
+        }
+    qsort(self->keys, n, sizeof *self->keys, compare_keys);
+    for (size_t k = 0; k + 1 < n; k++)
+        if (self->keys[k].hash == self->keys[k + 1].hash && self->keys[k].list == OF_MASKS &&
+            self->keys[k + 1].list == OF_IMAGES)
+            join(self, self->keys[k].index, self->keys[k + 1].index);
+}
+
+/* Pairs what is left, where one mask and one photo have a key. With `faults`, names of others that share one. */
+static enum clv_status pair_by(struct pairing *self, struct path_list *faults, const struct way *way,
+                               struct clv_error *err)
+{
+    OWNED(tokens_release) struct tokens tokens = {0};
+    size_t n = 0;
+    MUST(count_tokens(&tokens, self->lists, way->cuts_digits, err));
+    for (int list = 0; list < 2; list++)
+        for (size_t i = 0; i < self->lists[list]->n; i++)
+            if (!self->is_taken[list][i])
+                self->keys[n++] = (struct key){key_of(self->lists[list]->paths[i], list, way, &tokens), i, list};
+    if (n)
+        qsort(self->keys, n, sizeof *self->keys, compare_keys);
+    for (size_t k = 0, end; k < n; k = end) {
+        size_t n_of[2] = {0, 0};
+        for (end = k; end < n && self->keys[end].hash == self->keys[k].hash; end++)
+            n_of[self->keys[end].list]++;
+        if (n_of[0] == 1 && n_of[1] == 1)
+            join(self, self->keys[k].index, self->keys[k + 1].index);
+        if (!faults || !n_of[0] || !n_of[1] || end - k < 3)
+            continue;
+        char message[1024];
+        const char *mask = self->lists[OF_MASKS]->paths[self->keys[k].index];
+        if (n_of[0] > 1)
+            snprintf(message, sizeof message, "%s and %s are masks of one image, %s; leave one of them", mask,
+                     self->lists[OF_MASKS]->paths[self->keys[k + 1].index],
+                     self->lists[OF_IMAGES]->paths[self->keys[k + n_of[0]].index]);
+        else {
+            const char *first = self->lists[OF_IMAGES]->paths[self->keys[k + 1].index],
+                       *second = self->lists[OF_IMAGES]->paths[self->keys[k + 2].index];
+            snprintf(message, sizeof message, "%s: could be of %s or %s; call it %s.png or %s.png", mask, first, second,
+                     first, second);
+        }
+        MUST(path_list_add(faults, message, err));
+    }
+    return CLV_OK;
+}
+
+enum clv_status masks_pair(size_t *mask_of, struct path_list *faults, const struct path_list *masks,
+                           const struct path_list *images, struct clv_error *err)
+{
+    static const struct way ways[] = {{true, true, false},  {false, true, false},  {false, true, true},
+                                      {true, false, false}, {false, false, false}, {false, false, true}};
+    const size_t n_ways = sizeof ways / sizeof *ways;
+    OWNED(pairing_release) struct pairing self = {.lists = {masks, images}, .mask_of = mask_of};
+    self.is_taken[OF_MASKS] = array_zalloc(masks->n, sizeof(bool));
+    self.is_taken[OF_IMAGES] = array_zalloc(images->n, sizeof(bool));
+    self.keys = array_alloc(masks->n + images->n, sizeof *self.keys);
+    NEED(self.is_taken[0] && self.is_taken[1] && self.keys);
+    for (size_t i = 0; i < images->n; i++)
+        mask_of[i] = NO_MASK;
+    if (!masks->n || !images->n)
+        return CLV_OK;
+    pair_whole_names(&self);
+    for (size_t k = 0; k < n_ways; k++)
+        MUST(pair_by(&self, k + 1 == n_ways ? faults : NULL, &ways[k], err));
+    return CLV_OK;
+}
+
+/* How many colours a file has, coarsely: a mask, even a blurred one, has few. */
+static int roughness(const char *folder, const char *below, const struct clv_image_limits *limits)
+{
+    OWNED(foreign_mask_release) struct foreign_mask mask = {0};
+    OWNED_ARRAY char *path = path_join(folder, below);
+    struct clv_error ignored;
+    bool seen[4096] = {false};
+    int n_seen = 0;
+    if (!path || foreign_mask_read(&mask, path, limits, &ignored) != CLV_OK)
+        return 4096;
+    foreign_mask_show(&mask);
+    for (size_t p = 0, n = (size_t)mask.width * (size_t)mask.height; p < n; p++) {
+        const uint32_t code = mask.codes[p];
+        bool *at = &seen[(code >> 20 & 15) << 8 | (code >> 12 & 15) << 4 | (code >> 4 & 15)];
+        n_seen += !*at;
+        *at = true;
+    }
+    return n_seen;
+}
+
+/* Whether the files go together as masks and photos: most masks have one, and a sample of them is smoother. */
+static enum clv_status go_together(bool *do_they, const struct path_list *masks, const struct path_list *images,
+                                   const char *folder, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    OWNED(path_list_release) struct path_list faults = {0};
+    OWNED_ARRAY size_t *mask_of = array_alloc(images->n, sizeof *mask_of);
+    size_t n_paired = 0, n_smoother = 0, n_looked = 0;
+    *do_they = false;
+    NEED(mask_of);
+    MUST(masks_pair(mask_of, &faults, masks, images, err));
+    for (size_t i = 0; i < images->n; i++)
+        n_paired += mask_of[i] != NO_MASK;
+    for (size_t i = 0; i < images->n && n_looked < 4; i++) {
+        if (mask_of[i] == NO_MASK)
+            continue;
+        n_looked++;
+        n_smoother += roughness(folder, masks->paths[mask_of[i]], limits) < roughness(folder, images->paths[i], limits);
+    }
+    *do_they = n_paired && 2 * n_paired >= masks->n && 2 * n_smoother > n_looked;
+    return CLV_OK;
+}
+
+/* The first folder of a path, or its extension; *length bytes. */
+static const char *part_of(size_t *length, const char *path, bool by_folder)
+{
+    const char *slash = strchr(path, '/'), *dot = strrchr(path_name(path), '.');
+    if (by_folder) {
+        *length = slash ? (size_t)(slash - path) : 0;
+        return path;
+    }
+    *length = dot ? strlen(dot) : 0;
+    return dot ? dot : "";
+}
+
+static bool has_mask_word(const char *path)
+{
+    size_t length, at = 0;
+    const char *stem = stem_of(&length, path);
+    for (uint64_t hash; (hash = next_token(stem, length, &at, true));)
+        if (is_mask_word(hash))
+            return true;
+    return false;
+}
+
+enum { BY_FOLDER, BY_EXTENSION, BY_WORD };
+
+/* Whether a file is of the second kind, which `other` shows; kinds are two. */
+static bool is_second(bool *is_third, const char *path, const char *first, const char **other, int way)
+{
+    size_t length, length_first, length_other;
+    if (way == BY_WORD)
+        return has_mask_word(path);
+    const char *part = part_of(&length, path, way == BY_FOLDER);
+    const char *part_first = part_of(&length_first, first, way == BY_FOLDER);
+    if (length == length_first && strncasecmp(part, part_first, length) == 0)
+        return false;
+    if (!*other)
+        *other = path;
+    const char *part_other = part_of(&length_other, *other, way == BY_FOLDER);
+    *is_third |= length != length_other || strncasecmp(part, part_other, length) != 0;
+    return true;
+}
+
+enum clv_status masks_part(struct path_list *masks, struct path_list *images, const char *folder,
+                           const struct path_list *files, const struct clv_image_limits *limits, struct clv_error *err)
+{
+    for (int way = BY_FOLDER; way <= BY_WORD; way++) {
+        OWNED(path_list_release) struct path_list first = {0}, second = {0};
+        const char *other = NULL;
+        bool is_third = false, fits = false;
+        for (size_t i = 0; i < files->n; i++)
+            MUST(path_list_add(is_second(&is_third, files->paths[i], files->paths[0], &other, way) ? &second : &first,
+                               files->paths[i], err));
+        for (int turn = 0; turn < (way == BY_WORD ? 1 : 2) && !is_third && first.n && second.n; turn++) {
+            const struct path_list *as_masks = turn ? &first : &second, *as_images = turn ? &second : &first;
+            MUST(go_together(&fits, as_masks, as_images, folder, limits, err));
+            if (!fits)
+                continue;
+            *masks = turn ? TAKE(first) : TAKE(second);
+            *images = turn ? TAKE(second) : TAKE(first);
+            return CLV_OK;
+        }
+    }
+    return CLV_OK;
+}
