@@ -17,10 +17,10 @@ struct score {
 };
 
 static const double sizes[][N_SIZES] = {
-    {0x1p33, 0x1p13, 0x1p3, 1},             /* 1e10, 1e4 and couplings that are hard by little */
-    {0x1p132, 0x1p33, 0x1p13, 1},           /* 1e40 */
-    {0x1p1000, 0x1p132, 0x1p33, 1},         /* 1e301 */
-    {0x1p30, 1, 0x1p-1000, 0x1p-1074},      /* couplings below 2^-1000, subnormal */
+    {0x1p33, 0x1p13, 0x1p3, 1},        /* 1e10, 1e4 and couplings that are hard by little */
+    {0x1p132, 0x1p33, 0x1p13, 1},      /* 1e40 */
+    {0x1p1000, 0x1p132, 0x1p33, 1},    /* 1e301 */
+    {0x1p30, 1, 0x1p-1000, 0x1p-1074}, /* couplings below 2^-1000, subnormal */
     {0x1p-1010, 0x1p-1030, 0x1p-1050, 0x1p-1074},
     {0x1p10, 1, 0x1p-10, 0x1p-20},
 };
