@@ -106,8 +106,8 @@ CLV_API enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, 
                                          const struct clv_field *field, int32_t node, int32_t label,
                                          struct clv_error *err) CLV_CHECK;
 
-/* margin[n_nodes] = max f[y_i = 1] - max f[y_i = 0] of that field, on the scores that clv_oracle_witnesses goes by; y is
- * its MAP labelling. */
+/* margin[n_nodes] = max f[y_i = 1] - max f[y_i = 0] of that field, by the scores of clv_oracle_witnesses; y is its MAP
+ * labelling. */
 CLV_API enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, const int32_t *y,
                                            struct clv_error *err) CLV_CHECK;
 

@@ -456,7 +456,7 @@ int exact_cut_take_field(struct exact_cut *self, const struct clv_field *field)
 
 /* Clamps. */
 
-/* What the labels of `self` lose where `node` and the other nodes of its label that are `changed` have the other one. */
+/* What the labels of `self` lose where the nodes that are `changed` have the other one. */
 static double cost_of(const struct exact_cut *self, const uint8_t *changed)
 {
     struct exact_sum cost = {0, 0};

@@ -1,5 +1,5 @@
 /* Fields whose numbers differ so much in size that no whole numbers of 30 bits hold them all. A score is a row of
- * small whole numbers, one a size, the largest first: sizes are so far apart that rows compare as scores do, exactly. */
+ * small whole numbers, one a size, the largest first: sizes are so far apart that rows compare exactly as scores do. */
 #include <math.h>
 #include <string.h>
 
