@@ -16,8 +16,8 @@
  *   what is asked                       by whom                        engine
  *   MAP of a chain of full tables       clv_oracle_map                 chain/viterbi.c: Viterbi with buffers kept
  *                                                                      and cheap clamps of the chain solved last
- *   .. of two labels, where tables      clv_oracle_map                 cut/: as any graph, witnesses by clamping
- *   differ and are supermodular
+ *   .. of two labels, where tables      clv_oracle_map                 cut/: as any graph, witnesses by clamping;
+ *   differ and are supermodular                                        cut/exact_cut.c beside hard couplings
  *   MAP of any other forest that is     clv_oracle_map                 elimination/forest_map.c: max-product, with
  *   no cut, clamped optima of it                                       clamps as of chains
  *   MAP and marginals of arrays of      clv_chain_*, marginals as a    chain/viterbi.c, chain/forward_backward.c
@@ -248,7 +248,8 @@ CLV_API enum clv_status clv_bp_trws(struct clv_bp *bp, int32_t *y, struct clv_tr
 
 /* The draws first_draw .. first_draw + n_draws - 1 of a field: y[n_draws][n_nodes] are their MAP labellings,
  * value[n_draws] (or NULL) max_y f(y) + sum_i gumbel_i(y_i). Two-label cuts of up to 16383 nodes are solved sixteen at
- * a time in vector lanes by our engine, on a grid as fine as 29 bits allow for a node's unary and couplings together.
+ * a time in vector lanes by our engine, on a grid as fine as 29 bits allow for a node's unary and couplings together;
+ * one at a time, as clv_oracle_map does, where couplings are so large that this would lose what decides.
  * The same on every machine. Afterwards the oracle has no solution to ask for witnesses or margins. */
 CLV_API enum clv_status clv_perturbed_map(struct clv_oracle *oracle, int32_t *y, double *value,
                                           const struct clv_field *field, uint64_t seed, uint32_t first_draw,
@@ -303,7 +304,10 @@ struct clv_grid {
 
 /* labels[height][width] = argmax, exact, on a grid 2^-k with k as large as 26 bits allow for the largest unary plus
  * eight times the largest coupling; unaries above 8,192 such couplings, whose pixels are decided, take no digits from
- * the others. Ties are canonical, the fewest 1s. Working memory: at most 54 bytes a pixel with 4 neighbours, 71 with 8.
+ * the others. Where that would leave a quarter of the unaries (but for zeros) with less than 14 bits, or one in 32 with
+ * less than 10, all unaries that decide their pixels are clipped, and if it is not enough, as beside couplings that
+ * must not be cut, of 1e10 say, nothing is rounded: some ten times slower, at most 250 bytes a pixel with 4 neighbours,
+ * 400 with 8. Ties are canonical, the fewest 1s. Working memory: at most 54 bytes a pixel with 4 neighbours, 71 with 8.
  * Refused: values that are not finite and negative couplings, naming the pixel. */
 CLV_API enum clv_status clv_grid_map(uint8_t *labels, const struct clv_grid *grid, struct clv_error *err) CLV_CHECK;
 

@@ -55,8 +55,12 @@ CLV_API void clv_oracle_watch(struct clv_oracle *oracle, const volatile int *sto
  *   form NONE: the best label of each node, the lowest at ties.
  *   form POTTS, two labels, couplings >= 0: min-cut, exact. Ties are canonical: the labelling with the fewest 1s.
  *     Scores are rounded to a fixed-point grid of 2^-k, k as large as 30 bits allow for the largest unary or coupling
- *     of the field, at most 1000; unaries above 1,024 times the largest sum of a node's couplings, whose nodes are
- *     decided, take no digits from the others. *score is f(y) of the labelling found, unrounded.
+ *     of the field; unaries above 1,024 times the largest sum of a node's couplings, whose nodes are decided, take no
+ *     digits from the others. *score is f(y) of the labelling found, unrounded.
+ *     Couplings may be so large that they must not be cut (1e10 beside unaries of 1), and scores of any size: where
+ *     rounding could cost more than 1e-6 (1 + the sum of |unary|, nodes far above the others, such as seeds, not
+ *     counted), the cut is that of the numbers themselves, without rounding, by either engine. If seeds contradict each
+ *     other across such couplings, the cheapest set of these is cut. Some ten times slower; memory O(nodes + edges).
  *   form FULL, two labels, supermodular tables (P00 + P11 >= P01 + P10): the same, after moving what the tables say
  *     about single nodes into the unaries.
  *   form FULL, a chain (edge e joins nodes e and e + 1, and no other edge exists) of more than two labels, of two with
@@ -72,7 +76,8 @@ CLV_API enum clv_status clv_oracle_map(struct clv_oracle *oracle, int32_t *y, do
 
 /* Alpha-expansion for more than two labels: from each node's best label, moves that let any set of nodes take one
  * label, each the best such move, until no label's move helps. With Potts couplings the score's loss against the
- * maximum is at most what the pairwise terms lose there. Exact, as clv_oracle_map, for two labels or no edges. Full
+ * maximum is at most what the pairwise terms lose there, also beside couplings that must not be cut: moves are found
+ * and compared without rounding then. Exact, as clv_oracle_map, for two labels or no edges. Full
  * tables must allow every move to be a cut: P[a][b] + P[c][c] >= P[a][c] + P[c][b] for the labels met; otherwise
  * CLV_ERR_DATA, naming the edge. */
 CLV_API enum clv_status clv_oracle_expand(struct clv_oracle *oracle, int32_t *y, double *score,
@@ -90,7 +95,8 @@ CLV_API enum clv_status clv_oracle_swap(struct clv_oracle *oracle, int32_t *y, d
  * order, with what the clamp costs, max f - max f[y_i forced] >= 0, on the rounded scores, and with the nodes whose
  * labels differ from the MAP labelling, the clamped one first: the witness. Ties are canonical as in clv_oracle_map.
  * The field itself is not looked at again. With our engine a clamp costs about as much as its flipped set is large; of
- * a chain or forest that Viterbi or max-product solved O(n_nodes), without rounding.
+ * a chain or forest that Viterbi or max-product solved O(n_nodes), without rounding; beside couplings so large that
+ * clv_oracle_map did not round, a cut of the whole field each, and costs are exact.
  * Errors: CLV_ERR_USAGE before a solution or for a node out of range; CLV_ERR_MEMORY, after some visits perhaps. */
 typedef void clv_witness_visit(void *context, int32_t node, double cost, const int32_t *flipped, int32_t n_flipped);
 CLV_API enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const int32_t *nodes, int32_t n,
@@ -104,7 +110,8 @@ CLV_API enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, 
                                          const struct clv_field *field, int32_t node, int32_t label,
                                          struct clv_error *err) CLV_CHECK;
 
-/* margin[n_nodes] = max f[y_i = 1] - max f[y_i = 0] of that field, on the rounded scores; y is its MAP labelling. */
+/* margin[n_nodes] = max f[y_i = 1] - max f[y_i = 0] of that field, by the scores of clv_oracle_witnesses; y is its MAP
+ * labelling. */
 CLV_API enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, const int32_t *y,
                                            struct clv_error *err) CLV_CHECK;
 

@@ -34,6 +34,7 @@ CLV_API void clv_refine_defaults_sized(struct clv_refine_options *options, size_
  *     sum_p [y_p = 0] u_p + coupling sum_(p,q) [y_p != y_q] (e + (1 - e) exp(-|I_p - I_q|^2 / (2 mean))) / |p - q|
  * over 8-neighbours, u the weighted terms above, e = 0.1. prior[height][width] (or NULL) is the score of label 1 minus
  * that of label 0, best of mean size about 1. is_fixed[height][width] (or NULL) marks pixels that keep their labels.
+ * Weights of any size in 0..1e6 are cut exactly, as clv_grid_map does.
  * Without figure or without ground there is nothing to learn from, and labels stay. Image of 3 channels, at most 2^26
  * pixels; options may be NULL. One thread, deterministic. Time O(pixels). Memory: about 80 bytes a pixel up to 2^20
  * pixels. Larger images are cut by windows of a sixteenth of theirs, and take 10 bytes a pixel; labels that no window

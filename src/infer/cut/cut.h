@@ -5,6 +5,7 @@
  * push_relabel.c or search.c, by the graph's structure; then the labels are read here. clamp.c forces
  * single nodes of a solution to the other label (and completes the residual graph for that). batch.c solves
  * sixteen problems that differ in their terminal weights only, a vector lane each; forest_cut.c those without cycles.
+ * exact_cut.c has what whole numbers of 30 bits cannot hold.
  *
  * Our min-cut engine: a graph is built once, capacities are replaced in place, solving allocates nothing.
  *

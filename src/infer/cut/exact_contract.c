@@ -3,7 +3,7 @@
  *
  *   a node whose unary is above all that its couplings can lose has its label;
  *   a node and a neighbour have one label if their coupling is above the node's unary and its other couplings together;
- *   so have they if it is above the sum of all |unary| of their connected component, since giving one label to the whole
+ *   so have they if it is above the sum of all |unary| of their connected component, since one label for all of the
  *   component costs no more than that.
  *
  * Of a coupling that loses different amounts by labels 1 0 and 0 1, the smaller one is what binds, the larger one what

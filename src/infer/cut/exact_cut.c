@@ -38,17 +38,16 @@ void exact_cut_release(struct exact_cut *self)
 int exact_cut_reserve(struct exact_cut *self, int32_t n_nodes, size_t n_terms, size_t n_edges)
 {
     const struct array_part by_node[] = {
-        {&self->label, sizeof *self->label},       {&self->first, sizeof *self->first},
-        {&self->excess, sizeof *self->excess},     {&self->distance, sizeof *self->distance},
-        {&self->current, sizeof *self->current},   {&self->queue, sizeof *self->queue},
-        {&self->count, sizeof *self->count},       {&self->mark, sizeof *self->mark},
-        {&self->group, sizeof *self->group},       {&self->next, sizeof *self->next},
-        {&self->unary, sizeof *self->unary},       {&self->size, sizeof *self->size},
-        {&self->there, sizeof *self->there},       {&self->back, sizeof *self->back}};
+        {&self->label, sizeof *self->label},     {&self->first, sizeof *self->first},
+        {&self->excess, sizeof *self->excess},   {&self->distance, sizeof *self->distance},
+        {&self->current, sizeof *self->current}, {&self->queue, sizeof *self->queue},
+        {&self->count, sizeof *self->count},     {&self->mark, sizeof *self->mark},
+        {&self->group, sizeof *self->group},     {&self->next, sizeof *self->next},
+        {&self->unary, sizeof *self->unary},     {&self->size, sizeof *self->size},
+        {&self->there, sizeof *self->there},     {&self->back, sizeof *self->back}};
     const struct array_part by_term[] = {{&self->terms, sizeof *self->terms}};
-    const struct array_part by_edge[] = {{&self->edges, sizeof *self->edges},
-                                         {&self->slot, sizeof *self->slot},
-                                         {&self->arc, 2 * sizeof *self->arc}};
+    const struct array_part by_edge[] = {
+        {&self->edges, sizeof *self->edges}, {&self->slot, sizeof *self->slot}, {&self->arc, 2 * sizeof *self->arc}};
     self->n_nodes = n_nodes;
     self->n_terms = self->n_edges = 0;
     if (n_edges > MAX_EDGES ||
@@ -98,8 +97,8 @@ static inline int top_below(double value, int unit)
 }
 
 struct rest {
-    int top;    /* of all digits that are left */
-    int64_t n;  /* numbers that have some; an edge has two */
+    int top;   /* of all digits that are left */
+    int64_t n; /* numbers that have some; an edge has two */
 };
 
 static void rest_count(struct rest *rest, double value, int unit)
@@ -457,7 +456,7 @@ int exact_cut_take_field(struct exact_cut *self, const struct clv_field *field)
 
 /* Clamps. */
 
-/* What the labels of `self` lose where `node` and the other nodes of its label that are `changed` have the other one. */
+/* What the labels of `self` lose where the nodes that are `changed` have the other one. */
 static double cost_of(const struct exact_cut *self, const uint8_t *changed)
 {
     struct exact_sum cost = {0, 0};

@@ -82,8 +82,8 @@ static inline void exact_cut_add_edge(struct exact_cut *self, int32_t from, int3
 /* What is in place. Asks for no memory. */
 void exact_cut_solve(struct exact_cut *self);
 
-/* Finds nodes whose labels are certain and nodes that have one label: group[] and n_kept. O((n_nodes + n_edges) rounds),
- * few of them. */
+/* Finds nodes whose labels are certain and nodes that have one label: group[] and n_kept. O(n_nodes + n_edges) a round,
+ * of which there are few. */
 void exact_cut_contract(struct exact_cut *self);
 
 /* The problem of a field of two labels that capacities_set has not refused; scores of tables are doubled, so that

@@ -9,7 +9,7 @@
 
 #define FEW_TERMINALS 8
 #define SMALL_CORE    1024
-#define FEWEST_UNITS  0x1p8  /* that a node's unary has on average, whatever the scores' scale */
+#define FEWEST_UNITS  0x1p8 /* that a node's unary has on average, whatever the scores' scale */
 
 void maxflow_init(struct maxflow *graph)
 {

@@ -1,5 +1,6 @@
 /* Minimum cuts of pixel grids: from scores to labels. Pixels whose unary score outweighs their couplings are decided
- * at once (as in cut/persistency.c); the core that is left is solved by grid_levels.c and grid_ibfs.c. */
+ * at once (as in cut/persistency.c); the core that is left is solved by grid_levels.c and grid_ibfs.c. Grids that whole
+ * numbers of 26 bits cannot hold go to grid_exact.c. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>

@@ -37,17 +37,17 @@ void grid_sizes_add(struct grid_sizes *sizes, const float *unary, int32_t n);
 struct grid_scale grid_scale_of(const struct grid_sizes *sizes);
 
 struct grid_rows {
-    int32_t width, height;    /* at most 2^26 pixels */
-    int32_t n_neighbours;     /* 4 or 8 */
-    struct grid_scale scale;  /* of a window: the whole grid's, for like rounding */
-    grid_row *row;            /* asked for once each, from the top */
+    int32_t width, height;   /* at most 2^26 pixels */
+    int32_t n_neighbours;    /* 4 or 8 */
+    struct grid_scale scale; /* of a window: the whole grid's, for like rounding */
+    grid_row *row;           /* asked for once each, from the top */
     void *context;
 };
 
 /* labels[height][width]: as clv_grid_map, but that labels which are not GRID_UNDECIDED on entry are fixed. */
 enum clv_status grid_rows_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err) CLV_CHECK;
 
-/* The same without rounding. Memory: about 160 bytes an open pixel with 4 neighbours, 280 with 8. */
+/* The same without rounding. Memory: about 250 bytes an open pixel with 4 neighbours, 400 with 8. */
 enum clv_status grid_exact_map(uint8_t *labels, const struct grid_rows *grid, struct clv_error *err) CLV_CHECK;
 
 /* grid/: minimum cuts of pixel grids; read grid.c first. A cut in the making: what grid.c fills, grid_levels.c starts

@@ -35,8 +35,8 @@ struct clv_oracle {
     struct capacities capacities;
     struct maxflow graph;
     struct forest_cut forest;
-    bool is_forest;     /* the last cut was by it: graph has no solution */
-    struct batch batch; /* for clv_perturbed_map */
+    bool is_forest;                  /* the last cut was by it: graph has no solution */
+    struct batch batch;              /* for clv_perturbed_map */
     struct exact_cut exact, clamped; /* of fields with hard couplings; what their clamps need */
     double exact_scale;              /* exact has scores times so much */
     double own_size;                 /* of the field that a cut is a move of, for capacities_suffice; below 0: none */

@@ -1,5 +1,5 @@
 /* Fields whose numbers differ so much in size that no whole numbers of 30 bits hold them all. A score is a row of
- * small whole numbers, one a size, the largest first: sizes are so far apart that rows compare as scores do, exactly. */
+ * small whole numbers, one a size, the largest first: sizes are so far apart that rows compare exactly as scores do. */
 #include <math.h>
 #include <string.h>
 
@@ -17,10 +17,10 @@ struct score {
 };
 
 static const double sizes[][N_SIZES] = {
-    {0x1p33, 0x1p13, 0x1p3, 1},             /* 1e10, 1e4 and couplings that are hard by little */
-    {0x1p132, 0x1p33, 0x1p13, 1},           /* 1e40 */
-    {0x1p1000, 0x1p132, 0x1p33, 1},         /* 1e301 */
-    {0x1p30, 1, 0x1p-1000, 0x1p-1074},      /* couplings below 2^-1000, subnormal */
+    {0x1p33, 0x1p13, 0x1p3, 1},        /* 1e10, 1e4 and couplings that are hard by little */
+    {0x1p132, 0x1p33, 0x1p13, 1},      /* 1e40 */
+    {0x1p1000, 0x1p132, 0x1p33, 1},    /* 1e301 */
+    {0x1p30, 1, 0x1p-1000, 0x1p-1074}, /* couplings below 2^-1000, subnormal */
     {0x1p-1010, 0x1p-1030, 0x1p-1050, 0x1p-1074},
     {0x1p10, 1, 0x1p-10, 0x1p-20},
 };
