@@ -113,6 +113,12 @@ CLV_API enum clv_status clv_model_marginals(double *marginals, double *bound, do
 CLV_API enum clv_status clv_model_marginals_kind(enum clv_marginals *kind, const struct clv_model *model,
                                                  const struct clv_problem *problem, struct clv_error *err) CLV_CHECK;
 
+/* Max-marginals and the counts of their witnesses of one problem under w, as clv_oracle_max_marginals has them of its
+ * field: scores as they are, whatever the rule of decoding. Each of the two may be NULL. */
+CLV_API enum clv_status clv_model_max_marginals(double *max_marginals, double *witness_counts,
+                                                const struct clv_model *model, const struct clv_problem *problem,
+                                                struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
+
 /* How clv_model_decide draws and decides. */
 struct clv_decision_options {
     uint32_t n_draws; /* perturb-and-MAP draws, >= 1; default 100 */

@@ -119,6 +119,15 @@ enum clv_status clv_model_marginals(double *marginals, double *bound, double *st
     return CLV_OK;
 }
 
+enum clv_status clv_model_max_marginals(double *max_marginals, double *witness_counts, const struct clv_model *model,
+                                        const struct clv_problem *problem, struct clv_oracle *oracle,
+                                        struct clv_error *err)
+{
+    OWNED(scored_field_release) struct clv_field field = {0};
+    MUST(model_field_init(&field, model, problem, err));
+    return clv_oracle_max_marginals(oracle, max_marginals, witness_counts, &field, err);
+}
+
 enum clv_status model_marginals(double *marginals, const struct clv_model *model, const struct clv_problem *problem,
                                 struct clv_error *err)
 {

@@ -217,6 +217,7 @@ static const struct option_row marginals_rows[] = {
     {"--draws", "--draws 3", NULL, IN_FIRST | IN_THIRD},
     {"--json", "--json", NULL, IN_FIRST | IN_THIRD},
     {"--label", "--label 0", NULL, IN_FIRST | IN_THIRD},
+    {"--margins", NULL, "has no draws, which these settings have: tests/cli/segment/test_cli_margins.c", 0},
     {"--seed", "--seed 2", NULL, IN_FIRST | IN_THIRD},
     {"--side", "--side 5", NULL, IN_FIRST | IN_THIRD},
     {NULL},

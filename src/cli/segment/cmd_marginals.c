@@ -1,4 +1,4 @@
-/* cleave marginals: how probable a label is at every pixel, by perturb-and-MAP. */
+/* cleave marginals: how probable a label is at every pixel, or by what margin it is the best one. */
 #include <stddef.h>
 #include <string.h>
 
@@ -16,13 +16,17 @@ static const struct clv_option own_rows[] = {
      .help = "The label, by name or number, whose probability is written (default 1)"},
     {"all-labels", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(all_labels),
      .help = "Write the probabilities of all labels: FOLDER/<image stem>.npy\n`cleave train --maps' reads them"},
+    {"margins", 0, NULL, SECTION_OUTPUTS, CLV_OPTION_PLAIN, CLV_OPTION_FLAG, AT(margins),
+     .help = "Write max-marginal margins of all labels instead: FOLDER/<image stem>.npy\n"
+             "How much better the best labelling with a label is than that with any other"},
     {"side", 0, "N", SECTION_OUTPUTS, CLV_OPTION_PLAIN, CLV_OPTION_INT, AT(side), .minimum = 1, .maximum = MAX_SIDE,
-     .help = "With --all-labels: the longer side of the maps, in their pixels (default 128; 1..1024)"},
+     .help = "The longer side of these maps, in their pixels (1..1024)\n"
+             "Default: 128 with --all-labels, the working size with --margins"},
     {"json", 0, NULL, SECTION_OUTPUTS, BASIC, CLV_OPTION_FLAG, AT(json),
      .help = "Print numbers of each image as JSON on standard output\n"
              "The label's expected share, mean entropy and the bound of the log-partition"},
     {"draws", 0, "N", SECTION_DECIDING, BASIC, CLV_OPTION_INT, AT(n_draws), .minimum = 1, .maximum = 1000000,
-     .help = "Perturb-and-MAP draws of an image"},
+     .help = "Perturb-and-MAP draws of an image whose graph has loops"},
     {"seed", 's', "N", SECTION_DECIDING, BASIC, CLV_OPTION_UINT64, AT(seed), .help = "Seed of the draws"},
     {0},
 };
@@ -30,7 +34,13 @@ static const struct clv_option own_rows[] = {
 static enum clv_status run(struct segment *self, struct clv_error *err)
 {
     static const struct option_rule rules[] = {
-        {"side", RULE_NEEDS, "all-labels", "the side of what?"},
+        {"margins", RULE_EXCLUDES, "all-labels", "its maps are of all labels already, and no probabilities"},
+        {"margins", RULE_EXCLUDES, "label", "its maps are of all labels"},
+        {"margins", RULE_EXCLUDES, "json", "--json is of probabilities"},
+        {"margins", RULE_EXCLUDES, "overlay", "--overlay is of probabilities"},
+        {"margins", RULE_EXCLUDES, "report", "--report is of probabilities"},
+        {"draws", RULE_IDLE, "margins", "margins are not drawn"},
+        {"seed", RULE_IDLE, "margins", "margins are not drawn"},
         {"all-labels", RULE_EXCLUDES, "label", "--label is of one label"},
         {"all-labels", RULE_EXCLUDES, "json", "--json is of one label"},
         {"all-labels", RULE_EXCLUDES, "overlay", "--overlay is of one label"},
@@ -38,7 +48,9 @@ static enum clv_status run(struct segment *self, struct clv_error *err)
     };
     enum clv_status status = segment_check(self, "marginals", err);
     TRY(options_check(&self->common, rules, sizeof rules / sizeof *rules, err));
-    self->side = self->side ? self->side : DEFAULT_SIDE;
+    TRY_IF(self->side && !self->all_labels && !self->margins,
+           fail(err, CLV_ERR_USAGE, "--side: it is of maps, which --all-labels or --margins write"));
+    self->side = self->side || self->margins ? self->side : DEFAULT_SIDE;
     TRY_IF(self->json && self->status_file && strcmp(self->status_file, "-") == 0,
            fail(err, CLV_ERR_USAGE, "--json and --status - both want standard output"));
     return status == CLV_OK ? segment_images(self, err) : status;
@@ -51,11 +63,14 @@ enum clv_status cmd_marginals(int argc, char **argv, struct clv_error *err)
         "-m MODEL -o FOLDER [OPTION...] IMAGE|FOLDER|-...",
         "Writes how probable a label is at every pixel, as grey images.",
         {"marginals -m model.cleave -o out photos/", "marginals -m model.cleave -o maps --all-labels photos/"},
-        "The results are FOLDER/<image stem>.png, 8-bit grey: probability = value / 255. A probability is the share of "
+        "The results are FOLDER/<image stem>.png, 8-bit grey: probability = value / 255. Probabilities are exact where "
+        "the graph has no loops: chains, trees, regions without couplings. Elsewhere they are samples, the share of "
         "perturb-and-MAP draws in which the pixel has the label: Gumbel noise on every score, then the best labelling. "
-        "100 draws leave a standard error of at most 0.05. Models learned by pmap, mpmap, wmpmap and crf give "
-        "probabilities; scores of others are brought to a usual size, and their maps show what is more or less "
-        "certain, not how much. --overlay shows the image in grey, the more orange the less certain the label is, with "
+        "100 draws leave a standard error of at most 0.05, and besides that the shares differ from the probabilities, "
+        "however many draws there are. Models that no cut decodes (mssvm) have loopy belief propagation instead. "
+        "pmap, mpmap, wmpmap, crf and hcrf learn probabilities; scores of other learners, such as ssvm, are margins: "
+        "they are rescaled, and their maps show what is more or less certain, not how much. --overlay shows the image "
+        "in grey, the more orange the less certain the label is, with "
         "the outline "
         "of probability 1/2. The argument - reads a list of paths from standard input; with -o -, the image itself. "
         "Inputs, failures and Ctrl-C are as for `cleave segment'.",

@@ -216,8 +216,9 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
     else if (is_usual)
         snprintf(refined, sizeof refined, "at the pixels, images of more than %d pixels, coupling %g",
                  run->model->recipe.working_pixels, usual.coupling);
-    char draws[32];
-    snprintf(draws, sizeof draws, "%d", self->n_draws);
+    char words[MARGINALS_WORDS] = "";
+    if (self->marginals)
+        marginals_describe(words, run);
     const char *const rows[][2] = {
         {self->boxes ? "Boxes" : "Model", self->boxes ? self->boxes : self->model_path},
         {self->boxes ? "Method" : "Learner", self->boxes ? "box to cut"
@@ -226,7 +227,7 @@ static enum clv_status begin_report(struct segment_run *run, struct clv_error *e
         {self->marginals ? "Label" : "Refined", self->marginals ? run->model->labels.names[run->label]
                                                 : self->boxes   ? "at the pixels"
                                                                 : refined},
-        {self->marginals ? "Draws" : "Version", self->marginals ? draws : clv_version()},
+        {self->marginals ? "Probabilities" : "Version", self->marginals ? words : clv_version()},
         {"Version", clv_version()},
     };
     return clv_report_begin(&run->report, self->report, self->marginals ? MARGINALS_TITLE : REPORT_TITLE,

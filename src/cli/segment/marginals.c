@@ -6,9 +6,11 @@
 
 #include "base/base.h"
 #include "cli/common/common.h"
+#include "data/maps/maps.h"
 #include "report/report.h"
 
 #define LARGEST_VALUE 65535 /* of a map of all labels */
+#define LARGEST_SIDE  1024  /* that a map without --side is taken to have, for its memory */
 
 enum clv_status marginals_find_label(int32_t *label, const struct segment *options, const struct clv_labels *labels,
                                      struct clv_error *err)
@@ -36,10 +38,10 @@ static enum clv_status find_values(int32_t *value, struct marginals_summary *sum
     size_t n = (size_t)problem->n_nodes, k = (size_t)run->model->shape.n_labels;
     double *marginals = array_alloc(n, k * sizeof *marginals), pixels = 0;
     struct marginals_summary found = {0};
-    enum clv_status status = CLV_OK;
     MUST_IF(!marginals, fail_memory(err));
-    status = clv_model_marginals(marginals, &found.bound, &found.standard_error, run->model, problem, oracle,
-                                 run->options->seed, (uint32_t)run->options->n_draws, err);
+    enum clv_status status = clv_model_marginals_kind(&found.kind, run->model, problem, err);
+    TRY(clv_model_marginals(marginals, &found.bound, &found.standard_error, run->model, problem, oracle,
+                            run->options->seed, (uint32_t)run->options->n_draws, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         double p = marginals[i * k + (size_t)run->label], weight = node_pixels(problem, i);
         value[i] = (int32_t)lrint(255 * p);
@@ -69,13 +71,22 @@ enum clv_status marginals_paint(uint8_t *values, struct marginals_summary *summa
 
 void marginals_map_release(struct marginals_map *map)
 {
-    array_free(map->values);
+    arrays_free(map->values, map->margins);
     *map = (struct marginals_map){0};
 }
 
 double marginals_map_bytes(const struct segment *options, int32_t n_labels)
 {
-    return (double)options->side * options->side * (sizeof(uint16_t) * n_labels + 2 * sizeof(double));
+    double value = options->margins ? sizeof(float) : sizeof(uint16_t);
+    double side = options->side ? options->side : LARGEST_SIDE;
+    return side * side * (value * n_labels + 2 * sizeof(double));
+}
+
+enum clv_status marginals_map_write(const char *path, const struct marginals_map *map, int32_t n_labels,
+                                    struct clv_error *err)
+{
+    return map->margins ? npy_write_numbers(path, map->margins, n_labels, map->height, map->width, err)
+                        : npy_write_planes(path, map->values, n_labels, map->height, map->width, err);
 }
 
 /* The map's pixel that the centre of pixel k of n is in. */
@@ -84,47 +95,93 @@ static size_t within(int32_t k, int32_t n, int32_t map_n)
     return (size_t)((2 * (int64_t)k + 1) * map_n / (2 * (int64_t)n));
 }
 
-/* plane[height][width] of a label; sum and count are scratch of that size. */
-static void fill(uint16_t *plane, double *sum, double *count, const struct marginals_map *map,
-                 const struct clv_superpixels *nodes, const double *marginals, size_t n_labels)
+/* mean[height][width] of a label's values of nodes; count is scratch of that size. */
+static void fill(double *mean, double *count, const struct marginals_map *map, const struct clv_superpixels *nodes,
+                 const double *values, size_t n_labels)
 {
     size_t n = (size_t)map->width * (size_t)map->height;
     for (size_t p = 0; p < n; p++)
-        sum[p] = count[p] = 0;
+        mean[p] = count[p] = 0;
     for (int32_t y = 0; y < nodes->height; y++) {
         const int32_t *row = nodes->labels + (size_t)y * (size_t)nodes->width;
         size_t first = within(y, nodes->height, map->height) * (size_t)map->width;
         for (int32_t x = 0; x < nodes->width; x++) {
             size_t at = first + within(x, nodes->width, map->width);
-            sum[at] += marginals[(size_t)row[x] * n_labels];
+            mean[at] += values[(size_t)row[x] * n_labels];
             count[at]++;
         }
     }
     for (size_t p = 0; p < n; p++)
-        plane[p] = (uint16_t)lrint(LARGEST_VALUE * sum[p] / count[p]);
+        mean[p] /= count[p];
+}
+
+/* How much better a node's best labelling with a label is than that with any other one: from max-marginals. */
+static void margins_of(double *value, size_t n, size_t n_labels)
+{
+    for (size_t i = 0; i < n; i++) {
+        double *row = value + i * n_labels, best = -INFINITY, second = -INFINITY;
+        for (size_t y = 0; y < n_labels; y++) {
+            second = fmax(second, fmin(row[y], best));
+            best = fmax(best, row[y]);
+        }
+        for (size_t y = 0; y < n_labels; y++)
+            row[y] -= row[y] < best ? best : second;
+    }
 }
 
 enum clv_status marginals_map_make(struct marginals_map *map, const struct segment_run *run,
                                    const struct clv_example *example, struct clv_oracle *oracle, struct clv_error *err)
 {
+    const struct segment *options = run->options;
     const struct clv_superpixels *nodes = &example->superpixels;
-    size_t n_labels = (size_t)run->model->shape.n_labels;
+    size_t n_labels = (size_t)run->model->shape.n_labels, n_nodes = (size_t)example->problem.n_nodes;
     int32_t longer = nodes->width > nodes->height ? nodes->width : nodes->height;
-    double scale = fmin((double)run->options->side / longer, 1);
-    struct marginals_map made = {.width = (int32_t)fmax(lrint(scale * nodes->width), 1),
-                                 .height = (int32_t)fmax(lrint(scale * nodes->height), 1)};
-    size_t n = (size_t)made.width * (size_t)made.height;
-    double *marginals = array_alloc((size_t)example->problem.n_nodes, n_labels * sizeof *marginals);
-    double *scratch = array_alloc(n, 2 * sizeof *scratch);
-    made.values = array_alloc(n, n_labels * sizeof *made.values);
-    enum clv_status status = marginals && scratch && made.values ? CLV_OK : fail_memory(err);
-    TRY(clv_model_marginals(marginals, NULL, NULL, run->model, &example->problem, oracle, run->options->seed,
-                            (uint32_t)run->options->n_draws, err));
-    for (size_t y = 0; y < n_labels && status == CLV_OK; y++)
-        fill(made.values + y * n, scratch, scratch + n, &made, nodes, marginals + y, n_labels);
-    arrays_free(marginals, scratch);
-    DELIVER(map, made, marginals_map_release(&made));
-    return status;
+    double scale = options->side ? fmin((double)options->side / longer, 1) : 1;
+    OWNED(marginals_map_release)
+    struct marginals_map result = {.width = (int32_t)fmax(lrint(scale * nodes->width), 1),
+                                   .height = (int32_t)fmax(lrint(scale * nodes->height), 1)};
+    size_t n = (size_t)result.width * (size_t)result.height;
+    OWNED_ARRAY double *values = array_alloc(n_nodes, n_labels * sizeof *values);
+    OWNED_ARRAY double *scratch = array_alloc(n, 2 * sizeof *scratch);
+    NEED(values && scratch);
+    if (options->margins) {
+        NEED(result.margins = array_alloc(n, n_labels * sizeof *result.margins));
+        MUST(clv_model_max_marginals(values, NULL, run->model, &example->problem, oracle, err));
+        margins_of(values, n_nodes, n_labels);
+    } else {
+        NEED(result.values = array_alloc(n, n_labels * sizeof *result.values));
+        MUST(clv_model_marginals(values, NULL, NULL, run->model, &example->problem, oracle, options->seed,
+                                 (uint32_t)options->n_draws, err));
+    }
+    for (size_t y = 0; y < n_labels; y++) {
+        fill(scratch, scratch + n, &result, nodes, values + y, n_labels);
+        for (size_t p = 0; p < n && options->margins; p++)
+            result.margins[y * n + p] = (float)scratch[p];
+        for (size_t p = 0; p < n && !options->margins; p++)
+            result.values[y * n + p] = (uint16_t)lrint(LARGEST_VALUE * scratch[p]);
+    }
+    *map = TAKE(result);
+    return CLV_OK;
+}
+
+void marginals_describe(char words[MARGINALS_WORDS], const struct segment_run *run)
+{
+    const struct clv_model *model = run->model;
+    const char *learner = clv_record_get(&model->record, "learner");
+    char by[64];
+    snprintf(by, sizeof by, "shares of %d samples", run->options->n_draws);
+    if (model->decoding.rule != CLV_DECODE_ORACLE)
+        snprintf(by, sizeof by, "loopy belief propagation");
+    if (model->shape.pairwise == CLV_PAIRWISE_NONE)
+        snprintf(by, sizeof by, "exact, each region by itself");
+    snprintf(words, MARGINALS_WORDS, "%s%s%s%s%s", by,
+             model->shape.pairwise == CLV_PAIRWISE_NONE ? "" : "; exact where regions form no loop",
+             clv_model_scores(model) == CLV_SCORES_MARGIN ? "; scores of " : "",
+             clv_model_scores(model) != CLV_SCORES_MARGIN ? ""
+             : learner                                    ? learner
+                                                          : "a margin",
+             clv_model_scores(model) == CLV_SCORES_MARGIN ? " are rescaled: what is more or less certain, not how much"
+                                                          : "");
 }
 
 enum clv_status marginals_add_json(struct segment_run *run, const char *image, const char *map,
@@ -138,6 +195,7 @@ enum clv_status marginals_add_json(struct segment_run *run, const char *image, c
     text_put(json, json->size ? ",{\"image\":" : "{\"image\":");
     text_put_json(json, image);
     json_put_string(json, "map", map);
+    json_put_string(json, "method", clv_marginals_name(summary->kind));
     json_put_values(json, numbers, sizeof numbers / sizeof *numbers);
     text_put(json, "}");
     return json->failed ? fail_memory(err) : CLV_OK;
@@ -150,6 +208,7 @@ enum clv_status marginals_print_json(const struct segment_run *run, const struct
     text_init(&head, JSON_MAX_SIZE);
     text_printf(&head, "{\"images\":%zu,\"failed\":%zu,\"draws\":%d,\"seed\":%llu", counts->n_done, counts->n_failed,
                 run->options->n_draws, (unsigned long long)run->options->seed);
+    json_put_string(&head, "scores", clv_scores_name(clv_model_scores(run->model)));
     json_put_string(&head, "label", run->model->labels.names[run->label]);
     enum clv_status status = head.failed ? fail_memory(err) : CLV_OK;
     if (status == CLV_OK)

@@ -19,7 +19,7 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
     size_t n = strlen(self->output);
     bool is_file = n > 4 && (strcmp(self->output + n - 4, ".png") == 0 || strcmp(self->output + n - 4, ".tif") == 0) &&
                    !path_is_folder(self->output);
-    if (!is_file || self->all_labels)
+    if (!is_file || self->all_labels || self->margins)
         return CLV_OK;
     self->is_stack = self->is_sequence && text_ends_with(self->output, ".tif");
     FAIL_IF(self->is_stack && !is_one_sequence, CLV_ERR_USAGE,

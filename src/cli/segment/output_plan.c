@@ -436,7 +436,7 @@ enum clv_status segment_plan(struct output_list *outputs, struct segment *self, 
         places[OUTPUT_OBJECTS] = (struct output_place){"objects/", ".png"};
     if (self->export.forms)
         exporting_places(places, self->export.forms);
-    const char *ending = self->all_labels ? ".npy" : self->marginals ? ".png" : NULL;
+    const char *ending = self->all_labels || self->margins ? ".npy" : self->marginals ? ".png" : NULL;
     if (self->file)
         ending = text_ends_with(self->file, ".tif") ? ".tif" : ".png";
     enum clv_status status = output_plan(outputs, self, inputs, ending, places, err);

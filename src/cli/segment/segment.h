@@ -101,7 +101,8 @@ struct segment {
     const char *label; /* whose probability is written, by name or number; NULL: label 1 */
     bool json;
     bool all_labels; /* probabilities of all labels, as maps that --maps reads */
-    int32_t side;    /* the longer one of such a map, at most, in its pixels */
+    bool margins;    /* max-marginal margins of all labels, as maps */
+    int32_t side;    /* the longer one of such a map, at most, in its pixels; 0: those of the superpixels */
 };
 
 #define SECTION_INPUTS   "Inputs"
@@ -230,11 +231,16 @@ enum clv_status exporting_end(struct exporting *self, enum clv_status status, st
 
 #define JSON_MAX_SIZE ((size_t)1 << 30)
 
+/* How the run's probabilities come about, in words for its report: "shares of 100 samples; ..". */
+#define MARGINALS_WORDS 200
+void marginals_describe(char words[MARGINALS_WORDS], const struct segment_run *run);
+
 /* Of one image. */
 struct marginals_summary {
     double share;                 /* expected share of the label's pixels */
     double entropy;               /* mean over pixels of H(p) in bits: 0 certain, 1 a coin */
     double bound, standard_error; /* upper bound A_G of the log-partition */
+    enum clv_marginals kind;
 };
 
 /* The label that options->label means, by number or by name; label 1 without one. Refused by name: one the model
@@ -247,12 +253,16 @@ enum clv_status marginals_paint(uint8_t *values, struct marginals_summary *summa
                                 const struct clv_example *example, struct clv_oracle *oracle,
                                 struct clv_error *err) CLV_CHECK;
 
-/* Probabilities of all labels on a grid over the image, and the bytes that making one takes, at most. */
+/* Probabilities or margins of all labels on a grid over the image, and the bytes that making one takes, at most. */
 struct marginals_map {
     int32_t width, height;
     uint16_t *values; /* [n_labels][height][width], 65535 times the mean probability; NULL: none was made */
+    float *margins;   /* the same shape: mean margins; NULL: none was made */
 };
 void marginals_map_release(struct marginals_map *map);
+
+enum clv_status marginals_map_write(const char *path, const struct marginals_map *map, int32_t n_labels,
+                                    struct clv_error *err) CLV_CHECK;
 
 double marginals_map_bytes(const struct segment *options, int32_t n_labels);
 

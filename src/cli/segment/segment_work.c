@@ -124,8 +124,8 @@ static enum clv_status compute(struct work *work, const struct job *job, size_t 
         TRY(example_extract(&example, &work->image, work->maps, &run->model->recipe, err));
     }
     TRY_IF(!*oracle, clv_oracle_new(oracle, run->options->engine, err));
-    TRY(run->options->all_labels ? marginals_map_make(&work->map, run, &example, *oracle, err)
-                                 : label_pixels(work, job, &example, *oracle, err));
+    TRY(run->options->all_labels || run->options->margins ? marginals_map_make(&work->map, run, &example, *oracle, err)
+                                                          : label_pixels(work, job, &example, *oracle, err));
     clv_example_release(&example);
     item_maps_close(work->maps, &run->model->recipe);
     work->maps = NULL;
@@ -138,9 +138,8 @@ static enum clv_status write_mask(const struct work *work, const struct job *job
         return stack_file_put(job->run->stack, (size_t)(work->input - job->run->inputs->items), work->width,
                               work->height, work->labels, err);
     MUST(outputs_make_folder(work->output->mask, err));
-    if (work->map.values && job->run->model)
-        return npy_write_planes(work->output->mask, work->map.values, job->run->model->shape.n_labels, work->map.height,
-                                work->map.width, err);
+    if ((work->map.values || work->map.margins) && job->run->model)
+        return marginals_map_write(work->output->mask, &work->map, job->run->model->shape.n_labels, err);
     return mask_file_write(work->output->mask, work->input->image, work->width, work->height, work->labels,
                            (enum mask_form)job->run->options->mask_form, &job->run->model->labels, err);
 }
@@ -362,7 +361,8 @@ static double memory_needed(const struct job *job, size_t index)
         return 0;
     work.is_refined = segment_refines(run, width, height);
     work.map_bytes = run->boxes || !run->model->recipe.n_maps ? 0 : input_maps_memory(input, run);
-    double map = run->options->all_labels ? marginals_map_bytes(run->options, run->model->shape.n_labels) : 0;
+    bool has_map = run->options->all_labels || run->options->margins;
+    double map = has_map ? marginals_map_bytes(run->options, run->model->shape.n_labels) : 0;
     double specks = run->options->min_area ? (double)SPECKS_BYTES * width * height : 0;
     double objects = 0;
     if (run->options->objects)

@@ -54,6 +54,8 @@ bool map_planes_interleaved(const struct map_planes *self);
 /* Writes values[n_channels][height][width] as one, whole or not at all. */
 enum clv_status npy_write_planes(const char *path, const uint16_t *values, int32_t n_channels, int32_t height,
                                  int32_t width, struct clv_error *err) CLV_CHECK;
+enum clv_status npy_write_numbers(const char *path, const float *values, int32_t n_channels, int32_t height,
+                                  int32_t width, struct clv_error *err) CLV_CHECK;
 
 /* Maps made smoother. */
 

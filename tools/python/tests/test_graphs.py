@@ -1,6 +1,7 @@
 """Graphs without images: trained on and labelled as the command does with feature files, and errors that say what is wrong."""
 
 import inspect
+import itertools
 import json
 import os
 import pickle
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
@@ -92,6 +94,74 @@ def test_graphs_are_learned_and_labelled_as_the_command_does(command, tmp_path, 
         theirs = np.load(tmp_path / "soft" / f"{name}.npy").reshape(n_labels, -1)
         assert theirs.dtype == np.uint16
         np.testing.assert_allclose(theirs.T / 65535, shares, atol=1 / 65535)
+
+
+def enumerated(model, features, edges):
+    """All labellings of a graph by a model of full tables or couplings, [labellings, n], and their scores."""
+    k, (n, d) = len(model.labels), features.shape
+    rows = 1 if k == 2 else k
+    unary, pairwise = np.split(model.weights, [rows * d])
+    table = pairwise.reshape(k, k) if len(pairwise) == k * k else -pairwise * (1 - np.eye(k))
+    labellings = np.array(list(itertools.product(range(k), repeat=n)))
+    scores = features @ unary.reshape(rows, d).T
+    scores = scores if k > 2 else np.hstack([np.zeros((n, 1)), scores])
+    return labellings, scores[np.arange(n), labellings].sum(1) + table[labellings[:, edges[:, 0]], labellings[:, edges[:, 1]]].sum(1)
+
+
+TREE = np.array([[0, 3], [1, 3], [2, 4], [3, 4], [4, 5]])
+
+
+@pytest.mark.parametrize("n_labels, learner, pairwise, edges, scale", [
+    (2, "crf", "full", None, 1), (3, "crf", "full", None, 1), (3, "crf", "full", TREE, 1), (4, "mssvm", "potts", TREE, 0), (3, "ssvm", "full", None, 0),
+    (2, "ssvm", "potts", TREE, 0),
+])
+def test_marginals_and_max_marginals_of_chains_and_trees_are_exact(n_labels, learner, pairwise, edges, scale):
+    random = np.random.default_rng(n_labels)
+    edges = np.column_stack([np.arange(5), np.arange(1, 6)]) if edges is None else edges
+    truth = [random.integers(0, n_labels, 6) for _ in range(30)]
+    graphs = [((np.eye(n_labels)[y] + random.normal(0, 1, (6, n_labels))).astype(np.float32), edges) for y in truth]
+    model = cleave.train_graphs(graphs[:24], truth[:24], learner=learner, pairwise=pairwise, seed=1, passes=20) if learner != "crf" \
+        else cleave.train_graphs(graphs[:24], truth[:24], learner=learner, pairwise=pairwise, seed=1)
+    assert model.record["scores"] == ("weighted likelihood" if scale else "margin")
+    found = model.predict_marginals(graphs[24:], draws=1)
+    best, margins, counts = (model.max_marginals(graphs[24:], of=of) for of in ("scores", "margins", "counts"))
+    for place, graph in enumerate(graphs[24:]):
+        labellings, score = enumerated(model, *graph)
+        unary = graph[0] @ model.weights[:(n_labels if n_labels > 2 else 1) * n_labels].reshape(-1, n_labels).T
+        weight = np.exp((score - score.max()) * (1 if scale else 3 / np.abs(unary).mean()))
+        has = labellings[:, :, None] == np.arange(n_labels)  # [labellings, n, labels]
+        np.testing.assert_allclose(found[place], np.tensordot(weight / weight.sum(), has, 1), atol=1e-6)
+        expected = np.where(has, score[:, None, None], -np.inf).max(0)
+        np.testing.assert_allclose(best[place], expected, atol=1e-9)
+        others = np.array([[np.delete(row, label).max() for label in range(n_labels)] for row in expected])
+        np.testing.assert_allclose(margins[place], expected - others, atol=1e-9)
+        witnesses = labellings[np.where(has, score[:, None, None], -np.inf).argmax(0).ravel()]
+        np.testing.assert_array_equal(counts[place], (witnesses[:, :, None] == np.arange(n_labels)).sum(0))
+
+
+def test_max_marginals_of_a_loop_are_of_two_labels_alone(small):
+    features, edges = np.random.default_rng(3).normal(size=(4, 2)), np.array([[0, 1], [1, 2], [2, 3], [0, 3]])
+    truth = [(graph[:, 0] > 0).astype(int) for graph in (features, -features)]
+    model = cleave.train_graphs([(features, edges), (-features, edges)], truth, seed=1, passes=5)
+    labellings, score = enumerated(model, features, edges)
+    best, = model.max_marginals([(features, edges)])
+    expected = np.where(labellings[:, :, None] == np.arange(2), score[:, None, None], -np.inf).max(0)
+    np.testing.assert_allclose(best, expected, atol=1e-6)
+    three = cleave.train_graphs([(features, edges)], [[0, 1, 2, 0]], learner="mssvm", seed=1, passes=5)
+    with pytest.raises(cleave.UsageError, match="no exact max-marginals for a field with loops and 3 labels"):
+        three.max_marginals([(features, edges)])
+    with pytest.raises(cleave.UsageError, match="of is 'best'"):
+        model.max_marginals([(features, edges)], of="best")
+
+
+def test_what_learns_no_couplings_names_what_does():
+    chain, tree, loop = ([[0, 1], [1, 2], [2, 3]], [[0, 1], [0, 2], [0, 3]], [[0, 1], [1, 2], [2, 3], [0, 3]])
+    features, truth = np.eye(4)[:, :3], [[0, 1, 2, 0]]
+    for learner, edges, says in ("ssvm", chain, "pairwise='full'"), ("crf", tree, "pairwise='full'"), ("ssvm", tree, "learner='mssvm'"), ("crf", loop, "learner='mssvm'"):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cleave.train_graphs([(features, edges)], truth, learner=learner, seed=1)
+        assert any("learns no potts couplings of 3 labels" in str(w.message) and says in str(w.message) for w in caught), (learner, [str(w.message) for w in caught])
 
 
 def test_the_example_of_the_manual_runs_and_labels_most_nodes(capsys):
@@ -244,7 +314,7 @@ import numpy as np
 import cleave
 random = np.random.default_rng(0)
 features = random.normal(size=(20000, 2))
-edges = np.column_stack([np.arange(19999), np.arange(1, 20000)])
+edges = np.vstack([np.column_stack([np.arange(19999), np.arange(1, 20000)]), [[0, 19999]]])  # a loop: draws
 model = cleave.train_graphs([(features, edges)], [features[:, 0] > 0], passes=2)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

@@ -4,7 +4,7 @@ import os
 import pathlib
 import tempfile
 import warnings
-from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, overload
+from typing import Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -86,11 +86,42 @@ class Model:
 
     def predict_marginals(self, graphs: Sequence[Graph], *, draws: int = 100, seed: int = 0) -> List[npt.NDArray[np.float32]]:
         """Probabilities of the labels of the nodes of graphs, as predict takes them: a list of arrays float32 [n, labels], as
-        cleave.marginals has them of an image's regions, and `cleave marginals --features --all-labels` writes them."""
+        cleave.marginals has them of an image's regions, and `cleave marginals --features --all-labels` writes them.
+
+        Exact, by sum-product, in every part of a graph that has no loops (chains, trees, single nodes), whatever `draws` is. Elsewhere
+        samples, as help(cleave.marginals) says. Probabilities are those of the model's scores; those of learners such as ssvm, which
+        learn margins (model.record["scores"]), are rescaled first, and tell what is more or less certain, not how much.
+        """
         n_draws, key = as_whole("draws", draws, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
         found = found_in_graphs(self._native, graphs, "double", np.float64, self._native.shape.n_labels, lambda shares, problem, oracle: call(
             lib.clv_model_marginals, shares, ffi.NULL, ffi.NULL, self._native, problem, oracle, key, n_draws))
         return [shares.astype(np.float32) for shares in found]
+
+    def max_marginals(self, graphs: Union[Sequence[Graph], npt.NDArray[Any]], *, of: str = "scores") -> Any:
+        """Max-marginals of the labels of the nodes of graphs, as predict takes them: a list of arrays float64 [n, labels], the score of
+        the best labelling of the graph with that label at that node. Of an image, as segment takes it: an array [height, width, labels].
+
+        of          "scores"; "margins": how much better that labelling is than the best one with any other label there, above 0 at the
+                    labels of the best labelling, as `cleave marginals --margins` writes; or "counts": in how many of all these
+                    n * labels best labellings, their witnesses, the node has the label
+
+        Exact: on chains and trees for any number of labels, on any graph for two labels whose model a minimum cut decodes; other models
+        raise UsageError or DataError. Scores are the model's own. Ctrl-C ends it.
+        """
+        if of not in ("scores", "margins", "counts"):
+            raise UsageError(f"of is {of!r}, must be 'scores', 'margins' or 'counts'")
+
+        def find(found: Any, problem: Any, oracle: Any) -> None:
+            best, counts = (ffi.NULL, found) if of == "counts" else (found, ffi.NULL)
+            call(lib.clv_model_max_marginals, best, counts, self._native, problem, oracle)
+
+        if isinstance(graphs, np.ndarray) and graphs.dtype != object:
+            example = _extract(self, graphs, None, -1)
+            values = np.empty((example.problem.n_nodes, self._native.shape.n_labels))
+            _with_oracle(lambda oracle: find(pointer("double", values), ffi.addressof(example, "problem"), oracle))
+            return (_margins(values) if of == "margins" else values)[_nodes(example)]
+        found = found_in_graphs(self._native, graphs, "double", np.float64, self._native.shape.n_labels, find)
+        return [_margins(values) for values in found] if of == "margins" else found
 
     def __reduce__(self) -> Tuple[Callable[[bytes], "Model"], Tuple[bytes]]:
         with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
@@ -336,23 +367,36 @@ def features(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps] = No
                    copied(example.edge_features, "float", np.float32, m, p), copied(example.volume, "float", np.float32, n))
 
 
+def _margins(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Each label's score minus the largest of the others, [n, labels]."""
+    ordered = np.sort(scores, axis=1)
+    return np.where(scores < ordered[:, -1:], scores - ordered[:, -1:], scores - ordered[:, -2:-1])
+
+
+def _with_oracle(function: Callable[[Any], None]) -> None:
+    """function(oracle), which Ctrl-C ends."""
+    work, made = Work(None), ffi.new("struct clv_oracle **")
+    call(lib.clv_oracle_new, made, lib.CLV_ENGINE_DEFAULT)
+    oracle = ffi.gc(made[0], lib.clv_oracle_free)
+    lib.clv_oracle_watch(oracle, work.stop_flag)
+    work.run(lambda: function(oracle))
+    if work.stop_flag[0]:
+        raise KeyboardInterrupt
+
+
 def marginals(model: Model, image: npt.NDArray[Any], *, maps: Optional[Maps] = None, channel_axis: int = -1, draws: int = 100,
               seed: int = 0) -> npt.NDArray[np.float32]:
-    """Probability of every label at every pixel, float32 [height, width, n_labels], as `cleave marginals` writes it: the
-    share of perturb-and-MAP draws in which the pixel's node has the label; the standard error is at most
-    .5 / sqrt(draws). Ctrl-C ends it."""
+    """Probability of every label at every pixel, float32 [height, width, n_labels], as `cleave marginals` writes it.
+
+    Exact, by sum-product, where the graph of the image's regions has no loops, as in models without pairwise terms. Elsewhere samples:
+    the share of perturb-and-MAP draws in which the pixel's node has the label, with a standard error of at most .5 / sqrt(draws), which
+    differs from the probability by more than that, however many draws there are; of models that no cut decodes (mssvm) loopy belief
+    propagation, without draws. Scores of learners such as ssvm, which learn margins (model.record["scores"]), are rescaled: their
+    probabilities tell what is more or less certain, not how much. Ctrl-C ends it.
+    """
     n_draws, key = as_whole("draws", draws, 1, 2**32 - 1), as_whole("seed", seed, 0, 2**64 - 1)
     example = _extract(model, image, maps, channel_axis)
-    work = Work(None)
-    oracle = ffi.new("struct clv_oracle **")
-    call(lib.clv_oracle_new, oracle, lib.CLV_ENGINE_DEFAULT)
-    lib.clv_oracle_watch(oracle[0], work.stop_flag)
     found = np.empty((example.problem.n_nodes, model._native.shape.n_labels))
-    try:
-        work.run(lambda: call(lib.clv_model_marginals, pointer("double", found), ffi.NULL, ffi.NULL, model._native,
-                              ffi.addressof(example, "problem"), oracle[0], key, n_draws))
-        if work.stop_flag[0]:
-            raise KeyboardInterrupt
-    finally:
-        lib.clv_oracle_free(oracle[0])
+    _with_oracle(lambda oracle: call(lib.clv_model_marginals, pointer("double", found), ffi.NULL, ffi.NULL, model._native,
+                                    ffi.addressof(example, "problem"), oracle, key, n_draws))
     return found.astype(np.float32)[_nodes(example)]
