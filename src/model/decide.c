@@ -1,13 +1,10 @@
 /* Decisions that cost least in expectation. */
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/base.h"
 #include "infer/oracle/oracle.h"
 #include "model/model.h"
-
-#define USUAL_SCORE 3.0 /* mean size of unary scores where nothing determines their scale */
 
 enum { DRAWS_AT_ONCE = 16 };
 
@@ -47,22 +44,6 @@ void clv_decision_defaults(struct clv_decision_options *options, const struct cl
     enum clv_scores scores = clv_model_scores(model);
     *options = (struct clv_decision_options){
         .n_draws = 100, .is_balanced = scores != CLV_SCORES_LIKELIHOOD, .scale = scores == CLV_SCORES_MARGIN ? 0 : 1};
-}
-
-void model_scale_scores(struct clv_field *field, double scale)
-{
-    size_t k = (size_t)field->n_labels, n = (size_t)field->n_nodes * (k == 2 ? 1 : k);
-    size_t m = field->pairwise ? (size_t)field->n_edges * (field->form == CLV_PAIRWISE_FULL ? k * k : 1) : 0;
-    if (scale == 0) {
-        double sum = 0;
-        for (size_t i = 0; i < n; i++)
-            sum += fabs(field->unary[i]);
-        scale = sum > 0 ? USUAL_SCORE * (double)n / sum : 1;
-    }
-    for (size_t i = 0; i < n; i++)
-        field->unary[i] *= scale;
-    for (size_t e = 0; e < m; e++)
-        field->pairwise[e] *= scale;
 }
 
 enum clv_status clv_model_decide(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,

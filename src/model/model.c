@@ -43,40 +43,6 @@ enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, con
     return clv_model_decode(y, model, problem, NULL, oracle, err);
 }
 
-static const char *const score_names[] = {
-    [CLV_SCORES_MARGIN] = "margin",
-    [CLV_SCORES_LIKELIHOOD] = "likelihood",
-    [CLV_SCORES_WEIGHTED_LIKELIHOOD] = "weighted likelihood",
-};
-
-const char *clv_scores_name(enum clv_scores scores)
-{
-    return (int)scores >= 0 && (size_t)scores < sizeof score_names / sizeof *score_names ? score_names[scores]
-                                                                                         : "unknown";
-}
-
-/* The record says it; files from before it did name their learner. */
-enum clv_scores clv_model_scores(const struct clv_model *model)
-{
-    static const struct {
-        const char *learner;
-        enum clv_scores scores;
-    } likelihoods[] = {{"pmap", CLV_SCORES_LIKELIHOOD},
-                       {"mpmap", CLV_SCORES_LIKELIHOOD},
-                       {"wmpmap", CLV_SCORES_WEIGHTED_LIKELIHOOD},
-                       {"crf", CLV_SCORES_WEIGHTED_LIKELIHOOD},
-                       {"hcrf", CLV_SCORES_WEIGHTED_LIKELIHOOD}};
-    const char *scores = clv_record_get(&model->record, "scores");
-    const char *learner = clv_record_get(&model->record, "learner");
-    for (size_t k = 0; scores && k < sizeof score_names / sizeof *score_names; k++)
-        if (strcmp(scores, score_names[k]) == 0)
-            return (enum clv_scores)k;
-    for (size_t k = 0; learner && k < sizeof likelihoods / sizeof *likelihoods; k++)
-        if (strcmp(learner, likelihoods[k].learner) == 0)
-            return likelihoods[k].scores;
-    return learner ? CLV_SCORES_MARGIN : CLV_SCORES_LIKELIHOOD;
-}
-
 /* How marginals are found where the graph has loops. */
 static enum clv_marginals looped_marginals_of(const struct clv_model *model)
 {

@@ -119,7 +119,7 @@ def test_marginals_and_max_marginals_of_chains_and_trees_are_exact(n_labels, lea
     random = np.random.default_rng(n_labels)
     edges = np.column_stack([np.arange(5), np.arange(1, 6)]) if edges is None else edges
     truth = [random.integers(0, n_labels, 6) for _ in range(30)]
-    graphs = [(np.eye(n_labels)[y] + random.normal(0, 1, (6, n_labels)), edges) for y in truth]
+    graphs = [((np.eye(n_labels)[y] + random.normal(0, 1, (6, n_labels))).astype(np.float32), edges) for y in truth]
     model = cleave.train_graphs(graphs[:24], truth[:24], learner=learner, pairwise=pairwise, seed=1, passes=20) if learner != "crf" \
         else cleave.train_graphs(graphs[:24], truth[:24], learner=learner, pairwise=pairwise, seed=1)
     assert model.record["scores"] == ("weighted likelihood" if scale else "margin")
