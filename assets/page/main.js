@@ -95,6 +95,7 @@ const page = {
       this.fetching = new AbortController();
       const picture = way === this.newest ? await fetchImage(number, this.state.images[number].name, this.fetching.signal) : null;
       const answer = await ask('open/' + number, { photo: this.state.images[number].name });
+      checkPicture(answer, picture);
       return [answer, way === this.newest ? picture : null];
     } catch (error) {
       if (error.code === 404 || error.code === 422) { this.unshown.add(number); this.state.images[number].status = 'unreadable'; }
@@ -141,7 +142,7 @@ const page = {
 
   show(answer, picture) {
     this.document = answer;
-    if (picture) canvas.show(picture);
+    if (picture) canvas.show(picture.bitmap);
     this.suggestion = null;
     $('banner').hidden = true;
     canvas.strokes = answer.strokes;
@@ -274,6 +275,7 @@ const page = {
       this.fetching = new AbortController();
       const picture = await fetchImage(answer.number, answer.name, this.fetching.signal).finally(() => { this.fetching = null; });
       this.at = answer.number;
+      checkPicture(answer, picture);
       if (!picture || way !== this.newest) return;
       this.arrive(answer, picture, way);
       toast(`Carried from ${from}; strokes correct it, undo (Ctrl+Z) takes it back.`, 'note');
@@ -456,6 +458,11 @@ const page = {
     return this.state.has_model ? 'A model is there.' : 'No model yet. Accept a few images, or draw on them, then train.';
   },
 };
+
+// The picture is of the file that the server has opened.
+function checkPicture(answer, picture) {
+  if (picture && picture.tag !== `"${answer.tag}"`) throw new Error(`${answer.name} was replaced while it loaded; open it again.`);
+}
 
 const round = v => Math.round(v * 10) / 10;
 const isAccepted = image => image.status === 'accepted' || image.status === 'empty';

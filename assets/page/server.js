@@ -20,19 +20,20 @@ export async function ask(path, body) {
   return value;
 }
 
-// Null where it was given up.
+// Its bitmap, and the state of its file. Null where it was given up.
 export async function fetchImage(number, name, signal) {
-  let bytes;
+  let bytes, tag;
   try {
     const answer = await fetch('/api/image/' + number, { signal });
     if (!answer.ok) throw Object.assign(new Error((await answer.json()).error), { code: answer.status });
     bytes = await answer.blob();
+    tag = answer.headers.get('ETag');
   } catch (error) {
     if (signal.aborted) return null;
     throw error.code ? error : new Error(GONE);
   }
   try {
-    return await createImageBitmap(bytes);
+    return { bitmap: await createImageBitmap(bytes), tag };
   } catch {
     throw Object.assign(new Error(`${name}: this browser cannot show the image.`), { code: 422 });
   }

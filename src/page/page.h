@@ -28,6 +28,7 @@
 
 #define PAGE_TOKEN_SIZE 33         /* 32 hexadecimal digits and a zero */
 #define PAGE_MAX_BODY   (1u << 20) /* bytes of a request's body */
+#define PAGE_TAG_SIZE   96         /* text that no other state of a file has */
 
 struct page_access {
     char token[PAGE_TOKEN_SIZE];
@@ -150,6 +151,7 @@ struct page_response {
     const char *type;          /* of the body */
     const char *location;      /* or NULL; static */
     bool sets_cookie;          /* the session's token */
+    char tag[PAGE_TAG_SIZE];   /* of an image's file as it was sent; "": of all else */
     const unsigned char *view; /* a body that lives as long as the program, or NULL: */
     size_t view_size;
     int file; /* a body that is a file's bytes, open for reading; or -1 */
@@ -452,6 +454,11 @@ enum clv_status page_session_open(struct page_session *session, int32_t number, 
 /* Everything about the open image, all or nothing for each file; of an image that is unlabelled again no mask.
  * CLV_ERR_CREATE: another program has changed one of them, or the image; the image must be opened again. */
 enum clv_status page_session_save(struct page_session *session, struct clv_error *err) CLV_CHECK;
+
+/* A text for an image's file as it is now, and as it was when the open image was opened: a page that has seen the one
+ * and is answered by the other shows a picture that was replaced meanwhile. */
+void page_session_tag(char tag[PAGE_TAG_SIZE], const struct page_session *session, int32_t number);
+void page_session_tag_open(char tag[PAGE_TAG_SIZE], const struct page_session *session);
 
 /* The latest model, if there is one. */
 enum clv_status page_session_use_model(struct page_session *session, struct clv_error *err) CLV_CHECK;

@@ -41,6 +41,7 @@ static void put_error(struct page_response *response, int code, const char *mess
     text_init(&response->body, MAX_ANSWER);
     response->code = code;
     response->type = "application/json";
+    response->tag[0] = 0;
     text_put(&response->body, "{\"error\": ");
     text_put_json(&response->body, message);
     text_put(&response->body, "}\n");
@@ -105,14 +106,16 @@ static enum clv_status put_document(struct text *json, const struct page_session
     const struct page_history *history = &document->history;
     size_t n = page_document_size(document);
     int32_t *numbers = array_alloc(n, sizeof *numbers);
+    char tag[PAGE_TAG_SIZE];
     MUST_IF(!numbers, fail_memory(err));
+    page_session_tag_open(tag, session);
     page_document_number(numbers, document);
     text_printf(json,
                 "{\"number\":%d,\"width\":%d,\"height\":%d,\"revision\":%d,\"accepted\":%s,\"undo\":%s,\"redo\":%s,"
-                "\"ms\":%.1f,\"opening\":%lld,\"name\":",
+                "\"ms\":%.1f,\"opening\":%lld,\"tag\":\"%s\",\"name\":",
                 session->open, document->image.width, document->image.height, document->revision,
                 history->is_accepted ? "true" : "false", history->cursor ? "true" : "false",
-                history->cursor < history->n ? "true" : "false", ms, (long long)session->opening);
+                history->cursor < history->n ? "true" : "false", ms, (long long)session->opening, tag);
     text_put_json(json, session->set.items[session->open].name);
     text_put(json, ",\"objects\":[");
     int32_t n_objects = page_document_n_objects(document), label = 0;
@@ -213,6 +216,7 @@ static enum clv_status send_image(struct page_response *response, struct page_se
     const char *path = session->set.items[number].image;
     struct file_source file;
     unsigned char head[8] = {0};
+    page_session_tag(response->tag, session, number); /* before it is read */
     bool is_file = file_source_open(&file, path, NULL) == CLV_OK;
     bool is_long = is_file && file.size >= sizeof head && !file_source_read(head, &file, 0, sizeof head, NULL);
     bool is_png = is_long && memcmp(head, "\x89PNG\r\n\x1a\n", 8) == 0;
@@ -330,7 +334,11 @@ static enum clv_status open_image(struct page_response *response, struct page_se
                                   struct clv_error *err)
 {
     double started = now_ms();
-    enum clv_status status = session->open == number ? CLV_OK : page_session_open(session, number, err);
+    char tag[PAGE_TAG_SIZE], opened[PAGE_TAG_SIZE];
+    page_session_tag(tag, session, number);
+    page_session_tag_open(opened, session);
+    bool is_open = session->open == number && strcmp(tag, opened) == 0;
+    enum clv_status status = is_open ? CLV_OK : page_session_open(session, number, err);
     return status == CLV_OK ? put_document(&response->body, session, now_ms() - started, err) : status;
 }
 

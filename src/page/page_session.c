@@ -44,6 +44,22 @@ static bool is_same(struct page_stamp a, struct page_stamp b)
            a.changed.tv_nsec == b.changed.tv_nsec;
 }
 
+static void put_tag(char tag[PAGE_TAG_SIZE], struct page_stamp stamp)
+{
+    snprintf(tag, PAGE_TAG_SIZE, "%lld-%lld-%ld-%llu", (long long)stamp.size, (long long)stamp.changed.tv_sec,
+             stamp.changed.tv_nsec, (unsigned long long)stamp.inode);
+}
+
+void page_session_tag(char tag[PAGE_TAG_SIZE], const struct page_session *session, int32_t number)
+{
+    put_tag(tag, stamp_of_image(session->set.items[number].image));
+}
+
+void page_session_tag_open(char tag[PAGE_TAG_SIZE], const struct page_session *session)
+{
+    put_tag(tag, session->image_stamp);
+}
+
 static const char *const folder_names[] = {"masks", "strokes", "instances"};
 
 void page_session_free(struct page_session *session)

@@ -121,6 +121,24 @@ TEST(a_model_learned_meanwhile_suggests_the_rest)
     free(strokes);
 }
 
+TEST(a_suggestion_of_an_earlier_model_is_not_accepted_unseen)
+{
+    struct page_session *session = labelled_session();
+    learn(BY_COLOUR);
+    n_models = 1;
+    expect(session, 200, "GET", "/api/state", NULL, "\"model\":1,");
+    free(answer(session, 200, "POST", "/api/open/2", "{}"));
+    expect(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}", ",\"model\":1}");
+    n_models = 2;
+    expect(session, 200, "GET", "/api/state", NULL, "\"model\":2,");
+    expect(session, 409, "POST", "/api/accept/2", "{\"revision\":0,\"suggestion\":1}", "has learned more meanwhile");
+    ck_assert_int_ne(access(in_folder("masks/c.png"), F_OK), 0);
+    expect(session, 200, "POST", "/api/suggest/2", "{\"revision\":0}", ",\"model\":2}");
+    free(answer(session, 200, "POST", "/api/accept/2", "{\"revision\":0,\"suggestion\":2}"));
+    page_session_free(session);
+    n_models = 0;
+}
+
 /* Two labels are shown by a cut with the model's scores, three by the model alone. */
 TESTS(a_model_of_bands_opens_suggests_and_ranks, 2, 4)
 {

@@ -183,3 +183,38 @@ TEST(accepting_twice_accepts_once)
     page_session_free(session);
     free(body);
 }
+
+/* The tag of an image's answer, to free(). */
+static char *tag_of_image(struct page_session *session)
+{
+    struct page_response response;
+    struct page_request request = {.method = "GET",
+                                   .path = "/api/image/0",
+                                   .host = "127.0.0.1:1",
+                                   .cookie = "cleave-1=0123456789abcdef0123456789abcdef"};
+    page_handle(&response, session, &request);
+    ck_assert_int_eq(response.code, 200);
+    ck_assert_int_gt(strlen(response.tag), 10);
+    char *tag = strdup(formatted("\"tag\":\"%s\"", response.tag));
+    page_response_release(&response);
+    return tag;
+}
+
+/* The page compares both before it shows a picture with the labels of another. */
+TEST(a_picture_and_an_opening_tell_which_file_they_are_of)
+{
+    struct page_session *session = fresh_session();
+    char *before = tag_of_image(session);
+    expect_open(session, 200, 0, before);
+    expect_open(session, 200, 0, before);
+    ck_assert_int_eq(unlink(in_folder("a.png")), 0);
+    put_image("a.png"); /* after the picture was sent */
+    char *text = opened(session, 0), *after = tag_of_image(session);
+    ck_assert_ptr_null(strstr(text, before));
+    ck_assert_ptr_nonnull(strstr(text, after));
+    free(answer(session, 200, "POST", "/api/stroke/0", FIGURE(0)));
+    page_session_free(session);
+    free(before);
+    free(text);
+    free(after);
+}

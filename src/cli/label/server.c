@@ -88,6 +88,11 @@ static enum MHD_Result answer(struct MHD_Connection *connection, const struct la
     result &= MHD_add_response_header(reply, MHD_HTTP_HEADER_CONTENT_TYPE, response->type);
     if (response->location)
         result &= MHD_add_response_header(reply, MHD_HTTP_HEADER_LOCATION, response->location);
+    if (response->tag[0]) {
+        char tag[PAGE_TAG_SIZE + 2];
+        snprintf(tag, sizeof tag, "\"%.*s\"", PAGE_TAG_SIZE - 1, response->tag);
+        result &= MHD_add_response_header(reply, MHD_HTTP_HEADER_ETAG, tag);
+    }
     if (response->sets_cookie) { /* Lax: the file that the browser is given is another site; no GET changes anything */
         char cookie[128];
         snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Lax; Path=/", server->access.cookie,
