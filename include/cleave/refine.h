@@ -63,7 +63,8 @@ CLV_API enum clv_status clv_refine_prior(float *prior, const struct clv_example 
 
 /* Refines the borders of a network's probabilities for an image, without a model: labels[height][width] from
  * probabilities[n_labels][height] [width] in 0..1, of the image's own size, or for two labels
- * probabilities[height][width] of label 1. A label is the likeliest, and then clv_refine's cut (clv_refine_labels'
+ * probabilities[height][width] of label 1. Values up to 0.5 outside of 0..1, as rounding and cubic resizing leave them,
+ * are clipped. A label is the likeliest, and then clv_refine's cut (clv_refine_labels'
  * expansion for more labels) lets borders follow the image's edges: by the log odds in units of their mean size, softly
  * clipped at 3, as prior.
  *

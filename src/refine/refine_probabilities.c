@@ -1,6 +1,7 @@
 /* Refining what a network says, without a model: how far colours may move a border depends on how sure the map is of
  * where that border is. */
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "base/known_options.h"
@@ -8,6 +9,7 @@
 
 /* Chosen on the training images of the horses (make bench-maps with MAPS_SPLIT=train). */
 #define LEAST     0.0025F /* probabilities are clipped to this .. 1 - this */
+#define FURTHEST  0.5F    /* from 0..1, that a resized probability may be */
 #define ODDS_CLIP 3.0
 #define SHARP     2.0 /* pixels of blur up to which a border stays where it is .. */
 #define SOFT      5.0 /* .. and from which on colours count in full */
@@ -40,11 +42,28 @@ static enum clv_status check(const struct planes *self, int32_t n_channels, stru
     for (int32_t a = 0; a < n_planes; a++)
         for (size_t p = 0; p < self->n; p++) {
             float value = self->values[(size_t)a * self->n + p];
-            if (!(value >= 0 && value <= 1))
+            if (!(value >= -FURTHEST && value <= 1 + FURTHEST))
                 return fail(err, CLV_ERR_DATA, "pixel (%zu, %zu): its probability of label %d is %g, not in 0..1",
                             p % (size_t)self->width, p / (size_t)self->width, self->n_labels == 2 ? 1 : a,
                             (double)value);
         }
+    return CLV_OK;
+}
+
+/* Softmaxes in single precision and cubic resizing leave 0..1: what they leave is put back. *clipped is a copy where
+ * something has to be, which *self has from then on. */
+static enum clv_status clip(float **clipped, struct planes *self, struct clv_error *err)
+{
+    size_t n = (self->n_labels == 2 ? 1 : (size_t)self->n_labels) * self->n, inside = 0;
+    while (inside < n && self->values[inside] >= 0 && self->values[inside] <= 1)
+        inside++;
+    if (inside == n)
+        return CLV_OK;
+    *clipped = array_alloc(n, sizeof **clipped);
+    NEED(*clipped);
+    for (size_t i = 0; i < n; i++)
+        (*clipped)[i] = fminf(fmaxf(self->values[i], 0), 1);
+    self->values = *clipped;
     return CLV_OK;
 }
 
@@ -114,14 +133,14 @@ static void scale_odds(float *prior, const struct planes *self)
 enum clv_status clv_refine_share(double *share, const float *probabilities, int32_t n_labels, int32_t width,
                                  int32_t height, struct clv_error *err)
 {
-    const struct planes planes = {probabilities, n_labels, width, height, (size_t)width * (size_t)height};
-    enum clv_status status = check(&planes, 3, err);
-    uint8_t *labels = status == CLV_OK ? array_alloc(planes.n, sizeof *labels) : NULL;
-    if (!labels)
-        return status == CLV_OK ? fail_memory(err) : status;
+    struct planes planes = {probabilities, n_labels, width, height, (size_t)width * (size_t)height};
+    OWNED_ARRAY float *clipped = NULL;
+    MUST(check(&planes, 3, err));
+    MUST(clip(&clipped, &planes, err));
+    OWNED_ARRAY uint8_t *labels = array_alloc(planes.n, sizeof *labels);
+    NEED(labels);
     take_likeliest(labels, &planes);
     *share = share_of(labels, &planes);
-    array_free(labels);
     return CLV_OK;
 }
 
@@ -130,19 +149,17 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
                                          struct clv_error *err)
 {
     struct clv_refine_options weights;
-    const struct planes planes = {probabilities, n_labels, image->width, image->height,
-                                  (size_t)image->width * (size_t)image->height};
+    struct planes planes = {probabilities, n_labels, image->width, image->height,
+                            (size_t)image->width * (size_t)image->height};
+    OWNED_ARRAY float *clipped = NULL;
     clv_refine_probabilities_defaults(&weights, n_labels);
     known_options_take(&weights, sizeof weights, options);
     MUST(check(&planes, image->channels, err));
     MUST(refine_check_options(&weights, err));
-    enum clv_status status = CLV_OK;
-    uint8_t *made = array_alloc(planes.n, sizeof *made);
-    float *prior = n_labels == 2 ? array_alloc(planes.n, sizeof *prior) : NULL;
-    if (!made || (n_labels == 2 && !prior)) {
-        status = fail_memory(err);
-        goto done;
-    }
+    MUST(clip(&clipped, &planes, err));
+    OWNED_ARRAY uint8_t *made = array_alloc(planes.n, sizeof *made);
+    OWNED_ARRAY float *prior = n_labels == 2 ? array_alloc(planes.n, sizeof *prior) : NULL;
+    NEED(made && (n_labels != 2 || prior));
     take_likeliest(made, &planes);
     double share = options ? 1 : share_of(made, &planes);
     weights.nearby *= share;
@@ -150,13 +167,10 @@ enum clv_status clv_refine_probabilities(uint8_t *labels, const struct clv_image
     weights.coupling *= share;
     if (share > 0 && n_labels == 2) {
         scale_odds(prior, &planes);
-        status = clv_refine(made, image, prior, NULL, &weights, err);
+        MUST(clv_refine(made, image, prior, NULL, &weights, err));
     } else if (share > 0) {
-        status = clv_refine_labels(made, image, probabilities, n_labels, &weights, err);
+        MUST(clv_refine_labels(made, image, planes.values, n_labels, &weights, err));
     }
-    for (size_t p = 0; status == CLV_OK && p < planes.n; p++)
-        labels[p] = made[p];
-done:
-    arrays_free(made, prior);
-    return status;
+    memcpy(labels, made, planes.n);
+    return CLV_OK;
 }

@@ -100,6 +100,38 @@ TEST(the_share_of_colours_is_that_of_the_blur)
     must_fail(CLV_ERR_USAGE, "256 labels", clv_refine_share(&share, s.map, 256, SIDE, SIDE, err));
 }
 
+/* What rounding and cubic resizing leave is put back; logits are no probabilities. */
+TEST(values_just_outside_of_probabilities_are_clipped)
+{
+    static struct scene s, inside;
+    double share[2];
+    draw(&s, 8);
+    for (uint64_t p = 0; p < N; p++)
+        s.map[p] += 0.6F * (s.map[p] - 0.5F);
+    inside = s;
+    for (int p = 0; p < N; p++)
+        inside.map[p] = fminf(fmaxf(s.map[p], 0), 1);
+    s.map[9] = inside.map[9] > 0.5F ? 1.00000012F : -1e-12F;
+    inside.map[9] = inside.map[9] > 0.5F;
+    must(clv_refine_probabilities(s.labels, &s.image, s.map, 2, NULL, err));
+    must(clv_refine_probabilities(inside.labels, &s.image, inside.map, 2, NULL, err));
+    ck_assert_mem_eq(s.labels, inside.labels, N);
+    must(clv_refine_share(&share[0], s.map, 2, SIDE, SIDE, err));
+    must(clv_refine_share(&share[1], inside.map, 2, SIDE, SIDE, err));
+    ck_assert(share[0] == share[1]);
+    for (int p = 0; p < N; p++) {
+        s.map[N + p] = 1 - s.map[p];
+        inside.map[N + p] = 1 - inside.map[p];
+        s.map[2 * N + p] = inside.map[2 * N + p] = 0;
+    }
+    must(clv_refine_probabilities(s.labels, &s.image, s.map, 3, NULL, err));
+    must(clv_refine_probabilities(inside.labels, &s.image, inside.map, 3, NULL, err));
+    ck_assert_mem_eq(s.labels, inside.labels, N);
+    s.map[5] = -0.51F;
+    must_fail(CLV_ERR_DATA, "pixel (5, 0): its probability of label 1 is -0.51, not in 0..1",
+              clv_refine_probabilities(s.labels, &s.image, s.map, 2, NULL, err));
+}
+
 /* A staircase of 45 degrees counts as its diagonal. */
 TEST(the_blur_is_what_is_unsure_by_the_length_of_the_border)
 {

@@ -132,7 +132,7 @@ IMAGE, MASK = np.zeros((40, 60, 3), np.uint8), np.eye(40, 60, dtype=np.uint8)
     (lambda m: cleave.score([MASK, MASK], [MASK, MASK]), cleave.UsageError, r"truth has shape \(2, 40, 60\), .*; give one image at a time"),
     (lambda m: cleave.measure(m.segment(IMAGE, objects=True)), cleave.UsageError, r"objects \(Objects\) has parts of different shapes"),
     (lambda m: cleave.refine(IMAGE, np.zeros((3, 40, 60))), cleave.UsageError, "channel_axis is -1; channel_axis=0 is that of labels in front"),
-    (lambda m: cleave.graph_cut(np.zeros((3, 2)), [[0, 1]]), cleave.UsageError, r"couplings has shape \(1, 2\); .* \(of a graph: weights, too\)"),
+    (lambda m: cleave.graph_cut(np.zeros((3, 2)), [[0, 1]]), cleave.UsageError, r"couplings has shape \(1, 2\); .* \(of a graph or a volume: edges and weights\)"),
     (lambda m: cleave.graph_cut(np.zeros(3), [[0, 1, 2], [1, 2, 0]], [1, 1, 1]), cleave.UsageError, r"edges is .*\(2, 3\), .* edges.T has that"),
     (lambda m: cleave.segment_sequence("film.mp4", {0: MASK}), cleave.UsageError, "frames is 'film.mp4'; an array"),
     (lambda m: cleave.segment_sequence([IMAGE, IMAGE], 5), cleave.UsageError, "masks is 5; {slice: mask} is needed"),
@@ -140,6 +140,90 @@ IMAGE, MASK = np.zeros((40, 60, 3), np.uint8), np.eye(40, 60, dtype=np.uint8)
 def test_what_is_wrong_is_named_with_its_value(model, call, error, says):
     with pytest.raises(error, match=says):
         call(model)
+
+
+@pytest.mark.parametrize("value", [1.00000012, -1e-12, -1.2e-7, 1.02, -.015])
+def test_probabilities_that_rounding_or_a_resize_left_are_clipped_in_silence(value):
+    likely = np.full((40, 60), .5, np.float32)
+    likely[0, 0] = value
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels = cleave.refine(IMAGE, likely, coupling=1)
+    np.testing.assert_array_equal(labels, cleave.refine(IMAGE, likely.clip(0, 1), coupling=1))
+
+
+def test_probabilities_far_out_or_of_another_sum_are_warned_of():
+    likely = np.full((40, 60), .5, np.float32)
+    likely[3, 4] = 1.2
+    with pytest.warns(UserWarning, match=r"probabilities holds 0.5 .. 1.2, which is clipped"):
+        cleave.refine(IMAGE, likely, coupling=1)
+    three = np.full((40, 60, 3), 1 / 3, np.float32)
+    three[7, 9] = .3, .3, .38
+    with pytest.warns(UserWarning, match=r"of the 3 labels sum to 0.98 at pixel \(9, 7\), not to 1"):
+        cleave.refine(IMAGE, three, coupling=1)
+    two = np.moveaxis(np.full((40, 60, 2), .6, np.float32), 2, 0)
+    with pytest.warns(UserWarning, match=r"of the 2 labels sum to 1.2"):
+        cleave.refine(IMAGE, two, coupling=1, channel_axis=0)
+    three[7, 9] = .3, .3, .405
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cleave.refine(IMAGE, three, coupling=1)
+
+
+def test_masked_entries_are_void_where_that_means_something(pairs):
+    (image, mask), *others = pairs[:6]
+    hidden = np.zeros(mask.shape, bool)
+    hidden[:9] = True
+    void = np.where(hidden, np.uint8(cleave.VOID), mask)
+    for values in (mask, 255 * mask, mask.astype(bool)):
+        masked = np.ma.MaskedArray(values, hidden)
+        assert cleave.score(mask, masked) == cleave.score(mask, void)
+    few = {"superpixels": 60, "words": 5, "passes": 3}
+    one = cleave.train([(image, np.ma.MaskedArray(255 * mask, hidden)), *others], **few)
+    other = cleave.train([(image, void), *others], **few)
+    np.testing.assert_array_equal(one.segment(image), other.segment(image))
+    strokes = np.full(mask.shape, cleave.VOID, np.uint8)
+    strokes[5], strokes[mask.shape[0] // 2] = 0, 1
+    np.testing.assert_array_equal(cleave.click_cut(image, np.ma.MaskedArray(strokes, strokes == cleave.VOID)), cleave.click_cut(image, strokes))
+    full = np.ma.MaskedArray(mask, False)  # nothing is masked
+    assert cleave.score(full, full).hamming == 0
+
+
+@pytest.mark.parametrize("call", [
+    lambda image, masked: cleave.superpixels(np.ma.MaskedArray(image, image > 9)),
+    lambda image, masked: cleave.refine(image, masked.astype(np.float32)),
+    lambda image, masked: cleave.graph_cut(masked.astype(float), 1),
+    lambda image, masked: cleave.click_cut(image, np.where(masked.data == 1, 1, 255), before=masked),
+])
+def test_masked_entries_are_refused_where_they_mean_nothing(pairs, call):
+    image, mask = pairs[0]
+    masked = np.ma.MaskedArray(mask, mask == 0)
+    with pytest.raises(cleave.UsageError, match=r"is a masked array, \d+ of its entries have no value, .*\.filled\(value\)"):
+        call(image, masked)
+
+
+def test_strokes_that_are_nowhere_are_refused():
+    for nothing in (np.full((40, 60), 255, np.uint8), np.zeros((40, 60), bool), np.ma.MaskedArray(np.ones((40, 60), np.uint8), True)):
+        with pytest.raises(cleave.DataError, match="nothing is stroked"):
+            cleave.click_cut(IMAGE, nothing)
+
+
+@pytest.mark.parametrize("unary, couplings, says", [
+    (np.zeros((10, 64, 64)), 1, r"unary has shape \(10, 64, 64\), which would be an image of 64 labels; of a volume give edges"),
+    (np.zeros((10, 20, 16)), 1, r"unary has shape \(10, 20, 16\), which would be an image of 16 labels"),
+    (np.zeros((5, 6, 7, 2)), 1, r"unary has shape \(5, 6, 7, 2\), "),
+    (np.zeros((5, 6, 7)), np.ones((5, 6, 7, 3)), r"couplings has shape \(5, 6, 7, 3\); .* or a volume: edges and weights"),
+    (np.zeros((5, 6, 1)), 1, r"unary has shape \(5, 6, 1\), 1 labels along channel_axis -1; 2 to 255"),
+])
+def test_volumes_are_no_images_of_labels(unary, couplings, says):
+    with pytest.raises(cleave.UsageError, match=says):
+        cleave.graph_cut(unary, couplings)
+
+
+def test_many_labels_are_cut_where_they_are_said_to_be():
+    unary = np.zeros((3, 4, 40))
+    unary[..., 17] = 1
+    assert (cleave.graph_cut(unary, 1, channel_axis=2) == 17).all()
 
 
 def test_a_parameter_whose_name_python_keeps_takes_an_underscore(pairs):

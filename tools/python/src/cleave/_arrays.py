@@ -66,19 +66,39 @@ def as_names(given: Any) -> Optional[List[str]]:
     return names
 
 
+def hidden_entries(value: Any) -> Optional[npt.NDArray[np.bool_]]:
+    """Which entries of an array of numpy.ma are masked; None: there are none."""
+    if not isinstance(value, np.ma.MaskedArray):
+        return None
+    hidden = np.broadcast_to(np.asarray(value.mask, bool), value.shape)
+    return hidden if hidden.any() else None
+
+
 def as_array(name: str, value: Any) -> npt.NDArray[Any]:
-    """What numpy makes one array of."""
+    """What numpy makes one array of. Masked entries have no value."""
     if value is None:
         raise UsageError(f"{name} is None, an array is needed")
+    hidden = hidden_entries(value)
+    if hidden is not None:
+        raise UsageError(f"{name} is a masked array, {int(hidden.sum())} of its entries have no value, which means nothing here; "
+                         f"{name.split()[0].rstrip(':')}.filled(value) gives them one")
     try:
         return np.asarray(value)
     except ValueError:
         raise UsageError(f"{name} ({type(value).__name__}) has parts of different shapes, one array is needed") from None
 
 
-def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = False) -> Labels:
+def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = False, void: bool = False) -> Labels:
     """A copy of a mask's values, or of nodes' labels, as uint8, of an array of integers of any width or of bool that holds nothing else;
-    `shared`: the array itself, if it is contiguous and of uint8."""
+    `shared`: the array itself, if it is contiguous and of uint8. `void`: 255 may be void, which masked entries of numpy.ma are then; the
+    figure of 0 and 255 alone is 1 beside them."""
+    hidden = hidden_entries(value) if void else None
+    if hidden is not None:
+        values = as_values(name, value.filled(0), shape)
+        if np.isin(values, (0, 255)).all():
+            values = (values == 255).astype(np.uint8)
+        values[hidden] = 255
+        return values
     if isinstance(value, (str, bytes, os.PathLike)):
         raise UsageError(f"{name} is {value!r}, an array is needed; numpy.array(PIL.Image.open(path)) is one")
     array = as_array(name, value)

@@ -11,6 +11,9 @@ from ._native import ffi, lib
 from ._work import call_apart
 
 
+SURELY_LABELS, MOST_LABELS = 8, 32  # along the last axis of an array of three, unless channel_axis says that labels are there
+
+
 def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDArray[Any]] = None, *, channel_axis: int = -1) -> Labels:
     """The best labels by scores of single nodes and losses between neighbours, uint8: an exact minimum cut for two labels,
     alpha-expansion for more. The labelling y is such that no other has more of
@@ -24,7 +27,8 @@ def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDA
     unary       [height, width], how much better label 1 is than label 0, or [height, width, n_labels], scores of each
     couplings   >= 0: a number, between all 4-neighbours, or [height, width, 2], between a pixel and the ones to its right and
                 below, or [height, width, 4], those to its lower right and lower left as well. Labels and neighbours are along
-                channel_axis
+                channel_axis. An array of more than 32 labels, or of more than 8 and its height or width, is taken for a volume and
+                refused unless channel_axis is given from the front (2)
 
     On a graph: graph_cut(unary, edges, weights)
     unary       [n] or [n, n_labels], likewise
@@ -32,12 +36,18 @@ def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDA
     weights     [m] >= 0
     """
     scores = as_floats("unary", unary, np.float64)
-    if scores.ndim == 3 and weights is None:
-        scores = channels_first("unary", scores, channel_axis)
+    given = scores.shape
     if weights is not None:
         return _cut_graph(scores, couplings, weights)
+    if scores.ndim == 3:
+        scores = channels_first("unary", scores, channel_axis)
+        if channel_axis == -1 and len(scores) > min(MOST_LABELS, max(SURELY_LABELS, min(given[:2]))):
+            raise UsageError(f"unary has shape {given}, which would be an image of {len(scores)} labels; of a volume give edges and weights, "
+                             "of so many labels channel_axis=2")
+        if not 2 <= len(scores) <= 255:
+            raise UsageError(f"unary has shape {given}, {len(scores)} labels along channel_axis {channel_axis}; 2 to 255 are needed")
     if scores.ndim not in (2, 3) or 0 in scores.shape:
-        raise UsageError(f"unary has shape {scores.shape}, [height, width] or [height, width, n_labels] is needed (of a graph: weights, too)")
+        raise UsageError(f"unary has shape {given}, [height, width] or [height, width, n_labels] is needed (of a graph: weights, too)")
     shape = scores.shape[-2:]
     planes = as_floats("couplings", couplings, np.float32)
     if planes.ndim == 0:
@@ -46,7 +56,7 @@ def graph_cut(unary: npt.NDArray[Any], couplings: Any, weights: Optional[npt.NDA
         planes = channels_first("couplings", planes, channel_axis)
     if planes.shape not in ((2, *shape), (4, *shape)):
         raise UsageError(f"couplings has shape {np.shape(couplings)}; a number, {(*shape, 2)} or {(*shape, 4)} is needed "
-                         "(of a graph: weights, too)")
+                         "(of a graph or a volume: edges and weights)")
     if scores.ndim == 3:
         return _cut_graph(scores.reshape(len(scores), -1).T, *_grid_edges(planes)).reshape(shape)
     kept = [np.array(plane, order="C") for plane in planes]

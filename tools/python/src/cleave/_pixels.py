@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import (
-    Labels, Range, as_array, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, narrowed,
-    pointer)
+    Labels, Range, as_array, as_box, as_figures, as_image, as_number, as_range, as_values, as_whole, channels_first, copied, hidden_entries,
+    narrowed, pointer)
 from ._errors import DataError, Path, UsageError, as_path, call
 from ._native import ffi, lib
 from ._work import call_apart
@@ -65,9 +65,13 @@ def box_cut(image: Labels, box: Box, *, return_probability: bool = False) -> Any
 
 def _as_strokes(given: Any, shape: Tuple[int, int], has_before: bool) -> Labels:
     """Values 1, 0 and VOID; what cannot have been meant as such is refused."""
+    hidden = hidden_entries(given)
+    given = given if hidden is None else given.filled(False if given.dtype == bool else VOID)
     seeds = as_values("strokes", given, shape)
     if as_array("strokes", given).dtype == bool:
-        return np.where(seeds == 1, seeds, np.uint8(VOID))
+        seeds = np.where(seeds == 1, seeds, np.uint8(VOID))
+    if (seeds == VOID).all() and not has_before:
+        raise DataError("strokes shows neither the object, by 1 or True, nor what is beside it: nothing is stroked")
     if (seeds <= 1).all():
         raise DataError("strokes holds no 255, which is elsewhere, and 0 is certain ground, so nothing is left to cut; "
                         "strokes == 1 takes 1 as the object's and 0 as elsewhere")
@@ -81,7 +85,8 @@ def click_cut(image: Labels, strokes: Labels, *, before: Optional[Labels] = None
     """Cuts out the object that strokes show: labels uint8 [height, width], 1 on the object.
 
     strokes     [height, width]: 1 on the object, 0 beside it, VOID (255) elsewhere. What is stroked is certain. Of bool: True on the
-                object, False elsewhere. Integers that leave nothing to decide, or without `before` show no object, are refused
+                object, False elsewhere; masked entries of numpy.ma are elsewhere, too. Strokes that leave nothing to decide, or
+                without `before` show no object, are refused
     before      labels of 0 and 1, or bool, to start from, such as those of fewer strokes; of 0 and 255 alone, 255 is the object
     """
     native, keep = as_image("image", image)
@@ -96,6 +101,20 @@ def click_cut(image: Labels, strokes: Labels, *, before: Optional[Labels] = None
     return labels
 
 
+def _warn_of_probabilities(planes: npt.NDArray[Any], are_all: bool) -> None:
+    """What is out of 0..1 by more than rounding and resizing, and labels of a pixel that do not sum to 1."""
+    low, high = float(planes.min()), float(planes.max())
+    if low < -0.05 or high > 1.05:
+        warnings.warn(f"probabilities holds {low:g} .. {high:g}, which is clipped to 0..1; of logits 1 / (1 + numpy.exp(-x)) or a softmax "
+                      "makes probabilities", stacklevel=3)
+    sums = planes.sum(axis=0, dtype=np.float64) if are_all else np.ones(1)
+    place = int(np.abs(sums - 1).argmax())
+    if abs(sums.flat[place] - 1) > 0.01:
+        y, x = divmod(place, planes.shape[2])
+        warnings.warn(f"probabilities of the {len(planes)} labels sum to {sums.flat[place]:g} at pixel ({x}, {y}), not to 1: are they those "
+                      "of one softmax, along channel_axis?", stacklevel=3)
+
+
 def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int = -1, prior: Optional[float] = None,
            nearby: Optional[float] = None, overall: Optional[float] = None, balance: Optional[float] = None,
            coupling: Optional[float] = None, rounds: Optional[int] = None) -> Labels:
@@ -104,7 +123,9 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int 
     makes it; borders sharp to two pixels stay, with a warning (`clv_refine_probabilities`).
 
     probabilities   floats in 0..1 of the image's size: [height, width] or [height, width, 1] of label 1, or [height, width,
-                    n_labels], whose labels are along channel_axis (0: [n_labels, height, width])
+                    n_labels], whose labels are along channel_axis (0: [n_labels, height, width]). What leaves 0..1 is clipped,
+                    with a warning from 0.05 on; values below -0.5 or above 1.5 are refused. A warning names a pixel whose labels
+                    do not sum to 1 within 0.01
     prior, nearby, overall, balance, coupling, rounds
                     weights of the map, of colours nearby and overall, of the areas, of borders, and how often: what is given
                     counts in full, and so do the defaults of the others, however sharp the map is
@@ -119,6 +140,7 @@ def refine(image: Labels, probabilities: npt.NDArray[Any], *, channel_axis: int 
                          ("; channel_axis=0 is that of labels in front" if given.shape[1:] == (native.height, native.width) else ""))
     n_labels = 2 if given.ndim == 2 or len(planes) == 1 else len(planes)
     planes = narrowed("probabilities", planes, np.float32, channel_axis)
+    _warn_of_probabilities(planes, given.ndim == 3 and len(planes) > 1)
     planes = np.array(planes[-1] if given.ndim == 3 and n_labels == 2 else planes, order="C")
     labels = np.empty((native.height, native.width), np.uint8)
     weights = {"prior": prior, "nearby": nearby, "overall": overall, "balance": balance, "coupling": coupling, "rounds": rounds}
@@ -152,12 +174,13 @@ def score(labels: Labels, truth: Labels, *, void: bool = False) -> Score:
     """Compares labels [height, width] with a mask, whose VOID (255) does not count.
 
     Figure and ground are read as the command reads files: in an array of 0 and 255 alone 255 is the figure, with a warning. Raises
-    DataError where one array has it so and the other beside 1. void=True: 255 does not count there either.
+    DataError where one array has it so and the other beside 1. void=True: 255 does not count there either. Masked entries of numpy.ma
+    are void.
     """
-    shape = as_array("truth", truth).shape
+    shape = np.shape(truth) if hidden_entries(truth) is not None else as_array("truth", truth).shape
     if len(shape) != 2 and not isinstance(truth, (str, bytes, os.PathLike)):
         raise UsageError(f"truth has shape {shape}, [height, width] is needed; give one image at a time")
-    true, predicted = as_values("truth", truth, shape), as_values("labels", labels, shape)
+    true, predicted = as_values("truth", truth, shape, void=True), as_values("labels", labels, shape, void=True)
     if not void and (VOID in true or VOID in predicted):
         (true, predicted), notes = as_figures({"truth": true, "labels": predicted}, "void=True leaves it out, or write figure as 1")
         for note in notes:

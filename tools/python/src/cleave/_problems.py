@@ -48,7 +48,7 @@ def _as_arrays(name: str, given: Any, pairwise: int, n_features: Optional[int], 
         raise UsageError(f"{name}: edges: edge {place} is {tuple(edges[place].tolist())} a second time; each pair of nodes has one edge")
     values, own = np.ones((len(edges), n_edge_features or 1), np.float32), given[2] if len(given) > 2 else None
     if len(edges) and (own is not None or values.shape[1] > 1):
-        own = own if np.ndim(own) != 1 else as_array(name, own)[:, None]
+        own = own if np.ndim(own) != 1 or len(own) != len(edges) else as_array(f"{name}: edge_features", own)[:, None]
         values = _as_features(f"{name}: edge_features", own, len(edges), n_edge_features, "edge")
     if pairwise == lib.CLV_PAIRWISE_POTTS and (values < 0).any():
         edge, column = np.argwhere(values < 0)[0]

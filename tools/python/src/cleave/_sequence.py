@@ -82,7 +82,7 @@ def segment_sequence(frames: npt.NDArray[Any], masks: Any, *, threads: int = 0, 
     """
     images, work = as_volume("frames", frames), Work(progress)
     height, width = images[0][0].height, images[0][0].width
-    given = [None if mask is None else as_values(f"masks: frame {place}", mask, (height, width), shared=True)
+    given = [None if mask is None else as_values(f"masks: frame {place}", mask, (height, width), shared=True, void=True)
              for place, mask in enumerate(as_masks("masks", masks, len(images)))]
     known_masks = [mask for mask in given if mask is not None]
     if any((mask == 255).any() for mask in known_masks) and all(np.isin(mask, (0, 255)).all() for mask in known_masks):

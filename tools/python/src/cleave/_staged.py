@@ -52,7 +52,7 @@ class StagedSet:
         for place, (image, mask) in enumerate(pairs):
             width, height = self._write_image(place, image, bands, grey)
             if mask is not None:
-                masks[place] = as_values(f"mask {place}", mask, (height, width), shared=True)
+                masks[place] = as_values(f"mask {place}", mask, (height, width), shared=True, void=True)
             found = [] if boxes is None or mask is not None else _boxes_of(f"boxes[{place}]", boxes[place], width, height)
             placed += ["\t".join([f"image {place}.{ending}", *(repr(side) for side in box)]) for box in found]
             masked = "" if mask is None else f"mask {place}.png"

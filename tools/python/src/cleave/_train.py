@@ -111,7 +111,7 @@ def _take_pairs(options: Any, pairs: Iterable[Pair], names: Optional[Sequence[st
     images, masks, keep = [], [], []
     for place, (image, mask) in enumerate(pairs):
         native, data = as_image(f"image {place}", image, shared=True, range=range)
-        values = as_values(f"mask {place}", mask, (native.height, native.width), shared=True)
+        values = as_values(f"mask {place}", mask, (native.height, native.width), shared=True, void=True)
         images.append(native[0])
         masks.append({"width": values.shape[1], "height": values.shape[0], "labels": pointer("uint8_t", values)})
         keep.append((native, data, values))

@@ -26,7 +26,7 @@ def _as_truth(given: Any, graphs: Sequence[Arrays]) -> Labels:
     if not isinstance(given, (list, tuple)) or len(given) != len(graphs):
         size = f" of {len(given)}" if isinstance(given, (list, tuple)) else ""
         raise UsageError(f"truth is a {type(given).__name__}{size}, a list of {len(graphs)} arrays of labels is needed, one a graph")
-    return np.concatenate([as_values(f"truth[{place}]", labels, graphs[place][0].shape[:1]) for place, labels in enumerate(given)])
+    return np.concatenate([as_values(f"truth[{place}]", labels, graphs[place][0].shape[:1], void=True) for place, labels in enumerate(given)])
 
 
 def _write(file: IO[bytes], graphs: Sequence[Arrays], truth: Labels, n_labels: int, names: Optional[List[str]]) -> None:
