@@ -1,4 +1,5 @@
 /* What 0, 255 and one other value mean in masks whose values nobody named, all of a set together. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -131,6 +132,42 @@ static enum clv_status read_all(struct clv_mask *made, struct figure *found, boo
     return status;
 }
 
+/* Values with gaps would be labels most of which occur nowhere; of many labels some learners have no couplings. */
+static enum clv_status check_gaps(const struct clv_mask *masks, size_t n, struct clv_error *err)
+{
+    enum { MOST_NAMED = 8 };
+    bool is_there[256] = {false};
+    int n_values = 0, highest = 0;
+    struct text values;
+    for (size_t i = 0; i < n; i++)
+        for (size_t p = 0; p < (size_t)masks[i].width * (size_t)masks[i].height; p++)
+            is_there[masks[i].labels[p]] = true;
+    for (int v = 0; v < CLV_VOID; v++)
+        if (is_there[v]) {
+            n_values++;
+            highest = v;
+        }
+    if (highest + 1 <= 2 * n_values)
+        return CLV_OK;
+    text_init(&values, 1 << 12);
+    for (int v = 0, k = 0; v <= highest; v++) {
+        if (is_there[v] && k < MOST_NAMED)
+            text_printf(&values, "%s%d", !k ? "" : k + 1 < n_values ? ", " : " and ", v);
+        k += is_there[v];
+    }
+    enum clv_status status =
+        values.failed || !values.bytes
+            ? fail_memory(err)
+            : fail(err, CLV_ERR_DATA,
+                   "the masks hold %s%s%s: %d labels, of which %d occur nowhere; number the %d values in their order, "
+                   "from 0 to %d, or name all labels",
+                   values.bytes, n_values > MOST_NAMED ? " .." : "",
+                   is_there[CLV_VOID] ? ", and 255, which is void" : "", highest + 1, highest + 1 - n_values, n_values,
+                   n_values - 1);
+    text_release(&values);
+    return status;
+}
+
 enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_figures, const struct clv_mask *values,
                                       const char *const *names, size_t n, const char *remedy, struct clv_error *err)
 {
@@ -142,6 +179,7 @@ enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_figures, 
         fresh && found ? read_all(fresh, found, &is_read, values, names, n, err) : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK && is_read; i++)
         status = figures_agree(&all, &found[i], names[i], err);
+    TRY_IF(!is_read && !remedy, check_gaps(values, n, err));
     for (size_t i = 0; i < n && fresh && (status != CLV_OK || !is_read); i++)
         clv_mask_release(&fresh[i]);
     if (status == CLV_OK) {

@@ -72,6 +72,27 @@ TEST(white_beside_another_value_is_a_second_label)
     }
 }
 
+TEST(values_of_which_most_labels_occur_nowhere_are_listed)
+{
+    uint8_t few[4] = {0, 15, 255, 0}, many[12] = {0, 30, 60, 90, 120, 150, 180, 210, 240, 1, 1, 1},
+            dense[4] = {0, 1, 3, 3};
+    const struct clv_mask sparse[] = {{2, 2, few, NULL}, {2, 2, few, NULL}}, all = {4, 3, many, NULL},
+                          close = {2, 2, dense, NULL};
+    struct clv_mask made[2] = {{0}};
+    bool are_figures = true;
+    must_fail(
+        CLV_ERR_DATA,
+        "the masks hold 0 and 15, and 255, which is void: 16 labels, of which 14 occur nowhere; number the 2 values "
+        "in their order, from 0 to 1, or name all labels",
+        clv_masks_from_values(made, &are_figures, sparse, names, 2, NULL, err));
+    must_fail(CLV_ERR_DATA, "the masks hold 0, 1, 30, 60, 90, 120, 150, 180 ..: 241 labels",
+              clv_masks_from_values(made, &are_figures, &all, names, 1, NULL, err));
+    must(clv_masks_from_values(made, &are_figures, &close, names, 1, NULL, err));
+    ck_assert(!are_figures);
+    must(clv_masks_from_values(made, &are_figures, sparse, names, 2, "to be scored", err));
+    ck_assert(!are_figures && !made[0].labels);
+}
+
 TEST(figures_of_two_colours_are_two_labels)
 {
     struct figures all = {0};

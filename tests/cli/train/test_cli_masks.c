@@ -164,6 +164,31 @@ TEST(a_few_bad_masks_are_named_each_with_its_remedy_and_spoil_none_of_the_others
     run_here(TRAIN "set-labels -o m");
 }
 
+TEST(every_door_that_reads_masks_names_the_command)
+{
+    const char *command = "; this makes labels of 0, 64 and 128: cleave import masks set/masks --images set/images -o";
+    make_set(1, "png", coarse_values);
+    expect_error(65, command, "cleave features set -o f.safetensors");
+    expect_error(65, command, "cleave score set set/masks");
+    run_here("rm set/masks/[12].png"); /* frames 1 and 2 are to be found */
+    expect_error(65, "; this makes labels of 0, 64 and 128: cleave import masks set/masks --images set/images -o",
+                 "cleave segment --sequence set -o out");
+    /* predictions in a folder of their own */
+    make_set(1, "png", binary);
+    run_here("mkdir pred");
+    for (int i = 0; i < N; i++) {
+        size_t size;
+        uint8_t *file = jpeg(&size, WIDTH, HEIGHT, i);
+        spill(here("pred/%d.png", i), file, size);
+        free(file);
+    }
+    expect_error(65,
+                 "pred/0.png: a JPEG, which does not keep label values; masks must be 8-bit grey or palette PNG; this "
+                 "makes masks of label values of such: cleave import masks pred --images set/images -o pred-labels",
+                 "cleave score set pred");
+    run_here("cleave import masks pred --images set/images -o pred-labels && cleave score set pred-labels/masks");
+}
+
 TEST(two_folders_of_images_and_masks_become_one_set)
 {
     make_set(1, "png", binary);

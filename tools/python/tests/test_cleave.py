@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -133,6 +134,23 @@ def test_white_that_may_be_figure_or_left_out_is_refused(pairs, by_files):
         with pytest.raises(cleave.DataError, match="mask 1: beside mask 0, 255 may be foreground or void: name the labels"):
             cleave.train(given, **QUICK, **more)
         assert cleave.train(given, labels=["ground", "figure"], **QUICK, **more).labels == ["ground", "figure"]
+
+
+@pytest.mark.parametrize("by_files", [False, True])
+def test_values_with_gaps_are_not_made_labels_that_occur_nowhere(pairs, by_files):
+    more = {"boxes": [None] * len(pairs)} if by_files else {}
+    gaps = [(image, np.where(mask, 15, 0).astype(np.uint8)) for image, mask in pairs]
+    gaps[0][1][:3] = cleave.VOID
+    with pytest.raises(cleave.DataError, match="the masks hold 0 and 15, and 255, which is void: 16 labels, of which 14 occur nowhere; "
+                                               "number the 2 values in their order, from 0 to 1"):
+        cleave.train(gaps, **QUICK, **more)
+    numbered = [(image, np.where(mask == cleave.VOID, mask, np.searchsorted([0, 15], mask)).astype(np.uint8)) for image, mask in gaps]
+    assert cleave.train(numbered, **QUICK, **more).labels == ["background", "foreground"]
+    with warnings.catch_warnings(record=True) as noted, pytest.raises(cleave.Error) as told:
+        warnings.simplefilter("always")
+        cleave.train(gaps, labels=["ground", "figure"], **QUICK, **more)
+    said = " ".join([str(told.value), *(str(note.message) for note in noted)])
+    assert "15" in said and "cleave import" not in said  # there are no files that anybody could convert
 
 
 @pytest.mark.parametrize("mask, error, says", [

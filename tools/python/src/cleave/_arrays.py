@@ -88,6 +88,23 @@ def as_array(name: str, value: Any) -> npt.NDArray[Any]:
         raise UsageError(f"{name} ({type(value).__name__}) has parts of different shapes, one array is needed") from None
 
 
+def _shape_remedy(array: npt.NDArray[Any], shape: Tuple[int, ...]) -> str:
+    """What makes values of colours, or of a mask that is smaller or larger by a whole factor."""
+    if array.ndim == 3 and array.shape[:2] == shape and array.shape[2] in (1, 3, 4):
+        return ("; mask[:, :, 0] is one channel" if array.shape[2] == 1 else
+                "; to number its colours over all masks: numpy.unique(mask.reshape(-1, mask.shape[2]), axis=0, return_inverse=True)")
+    if len(shape) != 2 or array.ndim != 2 or not array.size:
+        return ""
+    if array.shape == shape[::-1]:
+        return "; is it to be turned, as by numpy.rot90?"
+    up, down = shape[0] // array.shape[0], array.shape[0] // max(shape[0], 1)
+    if up > 1 and (array.shape[0] * up, array.shape[1] * up) == shape:
+        return f"; mask.repeat({up}, 0).repeat({up}, 1) has it"
+    if down > 1 and (shape[0] * down, shape[1] * down) == array.shape:
+        return f"; mask[::{down}, ::{down}] has it"
+    return ""
+
+
 def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = False, void: bool = False) -> Labels:
     """A copy of a mask's values, or of nodes' labels, as uint8, of an array of integers of any width or of bool that holds nothing else;
     `shared`: the array itself, if it is contiguous and of uint8. `void`: 255 may be void, which masked entries of numpy.ma are then; the
@@ -107,7 +124,7 @@ def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = F
         remedy = f"; its values are whole: {name.split()[0]}.astype('uint8')" if is_whole else ""
         raise UsageError(f"{name} is an array of {array.dtype}, integers in 0..255 or bool are needed{remedy}")
     if array.shape != shape:
-        raise UsageError(f"{name} has shape {array.shape}, {shape} is needed")
+        raise UsageError(f"{name} has shape {array.shape}, {shape} is needed{_shape_remedy(array, shape)}")
     other = (array < 0) | (array > 255)
     if other.any():
         place = tuple(np.argwhere(other)[0].tolist())
@@ -118,7 +135,8 @@ def as_values(name: str, value: Any, shape: Tuple[int, ...], *, shared: bool = F
 
 def as_figures(arrays: Mapping[str, Labels], remedy: Optional[str] = None) -> Tuple[List[Labels], List[str]]:
     """Masks as files of them are read without labels.tsv, all together: 0 and 255 are 0 and 1. As they are where values are labels.
-    The second list tells how they were read; `remedy` ends the message about a 255 that nobody can tell."""
+    The second list tells how they were read; `remedy` ends the message about a 255 that nobody can tell. Without it they are to be
+    learned from, and values most of which would be labels that occur nowhere are refused."""
     given = list(arrays.values())
     notes: Dict[str, str] = {}
     names = [ffi.new("char[]", name.encode()) for name in arrays]

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import tempfile
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
@@ -78,7 +79,8 @@ class StagedSet:
         return said + ([("unlabelled_split", UNLABELLED)] if UNLABELLED in self.splits else [])
 
     def plain(self, text: str) -> str:
-        """A message without the folder, which is nobody's."""
+        """A message without the folder, which is nobody's, and without commands about its files."""
+        text = re.sub(r"; [^;]*: cleave import masks .*", "", text)
         return text.replace(f"{self.manifest}: ", "").replace(f"{self.folder}{os.sep}", "")
 
     def _write_image(self, place: int, image: Any, bands: bool, grey: Optional[Range]) -> Tuple[int, int]:
