@@ -66,6 +66,10 @@ extern "C" {
  *     wmpmap                       lambda'/2 |w|^2 - mean_i sum_nodes sum_b theta_b log P(b)                     +
  *     mssvm, lssvm, hcrf, eps      lambda'/2 |w|^2 + mean_i U_i(w), U of src/learn/hidden/objective.c            +
  *     crf                          lambda |w|^2 - sum_i log P(y_i); or lambda |w|_1 in its place, or nothing
+ *     m3n                          s^2/2 |w|^2 + C sum_i H_i(w)                                                  +
+ *     lapmedn                      K(w) + C/l sum_i H_i(w), K the Laplace prior's (src/learn/margin/laplace.c)   +
+ *     l1m3n                        sum_i H_i(w) where |w|_1 <= radius                                            +
+ *     m3e, modlat                  s^2/2 |w|^2 + C sum_i V_i(w), V_i = H_i where all labels are known
  * P of pmap, mpmap and wmpmap is estimated by perturb-and-MAP (src/learn/pmap/pmap.c), on their curves with fixed
  * noise. That of crf is exact, over known nodes, and its lambda is that of CRFsuite and Wapiti (c2; c1 with the penalty
  * l1). U has the loss in units in which a known node weighs 1 on the mean.
@@ -76,8 +80,12 @@ extern "C" {
  *     independent, pmap, mpmap, wmpmap    lambda' = lambda * mean |x|^2
  *     mssvm, lssvm, hcrf, eps             lambda' = lambda * mean_i N_i * mean |x|^2, or 1 / (n c) of n examples if
  *                                         their parameter c is above 0
- * m3n, lapmedn and l1m3n have C, lambda and radius as their papers write them, of weights w, or of w s with s^2 the
- * first line's factor (their parameter `units`). */
+ * m3n, lapmedn, l1m3n, m3e and modlat have C, lambda and radius as their papers write them with `units` raw (s = l =
+ * 1); relative ones are of w s, with s^2 the first line's factor. lapmedn divides C by l, an example's mean largest
+ * loss, l1m3n multiplies its radius by it and by the numbers of weights and examples.
+ *
+ * Where a learner departs from the algorithm of its source, its parameter `paper` of 1 is the source's; the help names
+ * what differs. */
 struct clv_parameter {
     const char *name;
     double value, minimum, maximum;
@@ -119,7 +127,7 @@ struct clv_pseudo_labels; /* opaque */
  * nodes take part. Their labels and theta in the dataset, if any, are not read. How they are labelled:
  *   - learners with a parameter `kappa`: by the marginals (pmap: the MAP labels) of what was learned from the masks;
  *   - other learners: by MAP labels of what was learned from the masks, and then trained on both as if all were masks;
- *   - with frames: by a teacher, the same learner trained on features and frames;
+ *   - with frames: by a teacher, the same learner trained on features and frames (not if its parameter `paper` is 1);
  *   - without any mask, for two labels and if something is given: from 1 wherever nothing is given. */
 struct clv_training {
     const struct clv_dataset *dataset;
@@ -166,6 +174,7 @@ struct clv_training_result {
     size_t n_curve;
     double *validation_loss;      /* [n_curve] weighted Hamming on the training's validation set; NULL: not known */
     bool interrupted;             /* stopped early by the caller; w is the best so far */
+    double at_zero;               /* the last point's objective at w = 0 (of perceptron: train_loss); NaN: not known */
     struct clv_decoding decoding; /* how w is meant to be decoded */
     struct clv_training_note notes[CLV_MAX_NOTES];
     size_t n_notes;
@@ -219,7 +228,8 @@ CLV_API const char *const *clv_learner_choices(const struct clv_learner *learner
  * same bytes at any thread count. On interruption the status is CLV_OK and result->interrupted is set. *result is a
  * fresh object: what it had is not released. CLV_ERR_USAGE, naming the image, for a pairwise form that
  * the learner does not train. A training that needs more memory than can be had, by the learner's own estimate, is
- * refused (CLV_ERR_MEMORY, naming both). Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and
+ * refused (CLV_ERR_MEMORY, naming both). A training that ends above its objective at w = 0, or whose bound leaves more
+ * than a fourth open of what could be gained, says so by progress->say (CLV_COMPLAINT). Memory beyond the data: for ssvm and independent 8 to 16 bytes per node and
  * row of W, and a few weight vectors. */
 CLV_API enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,
                                   const struct clv_training *training, struct clv_error *err) CLV_CHECK;

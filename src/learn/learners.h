@@ -7,6 +7,11 @@
 /* Whether a learner takes features that are read when they are wanted (feature/dataset/loaded_item.c). */
 bool learner_reads_on_demand(const struct clv_learner *learner);
 
+/* Says (CLV_COMPLAINT) that a training ended above its objective at w = 0, or far from its optimum by its own bound,
+ * where it did. Not for one that was interrupted. */
+void training_judge(const struct clv_learner *learner, const struct clv_training *training,
+                    const struct clv_training_result *result);
+
 /* CLV_ERR_USAGE for examples that know one label alone, unless weak examples know others. */
 enum clv_status training_check_labels(const struct clv_training *training, struct clv_error *err) CLV_CHECK;
 

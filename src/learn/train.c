@@ -191,10 +191,13 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     TRY(check_memory(learner, training, err));
     if (status)
         return status;
-    struct clv_training_result own = {0};
+    struct clv_training_result own = {.at_zero = NAN};
     struct clv_pseudo_labels pseudo_labels = {0};
     struct clv_training guided = *training;
     bool is_weak = training->n_weak && pseudo_labels_needed(learner, training);
+    FAIL_IF(training->n_weak && !training->n_examples && weak_as_published(learner, training), CLV_ERR_USAGE,
+            "%s: with --paper 1 images without masks are labelled by what masks have taught, and no image has one",
+            learner->name);
     if (is_weak) {
         status = pseudo_labels_make(&pseudo_labels, learner, training, err);
         guided.pseudo_labels = &pseudo_labels;
@@ -205,11 +208,13 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         status = learner->train(&own, &guided, err);
     if (is_weak)
         pseudo_labels_release(&pseudo_labels);
-    if (status)
+    if (status) {
         clv_training_result_release(&own);
-    else
-        *result = own;
-    return status;
+        return status;
+    }
+    training_judge(learner, training, &own);
+    *result = own;
+    return CLV_OK;
 }
 
 enum clv_status clv_train(struct clv_training_result *result, const struct clv_learner *learner,

@@ -134,11 +134,14 @@ static void walk(bool *matters, const struct clv_learner *learner, struct clv_tr
 }
 
 /* Parameters that change nothing here: `reduction` leaves out work whose result has weight 0, no label is given for
- * `conditional`, and l1m3n's other solver, which has a gap, is in builds WITH_LP=1. */
+ * `conditional`, no frames are there for ssvm's `paper`, l1m3n's `beta` is that of its `paper`, and its other solver,
+ * which has a gap, is in builds WITH_LP=1. */
 static bool is_idle(const struct clv_learner *learner, const char *name)
 {
     return strcmp(name, "reduction") == 0 || strcmp(name, "conditional") == 0 ||
-           (strcmp(learner->name, "l1m3n") == 0 && (strcmp(name, "solver") == 0 || strcmp(name, "gap") == 0));
+           (strcmp(learner->name, "ssvm") == 0 && strcmp(name, "paper") == 0) ||
+           (strcmp(learner->name, "l1m3n") == 0 &&
+            (strcmp(name, "solver") == 0 || strcmp(name, "gap") == 0 || strcmp(name, "beta") == 0));
 }
 
 /* From weights, as they are and with problems held out that are looked at. */

@@ -135,6 +135,25 @@ static inline double toy_scale(const struct toy *toy)
     return scale;
 }
 
+/* The mean over examples of the largest loss of any labelling, by enumeration; two labels. */
+static inline double toy_most_loss(const struct toy *toy)
+{
+    double sum = 0;
+    for (size_t i = 0; i < toy->n; i++) {
+        struct clv_problem p = clv_dataset_problem(toy->dataset, i);
+        double most = 0;
+        for (uint32_t bits = 0; bits < 1U << p.n_nodes; bits++) {
+            int32_t y[RANDOM_MAX_NODES];
+            for (int32_t k = 0; k < p.n_nodes; k++)
+                y[k] = bits >> k & 1;
+            double loss = clv_loss(&p, 2, y);
+            most = loss > most ? loss : most;
+        }
+        sum += most;
+    }
+    return sum / (double)toy->n;
+}
+
 /* H_i(w) by enumeration of all labellings of a two-label problem; *worst (may be NULL) receives the maximiser. */
 static inline double toy_hinge(const struct toy *toy, size_t example, const double *w, int32_t *worst)
 {

@@ -149,6 +149,9 @@ double decoder_truth_score(const struct decoder *self, const struct clv_problem 
 /* L(y) over known nodes. */
 double known_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y);
 
+/* max_y L(y) over known nodes: the structured hinge at w = 0. */
+double most_known_loss(const struct clv_problem *problem, int32_t n_labels);
+
 /* How well weights do: the loss of their labellings. The means are public: clv_evaluate, clv_evaluate_all. */
 
 /* As the parameters of clv_evaluate. */
@@ -174,6 +177,8 @@ struct examples {
     struct decoder *decoders; /* [n_threads] */
     int n_threads;
     double *truth_loss; /* [n] L(y_i): not 0 where superpixels hold pixels of several labels */
+    double most_loss;   /* mean over examples of max_y L_i(y), over known nodes */
+    double mean_known;  /* known nodes of an example */
     double scale;       /* see examples_open */
     double node_scale;  /* mean |x|^2 of known nodes */
     double edge_scale;  /* mean |e|^2 of edges between known nodes; 0 without full tables */
@@ -186,6 +191,14 @@ struct examples {
 enum clv_status examples_open(struct examples *self, const struct clv_training *training, bool edges,
                               struct clv_error *err) CLV_CHECK;
 void examples_release(struct examples *self);
+
+/* In which units a learner takes C, lambda or a radius. relative: weights are measured as w s, so that one value suits
+ * features of any size and any number of nodes; raw: as they are, as papers write them. */
+enum weight_units { UNITS_RELATIVE, UNITS_RAW };
+extern const char *const weight_units[]; /* their names */
+
+/* s^2, the `scale` of the examples, or 1. */
+double examples_squared_unit(const struct examples *self, double units);
 
 /* An example with its features, for this thread, until it takes another one. problems[] is enough where features and
  * edges are not looked at: those that are read on demand are not there. `keeps` as of loaded_item_load. */
@@ -270,14 +283,28 @@ const char *idle_weak(const struct clv_training *training);
 /* Of how weak examples weigh against others: that there are only those, or none. */
 const char *idle_mixture(const struct clv_training *training);
 
+/* Of the source's algorithm: that it learns from masks first, and there are none. */
+const char *idle_paper(const struct clv_training *training);
+
+/* Of whether a teacher sees frames: that there are none, or no masks to learn from. */
+const char *idle_teacher(const struct clv_training *training);
+
 /* Of labels that are given of weak examples, besides those of others: that there are none. */
 const char *idle_given(const struct clv_training *training);
 
 /* Of what is about nodes of unknown label: that all labels are known. */
 const char *idle_hidden(const struct clv_training *training);
 
-/* Of random weights to start from: that others are given. */
-const char *idle_start(const struct clv_training *training);
+/* Of random weights to start from: that others are given or, unless all weights start at random, that start_weights
+ * draws none. */
+const char *idle_start(const struct clv_training *training, bool all_random);
+
+/* Where learners with hidden nodes start: w[clv_shape_size] = the training's init or, without one, 0, and normal
+ * variables of this deviation where a weight belongs to a feature that hidden nodes have, or edges that end at them,
+ * and no others: w = 0 is a saddle, where states of hidden nodes that nothing tells apart stay alike for ever.
+ * `all_random`: so everywhere, whoever has the feature. */
+enum clv_status start_weights(double *w, const struct clv_training *training, double deviation, bool all_random,
+                              struct clv_error *err) CLV_CHECK;
 
 /* Euclidean projection onto an L1 ball. */
 

@@ -1,5 +1,6 @@
 #include "learn/common/common.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -195,6 +196,21 @@ double decoder_truth_score(const struct decoder *self, const struct clv_problem 
             score -= field->pairwise[e];
     }
     return score;
+}
+
+double most_known_loss(const struct clv_problem *problem, int32_t n_labels)
+{
+    double loss = 0;
+    for (size_t i = 0; i < (size_t)problem->n_nodes; i++) {
+        const float *theta = problem->theta + i * (size_t)n_labels;
+        double total = 0, least = INFINITY;
+        for (int32_t b = 0; b < n_labels; b++) {
+            total += (double)theta[b];
+            least = fmin(least, (double)theta[b]);
+        }
+        loss += problem->label[i] == CLV_UNKNOWN ? 0 : total - least;
+    }
+    return loss;
 }
 
 double known_loss(const struct clv_problem *problem, int32_t n_labels, const int32_t *y)

@@ -15,7 +15,10 @@ struct survey {
     double *n_known; /* [n] */
     double *edges;   /* [n] sum |e|^2 of full tables, between known nodes */
     double *n_edges; /* [n] */
+    double *most;    /* [n] max_y L(y) */
 };
+
+const char *const weight_units[] = {[UNITS_RELATIVE] = "relative", [UNITS_RAW] = "raw", NULL};
 
 static void survey_edges(struct survey *survey, size_t index, const struct clv_problem *problem)
 {
@@ -55,6 +58,7 @@ static enum clv_status survey_example(void *context, size_t index, int thread, s
     if (self->shape.pairwise == CLV_PAIRWISE_FULL)
         survey_edges(survey, index, problem);
     self->truth_loss[index] = known_loss(problem, self->shape.n_labels, problem->label);
+    survey->most[index] = most_known_loss(problem, self->shape.n_labels);
     loaded_item_release(&loaded);
     return CLV_OK;
 }
@@ -70,19 +74,21 @@ enum clv_status examples_open(struct examples *self, const struct clv_training *
     self->n_threads = parallel_threads(training->n_threads);
     self->problems = array_alloc(n, sizeof *self->problems);
     self->truth_loss = array_alloc(n, sizeof *self->truth_loss);
-    double *memory = array_zalloc(n, 5 * sizeof *memory);
+    double *memory = array_zalloc(n, 6 * sizeof *memory);
     if (!self->problems || !self->truth_loss || !memory) {
         status = fail_memory(err);
         goto done;
     }
     for (size_t i = 0; i < n; i++)
         self->problems[i] = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-    struct survey survey = {self, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n};
+    struct survey survey = {self, memory, memory + n, memory + 2 * n, memory + 3 * n, memory + 4 * n, memory + 5 * n};
     status = parallel_for(n, self->n_threads, survey_example, &survey, err);
     if (status)
         goto done;
     self->scale = mean_of(survey.scale, n);
-    self->node_scale = mean_of(survey.squares, n) / mean_of(survey.n_known, n);
+    self->mean_known = mean_of(survey.n_known, n);
+    self->node_scale = mean_of(survey.squares, n) / self->mean_known;
+    self->most_loss = mean_of(survey.most, n);
     double n_edges = mean_of(survey.n_edges, n);
     self->edge_scale = n_edges > 0 ? mean_of(survey.edges, n) / n_edges : 0;
     if (!(self->scale > 0)) { /* no known node, or no feature: no weights follow from nothing */
@@ -115,6 +121,11 @@ enum clv_status examples_at(const struct clv_problem **problem, const struct exa
     struct loaded_item *loaded = &self->decoders[thread].loaded;
     *problem = &loaded->problem;
     return loaded_item_load(loaded, self->training->dataset, (size_t)self->training->examples[index], keeps, err);
+}
+
+double examples_squared_unit(const struct examples *self, double units)
+{
+    return units == UNITS_RELATIVE ? self->scale : 1;
 }
 
 double examples_table_variance(const struct examples *self, double wanted)

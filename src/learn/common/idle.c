@@ -25,6 +25,17 @@ const char *idle_mixture(const struct clv_training *training)
     return training->dataset && !training->n_examples ? "no image has a mask" : idle_weak(training);
 }
 
+const char *idle_paper(const struct clv_training *training)
+{
+    return training->dataset && training->n_weak && !training->n_examples ? "no image has a mask" : NULL;
+}
+
+const char *idle_teacher(const struct clv_training *training)
+{
+    const char *why = idle_mixture(training);
+    return !why && training->dataset && !training->frames ? "no image without a mask has boxes" : why;
+}
+
 const char *idle_given(const struct clv_training *training)
 {
     for (size_t k = 0; training->dataset && training->given && k < training->n_weak; k++) {
@@ -51,9 +62,4 @@ const char *idle_hidden(const struct clv_training *training)
             return NULL;
     }
     return training->dataset ? "every label is known" : NULL;
-}
-
-const char *idle_start(const struct clv_training *training)
-{
-    return training->init ? "--init gives all weights" : NULL;
 }

@@ -118,11 +118,13 @@ static enum clv_status report(struct generation *self, struct clv_training_resul
 {
     double train_loss;
     MUST(examples_loss(&train_loss, self->examples, self->best, NULL, err));
+    double n = (double)self->examples->n, objective = n * self->objective, bound = n * self->bound;
     char note[96];
-    snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", self->objective,
-             self->objective - self->bound, train_loss);
+    snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", objective, objective - bound,
+             train_loss);
+    result->at_zero = n * self->examples->most_loss;
     report_progress(self->examples->training->progress, "training", round, self->rules->rounds, note);
-    return curve_add(result, (struct clv_curve_point){(double)round, self->objective, self->bound, train_loss}, err);
+    return curve_add(result, (struct clv_curve_point){(double)round, objective, bound, train_loss}, err);
 }
 
 /* One round: the program's optimum, its cuts, the bounds. */

@@ -241,6 +241,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         status = training->checkpoints ? crf_state_write(&self.checkpoints, &self.state, err) : CLV_OK;
     }
     TRY(choose_decoding(&result->decoding, &self, err));
+    if (!status) /* all labels of a known node are as likely */
+        result->at_zero =
+            (double)self.examples.n * self.examples.mean_known * portable_log((double)self.examples.shape.n_labels);
     TRY(result_set(result, &self.examples, self.lbfgs.x, err));
     crf_objective_release(&self.objective);
     examples_release(&self.examples);

@@ -124,6 +124,10 @@ enum clv_status hidden_open(struct hidden *self, const struct clv_training *trai
                             const struct hidden_settings *settings, struct clv_error *err) CLV_CHECK;
 void hidden_release(struct hidden *self); /* also after a failure, and of zeros */
 
+/* The objective at w = 0, where labels are independent and hidden nodes' terms cancel: per known node the maximum of its
+ * loss, or T_y log sum exp of it. */
+double hidden_at_zero(const struct hidden *self);
+
 /* Goes on at other temperatures, from no messages. */
 enum clv_status hidden_set_temperatures(struct hidden *self, double visible, double hidden,
                                         struct clv_error *err) CLV_CHECK;
@@ -177,7 +181,8 @@ struct hidden_descent {
     struct hidden_place place;
     struct hidden hidden;
     enum hidden_solver solver;
-    bool is_published; /* plain steps */
+    bool is_published; /* plain steps on all examples, c = 1, all weights start at random */
+    bool is_constant;  /* plain steps do not get shorter */
     double lambda, rate;
     size_t n_passes, n_smooth, n_inner, batch, curve_every;
     size_t n_done; /* passes */
@@ -200,7 +205,8 @@ bool hidden_descent_is_adagrad(const struct hidden_descent *self);
 enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error *err) CLV_CHECK;
 
 /* A step down self->gradient, of the data term. Plain ones are Algorithm 1's, in which the gradient is that of J /
- * lambda', and get shorter as 1 / sqrt(1 + passes / 10). */
+ * lambda'. The source's are constant, after which the iterates go to and fro about the minimum; unless is_constant they
+ * get shorter as 1 / sqrt(1 + passes / 10), so as to end there. */
 void hidden_descent_step(struct hidden_descent *self);
 
 /* A point of the curve, for weights w[size]. A pass, and the decoding of all examples. */

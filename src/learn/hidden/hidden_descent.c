@@ -44,7 +44,8 @@ void hidden_descent_release(struct hidden_descent *self)
 
 void hidden_descent_step(struct hidden_descent *self)
 {
-    double *w = self->ascent.w, rate = self->rate / sqrt(1 + (double)self->n_done / 10);
+    double *w = self->ascent.w;
+    double rate = self->is_constant ? self->rate : self->rate / sqrt(1 + (double)self->n_done / 10);
     for (size_t k = 0; k < self->hidden.size; k++)
         self->gradient[k] = -self->gradient[k];
     if (self->is_published) {
@@ -131,7 +132,7 @@ static bool look_is_due(const struct hidden_descent *self, const struct clv_trai
     return !result->n_curve || result->curve[result->n_curve - 1].pass != (double)self->n_done;
 }
 
-/* Algorithm 1, or AdaGrad in its place; its first passes may be smooth: the likelihood with the loss added, whose
+/* Algorithm 1, or AdaGrad in its place, for which one rate suits features of any size; its first passes may be smooth: the likelihood with the loss added, whose
  * gradients change little by little, leads to where hinges are better off than by themselves. */
 enum clv_status hidden_descent_run(struct hidden_descent *self, struct clv_error *err)
 {

@@ -43,7 +43,9 @@ enum {
     [PASSES] = {"passes", 0, 0, 1e6,                                                                                   \
                 "gradients of all examples; 0: 50, subgradient 250, cccp 300, or 900 as published"},                   \
     [INNER] = {"inner", 0, 0, 1e6, "passes of cccp between two linearisations; 0: 6, or 60 as published"},             \
-    [RATE] = {"rate", 0, 0, 1e6, "step size; 0: 0.3, of the paper's steps 0.02, or 0.01 if all is maximised"},         \
+    [RATE] = {"rate", 0, 0, 1e6,                                                                                       \
+              "step size; 0: 0.3; of plain steps the source's 0.02, or if all is maximised 0.01, with which ours end " \
+              "lower than with its 0.001, which is that of subgradient and paper 1"},                                  \
     [BATCH] = {"batch", 10, 0, 1e9, "examples a step of adagrad; 0: all"},                                             \
     [AVERAGING] = {"averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"},               \
     [MARGIN] = {"margin", margin, 0, 1e6, "factor of the loss inside the objective; 0: none (a likelihood)"},          \
@@ -52,7 +54,9 @@ enum {
     [CELLS] = {"cells", 0, 0, 1e9, "of bucket elimination at most, a term, in place of belief propagation"},           \
     [CURVE] = {"curve", 0, 0, 1e6, "passes between points of the curve; 0: 10 points in all"},                         \
     [PAPER] = {"paper", 0, 0, 1,                                                                                       \
-               "1: as published: c = 1, all examples a step, plain steps, all weights start at random"},               \
+               "1: the source's algorithms: c = 1, all examples a step, plain steps of one length, and the convex "    \
+               "problems of cccp by these. They differ in where they start: at random, as w = 0 leaves hidden "        \
+               "states alike for ever. Images without masks: no teacher sees boxes' cuts"},                            \
     [SMOOTH] = {"smooth", 0, 0, 0.99,                                                                                  \
                 "share of adagrad's passes at the start in which maxima are sums at temperature 1; later its rate is " \
                 "an eighth"}
@@ -87,72 +91,11 @@ static void choose_settings(struct hidden_descent *self)
     if (!hidden_descent_is_adagrad(self))
         self->batch = examples->n;
     self->curve_every = given[CURVE] >= 1 ? (size_t)given[CURVE] : (self->n_passes + 9) / 10;
+    double maximised = self->is_constant && self->solver != SOLVER_CCCP ? 0.001 : 0.01;
     if (self->is_published)
-        self->rate = given[RATE] > 0 ? given[RATE] : self->hidden.settings.hidden_temperature > 0 ? 0.02 : 0.01;
+        self->rate = given[RATE] > 0 ? given[RATE] : self->hidden.settings.hidden_temperature > 0 ? 0.02 : maximised;
     else
         self->rate = (given[RATE] > 0 ? given[RATE] : 0.3) / sqrt(examples->node_scale);
-}
-
-/* seen[clv_shape_size] = 1 where a weight belongs to a feature that some known node, or edge between two, has. */
-static void see_known(uint8_t *seen, const struct clv_training *training)
-{
-    const struct clv_shape *shape = &training->shape;
-    size_t d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features, n_rows = clv_shape_rows(shape);
-    size_t n_unary = clv_shape_unary_size(shape), size = clv_shape_size(shape);
-    memset(seen, 0, size);
-    for (size_t i = 0; i < training->n_examples; i++) {
-        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
-        for (int32_t node = 0; node < problem.n_nodes; node++)
-            for (int64_t k = problem.row[node]; problem.label[node] != CLV_UNKNOWN && k < problem.row[node + 1]; k++)
-                seen[problem.index[k]] |= problem.value[k] != 0;
-        for (int32_t e = 0; shape->pairwise != CLV_PAIRWISE_NONE && e < problem.n_edges; e++) {
-            if (problem.label[problem.edges[e][0]] == CLV_UNKNOWN || problem.label[problem.edges[e][1]] == CLV_UNKNOWN)
-                continue;
-            for (size_t f = 0; f < p; f++)
-                seen[n_unary + f] |= problem.edge_features[(size_t)e * p + f] != 0;
-        }
-    }
-    for (size_t r = n_rows; r-- > 1;)
-        memcpy(&seen[r * d], seen, d);
-    for (size_t c = n_unary + p; c < size; c++)
-        seen[c] = seen[c - p];
-}
-
-/* Of the random weights to start from. */
-static const char *idle_random(const struct clv_training *training, bool is_published)
-{
-    size_t n_hidden = 0, size = clv_shape_size(&training->shape);
-    if (training->init || is_published || !training->dataset)
-        return idle_start(training);
-    uint8_t *seen = array_zalloc(size, 1);
-    if (!seen)
-        return NULL;
-    see_known(seen, training);
-    for (size_t k = 0; k < size; k++)
-        n_hidden += !seen[k];
-    array_free(seen);
-    return n_hidden ? NULL : "nodes of known label have all features";
-}
-
-static enum clv_status start(struct hidden_descent *self, struct clv_error *err)
-{
-    const struct clv_training *training = self->training;
-    double deviation = training->parameters[START], *w = self->ascent.w;
-    if (training->init) {
-        memcpy(w, training->init, self->hidden.size * sizeof *w);
-    } else {
-        uint8_t *seen = array_zalloc(self->hidden.size, 1);
-        MUST_IF(!seen, fail_memory(err));
-        if (!self->is_published)
-            see_known(seen, training);
-        for (size_t k = 0; k < self->hidden.size; k++)
-            w[k] = seen[k] ? 0 : deviation * rng_normal(training->seed, RNG_STREAM(RNG_INIT, 0), k);
-        array_free(seen);
-    }
-    project_couplings(w, &self->hidden.examples.shape);
-    if (self->ascent.average)
-        memcpy(self->ascent.average, w, self->hidden.size * sizeof *w);
-    return CLV_OK;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
@@ -171,6 +114,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         .result = result,
         .solver = (enum hidden_solver)training->parameters[SOLVER],
         .is_published = training->parameters[PAPER] >= 1,
+        .is_constant = training->parameters[PAPER] >= 1,
     };
     if (self.solver == SOLVER_SUBGRADIENT)
         self.is_published = 1;
@@ -184,7 +128,9 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         choose_settings(&self);
         status = hidden_descent_open(&self, training->parameters[AVERAGING] != 0, err);
     }
-    TRY(start(&self, err));
+    TRY(start_weights(self.ascent.w, training, training->parameters[START], self.is_published, err));
+    if (!status && self.ascent.average)
+        memcpy(self.ascent.average, self.ascent.w, self.hidden.size * sizeof *self.ascent.w);
     result->decoding = hidden_decoding(&settings);
     if (!status) {
         checkpoints_open(&self.checkpoints, learner, training, self.hidden.examples.node_scale);
@@ -196,8 +142,10 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
     }
     TRY(result_set(result, &self.hidden.examples, self.solver == SOLVER_CCCP ? self.best : ascent_point(&self.ascent),
                    err));
-    if (!status)
+    if (!status) {
         hidden_note(result, &self.hidden);
+        result->at_zero = hidden_at_zero(&self.hidden);
+    }
     hidden_descent_release(&self);
     hidden_release(&self.hidden);
     return status;
@@ -244,8 +192,6 @@ static const char *idle_unless_published(int parameter, bool is_adagrad, bool is
 static const char *idle_if_published(const struct clv_training *training, int parameter)
 {
     bool is_subgradient = training->parameters[SOLVER] == SOLVER_SUBGRADIENT;
-    if (parameter == PAPER && is_subgradient)
-        return "--solver is subgradient";
     return parameter == LAMBDA || parameter == AVERAGING || parameter == BATCH
                ? is_subgradient ? "--solver is subgradient" : "--paper is 1"
                : NULL;
@@ -270,12 +216,14 @@ static const char *idle(const struct clv_training *training, int parameter, doub
     const char *why = NULL;
     if (parameter == LAMBDA && p[C] > 0)
         return "--c is above 0";
+    if (parameter == PAPER)
+        return idle_paper(training);
     if (parameter == INNER && !is_cccp)
         return "--solver is not cccp";
     if (parameter == SMOOTH && visible > 0)
         return "there are no maxima to smooth";
     if (parameter == START)
-        return idle_random(training, p[PAPER] >= 1 || solver == SOLVER_SUBGRADIENT);
+        return idle_start(training, p[PAPER] >= 1 || solver == SOLVER_SUBGRADIENT);
     if (parameter == SWEEPS || parameter == CELLS)
         return idle_inference(training, parameter, visible, hidden);
     if (p[PAPER] >= 1 || solver == SOLVER_SUBGRADIENT)

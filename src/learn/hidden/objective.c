@@ -59,6 +59,29 @@ enum clv_status hidden_set_temperatures(struct hidden *self, double visible, dou
     return messages_make(self, err);
 }
 
+double hidden_at_zero(const struct hidden *self)
+{
+    size_t k = (size_t)self->examples.shape.n_labels;
+    double t = self->settings.visible_temperature, scale = self->settings.margin * self->unit, sum = 0;
+    for (size_t i = 0; i < self->examples.n; i++) {
+        const struct clv_problem *problem = &self->examples.problems[i];
+        for (size_t node = 0; node < (size_t)problem->n_nodes; node++) {
+            const float *theta = problem->theta + node * k;
+            double total = 0, least = INFINITY, weight = 0;
+            if (problem->label[node] == CLV_UNKNOWN)
+                continue;
+            for (size_t b = 0; b < k; b++) {
+                total += (double)theta[b];
+                least = fmin(least, (double)theta[b]);
+            }
+            for (size_t b = 0; b < k && t > 0; b++)
+                weight += portable_exp(scale * (least - (double)theta[b]) / t);
+            sum += scale * (total - least) + (t > 0 ? t * portable_log(weight) : 0);
+        }
+    }
+    return sum / (double)self->examples.n;
+}
+
 void hidden_release(struct hidden *self)
 {
     messages_free(self);

@@ -1,5 +1,6 @@
 #include "learn/latent/latent.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -13,6 +14,8 @@ void latent_release(struct latent *self)
     arena_release(&self->arena);
 }
 
+const char *const latent_solvers[] = {[LATENT_ADAGRAD] = "adagrad", [LATENT_SUBGRADIENT] = "subgradient", NULL};
+
 static enum clv_status find_visible(uint8_t *is_visible, const struct clv_problem *problem, struct clv_error *err)
 {
     for (int32_t i = 0; i < problem->n_nodes; i++)
@@ -24,30 +27,38 @@ static enum clv_status find_visible(uint8_t *is_visible, const struct clv_proble
     return CLV_OK;
 }
 
-enum clv_status latent_open(struct latent *self, const struct clv_training *training, double c, void *context,
-                            struct clv_error *err)
+enum clv_status latent_open(struct latent *self, const struct clv_training *training, const struct latent_rules *rules,
+                            void *context, struct clv_error *err)
 {
-    *self = (struct latent){.c = c, .context = context};
+    *self = (struct latent){.rules = *rules, .context = context};
     MUST(examples_open(&self->examples, training, true, err));
-    enum clv_status status = CLV_OK;
     size_t n = self->examples.n, k = (size_t)self->examples.shape.n_labels;
+    self->ridge = examples_squared_unit(&self->examples, rules->units);
+    self->c = rules->c;
     self->size = clv_shape_size(&self->examples.shape);
     self->first = arena_zalloc(&self->arena, n + 1, sizeof *self->first);
-    self->hinge = arena_alloc(&self->arena, n, sizeof *self->hinge);
+    self->hinge = arena_zalloc(&self->arena, n, sizeof *self->hinge);
     self->gradient = arena_alloc(&self->arena, self->size, sizeof *self->gradient);
+    self->zero = arena_zalloc(&self->arena, self->size, sizeof *self->zero);
+    self->order = arena_alloc(&self->arena, n, sizeof *self->order);
+    self->all = arena_alloc(&self->arena, n, sizeof *self->all);
     MUST_IF(self->arena.failed, fail_memory(err));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         self->first[i + 1] = self->first[i] + (size_t)self->examples.problems[i].n_nodes;
-    self->is_visible = arena_alloc(&self->arena, self->first[n], 1);
-    self->free = arena_alloc(&self->arena, self->first[n], k * sizeof *self->free);
-    self->clamped = arena_alloc(&self->arena, self->first[n], k * sizeof *self->clamped);
-    MUST_IF(self->arena.failed, fail_memory(err));
-    for (size_t i = 0; i < n && !status; i++) {
-        status = find_visible(self->is_visible + self->first[i], &self->examples.problems[i], err);
-        if (status)
-            fail_within(err, status, clv_dataset_name(training->dataset, (size_t)training->examples[i]));
+        self->all[i] = (int32_t)i;
     }
-    return status;
+    if (!rules->batch || rules->batch > n || rules->solver == LATENT_SUBGRADIENT)
+        self->rules.batch = n;
+    self->is_visible = arena_alloc(&self->arena, self->first[n], 1);
+    self->free = arena_zalloc(&self->arena, self->first[n], k * sizeof *self->free);
+    self->clamped = arena_zalloc(&self->arena, self->first[n], k * sizeof *self->clamped);
+    MUST_IF(self->arena.failed, fail_memory(err));
+    for (size_t i = 0; i < n; i++) {
+        enum clv_status status = find_visible(self->is_visible + self->first[i], &self->examples.problems[i], err);
+        if (status)
+            return fail_within(err, status, clv_dataset_name(training->dataset, (size_t)training->examples[i]));
+    }
+    return CLV_OK;
 }
 
 /* gradient += scale sum over labels of weight(.) Psi. */
@@ -77,6 +88,7 @@ static void add_expectation(double *gradient, const struct clv_problem *problem,
 struct work {
     struct latent *latent;
     latent_terms *terms;
+    const int32_t *taken;
     const double *w;
 };
 
@@ -84,51 +96,98 @@ static enum clv_status one_example(void *context, size_t index, int thread, stru
 {
     const struct work *work = context;
     FAIL_IF(stop_requested(work->latent->examples.training->progress), CLV_ERR_INTERRUPTED, "interrupted");
-    return work->terms(work->latent->context, work->latent, index, thread, work->w, err);
+    return work->terms(work->latent->context, work->latent, (size_t)work->taken[index], thread, work->w, err);
 }
 
 static bool example_results(struct team_piece *piece, void *context, size_t index, size_t part)
 {
     const struct work *work = context;
     struct latent *self = work->latent;
-    size_t k = (size_t)self->examples.shape.n_labels, first = self->first[index] * k;
-    size_t size = (self->first[index + 1] - self->first[index]) * k * sizeof *self->free;
-    const struct team_piece pieces[] = {
-        {&self->hinge[index], sizeof *self->hinge}, {&self->free[first], size}, {&self->clamped[first], size}};
+    size_t example = (size_t)work->taken[index], k = (size_t)self->examples.shape.n_labels;
+    size_t first = self->first[example] * k, size = self->first[example + 1] * k - first;
+    const struct team_piece pieces[] = {{&self->hinge[example], sizeof *self->hinge},
+                                        {&self->free[first], size * sizeof *self->free},
+                                        {&self->clamped[first], size * sizeof *self->clamped}};
     if (part >= sizeof pieces / sizeof *pieces)
         return false;
     *piece = pieces[part];
     return true;
 }
 
-enum clv_status latent_step(double *objective, struct latent *self, double *w, double rate, latent_terms *terms,
-                            struct clv_error *err)
+static enum clv_status look_at(struct latent *self, const int32_t *taken, size_t n, const double *w,
+                               latent_terms *terms, struct clv_error *err)
 {
-    const struct examples *examples = &self->examples;
-    size_t k = (size_t)examples->shape.n_labels;
-    double c = self->c;
-    struct work work = {self, terms, w};
-    MUST(team_for(examples->n, examples->n_threads, one_example, example_results, &work, err));
-    double squares = squares_of(w, self->size), sum = 0;
-    memcpy(self->gradient, w, self->size * sizeof *self->gradient);
-    for (size_t i = 0; i < examples->n; i++) {
-        const struct clv_problem *problem = &examples->problems[i];
+    struct work work = {self, terms, taken, w};
+    return team_for(n, self->examples.n_threads, one_example, example_results, &work, err);
+}
+
+enum clv_status latent_look(struct latent *self, const double *w, latent_terms *terms, struct clv_error *err)
+{
+    return look_at(self, self->all, self->examples.n, w, terms, err);
+}
+
+enum clv_status latent_objective(double *objective, struct latent *self, const double *w, latent_terms *terms,
+                                 struct clv_error *err)
+{
+    MUST(latent_look(self, w, terms, err));
+    double sum = 0;
+    for (size_t i = 0; i < self->examples.n; i++)
         sum += self->hinge[i];
-        add_expectation(self->gradient, problem, &examples->shape, self->free + self->first[i] * k, c);
-        add_expectation(self->gradient, problem, &examples->shape, self->clamped + self->first[i] * k, -c);
-    }
-    *objective = squares / 2 + c * sum;
-    for (size_t j = 0; j < self->size; j++)
-        w[j] -= rate * self->gradient[j];
-    project_couplings(w, &examples->shape);
+    *objective = self->ridge / 2 * squares_of(w, self->size) + self->c * sum;
     return CLV_OK;
 }
 
-void latent_init(double *w, const struct latent *self, double deviation)
+enum clv_status latent_begin(struct ascent *ascent, const struct latent *self, struct clv_error *err)
 {
-    const struct clv_training *training = self->examples.training;
-    for (size_t j = 0; j < self->size; j++)
-        w[j] = training->init ? training->init[j]
-                              : deviation * rng_normal(training->seed, RNG_STREAM(RNG_INIT, 0), (uint64_t)j);
-    project_couplings(w, &self->examples.shape);
+    const struct latent_rules *rules = &self->rules;
+    const struct examples *examples = &self->examples;
+    bool is_adagrad = rules->solver == LATENT_ADAGRAD;
+    /* scores that matter are as large as losses: weights of most_loss / s */
+    double rate = (rules->rate > 0 ? rules->rate : 0.3) * examples->most_loss / sqrt(examples->scale);
+    MUST(ascent_open(ascent, &examples->shape,
+                     (struct ascent_rules){STEP_ADAGRAD, self->ridge / (self->c * (double)examples->n), rate,
+                                           rules->averaging && is_adagrad},
+                     err));
+    MUST(start_weights(ascent->w, examples->training, rules->deviation, !is_adagrad, err));
+    if (ascent->average)
+        memcpy(ascent->average, ascent->w, self->size * sizeof *ascent->w);
+    return CLV_OK;
+}
+
+/* gradient = sum over the examples taken of that of the hinge, times `scale`. */
+static void add_up(struct latent *self, const int32_t *taken, size_t n, double scale)
+{
+    const struct examples *examples = &self->examples;
+    size_t k = (size_t)examples->shape.n_labels;
+    memset(self->gradient, 0, self->size * sizeof *self->gradient);
+    for (size_t i = 0; i < n; i++) {
+        size_t example = (size_t)taken[i], first = self->first[example] * k;
+        const struct clv_problem *problem = &examples->problems[example];
+        add_expectation(self->gradient, problem, &examples->shape, self->free + first, scale);
+        add_expectation(self->gradient, problem, &examples->shape, self->clamped + first, -scale);
+    }
+}
+
+enum clv_status latent_pass(struct latent *self, struct ascent *ascent, uint32_t pass, double rate, latent_terms *terms,
+                            struct clv_error *err)
+{
+    size_t n = self->examples.n, batch = self->rules.batch;
+    if (self->rules.solver == LATENT_SUBGRADIENT) {
+        MUST(latent_look(self, ascent->w, terms, err));
+        add_up(self, self->all, n, self->c);
+        for (size_t j = 0; j < self->size; j++)
+            ascent->w[j] -= rate * (self->ridge * ascent->w[j] + self->gradient[j]);
+        project_couplings(ascent->w, &self->examples.shape);
+        return CLV_OK;
+    }
+    memcpy(self->order, self->all, n * sizeof *self->order);
+    if (batch < n)
+        rng_permutation(self->order, n, self->examples.training->seed, RNG_STREAM(RNG_ORDER, pass));
+    for (size_t begin = 0; begin < n; begin += batch) {
+        size_t n_taken = n - begin < batch ? n - begin : batch;
+        MUST(look_at(self, self->order + begin, n_taken, ascent->w, terms, err));
+        add_up(self, self->order + begin, n_taken, -1 / (double)n_taken);
+        ascent_step(ascent, self->gradient);
+    }
+    return CLV_OK;
 }

@@ -1,10 +1,11 @@
-/* Batch subgradient descent for objectives with hidden nodes whose terms are expectations of the joint feature: what
- * the baselines m3e and modlat share.
+/* Descent on objectives with hidden nodes whose terms are expectations of the joint feature: what the baselines m3e and
+ * modlat share.
  *
- *     1/2 |w|^2 + C sum_i hinge_i(w),   gradient of hinge_i = sum over labels of free(.) Psi - clamped(.) Psi
+ *     s^2/2 |w|^2 + C sum_i hinge_i(w),   gradient of hinge_i = sum over labels of free(.) Psi - clamped(.) Psi
  *
  * with a weight free[node][label], and clamped likewise, for every label of a node; a pair of labels weighs the product
- * of its ends' weights. Graphs are chains of visible and hidden nodes in turn, and trees like them. */
+ * of its ends' weights. Graphs are chains of visible and hidden nodes in turn, and trees like them. s and C are in the
+ * units of the learner (examples_squared_unit). */
 #ifndef LEARN_LATENT_LATENT_H
 #define LEARN_LATENT_LATENT_H
 
@@ -12,36 +13,84 @@
 #include "cleave/learn.h"
 #include "learn/common/common.h"
 
+/* adagrad: steps on batches as those of learn/hidden, the average of the iterates, the lowest objective kept;
+ * subgradient: w <- (1 - rate s^2) w - rate C sum_i gradient of hinge_i, the last iterate. */
+enum latent_solver { LATENT_ADAGRAD, LATENT_SUBGRADIENT };
+extern const char *const latent_solvers[];
+
+/* What both learners say of their steps. `usual` is the text of the plain steps' usual rate. */
+#define LATENT_SOLVER_PARAMETER                                                                                        \
+    {                                                                                                                  \
+        "solver", LATENT_ADAGRAD, LATENT_ADAGRAD, LATENT_SUBGRADIENT,                                                  \
+            "adagrad on batches, or plain subgradient steps down the sum over all examples"                            \
+    }
+#define LATENT_RATE_PARAMETER(usual)                                                                                   \
+    {                                                                                                                  \
+        "rate", 0, 0, 1e6, "step size; 0: 0.3 of adagrad, relative to the size of the features, or " usual             \
+    }
+#define LATENT_BATCH_PARAMETER                                                                                         \
+    {                                                                                                                  \
+        "batch", 10, 0, 1e9, "examples a step of adagrad; 0: all"                                                      \
+    }
+#define LATENT_AVERAGING_PARAMETER                                                                                     \
+    {                                                                                                                  \
+        "averaging", 1, 0, 1, "1: adagrad's weighted mean of the iterates; 0: the last one"                            \
+    }
+#define LATENT_UNITS_PARAMETER                                                                                         \
+    {                                                                                                                  \
+        "units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw"        \
+    }
+#define LATENT_DEVIATION_PARAMETER                                                                                     \
+    {                                                                                                                  \
+        "deviation", 0.1, 0, 1e3, "of the random weights to start from where only hidden nodes look"                   \
+    }
+
+struct latent_rules {
+    enum latent_solver solver;
+    double c, units, rate, deviation;
+    size_t batch; /* 0: all */
+    bool averaging;
+};
+
 struct latent {
     struct arena arena; /* of the arrays below */
     struct examples examples;
+    struct latent_rules rules;
     size_t size;            /* weights */
     size_t *first;          /* [n + 1] nodes before those of an example */
     uint8_t *is_visible;    /* [all nodes] */
     double *free, *clamped; /* [all nodes][n_labels] */
     double *hinge;          /* [n] */
     double *gradient;       /* [size] */
-    double c;               /* C */
+    double *zero;           /* [size] of zeros */
+    int32_t *order, *all;   /* [n] */
+    double ridge, c;        /* s^2, C */
     void *context;          /* of latent_terms */
 };
 
 /* CLV_ERR_USAGE, naming the example, where hidden nodes are joined. */
-enum clv_status latent_open(struct latent *self, const struct clv_training *training, double c, void *context,
-                            struct clv_error *err) CLV_CHECK;
+enum clv_status latent_open(struct latent *self, const struct clv_training *training, const struct latent_rules *rules,
+                            void *context, struct clv_error *err) CLV_CHECK;
 void latent_release(struct latent *self); /* also after a failure, and of zeros */
 
 /* Fills hinge, free and clamped of one example at w, on any thread. */
 typedef enum clv_status latent_terms(void *context, struct latent *self, size_t example, int thread, const double *w,
                                      struct clv_error *err);
 
-/* w <- (1 - rate) w - rate C sum_i gradient of hinge_i; *objective is that of the w before. CLV_ERR_INTERRUPTED when
- * asked to stop, with w as it was. The same bytes at any thread count. */
-enum clv_status latent_step(double *objective, struct latent *self, double *w, double rate, latent_terms *terms,
-                            struct clv_error *err) CLV_CHECK;
+/* Fills those of all examples at w. CLV_ERR_INTERRUPTED when asked to stop. The same bytes at any thread count. */
+enum clv_status latent_look(struct latent *self, const double *w, latent_terms *terms, struct clv_error *err) CLV_CHECK;
 
-/* w[size] = the training's init, or normal variables of this deviation: at 0 the states of hidden nodes would stay
- * alike for ever. */
-void latent_init(double *w, const struct latent *self, double deviation);
+/* *objective = the line above at w, after a latent_look. */
+enum clv_status latent_objective(double *objective, struct latent *self, const double *w, latent_terms *terms,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* An ascent for the weights of one of the learner's lines, from where training starts. */
+enum clv_status latent_begin(struct ascent *ascent, const struct latent *self, struct clv_error *err) CLV_CHECK;
+
+/* One pass: steps on batches in an order of its own or, by plain subgradients, one step of this rate on all.
+ * CLV_ERR_INTERRUPTED when asked to stop, with the weights of the last step. */
+enum clv_status latent_pass(struct latent *self, struct ascent *ascent, uint32_t pass, double rate, latent_terms *terms,
+                            struct clv_error *err) CLV_CHECK;
 
 /* Two baselines with latent variables, for chains of visible and hidden nodes in turn and trees like them: max-margin
  * min-entropy models (m3e.c) and ModLat (modlat.c). They stand apart: both descend by latent.c, and nothing else uses

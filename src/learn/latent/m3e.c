@@ -4,32 +4,44 @@
  *     1/2 |w|^2 + C sum_i max_y { D(y) + H(y_i) - H(y) },     H(y) = log Z - s(y)
  *
  * bounds C times their loss on the training set; with orders towards infinity it is the latent structured SVM's
- * objective. The authors minimise it by CCCP; here it is by subgradient steps, w <- (1 - rate_t) w - rate_t C sum_i
- * (grad s(y*) - grad s(y_i)), with the order 1 / T of the entropy a parameter. */
+ * objective. The authors minimise it by CCCP; here it is by AdaGrad (latent.c), which needs no rate of its own for each
+ * set, and whose lowest point is what is returned; or by plain subgradient steps. The order 1 / T of the entropy is a
+ * parameter. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "infer/elimination/elimination.h"
 #include "learn/common/common.h"
 #include "learn/latent/latent.h"
 
-enum { C, STEPS, RATE, ORDER, DEVIATION };
+enum { C, SOLVER, PASSES, RATE, BATCH, AVERAGING, ORDER, DEVIATION, UNITS };
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 1, 1e-9, 1e9, "weight of the loss next to 1/2 |w|^2"},
-    [STEPS] = {"steps", 300, 1, 1e6, "subgradient steps"},
-    [RATE] = {"rate", 0.02, 1e-9, 1, "of the first step; the last one's is a tenth"},
+    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss"},
+    [SOLVER] = LATENT_SOLVER_PARAMETER,
+    [PASSES] = {"passes", 0, 0, 1e6, "over the examples; 0: 50, or 300 plain steps"},
+    [RATE] = LATENT_RATE_PARAMETER("0.02 of the first plain step; the last one's is a tenth"),
+    [BATCH] = LATENT_BATCH_PARAMETER,
+    [AVERAGING] = LATENT_AVERAGING_PARAMETER,
     [ORDER] = {"order", 2, 1, 1e9, "of Renyi's entropy; 1: Shannon's"},
-    [DEVIATION] = {"deviation", 0.1, 0, 1e3, "of the normal variables that weights begin with"},
+    [DEVIATION] = LATENT_DEVIATION_PARAMETER,
+    [UNITS] = LATENT_UNITS_PARAMETER,
     {0},
 };
 
-#define CURVE_EVERY 10 /* steps */
+static const struct clv_choice choices[] = {{SOLVER, latent_solvers}, {UNITS, weight_units}, {0}};
+
+#define N_POINTS 10 /* of the curve at most, after the start */
 
 struct m3e {
     struct latent latent;
     struct min_entropy *workspaces; /* [n_threads] */
-    double temperature, *w;
+    struct ascent ascent;
+    double temperature;
+    double *best; /* [size] the weights of the lowest objective so far; of plain steps the last ones */
+    double lowest;
 };
 
 /* Of the loss-augmented field, in which the truth scores what it does without, but for a constant: the loss is 0 there.
@@ -57,60 +69,96 @@ static enum clv_status entropy_terms(void *context, struct latent *latent, size_
     return CLV_OK;
 }
 
+/* A point of the curve. */
+static enum clv_status look(struct m3e *self, struct clv_training_result *result, size_t pass, size_t n_passes,
+                            struct clv_error *err)
+{
+    const double *w = ascent_point(&self->ascent);
+    double objective;
+    MUST(latent_objective(&objective, &self->latent, w, entropy_terms, err));
+    if (self->latent.rules.solver == LATENT_SUBGRADIENT || pass == 0 || objective < self->lowest) {
+        memcpy(self->best, w, self->latent.size * sizeof *w);
+        self->lowest = objective;
+    }
+    char note[64];
+    snprintf(note, sizeof note, "objective %.4f", self->lowest);
+    report_progress(self->latent.examples.training->progress, "training", pass, n_passes, note);
+    return curve_add(result, (struct clv_curve_point){(double)pass, self->lowest, NAN, NAN}, err);
+}
+
 static enum clv_status descend(struct m3e *self, struct clv_training_result *result, struct clv_error *err)
 {
-    const struct clv_training *training = self->latent.examples.training;
-    size_t n_steps = (size_t)training->parameters[STEPS];
-    for (size_t step = 0; step < n_steps; step++) {
-        double objective, rate = training->parameters[RATE] / (1 + 9 * (double)step / (double)n_steps);
-        enum clv_status status = latent_step(&objective, &self->latent, self->w, rate, entropy_terms, err);
-        if (!status && (step % CURVE_EVERY == 0 || step + 1 == n_steps)) {
-            report_progress(training->progress, "training", step, n_steps, NULL);
-            status = curve_add(result, (struct clv_curve_point){(double)step, objective, NAN, NAN}, err);
-        }
-        if (status)
-            return status;
+    const double *p = self->latent.examples.training->parameters;
+    bool is_plain = self->latent.rules.solver == LATENT_SUBGRADIENT;
+    size_t n_passes = p[PASSES] >= 1 ? (size_t)p[PASSES] : is_plain ? 300 : 50;
+    size_t every = (n_passes + N_POINTS - 1) / N_POINTS;
+    double first = p[RATE] > 0 ? p[RATE] : 0.02;
+    MUST(look(self, result, 0, n_passes, err));
+    for (size_t pass = 0; pass < n_passes; pass++) {
+        double rate = first / (1 + 9 * (double)pass / (double)n_passes);
+        MUST(latent_pass(&self->latent, &self->ascent, (uint32_t)pass, rate, entropy_terms, err));
+        if ((pass + 1) % every == 0 || pass + 1 == n_passes)
+            MUST(look(self, result, pass + 1, n_passes, err));
     }
-    return CLV_OK;
+    return latent_objective(&result->at_zero, &self->latent, self->latent.zero, entropy_terms, err);
 }
 
 static const char *idle(const struct clv_training *training, int parameter)
 {
-    return parameter == DEVIATION ? idle_start(training) : NULL;
+    bool is_plain = training->parameters[SOLVER] == LATENT_SUBGRADIENT;
+    if ((parameter == BATCH || parameter == AVERAGING) && is_plain)
+        return "--solver is subgradient";
+    return parameter == DEVIATION ? idle_start(training, is_plain) : NULL;
+}
+
+static enum clv_status m3e_open(struct m3e *self, const struct clv_training *training, struct clv_error *err)
+{
+    const double *p = training->parameters;
+    const struct latent_rules rules = {.solver = (enum latent_solver)p[SOLVER],
+                                       .c = p[C],
+                                       .units = p[UNITS],
+                                       .rate = p[RATE],
+                                       .deviation = p[DEVIATION],
+                                       .batch = (size_t)p[BATCH],
+                                       .averaging = p[AVERAGING] != 0};
+    *self = (struct m3e){.temperature = 1 / p[ORDER]};
+    MUST(latent_open(&self->latent, training, &rules, self, err));
+    self->workspaces = array_zalloc((size_t)self->latent.examples.n_threads, sizeof *self->workspaces);
+    NEED(self->workspaces);
+    MUST(latent_begin(&self->ascent, &self->latent, err));
+    self->best = array_copy(self->ascent.w, self->latent.size, sizeof *self->best);
+    NEED(self->best);
+    return CLV_OK;
+}
+
+static void m3e_release(struct m3e *self)
+{
+    for (int t = 0; self->workspaces && t < self->latent.examples.n_threads; t++)
+        min_entropy_release(&self->workspaces[t]);
+    arrays_free(self->workspaces, self->best);
+    ascent_release(&self->ascent);
+    latent_release(&self->latent);
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
-    struct m3e self = {.temperature = 1 / training->parameters[ORDER]};
-    enum clv_status status = latent_open(&self.latent, training, training->parameters[C], &self, err);
-    int n_threads = self.latent.examples.n_threads;
-    if (!status) {
-        self.workspaces = array_zalloc((size_t)n_threads, sizeof *self.workspaces);
-        self.w = array_alloc(self.latent.size, sizeof *self.w);
-        status = self.workspaces && self.w ? CLV_OK : fail_memory(err);
-    }
-    if (!status) {
-        latent_init(self.w, &self.latent, training->parameters[DEVIATION]);
-        status = descend(&self, result, err);
-    }
-    if (status == CLV_ERR_INTERRUPTED) {
-        status = CLV_OK;
-        result->interrupted = true;
-    }
-    TRY(result_set(result, &self.latent.examples, self.w, err));
+    OWNED(m3e_release) struct m3e self = {0};
+    MUST(m3e_open(&self, training, err));
+    enum clv_status status = descend(&self, result, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    result->interrupted = status == CLV_ERR_INTERRUPTED;
+    MUST(result_set(result, &self.latent.examples, self.best, err));
     result->decoding = (struct clv_decoding){CLV_DECODE_MIN_ENTROPY, self.temperature};
-    for (int t = 0; self.workspaces && t < n_threads; t++)
-        min_entropy_release(&self.workspaces[t]);
-    arrays_free(self.workspaces, self.w);
-    latent_release(&self.latent);
-    return status;
+    return CLV_OK;
 }
 
 const struct clv_learner m3e_learner = {
     .name = "m3e",
     .summary = "max-margin min-entropy model, hidden nodes on chains (Miller et al. 2012)",
     .parameters = parameters,
+    .choices = choices,
     .takes_init = true,
     .takes_hidden = true,
     .train = train,

@@ -11,26 +11,35 @@
  *     theta   1/2 |theta|^2 + C sum_i sum_k [1 - q_k(h_k(w))] - beta [1 - sum_s q_k(s)^2]                 w fixed
  *     w       1/2 |w|^2 + C sum_i max_(y,h) { f(y, h) + D(y) + sum_k (1 - q_k(h_k)) } - max_h f(y_i, h)    theta fixed
  *
- * in turn, each by subgradient steps; the second line bounds the first of the coefficient's terms. Hidden nodes touch
- * visible ones only, so that given y_i they are independent. */
+ * in turn, each by AdaGrad's steps or plain subgradient ones (latent.c); the second line bounds the first of the
+ * coefficient's terms. Hidden nodes touch visible ones only, so that given y_i they are independent. The second line
+ * changes with theta: the lowest w is the one that is lowest under the theta of the last round. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "learn/common/common.h"
 #include "learn/latent/latent.h"
 
-enum { C, BETA, ROUNDS, STEPS, RATE, DEVIATION };
+enum { C, SOLVER, BETA, ROUNDS, PASSES, RATE, BATCH, AVERAGING, DEVIATION, UNITS };
 
 static const struct clv_parameter parameters[] = {
-    [C] = {"C", 1, 1e-9, 1e9, "weight of the loss next to 1/2 |w|^2"},
+    [C] = {"C", 300, 1e-9, 1e12, "weight of the loss"},
+    [SOLVER] = LATENT_SOLVER_PARAMETER,
     [BETA] = {"beta", 0.1, 0, 1, "weight of the hidden nodes' own diversity"},
     [ROUNDS] = {"rounds", 15, 1, 1e6, "turns of theta and w"},
-    [STEPS] = {"steps", 40, 1, 1e6, "subgradient steps for w in a round; half as many for theta"},
-    [RATE] = {"rate", 0.01, 1e-9, 1, "of the first step; the last one's is a tenth"},
-    [DEVIATION] = {"deviation", 0.1, 0, 1e3, "of the normal variables that weights begin with"},
+    [PASSES] = {"passes", 0, 0, 1e6,
+                "over the examples for w in a round, half as many for theta; 0: 4, or 40 plain steps"},
+    [RATE] = LATENT_RATE_PARAMETER("0.01 of the first round's plain steps; the last one's is a tenth"),
+    [BATCH] = LATENT_BATCH_PARAMETER,
+    [AVERAGING] = LATENT_AVERAGING_PARAMETER,
+    [DEVIATION] = LATENT_DEVIATION_PARAMETER,
+    [UNITS] = LATENT_UNITS_PARAMETER,
     {0},
 };
+
+static const struct clv_choice choices[] = {{SOLVER, latent_solvers}, {UNITS, weight_units}, {0}};
 
 struct modlat {
     struct arena arena; /* of the arrays below */
@@ -38,7 +47,10 @@ struct modlat {
     struct clv_forest **forests; /* [n_threads] */
     int32_t *y;                  /* [all nodes] what w predicts */
     double *q;                   /* [all nodes][n_labels] p_theta, 1 at the labels of visible nodes */
-    double *w, *theta, beta;
+    struct ascent w, theta;
+    double *best; /* [size] the lowest w so far; of plain steps the last one */
+    double beta, lowest;
+    bool has_hidden;
 };
 
 static const struct clv_problem *problem_of(const struct latent *latent, size_t example)
@@ -64,7 +76,7 @@ static enum clv_status maximise(int32_t *y, double *score, const struct modlat *
     return clv_forest_run(self->forests[thread], score, NULL, NULL, y, field, &options, err);
 }
 
-/* No step: what w predicts, and q, for the next turn. */
+/* What w predicts, for theta's turn. */
 static enum clv_status predict(void *context, struct latent *latent, size_t example, int thread, const double *w,
                                struct clv_error *err)
 {
@@ -150,82 +162,129 @@ static enum clv_status predictor_terms(void *context, struct latent *latent, siz
     return CLV_OK;
 }
 
-/* q = p_theta, worked out by a step of no length. */
-static enum clv_status take_turns(struct modlat *self, struct clv_training_result *result, struct clv_error *err)
+/* theta's turn: q is p_theta of where it ends. Without hidden nodes there is nothing to be uncertain of. */
+static enum clv_status turn_theta(struct modlat *self, size_t first_pass, size_t n_passes, double rate,
+                                  struct clv_error *err)
 {
     struct latent *latent = &self->latent;
-    const struct clv_training *training = latent->examples.training;
-    size_t n_rounds = (size_t)training->parameters[ROUNDS], n_steps = (size_t)training->parameters[STEPS];
     size_t n_all = latent->first[latent->examples.n] * (size_t)latent->examples.shape.n_labels;
-    double objective = NAN, ignored;
-    for (size_t round = 0; round < n_rounds; round++) {
-        enum clv_status status = latent_step(&ignored, latent, self->w, 0, predict, err);
-        double rate = training->parameters[RATE] / (1 + 9 * (double)round / (double)n_rounds);
-        for (size_t step = 0; !status && step <= n_steps / 2; step++)
-            status = latent_step(&ignored, latent, self->theta, step < n_steps / 2 ? rate : 0, conditional_terms, err);
-        if (!status)
-            memcpy(self->q, latent->clamped, n_all * sizeof *self->q);
-        for (size_t step = 0; !status && step < n_steps; step++)
-            status = latent_step(&objective, latent, self->w, rate, predictor_terms, err);
-        report_progress(training->progress, "training", round + 1, n_rounds, NULL);
-        TRY(curve_add(result, (struct clv_curve_point){(double)round + 1, objective, NAN, NAN}, err));
-        if (status)
-            return status;
+    if (self->has_hidden) {
+        MUST(latent_look(latent, ascent_point(&self->w), predict, err));
+        for (size_t pass = 0; pass < n_passes; pass++)
+            MUST(latent_pass(latent, &self->theta, (uint32_t)(first_pass + pass), rate, conditional_terms, err));
+    }
+    MUST(latent_look(latent, ascent_point(&self->theta), conditional_terms, err));
+    memcpy(self->q, latent->clamped, n_all * sizeof *self->q);
+    return CLV_OK;
+}
+
+/* w's turn; the lowest so far is measured again, by the q of this round. */
+static enum clv_status turn_w(struct modlat *self, size_t first_pass, size_t n_passes, double rate,
+                              struct clv_error *err)
+{
+    struct latent *latent = &self->latent;
+    bool is_plain = latent->rules.solver == LATENT_SUBGRADIENT;
+    double objective;
+    MUST(latent_objective(&self->lowest, latent, self->best, predictor_terms, err));
+    for (size_t pass = 0; pass < n_passes; pass++)
+        MUST(latent_pass(latent, &self->w, (uint32_t)(first_pass + pass), rate, predictor_terms, err));
+    const double *w = ascent_point(&self->w);
+    MUST(latent_objective(&objective, latent, w, predictor_terms, err));
+    if (is_plain || objective < self->lowest) {
+        memcpy(self->best, w, latent->size * sizeof *w);
+        self->lowest = objective;
     }
     return CLV_OK;
 }
 
+static enum clv_status take_turns(struct modlat *self, struct clv_training_result *result, struct clv_error *err)
+{
+    struct latent *latent = &self->latent;
+    const struct clv_training *training = latent->examples.training;
+    const double *p = training->parameters;
+    bool is_plain = latent->rules.solver == LATENT_SUBGRADIENT;
+    size_t n_rounds = (size_t)p[ROUNDS], n_passes = p[PASSES] >= 1 ? (size_t)p[PASSES] : is_plain ? 40 : 4;
+    double first = p[RATE] > 0 ? p[RATE] : 0.01;
+    for (size_t round = 0; round < n_rounds; round++) {
+        double rate = first / (1 + 9 * (double)round / (double)n_rounds);
+        MUST(turn_theta(self, round * n_passes, n_passes / 2, rate, err));
+        MUST(turn_w(self, round * n_passes, n_passes, rate, err));
+        char note[64];
+        snprintf(note, sizeof note, "objective %.4f", self->lowest);
+        report_progress(training->progress, "training", round + 1, n_rounds, note);
+        MUST(curve_add(result, (struct clv_curve_point){(double)round + 1, self->lowest, NAN, NAN}, err));
+    }
+    return latent_objective(&result->at_zero, latent, latent->zero, predictor_terms, err);
+}
+
 static enum clv_status modlat_open(struct modlat *self, const struct clv_training *training, struct clv_error *err)
 {
-    MUST(latent_open(&self->latent, training, training->parameters[C], self, err));
-    enum clv_status status = CLV_OK;
+    const double *p = training->parameters;
+    const struct latent_rules rules = {.solver = (enum latent_solver)p[SOLVER],
+                                       .c = p[C],
+                                       .units = p[UNITS],
+                                       .rate = p[RATE],
+                                       .deviation = p[DEVIATION],
+                                       .batch = (size_t)p[BATCH],
+                                       .averaging = p[AVERAGING] != 0};
+    *self = (struct modlat){.beta = p[BETA]};
+    MUST(latent_open(&self->latent, training, &rules, self, err));
     const struct examples *examples = &self->latent.examples;
-    size_t n_nodes = self->latent.first[examples->n], k = (size_t)examples->shape.n_labels, size = self->latent.size;
+    size_t n_nodes = self->latent.first[examples->n], k = (size_t)examples->shape.n_labels;
     self->forests = arena_zalloc(&self->arena, (size_t)examples->n_threads, sizeof *self->forests);
     self->y = arena_zalloc(&self->arena, n_nodes, sizeof *self->y);
     self->q = arena_zalloc(&self->arena, n_nodes, k * sizeof *self->q);
-    self->w = arena_alloc(&self->arena, size, sizeof *self->w);
-    self->theta = arena_alloc(&self->arena, size, sizeof *self->theta);
+    self->best = arena_alloc(&self->arena, self->latent.size, sizeof *self->best);
     MUST_IF(self->arena.failed, fail_memory(err));
-    /* `predict` fills none of these, and theta's steps no hinge; nobody is to meet anything undefined */
-    memset(self->latent.free, 0, n_nodes * k * sizeof *self->latent.free);
-    memset(self->latent.clamped, 0, n_nodes * k * sizeof *self->latent.clamped);
-    memset(self->latent.hinge, 0, examples->n * sizeof *self->latent.hinge);
-    latent_init(self->w, &self->latent, training->parameters[DEVIATION]);
-    memcpy(self->theta, self->w, size * sizeof *self->theta);
-    for (int t = 0; t < examples->n_threads && !status; t++)
-        status = clv_forest_new(&self->forests[t], err);
-    return status;
+    for (size_t i = 0; i < n_nodes; i++)
+        self->has_hidden |= !self->latent.is_visible[i];
+    MUST(latent_begin(&self->w, &self->latent, err));
+    MUST(latent_begin(&self->theta, &self->latent, err));
+    memcpy(self->best, self->w.w, self->latent.size * sizeof *self->best);
+    for (int t = 0; t < examples->n_threads; t++)
+        MUST(clv_forest_new(&self->forests[t], err));
+    return CLV_OK;
+}
+
+static void modlat_release(struct modlat *self)
+{
+    for (int t = 0; self->forests && t < self->latent.examples.n_threads; t++)
+        clv_forest_free(self->forests[t]);
+    ascent_release(&self->w);
+    ascent_release(&self->theta);
+    arena_release(&self->arena);
+    latent_release(&self->latent);
 }
 
 static const char *idle(const struct clv_training *training, int parameter)
 {
-    return parameter == DEVIATION ? idle_start(training) : parameter == BETA ? idle_hidden(training) : NULL;
+    bool is_plain = training->parameters[SOLVER] == LATENT_SUBGRADIENT;
+    if ((parameter == BATCH || parameter == AVERAGING) && is_plain)
+        return "--solver is subgradient";
+    if (parameter == DEVIATION)
+        return idle_start(training, is_plain);
+    return parameter == BETA ? idle_hidden(training) : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
-    struct modlat self = {.beta = training->parameters[BETA]};
-    enum clv_status status = modlat_open(&self, training, err);
-    TRY(take_turns(&self, result, err));
-    if (status == CLV_ERR_INTERRUPTED && self.w) {
-        status = CLV_OK;
-        result->interrupted = true;
-    }
-    TRY(result_set(result, &self.latent.examples, self.w, err));
+    OWNED(modlat_release) struct modlat self = {0};
+    MUST(modlat_open(&self, training, err));
+    enum clv_status status = take_turns(&self, result, err);
+    if (status && status != CLV_ERR_INTERRUPTED)
+        return status;
+    result->interrupted = status == CLV_ERR_INTERRUPTED;
+    MUST(result_set(result, &self.latent.examples, self.best, err));
     result->decoding.rule = CLV_DECODE_MAP;
-    for (int t = 0; self.forests && t < self.latent.examples.n_threads; t++)
-        clv_forest_free(self.forests[t]);
-    arena_release(&self.arena);
-    latent_release(&self.latent);
-    return status;
+    return CLV_OK;
 }
 
 const struct clv_learner modlat_learner = {
     .name = "modlat",
     .summary = "latent SVM with a model of what is hidden, on chains (Kumar et al. 2012)",
     .parameters = parameters,
+    .choices = choices,
     .takes_init = true,
     .takes_hidden = true,
     .train = train,

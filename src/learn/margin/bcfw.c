@@ -267,6 +267,7 @@ static enum clv_status add_to_curve(struct bcfw *self, struct clv_training_resul
     /* The objective is a bound from above, so what is left for the gap to be negative by is the rounding of sums. */
     double dual = fmin(self->best_dual, self->best_objective);
     struct clv_curve_point point = {(double)pass, unit * self->best_objective, unit * dual, train_loss};
+    result->at_zero = unit * self->examples.most_loss;
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", point.objective,
              point.objective - point.dual, train_loss);

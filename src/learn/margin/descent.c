@@ -36,6 +36,8 @@ static void project(struct descent *self)
         l1_ball_project(self->w, self->size, self->radius, self->scratch);
         return;
     }
+    if (self->rules.ball == DESCENT_NO_BALL)
+        return;
     double norm = sqrt(squares_of(self->w, self->size)), shrink = norm > self->radius ? self->radius / norm : 1;
     for (size_t j = 0; j < self->size; j++)
         self->w[j] *= shrink;
@@ -134,6 +136,7 @@ static enum clv_status check(struct descent *self, struct clv_training_result *r
     if (status)
         return status;
     objective = self->rules.unit * (self->best ? self->best_objective : objective);
+    result->at_zero = self->rules.unit * self->examples->most_loss;
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, training loss %.4f", objective, train_loss);
     report_progress(self->training->progress, "training", pass, self->rules.passes, note);
@@ -187,7 +190,7 @@ static enum clv_status descent_open(struct descent *self, struct examples *examp
     if (is_adaptive)
         self->change = arena_alloc(&self->arena, self->size, sizeof *self->change);
     MUST_IF(self->arena.failed, fail_memory(err));
-    if (!is_l1) {
+    if (rules->ball == DESCENT_L2) {
         double at_zero;
         MUST(objective_of(&at_zero, self, self->w, err));
         self->radius = sqrt(2 * at_zero / rules->ridge);
@@ -217,6 +220,11 @@ enum clv_status descent_train(struct clv_training_result *result, struct example
     }
     result->interrupted = stopped;
     TRY(result_set(result, examples, result_of(&self), err));
+    if (!status && rules->share) {
+        *rules->share = 0;
+        for (size_t j = 0; j < self.size; j++)
+            *rules->share += fabs(self.w[j]) / self.radius;
+    }
     descent_release(&self);
     return status;
 }

@@ -104,9 +104,10 @@ static bool run_pass(struct independent *self, uint32_t pass)
 }
 
 /* Primal and dual of the objective as stated (times lambda of the scaled one), and the training loss. */
-static enum clv_status check(struct independent *self, struct clv_curve_point *point, struct clv_error *err)
+static enum clv_status check(struct clv_curve_point *point, double *objective_at_zero, struct independent *self,
+                             struct clv_error *err)
 {
-    double squares = 0, hinge = 0, alpha_sum = 0;
+    double squares = 0, hinge = 0, alpha_sum = 0, at_zero = 0;
     for (size_t k = 0; k < self->size; k++)
         squares += self->w[k] * self->w[k];
     for (size_t i = 0; i < self->examples.n; i++) {
@@ -117,10 +118,12 @@ static enum clv_status check(struct independent *self, struct clv_curve_point *p
             if (problem->label[k / self->n_rows] == CLV_UNKNOWN)
                 continue;
             costs_of(cost, self, problem, k / self->n_rows, k % self->n_rows);
+            at_zero += cost[0] + cost[1];
             hinge += cost[0] * fmax(0, 1 - self->scores[k]) + cost[1] * fmax(0, 1 + self->scores[k]);
             alpha_sum += self->alpha[i][2 * k] + self->alpha[i][2 * k + 1];
         }
     }
+    *objective_at_zero = self->lambda * at_zero;
     point->objective = self->lambda * (squares / 2 + hinge);
     point->dual = self->lambda * (alpha_sum - squares / 2);
     return examples_loss(&point->train_loss, &self->examples, self->w, NULL, err);
@@ -169,7 +172,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
         if (pass % CHECK_EVERY && pass != n_passes)
             continue;
         struct clv_curve_point point = {.pass = (double)pass};
-        status = check(&self, &point, err);
+        status = check(&point, &result->at_zero, &self, err);
         TRY(curve_add(result, point, err));
         char note[96];
         snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", point.objective,

@@ -22,26 +22,40 @@
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 
-enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS, BATCH };
+enum { LAMBDA, C, ROUNDS, UPDATE, PASSES, GAP, AVERAGING, EDGES, UNITS, BATCH, PAPER };
 enum { VARIATIONAL, EXACT };
 
 static const struct clv_parameter parameters[] = {
     [LAMBDA] = {"lambda", 1, 1e-12, 1e15, "of the Laplace prior exp(-sqrt(lambda) |w|)"},
-    [C] = {"C", 300, 1e-12, 1e12, "weight of the slacks"},
+    [C] = {"C", 200, 1e-12, 1e12, "weight of the slacks"},
     [ROUNDS] = {"rounds", 10, 1, 1e4, "most rounds of variances and weights"},
     [UPDATE] = {"update", VARIATIONAL, 0, EXACT, "of variances: the variational bound's, or the exact posterior's"},
     [PASSES] = {"passes", 50, 1, 1e6, "most passes over the examples in a round"},
     [GAP] = {"gap", 0.02, 0, 1, "end a round once (objective - dual) / objective is this small"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates, keep the better"},
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
-    [UNITS] = {"units", M3N_RELATIVE, 0, M3N_RAW,
-               "of C, lambda and weights: relative to the size of the features, or raw"},
+    [UNITS] =
+        {"units", UNITS_RELATIVE, 0, UNITS_RAW,
+         "of C, lambda and weights: C against the largest loss, the others against the size of the features, or raw"},
     [BATCH] = BCFW_BATCH_PARAMETER,
+    [PAPER] = {"paper", 0, 0, 1,
+               "1: Zhu and Xing's Algorithm 1 (2009): --units raw, --update variational. Step 1 is solved by its dual; "
+               "they leave open by what"},
     {0},
 };
 
 static const struct clv_choice choices[] = {
-    {UPDATE, (const char *const[]){"variational", "exact", NULL}}, {UNITS, m3n_units}, {0}};
+    {UPDATE, (const char *const[]){"variational", "exact", NULL}}, {UNITS, weight_units}, {0}};
+
+static bool is_published(const struct clv_training *training)
+{
+    return training->parameters[PAPER] >= 1;
+}
+
+static double units_of(const struct clv_training *training)
+{
+    return is_published(training) ? UNITS_RAW : training->parameters[UNITS];
+}
 
 struct lapmedn {
     const struct clv_training *training;
@@ -130,10 +144,11 @@ static enum clv_status lapmedn_open(struct lapmedn *self, const struct clv_train
                                      .edges = p[EDGES] != 0,
                                      .keeps_support = true,
                                      .start = training->init};
-    *self = (struct lapmedn){.training = training, .C = p[C], .is_exact = p[UPDATE] == EXACT};
+    *self = (struct lapmedn){.training = training, .is_exact = p[UPDATE] == EXACT && !is_published(training)};
     MUST(bcfw_open(&self->bcfw, training, &rules, err));
-    double squares = m3n_squared_unit(&self->bcfw.examples, p[UNITS]);
+    double squares = examples_squared_unit(&self->bcfw.examples, units_of(training));
     self->size = self->bcfw.size;
+    self->C = p[C] / (units_of(training) == UNITS_RELATIVE ? self->bcfw.examples.most_loss : 1);
     self->lambda = p[LAMBDA] * squares;
     self->bcfw.dual.lambda = 1 / (self->C * (double)self->bcfw.n);
     self->variance = array_alloc(self->size, sizeof *self->variance);
@@ -152,6 +167,7 @@ static enum clv_status report(double *gap, struct lapmedn *self, struct clv_trai
     MUST(examples_loss(&train_loss, &self->bcfw.examples, bcfw->best, NULL, err));
     double objective = regulariser(self, bcfw->best) + self->C * (double)bcfw->n * bcfw->best_hinge;
     double dual = fmin(dual_bound(self), objective);
+    result->at_zero = floor + self->C * (double)bcfw->n * bcfw->examples.most_loss;
     *gap = (objective - dual) / fmax(objective - floor, 1e-300);
     char note[96];
     snprintf(note, sizeof note, "objective %.4f, gap %.4f, training loss %.4f", objective, objective - dual,
@@ -210,7 +226,7 @@ static enum clv_status tell_posterior(struct lapmedn *self, struct clv_training_
         if (self->is_exact)
             self->variance[k] = laplace_variance(mean[k], self->lambda);
     }
-    double unit = sqrt(m3n_squared_unit(&self->bcfw.examples, self->training->parameters[UNITS]));
+    double unit = sqrt(examples_squared_unit(&self->bcfw.examples, units_of(self->training)));
     result_note(result, "kl", kl);
     result_note(result, "kl_norm", unit * (kl + (double)self->size) / sqrt(self->lambda));
     result_note(result, "support_labellings", (double)bcfw_n_support(&self->bcfw));
@@ -219,7 +235,13 @@ static enum clv_status tell_posterior(struct lapmedn *self, struct clv_training_
 
 static const char *idle(const struct clv_training *training, int parameter)
 {
-    return parameter == EDGES ? idle_edges(training) : NULL;
+    if (is_published(training) && (parameter == UNITS || parameter == UPDATE))
+        return "--paper is 1";
+    const double *p = training->parameters;
+    if (parameter == PAPER && training->dataset && !training->frames && p[UNITS] == UNITS_RAW &&
+        p[UPDATE] == VARIATIONAL)
+        return "--units is raw and --update variational";
+    return parameter == EDGES ? idle_edges(training) : parameter == PAPER ? idle_paper(training) : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,

@@ -3,21 +3,15 @@
  *     min_w  1/2 |w|^2 + C sum_i xi_i,   xi_i = max_y L_i(y) + f_i(y) - f_i(y_i)
  *
  * Divided by C n that is the problem of bcfw.c with lambda = 1 / (C n), or of descent.c. The paper's subgradient steps
- * are 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007). It is also the
+ * are 1 / (2 beta sqrt(t)) with C = 200 beta (section 7.1.2, after Ratliff, Bagnell, Zinkevich 2007); by default it is
+ * solved by its dual, which needs no steps to be chosen and says by its gap when it is done. It is also the
  * Gaussian maximum entropy discrimination Markov network, whose posterior mean is w (Theorem 3). */
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 
 #include "base/base.h"
 
-const char *const m3n_units[] = {[M3N_RELATIVE] = "relative", [M3N_RAW] = "raw", NULL};
-
-double m3n_squared_unit(const struct examples *examples, double units)
-{
-    return units == M3N_RELATIVE ? examples->scale : 1;
-}
-
-enum { C, SOLVER, BETA, PASSES, GAP, AVERAGING, EDGES, UNITS, BATCH };
+enum { C, SOLVER, BETA, PASSES, GAP, AVERAGING, EDGES, UNITS, BATCH, PAPER };
 enum { BCFW, SUBGRADIENT };
 
 static const struct clv_parameter parameters[] = {
@@ -28,13 +22,32 @@ static const struct clv_parameter parameters[] = {
     [GAP] = {"gap", 0.02, 0, 1, "stop once (objective - dual) / objective is this small"},
     [AVERAGING] = {"averaging", 1, 0, 1, "1: also try the weighted average of the iterates (subgradient: take it)"},
     [EDGES] = {"edges", 1, 0, 1, "0: learn without couplings"},
-    [UNITS] = {"units", M3N_RELATIVE, 0, M3N_RAW, "of C and weights: relative to the size of the features, or raw"},
+    [UNITS] = {"units", UNITS_RELATIVE, 0, UNITS_RAW, "of C and weights: relative to the size of the features, or raw"},
     [BATCH] = BCFW_BATCH_PARAMETER,
+    [PAPER] =
+        {"paper", 0, 0, 1,
+         "1: as Zhu and Xing (2009, section 7.1.2) train it: --solver subgradient, --units raw, the last iterate, "
+         "in no ball"},
     {0},
 };
 
 static const struct clv_choice choices[] = {
-    {SOLVER, (const char *const[]){"bcfw", "subgradient", NULL}}, {UNITS, m3n_units}, {0}};
+    {SOLVER, (const char *const[]){"bcfw", "subgradient", NULL}}, {UNITS, weight_units}, {0}};
+
+static bool is_published(const struct clv_training *training)
+{
+    return training->parameters[PAPER] >= 1;
+}
+
+static double units_of(const struct clv_training *training)
+{
+    return is_published(training) ? UNITS_RAW : training->parameters[UNITS];
+}
+
+static bool is_by_descent(const struct clv_training *training)
+{
+    return is_published(training) || training->parameters[SOLVER] == SUBGRADIENT;
+}
 
 static enum clv_status train_by_descent(struct clv_training_result *result, const struct clv_training *training,
                                         struct clv_error *err)
@@ -42,15 +55,15 @@ static enum clv_status train_by_descent(struct clv_training_result *result, cons
     const double *p = training->parameters;
     struct examples examples;
     MUST(examples_open(&examples, training, p[EDGES] != 0, err));
-    double unit = p[C] * (double)examples.n, squares = m3n_squared_unit(&examples, p[UNITS]);
+    double unit = p[C] * (double)examples.n, squares = examples_squared_unit(&examples, units_of(training));
     double beta = p[BETA] > 0 ? p[BETA] : p[C] / 200;
     const struct descent_rules rules = {.ridge = squares / unit,
                                         .rate = 1 / (2 * beta * squares),
                                         .step = DESCENT_ROOT,
-                                        .ball = DESCENT_L2,
+                                        .ball = is_published(training) ? DESCENT_NO_BALL : DESCENT_L2,
                                         .passes = (size_t)p[PASSES],
                                         .unit = unit,
-                                        .averaging = p[AVERAGING] != 0};
+                                        .averaging = p[AVERAGING] != 0 && !is_published(training)};
     enum clv_status status = descent_train(result, &examples, &rules, err);
     examples_release(&examples);
     return status;
@@ -72,7 +85,7 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
     struct bcfw self;
     bool stopped = false;
     enum clv_status status = bcfw_open(&self, training, &rules, err);
-    self.dual.lambda = m3n_squared_unit(&self.examples, p[UNITS]) / rules.unit;
+    self.dual.lambda = examples_squared_unit(&self.examples, units_of(training)) / rules.unit;
     TRY(bcfw_solve(&self, result, &stopped, err));
     result->interrupted = stopped;
     TRY(result_set(result, &self.examples, bcfw_weights(&self, stopped), err));
@@ -84,19 +97,20 @@ static enum clv_status train_by_bcfw(struct clv_training_result *result, const s
 
 static const char *idle(const struct clv_training *training, int parameter)
 {
-    bool is_online = training->parameters[SOLVER] == SUBGRADIENT;
+    bool is_online = is_by_descent(training);
+    if (is_published(training) && (parameter == SOLVER || parameter == AVERAGING || parameter == UNITS))
+        return "--paper is 1";
     if (parameter == BETA && !is_online)
         return "--solver is bcfw";
     if ((parameter == GAP || parameter == BATCH) && is_online)
-        return "--solver is subgradient";
-    return parameter == EDGES ? idle_edges(training) : NULL;
+        return is_published(training) ? "--paper is 1" : "--solver is subgradient";
+    return parameter == EDGES ? idle_edges(training) : parameter == PAPER ? idle_paper(training) : NULL;
 }
 
 static enum clv_status train(struct clv_training_result *result, const struct clv_training *training,
                              struct clv_error *err)
 {
-    return training->parameters[SOLVER] == SUBGRADIENT ? train_by_descent(result, training, err)
-                                                       : train_by_bcfw(result, training, err);
+    return is_by_descent(training) ? train_by_descent(result, training, err) : train_by_bcfw(result, training, err);
 }
 
 const struct clv_learner m3n_learner = {

@@ -180,6 +180,7 @@ enum descent_step {
 enum descent_ball {
     DESCENT_L2, /* the one that holds the optimum: ridge/2 |w*|^2 <= objective at 0 */
     DESCENT_L1, /* |w|_1 <= radius */
+    DESCENT_NO_BALL,
 };
 
 struct descent_rules {
@@ -189,6 +190,7 @@ struct descent_rules {
     size_t passes;
     double unit; /* of the objectives reported */
     bool averaging;
+    double *share; /* of an L1 ball's radius, which the last iterate takes up; NULL: not wanted */
 };
 
 /* Trains into *result. From given weights, these are the best as long as no point of the curve is better. `examples`
@@ -231,16 +233,6 @@ double laplace_bound(double mean, double variance, double lambda);
 /* Its minimum over variances, as KL is over posteriors: laplace_kl(2 mean) / 2 + laplace_bound_floor(). The factors 2
  * are what the Gaussian family costs: its mean is eta / (lambda - eta^2), half of Corollary 7's. */
 double laplace_bound_floor(void);
-
-/* What the max-margin Markov networks share: the paper's C and lambda, and the units of what they report. */
-
-/* relative: weights are measured against the size s of the features, as w s, s^2 = the scale of examples_open, so that
- * C, lambda and radius suit features of any size; raw: as they are. */
-enum m3n_units { M3N_RELATIVE, M3N_RAW };
-extern const char *const m3n_units[];
-
-/* s^2, or 1. */
-double m3n_squared_unit(const struct examples *examples, double units);
 
 extern const struct clv_learner ssvm_learner;
 extern const struct clv_learner subgradient_learner;

@@ -26,7 +26,7 @@ struct perceptron {
     const struct clv_training *training;
     struct examples examples;
     size_t size;
-    double *w, *average;
+    double *w, *average, *zero;
     double n_steps;
     int32_t *order;
 };
@@ -71,6 +71,7 @@ static enum clv_status perceptron_open(struct perceptron *self, const struct clv
     MUST(examples_open(&self->examples, training, training->parameters[EDGES] != 0, err));
     self->size = clv_shape_size(&self->examples.shape);
     self->w = arena_zalloc(&self->arena, self->size, sizeof *self->w);
+    self->zero = arena_zalloc(&self->arena, self->size, sizeof *self->zero);
     self->order = arena_alloc(&self->arena, self->examples.n, sizeof *self->order);
     if (training->parameters[AVERAGING])
         self->average = arena_zalloc(&self->arena, self->size, sizeof *self->average);
@@ -112,6 +113,7 @@ static enum clv_status train(struct clv_training_result *result, const struct cl
             break;
     }
     result->interrupted = stopped;
+    TRY_IF(!stopped, examples_loss(&result->at_zero, &self.examples, self.zero, NULL, err));
     TRY(result_set(result, &self.examples, w, err));
     examples_release(&self.examples);
     arena_release(&self.arena);

@@ -11,7 +11,7 @@
 #include "learn/common/common.h"
 #include "learn/margin/margin.h"
 
-enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE, BATCH };
+enum { LAMBDA, PASSES, GAP, AVERAGING, EDGES, SAMPLING, TABLE_VARIANCE, BATCH, PAPER };
 
 static const struct clv_parameter parameters[] = {
     [LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},
@@ -22,6 +22,10 @@ static const struct clv_parameter parameters[] = {
     [SAMPLING] = {"sampling", 1, 0, 1, "1: draw examples by their duality gaps; 0: in random order"},
     [TABLE_VARIANCE] = TABLE_VARIANCE_PARAMETER,
     [BATCH] = BCFW_BATCH_PARAMETER,
+    [PAPER] =
+        {"paper", 0, 0, 1,
+         "1: images with boxes are labelled by the model of the masks, as Shpakova et al. (2018) have it, not by a "
+         "teacher that sees boxes' cuts"},
     {0},
 };
 
@@ -47,6 +51,7 @@ static double bytes(const struct clv_training *training)
 static const char *idle(const struct clv_training *training, int parameter)
 {
     return parameter == EDGES            ? idle_edges(training)
+           : parameter == PAPER          ? idle_teacher(training)
            : parameter == TABLE_VARIANCE ? idle_tables(training, training->parameters[EDGES] != 0)
                                          : NULL;
 }

@@ -16,6 +16,9 @@
  * variables for each. pmap_draw.c has a draw's gradient. Noise and orders are functions of the seed and of their
  * numbers, so weights, sums and the place between two steps are all that a checkpoint must hold.
  *
+ * By default steps are AdaGrad's and the weights the mean of the iterates: 1 / (lambda h) leaps at first, and what is
+ * left of that after a hundred passes is worse. Over rounds h goes on: begun anew, its first step would forget w.
+ *
  * Images without masks (Algorithms 3 and 4) come in once the passes over those with masks are over: pmap_targets.c
  * labels them, by marginals or for pmap by MAP, and as many passes over all images follow, each weighing kappa times an
  * image with a mask; then again, `rounds` times. */
@@ -114,13 +117,14 @@ struct pmap {
     double *gradients;   /* [batch][size + 1] and of each the estimate */
     double step_value;   /* mean of the last step's estimates */
     double *values;      /* [n] estimates of the curve */
-    const double *point; /* of the curve's next point */
+    double *zero;        /* [size] of zeros */
+    const double *point; /* of the estimate at hand */
     size_t n_passes;     /* of a round */
     size_t n_rounds;
     bool stopped;
     struct checkpoints checkpoints;
     struct pmap_state state; /* where it stands */
-    double estimate;         /* of log-likelihoods: a running mean over steps; NaN at first */
+    double running;          /* of log-likelihoods: a mean over steps; NaN at first */
     char note[128];          /* progress: the curve's last point */
 };
 
@@ -184,9 +188,9 @@ static void report(struct pmap *self)
     size_t first = steps_of(self, targets_of(self, 0)), later = steps_of(self, targets_of(self, 1));
     size_t done = steps_to(self, place);
     double mean = self->step_value;
-    self->estimate = isnan(self->estimate) ? mean : self->estimate + 0.01 * (mean - self->estimate);
+    self->running = isnan(self->running) ? mean : self->running + 0.01 * (mean - self->running);
     char note[192];
-    snprintf(note, sizeof note, "log-likelihood %.3f%s", self->estimate, self->note);
+    snprintf(note, sizeof note, "log-likelihood %.3f%s", self->running, self->note);
     progress->report(progress->context, "learning: step", done, self->n_passes * (first + (self->n_rounds - 1) * later),
                      note);
 }
@@ -241,18 +245,25 @@ static bool estimate_results(struct team_piece *piece, void *context, size_t ind
     return k == 0;
 }
 
-/* Adds a point to the curve: the negated objective, estimated with one fixed draw for each example, to be minimised as
- * other learners' are. */
+/* The negated objective at w, estimated with one fixed draw for each example, to be minimised as other learners' are. */
+static enum clv_status estimate(double *objective, struct pmap *self, const double *w, struct clv_error *err)
+{
+    self->point = w;
+    MUST(team_for(self->n, self->examples.n_threads, estimate_example, estimate_results, self, err));
+    *objective = ascent_penalty(&self->ascent, w) - mean_of(self->values, self->n);
+    return CLV_OK;
+}
+
+/* Adds a point to the curve. */
 static enum clv_status check(struct pmap *self, size_t pass, struct clv_error *err)
 {
     struct clv_training_result *result = self->state.result;
     const struct clv_decoding decoding = decoding_of(self);
-    double train_loss;
-    const double *w = self->point = ascent_point(&self->ascent);
-    MUST(team_for(self->n, self->examples.n_threads, estimate_example, estimate_results, self, err));
+    double train_loss, objective;
+    const double *w = ascent_point(&self->ascent);
+    MUST(estimate(&objective, self, w, err));
     MUST(examples_loss(&train_loss, &self->examples, w, &decoding, err));
     MUST(examples_validate(result, result->n_curve, &self->examples, w, &decoding, err));
-    double objective = ascent_penalty(&self->ascent, w) - mean_of(self->values, self->n);
     int used = snprintf(self->note, sizeof self->note, "; objective %.4f, training loss %.4f", objective, train_loss);
     if (result->validation_loss)
         snprintf(self->note + used, sizeof self->note - (size_t)used, ", validation loss %.4f",
@@ -265,7 +276,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
                                  struct clv_error *err)
 {
     const double *parameters = training->parameters;
-    *self = (struct pmap){.training = training, .estimate = NAN};
+    *self = (struct pmap){.training = training, .running = NAN};
     MUST(examples_open(&self->examples, training, parameters[PMAP_EDGES] != 0, err));
     struct examples *examples = &self->examples;
     if (examples->shape.pairwise == CLV_PAIRWISE_FULL && training->n_weak)
@@ -278,12 +289,12 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->batch = (size_t)parameters[PMAP_BATCH] < n_all ? (size_t)parameters[PMAP_BATCH] : n_all;
     self->n_passes = (size_t)parameters[PMAP_PASSES];
     self->n_rounds = 1 + (training->n_weak ? (size_t)parameters[PMAP_ROUNDS] : 0);
-    MUST(pmap_targets_open(&self->targets, examples, objective, parameters[PMAP_CONDITIONAL] != 0, err));
+    MUST(pmap_targets_open(&self->targets, examples, objective, pmap_setting(training, PMAP_CONDITIONAL) != 0, err));
     MUST(ascent_open(&self->ascent, &examples->shape,
-                     (struct ascent_rules){parameters[PMAP_STEP] != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
+                     (struct ascent_rules){pmap_setting(training, PMAP_STEP) != 0 ? STEP_ADAGRAD : STEP_PUBLISHED,
                                            parameters[PMAP_LAMBDA] * examples->node_scale,
                                            parameters[PMAP_RATE] / sqrt(examples->node_scale),
-                                           parameters[PMAP_AVERAGING] != 0},
+                                           pmap_setting(training, PMAP_AVERAGING) != 0},
                      err));
     ascent_set_table_variance(&self->ascent, examples_table_variance(examples, parameters[PMAP_TABLE_VARIANCE]));
     if (training->init)
@@ -293,6 +304,7 @@ static enum clv_status pmap_open(struct pmap *self, struct clv_training_result *
     self->taken = arena_alloc(&self->arena, self->batch, sizeof *self->taken);
     self->gradients = arena_alloc(&self->arena, self->batch, (self->ascent.size + 1) * sizeof *self->gradients);
     self->values = arena_alloc(&self->arena, n_all, sizeof *self->values);
+    self->zero = arena_zalloc(&self->arena, self->ascent.size, sizeof *self->zero);
     double *start = arena_zalloc(&self->arena, self->ascent.size, sizeof *start);
     self->state = (struct pmap_state){{0, 1, 0, 0}, &self->ascent, start, result};
     MUST_IF(self->arena.failed, fail_memory(err));
@@ -333,13 +345,13 @@ static enum clv_status run_round(struct pmap *self, struct clv_error *err)
 static enum clv_status label_weak(struct pmap *self, struct clv_error *err)
 {
     const double *parameters = self->training->parameters;
-    const struct pmap_labelling labelling = {.pseudo_labels =
-                                                 self->state.place.round == 1 ? self->training->pseudo_labels : NULL,
-                                             .w = self->state.start,
-                                             .options = {self->targets.objective == PMAP_WEIGHTED,
-                                                         (uint32_t)parameters[PMAP_DRAWS], parameters[PMAP_SHARPNESS]},
-                                             .kappa = parameters[PMAP_KAPPA],
-                                             .seed = self->training->seed + (uint64_t)self->state.place.round};
+    const struct pmap_labelling labelling = {
+        .pseudo_labels = self->state.place.round == 1 ? self->training->pseudo_labels : NULL,
+        .w = self->state.start,
+        .options = {self->targets.objective == PMAP_WEIGHTED, (uint32_t)parameters[PMAP_DRAWS],
+                    pmap_setting(self->training, PMAP_SHARPNESS), parameters[PMAP_PAPER] >= 1},
+        .kappa = parameters[PMAP_KAPPA],
+        .seed = self->training->seed + (uint64_t)self->state.place.round};
     self->n = targets_of(self, self->state.place.round);
     return pmap_targets_label(&self->targets, &labelling, err);
 }
@@ -400,6 +412,7 @@ enum clv_status pmap_train(struct clv_training_result *result, const struct clv_
     status = pmap_state_read(&resumed, &self.state, &self.checkpoints, err);
     TRY_IF(resumed, check_place(&self, n_first_steps, err));
     TRY(run_rounds(&self, resumed, err));
+    TRY_IF(!self.stopped, estimate(&result->at_zero, &self, self.zero, err));
     if (status == CLV_ERR_INTERRUPTED) {
         status = CLV_OK;
         self.stopped = true;

@@ -5,6 +5,7 @@
 
 #include "learn/common/common.h"
 
+/* What paper 1 is: all that the source's Algorithms 1 to 4 and its section on partial labels say. */
 #define SHARED_PARAMETERS                                                                                              \
     [PMAP_LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},             \
     [PMAP_PASSES] = {"passes", 100, 1, 1e9, "passes over the examples"},                                               \
@@ -16,7 +17,11 @@
     [PMAP_KAPPA] = {"kappa", 1, 0, 1e6, "weight of an image without a mask against one with"},                         \
     [PMAP_ROUNDS] = {"rounds", 1, 1, 1000, "times that images without masks are labelled and learned from"},           \
     [PMAP_CONDITIONAL] = {"conditional", 0, 0, 1,                                                                      \
-                          "of images with boxes 1: the likelihood given what is outside them; 0: of all labels"}
+                          "of images with boxes 1: the likelihood given what is outside them; 0: of all labels"},      \
+    [PMAP_PAPER] = {"paper", 0, 0, 1,                                                                                  \
+                    "1: the source's algorithm: --step 0, --averaging 0, --conditional 1, marginals by no power, "     \
+                    "volumes as their sums and not agreeing with the weights, and images with boxes labelled by the "  \
+                    "model of the masks, not by a teacher that sees boxes' cuts"}
 
 static const struct clv_parameter joint_parameters[] = {
     SHARED_PARAMETERS,
@@ -32,6 +37,18 @@ static const struct clv_parameter marginal_parameters[] = {
     [PMAP_DYNAMIC] = {"dynamic", 1, 0, 1, "0: find clamped labellings by solving anew, not from the solution"},
     {0},
 };
+
+double pmap_setting(const struct clv_training *training, enum pmap_parameter parameter)
+{
+    bool is_published = training->parameters[PMAP_PAPER] >= 1;
+    switch (is_published ? parameter : PMAP_PAPER) {
+    case PMAP_STEP:
+    case PMAP_AVERAGING: return 0;
+    case PMAP_CONDITIONAL:
+    case PMAP_SHARPNESS: return 1;
+    default: return training->parameters[parameter];
+    }
+}
 
 static enum clv_status train_joint(struct clv_training_result *result, const struct clv_training *training,
                                    struct clv_error *err)
@@ -61,13 +78,18 @@ static double bytes(const struct clv_training *training)
 
 static const char *idle_weighted(const struct clv_training *training, int parameter)
 {
+    if (training->parameters[PMAP_PAPER] >= 1 &&
+        (parameter == PMAP_STEP || parameter == PMAP_RATE || parameter == PMAP_AVERAGING ||
+         parameter == PMAP_CONDITIONAL || parameter == PMAP_SHARPNESS))
+        return "--paper is 1";
     switch (parameter) {
-    case PMAP_RATE: return training->parameters[PMAP_STEP] == 0 ? "--step is 0" : NULL;
+    case PMAP_RATE: return pmap_setting(training, PMAP_STEP) == 0 ? "--step is 0" : NULL;
     case PMAP_EDGES: return idle_edges(training);
     case PMAP_TABLE_VARIANCE: return idle_tables(training, training->parameters[PMAP_EDGES] != 0);
     case PMAP_KAPPA:
     case PMAP_ROUNDS: return idle_mixture(training);
     case PMAP_CONDITIONAL: return idle_given(training);
+    case PMAP_PAPER: return idle_paper(training);
     case PMAP_DRAWS:
     case PMAP_SHARPNESS: return idle_weak(training);
     default: return NULL;
@@ -77,7 +99,8 @@ static const char *idle_weighted(const struct clv_training *training, int parame
 /* Without any mask, the others take the likeliest labels for masks, which no power of marginals changes. */
 static const char *idle(const struct clv_training *training, int parameter)
 {
-    return parameter == PMAP_SHARPNESS ? idle_mixture(training) : idle_weighted(training, parameter);
+    const char *why = idle_weighted(training, parameter);
+    return !why && parameter == PMAP_SHARPNESS ? idle_mixture(training) : why;
 }
 
 /* What the three have in common. */

@@ -77,12 +77,18 @@ static void expect_volumes(float *counts, const float *q, const struct clv_probl
     }
 }
 
-/* The loss's weights of the expected pixels, in place of q. */
-static enum clv_status weigh(float *weight, const struct clv_problem *problem, size_t n_labels, struct clv_error *err)
+/* The loss's weights of the expected pixels, in place of q. As published these are counts V_i q_i(b), whose sum is V_b
+ * (for superpixels of one size, of which the paper writes, the sum of q_i(b)), and the weights q_i(b) theta_i(b). */
+static enum clv_status weigh(float *weight, const struct clv_problem *problem, size_t n_labels, bool is_published,
+                             struct clv_error *err)
 {
     float *counts = array_alloc((size_t)problem->n_nodes * n_labels, sizeof *counts);
     MUST_IF(!counts, fail_memory(err));
-    expect_volumes(counts, weight, problem, n_labels);
+    if (is_published)
+        for (size_t k = 0; k < (size_t)problem->n_nodes * n_labels; k++)
+            counts[k] = weight[k] * problem->volume[k / n_labels];
+    else
+        expect_volumes(counts, weight, problem, n_labels);
     balanced_theta(weight, counts, problem->n_nodes, (int32_t)n_labels);
     array_free(counts);
     return CLV_OK;
@@ -109,7 +115,7 @@ enum clv_status partial_weigh(struct partial_labels labels, const double *q, con
     size_t n_labels = (size_t)shape->n_labels;
     for (size_t i = 0; i < (size_t)problem->n_nodes; i++)
         labels.label[i] = sharpen(labels.weight + i * n_labels, q + i * n_labels, n_labels, options->sharpness);
-    return options->weighted ? weigh(labels.weight, problem, n_labels, err) : CLV_OK;
+    return options->weighted ? weigh(labels.weight, problem, n_labels, options->is_published, err) : CLV_OK;
 }
 
 enum clv_status partial_marginals(struct partial_labels labels, struct decoder *decoder,

@@ -73,11 +73,18 @@ enum clv_status pseudo_labelled_example(struct dataset_item *item, const struct 
     return widen(item, &frame, training->n_examples > 0, err);
 }
 
+bool weak_as_published(const struct clv_learner *learner, const struct clv_training *training)
+{
+    return parameter(learner, training, "paper", 0) >= 1;
+}
+
 struct partial_options pseudo_labelled_options(const struct clv_learner *learner, const struct clv_training *training)
 {
+    bool is_published = weak_as_published(learner, training);
     return (struct partial_options){.weighted = true,
+                                    .is_published = is_published,
                                     .n_draws = (uint32_t)parameter(learner, training, "draws", 1),
-                                    .sharpness = parameter(learner, training, "sharpness", 1)};
+                                    .sharpness = is_published ? 1 : parameter(learner, training, "sharpness", 1)};
 }
 
 /* Gives an item the labels and weights that its pseudo-labels ask for. */

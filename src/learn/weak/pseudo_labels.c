@@ -42,7 +42,8 @@ static bool has_marginals(const struct clv_learner *learner)
 
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training)
 {
-    return training->n_weak > 0 && (training->frames || !training->n_examples || !makes_its_own(learner));
+    bool has_teacher = training->frames && !weak_as_published(learner, training);
+    return training->n_weak > 0 && (has_teacher || !training->n_examples || !makes_its_own(learner));
 }
 
 struct labelling {
@@ -153,7 +154,7 @@ static enum clv_status choose_shares(struct labelling *self, struct clv_error *e
     double sum = 0, n_boxed = 0;
     for (size_t k = 0; k < training->n_weak; k++)
         self->share[k] = training->n_examples ? NAN : FILL;
-    if (!training->n_examples || !training->frames)
+    if (!training->n_examples || !training->frames || !self->framed)
         return CLV_OK;
     enum clv_status status = team_for(training->n_weak, training->n_threads, find_share, share_results, self, err);
     for (size_t k = 0; k < training->n_weak; k++)
@@ -270,7 +271,7 @@ enum clv_status pseudo_labels_make(struct clv_pseudo_labels *self, const struct 
     TRY_IF(!labelling.share, fail_memory(err));
     TRY(decoders_new(&labelling.decoders, n_threads, training->engine, err));
     if (status == CLV_OK && training->n_examples) {
-        labelling.framed = true;
+        labelling.framed = !weak_as_published(learner, training);
         status = teach(&labelling, false, err);
     } else if (status == CLV_OK) {
         start_from_boxes(self, training);

@@ -41,9 +41,10 @@ enum clv_status partial_load(struct decoder *decoder, const struct partial_examp
 void partial_force(struct clv_field *field, const int32_t *given);
 
 struct partial_options {
-    bool weighted;    /* for weighted likelihood */
-    uint32_t n_draws; /* >= 1 */
-    double sharpness; /* > 0; q is raised to it and normalised: 1 as published, large the likeliest label only */
+    bool weighted;     /* for weighted likelihood */
+    uint32_t n_draws;  /* >= 1 */
+    double sharpness;  /* > 0; q is raised to it and normalised: 1 as published, large the likeliest label only */
+    bool is_published; /* volumes are sums of marginals (partial.c) */
 };
 
 /* Pseudo-labels of one example. */
@@ -97,6 +98,9 @@ struct clv_pseudo_labels {
     size_t n;
 };
 void pseudo_labels_release(struct clv_pseudo_labels *self);
+
+/* Whether the learner's parameter `paper` asks for the source's algorithm: no teacher sees frames. */
+bool weak_as_published(const struct clv_learner *learner, const struct clv_training *training);
 
 /* Whether a training needs pseudo-labels: the learner cannot make its own, or there is more to make them from. */
 bool pseudo_labels_needed(const struct clv_learner *learner, const struct clv_training *training);

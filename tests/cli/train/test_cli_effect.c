@@ -43,6 +43,25 @@ TEST(cross_validation_alone_chooses_how_strong_the_regularisation_is)
     }
 }
 
+/* A warning, which --quiet does not silence, and an event for the page and other programs. */
+TEST(a_training_that_goes_astray_says_so)
+{
+    run_here("cleave features -q --data $SET/manifest.tsv --split train --seed 1 --superpixels 60 --words 10 "
+             "--codebook-samples 1000 -o astray");
+    static const char *const ways[][2] = {{"-q", "cleave: "}, {"--progress json", "\"event\":\"warning\",\"text\":\""}};
+    for (int k = 0; k < 2; k++) {
+        char *output =
+            expect_success("cd $HERE && cleave train astray --learner mssvm --solver subgradient --rate 1000 "
+                           "--passes 5 %s -o astray.%d 2>&1",
+                           ways[k][0], k);
+        const char *said = strstr(output, "mssvm: training ended at an objective of ");
+        ck_assert_msg(said && strstr(said, "went astray"), "%s", output);
+        size_t length = strlen(ways[k][1]);
+        ck_assert_msg((size_t)(said - output) >= length && !memcmp(said - length, ways[k][1], length), "%s", output);
+        free(output);
+    }
+}
+
 TEST(features_on_demand_go_with_learners_of_single_examples_that_have_masks)
 {
     static const char *const lines[][2] = {

@@ -49,32 +49,59 @@ static double mean_square(const struct toy *toy, double *mean_known)
     return squares / known;
 }
 
-/* Algorithm 1 with C = 1: w - rate / sqrt(1 + t / 10) (w + n times the gradient). */
-TEST(subgradient_steps_get_shorter_as_published)
+/* Algorithm 1 with C = 1: w - rate (w + n times the gradient), of one rate as published; ours end where they would go to
+ * and fro, by rates / sqrt(1 + t / 10). */
+TEST(subgradient_steps_are_constant_as_published_and_get_shorter_otherwise)
 {
     static struct walk walk;
     struct toy toy;
     double init[SIZE], gradient[SIZE];
     toy_hidden(&toy, EXAMPLES, &full3, CHAINS, 4);
     random_weights(init, &full3, 4);
-    for (int with_c = 0; with_c < 2; with_c++) {
+    for (int kind = 0; kind < 4; kind++) {
         struct clv_training training;
+        bool with_c = kind & 1, is_published = kind & 2;
         double c = with_c ? 0.3 : 1;
         open_walk(&walk, &training, &toy, init);
         training.init = init;
         set(&training, "mssvm", "solver", 1);
         set(&training, "mssvm", "passes", 25);
         set(&training, "mssvm", "rate", 0.05);
+        set(&training, "mssvm", "paper", is_published);
         set(&training, "mssvm", "c", with_c ? c : 0);
         for (int t = 0; t < 25; t++) {
             gradient_at(gradient, &walk);
             for (size_t k = 0; k < SIZE; k++)
-                walk.w[k] -= 0.05 / sqrt(1 + t / 10.0) * (walk.w[k] + c * EXAMPLES * gradient[k]);
+                walk.w[k] -= 0.05 / (is_published ? 1 : sqrt(1 + t / 10.0)) * (walk.w[k] + c * EXAMPLES * gradient[k]);
         }
         struct clv_training_result result = run("mssvm", &training);
         expect_weights(&result, walk.w);
         clv_training_result_release(&result);
         hidden_release(&walk.hidden);
+    }
+    toy_release(&toy);
+}
+
+/* The source's rates: 0.02, and 0.001 of lssvm. */
+TEST(published_rates_are_the_source_s)
+{
+    static const struct {
+        const char *learner;
+        double rate;
+    } cases[] = {{"mssvm", 0.02}, {"hcrf", 0.02}, {"lssvm", 0.001}};
+    struct toy toy;
+    toy_hidden(&toy, EXAMPLES, &full3, CHAINS, 4);
+    for (int k = 0; k < 3; k++) {
+        struct clv_training training = toy_training(&toy, cases[k].learner);
+        set(&training, cases[k].learner, "paper", 1);
+        set(&training, cases[k].learner, "solver", 1);
+        set(&training, cases[k].learner, "passes", 7);
+        struct clv_training_result usual = run(cases[k].learner, &training);
+        set(&training, cases[k].learner, "rate", cases[k].rate);
+        struct clv_training_result given = run(cases[k].learner, &training);
+        ck_assert_mem_eq(usual.w, given.w, SIZE * sizeof *usual.w);
+        clv_training_result_release(&usual);
+        clv_training_result_release(&given);
     }
     toy_release(&toy);
 }
@@ -202,12 +229,16 @@ TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
     double init[SIZE];
     memcpy(init, w, sizeof init);
     training.init = init;
-    set(&training, "m3e", "steps", 4);
+    set(&training, "m3e", "solver", 1);
+    set(&training, "m3e", "units", UNITS_RAW);
+    set(&training, "m3e", "passes", 4);
     set(&training, "m3e", "order", order);
     set(&training, "m3e", "rate", 0.1);
     set(&training, "m3e", "C", C);
     struct clv_training_result result = run("m3e", &training);
     ck_assert_double_eq_tol(result.curve[0].objective, entropy_objective(&toy, w, C, order), 1e-9);
+    double zero[SIZE] = {0};
+    ck_assert_double_eq_tol(result.at_zero, entropy_objective(&toy, zero, C, order), 1e-9);
     for (int t = 0; t < 4; t++) {
         double gradient[SIZE];
         for (size_t k = 0; k < SIZE; k++) {
@@ -227,16 +258,16 @@ TEST(m3e_goes_down_its_objective_in_shorter_and_shorter_steps)
     toy_release(&toy);
 }
 
-TEST(m3e_reports_every_tenth_step_and_the_last)
+TEST(m3e_reports_the_start_ten_points_at_most_and_the_last)
 {
-    static const double reported[] = {0, 10, 20, 24};
+    static const double reported[] = {0, 3, 6, 9, 12, 15, 18, 21, 24, 25};
     struct toy toy;
     toy_hidden(&toy, 2, &full3, CHAINS, 6);
     struct clv_training training = toy_training(&toy, "m3e");
-    set(&training, "m3e", "steps", 25);
+    set(&training, "m3e", "passes", 25);
     struct clv_training_result result = run("m3e", &training);
-    ck_assert_uint_eq(result.n_curve, 4);
-    for (int k = 0; k < 4; k++)
+    ck_assert_uint_eq(result.n_curve, 10);
+    for (int k = 0; k < 10; k++)
         ck_assert_double_eq(result.curve[k].pass, reported[k]);
     clv_training_result_release(&result);
     toy_release(&toy);
@@ -248,7 +279,7 @@ TEST(m3e_is_decoded_at_the_order_it_learned)
     struct toy toy;
     toy_hidden(&toy, 4, &full3, CHAINS, 6);
     struct clv_training training = toy_training(&toy, "m3e");
-    set(&training, "m3e", "steps", 3);
+    set(&training, "m3e", "passes", 3);
     set(&training, "m3e", "order", 4);
     struct clv_training_result result = run("m3e", &training);
     ck_assert_int_eq(result.decoding.rule, CLV_DECODE_MIN_ENTROPY);

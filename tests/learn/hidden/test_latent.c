@@ -31,6 +31,13 @@ static void random_weights(double *w, uint64_t seed)
         w[j] = 0.7 * rng_normal(seed, RNG_TEST, j);
 }
 
+/* Plain steps in raw units, as the objectives are written: their walk can be followed. */
+static void make_plain(struct clv_training *training, const char *learner)
+{
+    set(training, learner, "solver", 1);
+    set(training, learner, "units", 1);
+}
+
 /* The curve's first objective, of the weights that training starts from. */
 static double objective_at(const char *learner, struct clv_training *training, const double *w)
 {
@@ -50,7 +57,8 @@ TEST(m3e_steps_along_the_gradient_of_its_objective)
         toy_hidden_chains(&toy, 5);
         random_weights(w, (uint64_t)o);
         struct clv_training training = toy_training(&toy, "m3e");
-        set(&training, "m3e", "steps", 1);
+        make_plain(&training, "m3e");
+        set(&training, "m3e", "passes", 1);
         set(&training, "m3e", "rate", 1);
         set(&training, "m3e", "C", 0.7);
         set(&training, "m3e", "order", orders[o]);
@@ -116,7 +124,7 @@ static double squares_of(const double *w)
     return squares / 2;
 }
 
-/* The line of theta in src/learn/hidden/modlat.c. */
+/* The line of theta in src/learn/latent/modlat.c. */
 static double theta_objective(const struct toy *toy, const double *w, const double *theta, double beta)
 {
     double sum = squares_of(theta);
@@ -160,14 +168,16 @@ static double w_objective(const struct toy *toy, const double *w, const double *
 static void take_turns(int32_t n_labels)
 {
     struct toy toy;
-    double w[SIZE], theta[SIZE], begin[SIZE];
+    double w[SIZE], theta[SIZE], begin[SIZE], moved_to_zero[SIZE];
     const double h = 1e-6, rate = 0.01, beta = 0.3;
     shape.n_labels = n_labels;
     toy_hidden_chains(&toy, 5);
     random_weights(begin, 9);
     struct clv_training training = toy_training(&toy, "modlat");
+    make_plain(&training, "modlat");
+    set(&training, "modlat", "C", 1);
     set(&training, "modlat", "rounds", 1);
-    set(&training, "modlat", "steps", 2);
+    set(&training, "modlat", "passes", 2);
     set(&training, "modlat", "rate", rate);
     set(&training, "modlat", "beta", beta);
     training.init = begin;
@@ -187,8 +197,6 @@ static void take_turns(int32_t n_labels)
     memcpy(w, begin, sizeof w);
     for (int step = 0; step < 2; step++) {
         double next[SIZE];
-        if (step == 1)
-            ck_assert_double_eq_tol(result.curve[0].objective, w_objective(&toy, w, begin, theta), 1e-6);
         for (size_t j = 0; j < N_ALL; j++) {
             double kept = w[j];
             w[j] = kept + h;
@@ -200,6 +208,9 @@ static void take_turns(int32_t n_labels)
         }
         memcpy(w, next, sizeof w);
     }
+    ck_assert_double_eq_tol(result.curve[0].objective, w_objective(&toy, w, begin, theta), 1e-5);
+    memset(moved_to_zero, 0, sizeof moved_to_zero);
+    ck_assert_double_eq_tol(result.at_zero, w_objective(&toy, moved_to_zero, begin, theta), 1e-5);
     for (size_t j = 0; j < N_ALL; j++)
         ck_assert_double_eq_tol(result.w[j], w[j], 1e-6);
     clv_training_result_release(&result);
@@ -229,9 +240,10 @@ TEST(rates_fall_to_a_tenth)
         const char *name = is_modlat ? "modlat" : "m3e";
         struct clv_training training = toy_training(&toy, name);
         training.init = w;
+        make_plain(&training, name);
         set(&training, name, "C", 1e-9);
         set(&training, name, "rate", 0.5);
-        set(&training, name, "steps", is_modlat ? STEPS : ROUNDS);
+        set(&training, name, "passes", is_modlat ? STEPS : ROUNDS);
         if (is_modlat)
             set(&training, name, "rounds", ROUNDS);
         struct clv_training_result result = run(name, &training);
@@ -264,6 +276,66 @@ TEST(both_are_the_same_at_any_thread_count_and_lower_their_objectives)
         clv_training_result_release(&stopped);
         toy_release(&toy);
     }
+}
+
+/* Where all labels are known both are the hinge: at any size of the features AdaGrad comes near the least objective,
+ * which the dual of m3n bounds, in its units, and nothing is random. */
+TEST(both_reach_the_least_hinge_where_nothing_is_hidden)
+{
+    static const char *const learners[] = {"m3e", "modlat"};
+    static struct random_problem r;
+    for (double size = 0.01; size < 1000; size *= 100) {
+        struct toy toy;
+        toy_begin(&toy, 3, 4, 1, CLV_PAIRWISE_FULL);
+        for (uint64_t i = 0; i < 12; i++) {
+            random_chain(&r, &chain_shape, 4, true, 70 + i);
+            for (int64_t k = 0; k < r.row[4]; k++)
+                r.value[k] *= (float)size;
+            for (int32_t e = 0; e < 3; e++)
+                r.edge_features[e] *= (float)size;
+            toy_add(&toy, &r.problem);
+        }
+        struct clv_training training = toy_training(&toy, "m3n");
+        set(&training, "m3n", "gap", 1e-3);
+        set(&training, "m3n", "passes", 5000);
+        struct clv_training_result m3n = run("m3n", &training);
+        double bound = m3n.curve[m3n.n_curve - 1].dual;
+        for (int l = 0; l < 2; l++) {
+            training = toy_training(&toy, learners[l]);
+            set(&training, learners[l], "deviation", 50);
+            struct clv_training_result result = run(learners[l], &training);
+            double reached = result.curve[result.n_curve - 1].objective;
+            ck_assert_double_eq_tol(result.at_zero, m3n.at_zero, 1e-9 * m3n.at_zero);
+            ck_assert_double_ge(reached, bound * (1 - 1e-9));
+            ck_assert_msg(reached - bound < 0.05 * (result.at_zero - bound), "%s at size %g: %g, bound %g, at 0 %g",
+                          learners[l], size, reached, bound, result.at_zero);
+            clv_training_result_release(&result);
+        }
+        clv_training_result_release(&m3n);
+        toy_release(&toy);
+    }
+}
+
+/* However long the steps are: the start, if nothing is lower. */
+TEST(the_lowest_point_is_returned)
+{
+    struct toy toy;
+    double w[SIZE];
+    toy_hidden_chains(&toy, 6);
+    random_weights(w, 3);
+    for (size_t j = 0; j < SIZE; j++)
+        w[j] *= 1e-3;
+    for (int is_modlat = 0; is_modlat < 2; is_modlat++) {
+        const char *name = is_modlat ? "modlat" : "m3e";
+        struct clv_training training = toy_training(&toy, name);
+        training.init = w;
+        set(&training, name, "rate", 1e6);
+        set(&training, name, "passes", 1);
+        struct clv_training_result result = run(name, &training);
+        ck_assert_mem_eq(result.w, w, N_ALL * sizeof *w);
+        clv_training_result_release(&result);
+    }
+    toy_release(&toy);
 }
 
 TEST(hidden_nodes_that_are_joined_are_refused)

@@ -13,6 +13,7 @@ struct rules {
     double ridge, rate, l1_radius; /* 0: the L2 ball of radius sqrt(2 J(0) / ridge) */
     size_t passes;
     const double *init;
+    bool has_no_ball;
 };
 
 struct walk {
@@ -64,7 +65,8 @@ static struct walk follow(const struct toy *toy, const struct rules *rules, uint
     struct walk walk = {{0}, {0}};
     size_t size = clv_shape_size(&toy->shape);
     double *w = walk.w, *mean = walk.average, t = 0, squares = 0, zero[SLOW_MAX] = {0}, psi[SLOW_MAX];
-    double radius = rules->ridge > 0 ? sqrt(2 * toy_objective(toy, zero, rules->ridge) / rules->ridge) : INFINITY;
+    bool has_ball = rules->ridge > 0 && !rules->has_no_ball;
+    double radius = has_ball ? sqrt(2 * toy_objective(toy, zero, rules->ridge) / rules->ridge) : INFINITY;
     if (rules->init) {
         memcpy(w, rules->init, size * sizeof *w);
         project(w, toy, rules, radius);
@@ -156,13 +158,46 @@ TEST(l1m3n_takes_adaptive_steps_in_its_ball)
     struct clv_training training = toy_training(&toy, "l1m3n");
     for (int is_raw = 0; is_raw < 2; is_raw++)
         for (double radius = 0.5; radius < 100; radius *= 30) {
-            double used = radius / (is_raw ? 1 : sqrt(toy_scale(&toy)));
-            set(&training, "l1m3n", "radius", radius);
+            double unit = (double)(toy.n * SLOW_SIZE) * toy_most_loss(&toy) / sqrt(toy_scale(&toy)), used = radius;
+            set(&training, "l1m3n", "radius", is_raw ? radius : radius / unit);
             set(&training, "l1m3n", "rate", 0.7);
             set(&training, "l1m3n", "units", is_raw);
             expect_walk(&toy, "l1m3n", training,
                         (struct rules){.step = ADAPTIVE, .rate = 0.7 * used, .l1_radius = used});
         }
+    toy_release(&toy);
+}
+
+/* Whatever the parameters say in whose place the source's are. The objective is the sum of the slacks. */
+TEST(m3n_and_l1m3n_train_as_published)
+{
+    struct toy toy;
+    toy_random(&toy, 5, 8, &slow_shape, 6);
+    for (size_t passes = 1; passes < 8; passes += 3) {
+        struct clv_training training = toy_training(&toy, "m3n");
+        set(&training, "m3n", "paper", 1);
+        set(&training, "m3n", "C", 40);
+        set(&training, "m3n", "passes", (double)passes);
+        struct clv_training_result result = run("m3n", &training);
+        struct rules rules = {.step = ROOT,
+                              .ridge = 1 / (40 * (double)toy.n),
+                              .rate = 1 / (2 * 40 / 200.0),
+                              .passes = passes,
+                              .has_no_ball = true};
+        expect_weights(&result, follow(&toy, &rules, training.seed).w, &toy);
+        clv_training_result_release(&result);
+        training = toy_training(&toy, "l1m3n");
+        set(&training, "l1m3n", "paper", 1);
+        set(&training, "l1m3n", "radius", 0.7);
+        set(&training, "l1m3n", "beta", 2);
+        set(&training, "l1m3n", "passes", (double)passes);
+        result = run("l1m3n", &training);
+        rules = (struct rules){.step = ROOT, .rate = 1.0 / 4, .l1_radius = 0.7, .passes = passes};
+        expect_weights(&result, follow(&toy, &rules, training.seed).w, &toy);
+        double slacks = (double)toy.n * toy_objective(&toy, result.w, 0);
+        ck_assert_double_eq_tol(result.curve[result.n_curve - 1].objective, slacks, 1e-6 * slacks);
+        clv_training_result_release(&result);
+    }
     toy_release(&toy);
 }
 

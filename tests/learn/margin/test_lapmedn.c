@@ -220,6 +220,43 @@ TEST(lapmedn_tends_to_l1m3n_as_lambda_grows)
     toy_release(&toy);
 }
 
+/* Relative units are those of raw ones whose lambda is measured against the features, and C against the largest loss;
+ * as published units are raw, and the update is the variational one. */
+TEST(relative_units_follow_features_and_losses)
+{
+    for (double loss = 1; loss < 100; loss *= 30) {
+        struct toy toy;
+        static struct random_problem r;
+        toy_begin(&toy, 2, 6, 1, CLV_PAIRWISE_POTTS);
+        for (uint64_t i = 0; i < 5; i++) {
+            random_problem_fill(&r, &(struct clv_shape){2, 6, 1, CLV_PAIRWISE_POTTS}, 8, 0.4, 0.6, i);
+            for (int32_t k = 0; k < 16; k++)
+                r.theta[k] *= (float)loss;
+            toy_add(&toy, &r.problem);
+        }
+        struct clv_training training = toy_training(&toy, "lapmedn");
+        set(&training, "lapmedn", "C", 50);
+        set(&training, "lapmedn", "lambda", 3);
+        set(&training, "lapmedn", "rounds", 4);
+        set(&training, "lapmedn", "gap", 1e-4);
+        struct clv_training_result relative = run("lapmedn", &training);
+        set(&training, "lapmedn", "units", 1);
+        set(&training, "lapmedn", "C", 50 / toy_most_loss(&toy));
+        set(&training, "lapmedn", "lambda", 3 * toy_scale(&toy));
+        struct clv_training_result raw = run("lapmedn", &training);
+        ck_assert_double_eq_tol(relative.at_zero, raw.at_zero, 1e-6 * fabs(raw.at_zero));
+        set(&training, "lapmedn", "paper", 1);
+        set(&training, "lapmedn", "units", 0);
+        set(&training, "lapmedn", "update", 1);
+        struct clv_training_result published = run("lapmedn", &training);
+        ck_assert_mem_eq(published.w, raw.w, 7 * sizeof *raw.w);
+        clv_training_result_release(&relative);
+        clv_training_result_release(&raw);
+        clv_training_result_release(&published);
+        toy_release(&toy);
+    }
+}
+
 /* Features without any bearing on the labels get hardly any weight, and the least variance. */
 TEST(irrelevant_features_shrink)
 {

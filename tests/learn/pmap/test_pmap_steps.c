@@ -14,7 +14,7 @@ enum { MASKS = 3, WEAK = 2, NODES = 8 };
 /* What is asked for. */
 struct wanted {
     bool is_weighted; /* wmpmap, else mpmap */
-    bool adapts, averages;
+    bool adapts, averages, is_published;
     double lambda, rate, kappa;
     size_t passes, rounds, batch;
     const double *init;
@@ -57,7 +57,8 @@ static void begin(struct walk *self)
 /* Algorithm 4's marginals at the weights that would be returned now, and weights kappa to 1 that keep the mean. */
 static void label_weak(struct walk *self, size_t round)
 {
-    struct partial_options options = {self->wanted.is_weighted, 20, 2};
+    struct partial_options options = {self->wanted.is_weighted, 20, self->wanted.is_published ? 1 : 2,
+                                      self->wanted.is_published};
     double unit = self->wanted.is_weighted ? 1 : 1.0 / NODES, kappa = self->wanted.kappa;
     for (size_t k = 0; k < WEAK; k++) {
         struct clv_problem p = clv_dataset_problem(self->toy->dataset, MASKS + k);
@@ -129,13 +130,15 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
         q[k] = drawn[k];
     }
     const struct clv_pseudo_labels pseudo_labels = {.q = q, .n = WEAK};
-    for (int trial = 0; trial < 32; trial++) {
+    for (int trial = 0; trial < 34; trial++) {
         static struct walk walk;
+        bool is_published = trial >= 32; /* whatever the parameters say in whose place the source's are */
         const char *learner = trial & 1 ? "wmpmap" : "mpmap";
         walk = (struct walk){.toy = &toy,
                              .wanted = {.is_weighted = trial & 1,
-                                        .adapts = !(trial & 2),
-                                        .averages = !(trial & 4),
+                                        .adapts = !(trial & 2) && !is_published,
+                                        .averages = !(trial & 4) && !is_published,
+                                        .is_published = is_published,
                                         .lambda = 0.02,
                                         .rate = 0.4,
                                         .kappa = 0.3,
@@ -143,7 +146,7 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
                                         .rounds = 2,
                                         .batch = 2,
                                         .init = trial & 8 ? init : NULL,
-                                        .pseudo_labels = trial & 16 ? &pseudo_labels : NULL,
+                                        .pseudo_labels = trial & 16 && !is_published ? &pseudo_labels : NULL,
                                         .seed = 5}};
         must(decoders_new(&walk.decoder, 1, CLV_ENGINE_DEFAULT, err));
         follow(&walk);
@@ -153,8 +156,9 @@ TEST(rounds_and_steps_are_those_of_algorithms_2_and_3)
         training.n_weak = WEAK;
         training.init = walk.wanted.init;
         training.seed = 5;
-        set(&training, learner, "step", walk.wanted.adapts);
-        set(&training, learner, "averaging", walk.wanted.averages);
+        set(&training, learner, "paper", is_published);
+        set(&training, learner, "step", walk.wanted.adapts || is_published);
+        set(&training, learner, "averaging", walk.wanted.averages || is_published);
         set(&training, learner, "lambda", 0.02);
         set(&training, learner, "rate", 0.4);
         set(&training, learner, "kappa", 0.3);

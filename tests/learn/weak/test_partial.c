@@ -6,7 +6,7 @@
 #include "learn/toy.h"
 #include "learn/weak/weak.h"
 
-static const struct partial_options plain = {false, 100, 1}, weighted = {true, 100, 1};
+static const struct partial_options plain = {false, 100, 1, false}, weighted = {true, 100, 1, false};
 static const struct clv_shape potts = {2, 6, 2, CLV_PAIRWISE_POTTS};
 
 static void random_weights(double *w, uint64_t seed)
@@ -75,7 +75,7 @@ TEST(marginals_count_conditional_draws)
         }
         must(partial_marginals((struct partial_labels){weight, label}, decoder,
                                &(struct partial_example){&r.problem, what, &potts, w},
-                               &(struct partial_options){false, DRAWS, 1}, seed, err));
+                               &(struct partial_options){false, DRAWS, 1, false}, seed, err));
         for (int32_t i = 0; i < N; i++) {
             ck_assert_double_eq_tol((double)weight[2 * i + 1], count[i] / DRAWS, 1e-6);
             ck_assert_double_eq_tol((double)weight[2 * i], 1 - count[i] / DRAWS, 1e-6);
@@ -176,6 +176,27 @@ TEST(weights_come_from_the_volumes_that_agree_with_the_marginals)
     decoders_free(decoder, 1);
 }
 
+/* As published: q_i(b) theta_i(b) with V_b the sum of V_i q_i(b). */
+TEST(published_weights_are_marginals_times_those_of_their_volumes)
+{
+    static struct random_problem r;
+    enum { N = 12 };
+    float weight[2 * N];
+    int32_t label[N];
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        double q[2 * N], volume[2] = {0};
+        random_problem_fill(&r, &potts, N, 0.3, 0.6, seed);
+        for (int32_t k = 0; k < 2 * N; k++) {
+            q[k] = k % 2 ? 1 - q[k - 1] : rng_uniform(seed, RNG_TEST, (uint64_t)k);
+            volume[k % 2] += (double)r.volume[k / 2] * q[k];
+        }
+        must(partial_weigh((struct partial_labels){weight, label}, q, &r.problem, &potts,
+                           &(struct partial_options){true, 1, 1, true}, err));
+        for (int32_t k = 0; k < 2 * N; k++)
+            ck_assert_double_eq_tol((double)weight[k], q[k] * (double)r.volume[k / 2] / (2 * volume[k % 2]), 1e-6);
+    }
+}
+
 TEST(sharper_marginals_are_their_powers)
 {
     static struct random_problem r;
@@ -187,7 +208,7 @@ TEST(sharper_marginals_are_their_powers)
     must(decoders_new(&decoder, 1, CLV_ENGINE_DEFAULT, err));
     random_problem_fill(&r, &potts, N, 0.3, 0.6, 3);
     random_weights(w, 3);
-    struct partial_options sharp = {false, 100, 3};
+    struct partial_options sharp = {false, 100, 3, false};
     must(partial_marginals((struct partial_labels){q, label}, decoder,
                            &(struct partial_example){&r.problem, NULL, &potts, w}, &plain, 5, err));
     must(partial_marginals((struct partial_labels){cubed, label}, decoder,

@@ -57,6 +57,48 @@ TEST(what_frames_say_is_taught)
     toy_release(&toy);
 }
 
+/* With paper 1 no learner sees frames, and masks come first. */
+TEST(as_published_no_teacher_sees_frames)
+{
+    static const char *const all[] = {"wmpmap", "mpmap", "pmap", "ssvm", "mssvm"};
+    const double w[] = {1, -2, 0.5, 1.5, 0.3, -0.4, 0.7, 0.2};
+    struct toy toy;
+    toy_planted(&toy, 8, 12, &potts, w, 6);
+    struct clv_dataset *frames = informative_frames(&toy);
+    const int32_t *given[8];
+    for (size_t i = 0; i < toy.n; i++)
+        given[i] = clv_dataset_problem(toy.dataset, i).label;
+    for (size_t l = 0; l < sizeof all / sizeof *all; l++) {
+        struct clv_training training = toy_training(&toy, all[l]);
+        training.n_examples = 2;
+        training.weak = toy.examples + 2;
+        training.n_weak = toy.n - 2;
+        set(&training, all[l], "passes", 5);
+        set(&training, all[l], "paper", 1);
+        struct clv_training_result alone = run(all[l], &training), framed, taught;
+        training.frames = frames;
+        framed = run(all[l], &training);
+        ck_assert_mem_eq(alone.w, framed.w, clv_shape_size(&potts) * sizeof *alone.w);
+        set(&training, all[l], "paper", 0);
+        taught = run(all[l], &training);
+        ck_assert_mem_ne(taught.w, framed.w, clv_shape_size(&potts) * sizeof *alone.w);
+        set(&training, all[l], "paper", 1);
+        training.n_examples = 0;
+        training.given = given;
+        struct clv_training_result none;
+        must_fail(CLV_ERR_USAGE,
+                  formatted("%s: with --paper 1 images without masks are labelled by what masks have taught, and no "
+                            "image has one",
+                            all[l]),
+                  clv_train(&none, clv_learner_find(all[l]), &training, err));
+        clv_training_result_release(&alone);
+        clv_training_result_release(&framed);
+        clv_training_result_release(&taught);
+    }
+    clv_dataset_free(frames);
+    toy_release(&toy);
+}
+
 /* Frames without features; `informative`: their opinion is the truth. */
 static struct clv_dataset *bare_frames(const struct toy *toy, bool informative)
 {

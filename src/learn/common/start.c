@@ -1,0 +1,74 @@
+/* Where learners with hidden nodes start. */
+#include <string.h>
+
+#include "base/base.h"
+#include "learn/common/common.h"
+
+enum { SEEN_KNOWN = 1, SEEN_HIDDEN = 2 };
+
+static bool is_known(const struct clv_problem *problem, int32_t node)
+{
+    return problem->label[node] != CLV_UNKNOWN;
+}
+
+/* seen[clv_shape_size]: whether known nodes, or edges between two, have the feature that a weight belongs to, and
+ * whether hidden ones have. */
+static void see(uint8_t *seen, const struct clv_training *training)
+{
+    const struct clv_shape *shape = &training->shape;
+    size_t d = (size_t)shape->n_features, p = (size_t)shape->n_edge_features, n_rows = clv_shape_rows(shape);
+    size_t n_unary = clv_shape_unary_size(shape), size = clv_shape_size(shape);
+    memset(seen, 0, size);
+    for (size_t i = 0; i < training->n_examples; i++) {
+        struct clv_problem problem = clv_dataset_problem(training->dataset, (size_t)training->examples[i]);
+        for (int32_t node = 0; node < problem.n_nodes; node++)
+            for (int64_t k = problem.row[node]; k < problem.row[node + 1]; k++)
+                if (problem.value[k] != 0)
+                    seen[problem.index[k]] |= is_known(&problem, node) ? SEEN_KNOWN : SEEN_HIDDEN;
+        for (int32_t e = 0; shape->pairwise != CLV_PAIRWISE_NONE && e < problem.n_edges; e++) {
+            bool known = is_known(&problem, problem.edges[e][0]) && is_known(&problem, problem.edges[e][1]);
+            for (size_t f = 0; f < p; f++)
+                if (problem.edge_features[(size_t)e * p + f] != 0)
+                    seen[n_unary + f] |= known ? SEEN_KNOWN : SEEN_HIDDEN;
+        }
+    }
+    for (size_t r = n_rows; r-- > 1;)
+        memcpy(&seen[r * d], seen, d);
+    for (size_t c = n_unary + p; c < size; c++)
+        seen[c] = seen[c - p];
+}
+
+enum clv_status start_weights(double *w, const struct clv_training *training, double deviation, bool all_random,
+                              struct clv_error *err)
+{
+    size_t size = clv_shape_size(&training->shape);
+    OWNED_ARRAY uint8_t *seen = array_zalloc(size, 1);
+    NEED(seen);
+    if (!training->init && !all_random)
+        see(seen, training);
+    for (size_t k = 0; k < size; k++)
+        if (training->init)
+            w[k] = training->init[k];
+        else if (all_random || seen[k] == SEEN_HIDDEN)
+            w[k] = deviation * rng_normal(training->seed, RNG_STREAM(RNG_INIT, 0), k);
+        else
+            w[k] = 0;
+    project_couplings(w, &training->shape);
+    return CLV_OK;
+}
+
+const char *idle_start(const struct clv_training *training, bool all_random)
+{
+    size_t n_random = 0, size = clv_shape_size(&training->shape);
+    if (training->init)
+        return "--init gives all weights";
+    if (all_random || !training->dataset)
+        return NULL;
+    OWNED_ARRAY uint8_t *seen = array_zalloc(size, 1);
+    if (!seen)
+        return NULL;
+    see(seen, training);
+    for (size_t k = 0; k < size; k++)
+        n_random += seen[k] == SEEN_HIDDEN;
+    return n_random ? NULL : "nodes of known label have all features";
+}

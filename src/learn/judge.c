@@ -1,0 +1,47 @@
+/* What a training came to, as every learner's is looked at before it is handed back: one that ended above where it
+ * began, at weights that are all 0, or far from its optimum by its own bound, says so. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/base.h"
+#include "learn/common/common.h"
+#include "learn/learners.h"
+
+/* The share of what a training could have gained that its bound may leave open, where its `gap` was not reached. */
+#define FAR 0.25
+
+static double parameter_of(const struct clv_learner *learner, const struct clv_training *training, const char *name)
+{
+    int index = clv_learner_parameter(learner, name);
+    return index < 0 ? NAN : training->parameters[index];
+}
+
+static const char *remedy(const struct clv_learner *learner)
+{
+    if (clv_learner_parameter(learner, "rate") >= 0)
+        return "a lower --rate";
+    return clv_learner_parameter(learner, "passes") >= 0 ? "more --passes" : "a higher --lambda";
+}
+
+void training_judge(const struct clv_learner *learner, const struct clv_training *training,
+                    const struct clv_training_result *result)
+{
+    if (result->interrupted || !result->n_curve)
+        return;
+    const struct clv_curve_point *last = &result->curve[result->n_curve - 1];
+    bool is_loss = isnan(result->curve[0].objective); /* a learner without an objective */
+    double reached = is_loss ? last->train_loss : last->objective, zero = result->at_zero;
+    double gap = reached - last->dual, wanted = parameter_of(learner, training, "gap");
+    if (isnan(zero))
+        return;
+    if (!(reached <= zero + 1e-6 * fabs(zero))) /* oracles round */
+        report_message(training->progress, CLV_COMPLAINT,
+                       "%s: training ended at %s of %g, above the %g of weights that are all 0: it went astray; %s may "
+                       "help",
+                       learner->name, is_loss ? "a loss" : "an objective", reached, zero, remedy(learner));
+    else if (gap > wanted * fabs(reached) && gap > FAR * (zero - last->dual))
+        report_message(training->progress, CLV_COMPLAINT,
+                       "%s: training ended far from its optimum: an objective of %g, where %g is the bound; more "
+                       "--passes may help",
+                       learner->name, reached, last->dual);
+}
