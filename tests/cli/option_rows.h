@@ -162,6 +162,7 @@ static const struct option_row train_rows[] = {
     {"--gap", "--gap 0.9", "--passes 15", 0},
     {"--lambda", "--lambda 1", NULL, 0},
     {"--learner", "--learner wmpmap", NULL, 0},
+    {"--paper", "--paper 1", "--boxes set/boxes.tsv --only only --learner wmpmap", 0},
     {"--passes", "--passes 1", NULL, 0},
     {"--sampling", "--sampling 0", NULL, 0},
     {"--table-variance", "--table-variance 5", NULL, IN_FIRST | IN_FOURTH},

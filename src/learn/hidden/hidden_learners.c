@@ -33,12 +33,12 @@ enum {
     HIDDEN_EPSILON
 };
 
-#define PARAMETERS(margin)                                                                                             \
+#define PARAMETERS(margin, usual)                                                                                      \
     [SOLVER] =                                                                                                         \
         {"solver", SOLVER_ADAGRAD, SOLVER_ADAGRAD, SOLVER_FULL_ADAGRAD,                                                \
          "adagrad on batches, subgradient (Algorithm 1), cccp (Algorithm 2; its convex problems by their dual), or "   \
          "adagrad-full, with a full matrix, for at most 128 weights"},                                                 \
-    [LAMBDA] = {"lambda", 1e-4, 1e-12, 1e12, "regularisation, relative to the size of the features"},                  \
+    [LAMBDA] = {"lambda", usual, 1e-12, 1e12, "regularisation, relative to the size of the features"},                 \
     [C] = {"c", 0, 0, 1e12, "in place of lambda: |w|^2 / 2 + c times the sum over examples; 0: lambda"},               \
     [PASSES] = {"passes", 0, 0, 1e6,                                                                                   \
                 "gradients of all examples; 0: 50, subgradient 250, cccp 300, or 900 as published"},                   \
@@ -61,10 +61,10 @@ enum {
                 "share of adagrad's passes at the start in which maxima are sums at temperature 1; later its rate is " \
                 "an eighth"}
 
-static const struct clv_parameter parameters[] = {PARAMETERS(1), [EPSILON] = {0}};
-static const struct clv_parameter likelihood_parameters[] = {PARAMETERS(0), [EPSILON] = {0}};
+static const struct clv_parameter parameters[] = {PARAMETERS(1, 1e-4), [EPSILON] = {0}};
+static const struct clv_parameter likelihood_parameters[] = {PARAMETERS(0, 1e-5), [EPSILON] = {0}};
 static const struct clv_parameter extension_parameters[] = {
-    PARAMETERS(1),
+    PARAMETERS(1, 1e-4),
     [EPSILON] = {"epsilon", 0.5, 0, 1, "temperature of visible nodes; 0: the maximum over them"},
     [HIDDEN_EPSILON] = {"hidden-epsilon", 0, 0, 1, "temperature of hidden nodes; 0: that of the visible ones"},
     {0}};

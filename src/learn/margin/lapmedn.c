@@ -238,7 +238,7 @@ static const char *idle(const struct clv_training *training, int parameter)
     if (is_published(training) && (parameter == UNITS || parameter == UPDATE))
         return "--paper is 1";
     const double *p = training->parameters;
-    if (parameter == PAPER && training->dataset && !training->n_weak && p[UNITS] == UNITS_RAW &&
+    if (parameter == PAPER && training->dataset && !training->frames && p[UNITS] == UNITS_RAW &&
         p[UPDATE] == VARIATIONAL)
         return "--units is raw and --update variational";
     return parameter == EDGES ? idle_edges(training) : parameter == PAPER ? idle_paper(training) : NULL;

@@ -44,6 +44,7 @@ TEST(the_four_corners_of_the_objective_are_the_named_learners)
                 struct clv_training training = toy_training(&toy, learner);
                 set(&training, learner, "solver", solver);
                 set(&training, learner, "passes", 20);
+                set(&training, learner, "lambda", 1e-4);
                 set(&training, learner, "margin", corners[k].margin);
                 if (is_eps) {
                     set(&training, learner, "epsilon", corners[k].visible);
