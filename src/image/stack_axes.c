@@ -1,4 +1,4 @@
-/* What the pages of a TIFF are: channels of one image, slices of a volume, frames of a film.
+/* Finds out what the pages of a TIFF are: channels of one image, slices of a volume, frames of a film.
  *
  * ImageJ and OME-XML say so in the description of the first directory (tag 270): ImageJ by lines such as `channels=2',
  * its planes in the order channel, slice, frame; OME-XML by attributes of its first Pixels element, such as

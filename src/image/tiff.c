@@ -1,7 +1,7 @@
 /* Images of TIFF files.
  *
- * Colours come by libtiff's own conversion to RGBA. CIELab, 16-bit grey (scaled by a range) and label values are read as
- * they are stored, a strip or tile at a time. */
+ * Colours come by libtiff's own conversion to RGBA. CIELab, 16-bit grey (scaled by a range) and label values are read
+ * as they are stored, a strip or tile at a time. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,8 +119,8 @@ static bool is_lab(const struct tiff_file *self)
            self->n_samples == 3 && (self->bits == 8 || self->bits == 16);
 }
 
-/* L fills all bits of its sample. a and b are signed, in units of 1/256 where they have 16 bits; ICC's are 128 more, and
- * its L of 16 bits ends at 0xff00. TIFF 6.0, section 23; TIFF Technical Note 4. */
+/* L fills all bits of its sample. a and b are signed, in units of 1/256 where they have 16 bits; ICC's are 128 more,
+ * and its L of 16 bits ends at 0xff00. TIFF 6.0, section 23; TIFF Technical Note 4. */
 static double lab_value(const struct tiff_file *self, uint16_t sample, int which)
 {
     bool is_icc = self->photometric == PHOTOMETRIC_ICCLAB;

@@ -1,5 +1,5 @@
-/* TIFF files as libtiff opens them: pages, and the strips or tiles of one. Messages go to handlers of the one file, none
- * of the process is touched. Start at tiff_open.
+/* TIFF files as libtiff opens them: pages, and the strips or tiles of one. Messages go to handlers of the one file,
+ * none of the process is touched. Start at tiff_open.
  *
  * libtiff warns where it should fail: it fills in what a damaged strip lacks and goes on. While a strip or tile is
  * decoded, a warning is an error, except those of is_harmless; while tags are read, warnings are ignored. */
@@ -526,8 +526,8 @@ enum clv_status tiff_open(struct tiff_file *self, const struct image_bytes *from
     TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, self);
     TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, self);
     /* h: no directory yet; m: no map of memory, all goes through on_read. With one, samples are taken from where they
-     * are: copies of tiles of other than multiples of 1,024 bytes are refused by libtiff 4.5. A decoder of faxes, though,
-     * wants words at even addresses. */
+     * are: copies of tiles of other than multiples of 1,024 bytes are refused by libtiff 4.5. A decoder of faxes,
+     * though, wants words at even addresses. */
     self->tiff = TIFFClientOpenExt("image", directory.is_compressed || self->plane_shift ? "rhm" : "rh", self, on_read,
                                    on_write, on_seek, on_close, on_size, on_map, on_unmap, options);
     TIFFOpenOptionsFree(options);
@@ -576,7 +576,7 @@ static bool is_unpacked(const uint8_t *bytes, size_t size, size_t wanted)
     return at + 1 >= size;
 }
 
-/* What libtiff does not look at: the end of a strip or tile that was decoded without a complaint. */
+/* Looks at the end of a strip or tile that was decoded without a complaint, which libtiff does not. */
 static bool is_whole(const struct tiff_file *self, uint32_t number, size_t wanted)
 {
     size_t full = self->is_tiled ? (size_t)TIFFTileSize(self->tiff) : (size_t)TIFFStripSize(self->tiff);

@@ -285,7 +285,8 @@ TEST(stray_bytes_before_the_end_of_a_jpeg_are_passed_over)
     }
 }
 
-/* Before any segment of the header but the first, by which a JPEG is known; what follows the first scan is another matter. */
+/* Before any segment of the header but the first, by which a JPEG is known; what follows the first scan is another
+ * matter. */
 TEST(stray_bytes_between_segments_of_the_header_are_passed_over)
 {
     uint8_t *pixels = smooth_pixels(3);

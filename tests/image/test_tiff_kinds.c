@@ -1,5 +1,5 @@
-/* Every kind of TIFF that cleave-formats(5) names as an image is written here, and shows what was written; kinds that are
- * not read are refused with what they are and what to do. Rasters of bands are in test_raster.c. */
+/* Every kind of TIFF that cleave-formats(5) names as an image is written here, and shows what was written; kinds that
+ * are not read are refused with what they are and what to do. Rasters of bands are in test_raster.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <tiffio.h>

@@ -40,20 +40,21 @@ int main(void)
     if (clv_dataset_new(&dataset, 2, NULL) || clv_dataset_add(dataset, &line, "line", NULL))
         return 1;
     clv_training_defaults(&training, ssvm);
-    training.dataset = dataset;
-    training.examples = &first;
+    training.dataset = dataset, training.examples = &first;
     training.shape.n_labels = training.shape.n_features = 2;
     training.n_examples = training.shape.n_edge_features = 1;
     training.shape.pairwise = CLV_PAIRWISE_POTTS;
     if (clv_train(&result, ssvm, &training, NULL) || clv_oracle_new(&oracle, CLV_ENGINE_DEFAULT, NULL))
         return 1;
     draw(2); /* a line that the training has not seen */
-    model.shape = training.shape;
-    model.w = result.w;
+    model.shape = training.shape, model.w = result.w;
     if (clv_model_predict(y, &model, &line, oracle, NULL))
         return 1;
     for (int i = 0; i < N; i++)
         together += y[i] == label[i], alone += (value[2 * i] > 0) == label[i];
     printf("of %d nodes right: %d alone, %d together\n", N, alone, together);
+    clv_oracle_free(oracle);
+    clv_training_result_release(&result); /* the model's weights are its */
+    clv_dataset_free(dataset);
     return 0;
 }

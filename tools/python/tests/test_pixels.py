@@ -106,7 +106,6 @@ def test_strokes_cut_an_object_out(pairs):
                                       cleave.click_cut(image, strokes, before=labels))
         found.append(cleave.score(labels, mask).mean_iou)
     assert np.mean(found) > 0.65, found
-    assert not cleave.click_cut(pairs[0][0], np.full(pairs[0][1].shape, cleave.VOID)).any()
 
 
 def test_strokes_of_bool_are_on_the_object_or_nowhere(pairs):
