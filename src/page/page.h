@@ -474,8 +474,8 @@ enum clv_status page_carry(struct clv_object_map *map, int32_t *number, const st
 /* Whether masks can have the label: it has a name and is not void. */
 bool page_labels_have(const struct page_session *session, int64_t value);
 
-/* Adds a label, with the next value that is free and in no history of strokes. CLV_ERR_USAGE: no name that tables can have, or one that is there;
- * there are as many labels as masks have values. CLV_ERR_DATA: a mask of another program, as of 0 and 255, would be
+/* Adds a label, with the next value that is free and in no history of strokes. CLV_ERR_USAGE: no name that tables can
+ * have, or one that is there; there are as many labels as masks have values. CLV_ERR_DATA: a mask of another program, as of 0 and 255, would be
  * read otherwise once labels have names. */
 enum clv_status page_labels_add(struct page_session *session, const char *name, struct clv_error *err) CLV_CHECK;
 

@@ -75,7 +75,8 @@ static enum clv_status install(struct page_session *session, struct text *table,
     return status;
 }
 
-/* The labels of all strokes in a file, if there is one, are in used[256] then. Undone ones count: they may come back. */
+/* The labels of all strokes in a file, if there is one, are in used[256] then. Undone ones count: they may come back.
+ * Those of a damaged file do not, whose image cannot be opened either. */
 static enum clv_status find_drawn(bool *used, const char *path, struct clv_error *err)
 {
     OWNED_ARRAY char *bytes = NULL;
@@ -83,8 +84,11 @@ static enum clv_status find_drawn(bool *used, const char *path, struct clv_error
     size_t size = 0, n = 0;
     if (!path_exists(path))
         return CLV_OK;
-    MUST(file_read(&bytes, &size, path, MAX_STROKES_BYTES, err));
-    MUST(json_parse(&root, bytes, size, path, err));
+    enum clv_status status = file_read(&bytes, &size, path, MAX_STROKES_BYTES, err);
+    if (status == CLV_OK)
+        status = json_parse(&root, bytes, size, path, err);
+    if (status != CLV_OK)
+        return status == CLV_ERR_MEMORY ? status : CLV_OK;
     const struct json_value *strokes = json_member(root, "strokes");
     (void)json_get_array(strokes, &n);
     for (size_t k = 0; k < n; k++) {

@@ -156,6 +156,15 @@ TEST(a_label_that_is_added_takes_no_void_value)
     page_session_free(session);
 }
 
+TEST(a_damaged_file_of_strokes_keeps_no_label_from_being_added)
+{
+    struct page_session *session = fresh_session();
+    spill(in_folder("strokes/a.json"), "{\"strokes\": [", 13);
+    free(answer(session, 200, "POST", "/api/label", "{\"name\":\"sky\"}"));
+    expect_in("labels.tsv", "\n2\tsky\t");
+    page_session_free(session);
+}
+
 #define DELETE_LABEL(value, label) "{\"value\":" value ",\"label\":\"" label "\"}"
 #define DRAW_SKY(revision)                                                                                             \
     "{\"revision\":" #revision ",\"kind\":\"figure\",\"object\":0,\"label\":2,\"radius\":3,\"points\":[45,30]}"
