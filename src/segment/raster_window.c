@@ -1,5 +1,8 @@
 /* From a window of a raster to what is left of its tiles. */
+#include <string.h>
+
 #include "base/base.h"
+#include "feature/recipe/recipe.h"
 #include "segment/segment.h"
 
 static int32_t smaller(int32_t a, int32_t b)
@@ -110,4 +113,41 @@ enum clv_status raster_cut_describe(struct tile_scores *scores, struct raster_cu
 {
     struct turn turn = {self, first, n, scores};
     return parallel_for((size_t)n, self->options.n_threads, describe_window, &turn, err);
+}
+
+#define WINDOWS_ACROSS 3
+#define WINDOW_PX      256
+
+static struct image_part window_at(const struct raster_cut *self, int32_t row, int32_t column)
+{
+    int32_t width = smaller(WINDOW_PX, self->working_width), height = smaller(WINDOW_PX, self->working_height);
+    return (struct image_part){.left = column * (self->working_width - width) / (WINDOWS_ACROSS - 1),
+                               .top = row * (self->working_height - height) / (WINDOWS_ACROSS - 1),
+                               .width = width,
+                               .height = height,
+                               .whole_width = self->working_width,
+                               .whole_height = self->working_height};
+}
+
+enum clv_status raster_cut_means(float *mean, struct raster_cut *self, struct clv_error *err)
+{
+    const struct clv_recipe *recipe = &self->options.model->recipe;
+    size_t n = map_drift_size(recipe);
+    OWNED_ARRAY float *own = array_alloc(n, sizeof *own);
+    NEED(own);
+    memset(mean, 0, n * sizeof *mean);
+    for (int32_t k = 0; k < WINDOWS_ACROSS * WINDOWS_ACROSS; k++) {
+        struct image_part seen = window_at(self, k / WINDOWS_ACROSS, k % WINDOWS_ACROSS);
+        struct raster_window window = {0};
+        struct map_reader bands = {0};
+        enum clv_status status = raster_window_read(&window, self, &seen, 0, err);
+        TRY(bands_map_part(&bands.map, &seen, window.values, &window.at, &self->bands, err));
+        TRY(map_drift_means(own, &bands, recipe, err));
+        array_free(window.values);
+        clv_map_release(&bands.map);
+        MUST(status);
+        for (size_t c = 0; c < n; c++)
+            mean[c] += own[c] / (WINDOWS_ACROSS * WINDOWS_ACROSS);
+    }
+    return CLV_OK;
 }

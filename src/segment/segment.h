@@ -426,6 +426,10 @@ enum clv_status raster_cut_describe(struct tile_scores *scores, struct raster_cu
 /* Exact for two labels, and without couplings; alpha-expansion for more. */
 enum clv_status raster_cut_solve(struct raster_cut *self, struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
+/* mean[map_drift_size] of the model's map of bands, from nine windows evenly over the raster; of a model that has such
+ * a map. O(pixels of the windows). */
+enum clv_status raster_cut_means(float *mean, struct raster_cut *self, struct clv_error *err) CLV_CHECK;
+
 /* CLV_ERR_DATA if a file of the raster was written since it was opened: rows before and after would be of two images. */
 enum clv_status raster_cut_check_files(const struct raster_cut *self, struct clv_error *err) CLV_CHECK;
 

@@ -10,6 +10,10 @@
 
 #include "base/base.h"
 #include "base/digest.h"
+
+/* The key of a model's record: which share of the features in its own training images their labelled parts have not.
+ * Missing: none, as where masks are whole. */
+#define RECORD_UNSEEN "unseen_features"
 #include "cleave/data.h"
 #include "cleave/features.h"
 #include "cleave/learn.h"
@@ -458,6 +462,11 @@ struct train_outcome {
 enum clv_status train_record(struct clv_model *model, const struct clv_train_options *options,
                              const struct train_data *data, const struct clv_training *training,
                              const struct train_outcome *outcome, struct clv_error *err) CLV_CHECK;
+
+/* RECORD_UNSEEN of a model that has its weights, where images are labelled in part: strokes and samples lack features that
+ * the rest of the same images has. */
+enum clv_status train_record_unseen(struct clv_model *model, const struct train_data *data,
+                                    struct clv_error *err) CLV_CHECK;
 
 /* The summary's parts. */
 void train_report_data(const struct clv_train_options *options, const struct train_data *data, double seconds);

@@ -1,6 +1,7 @@
 #include "data/data.h"
 #include "task/task.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -350,6 +351,31 @@ static bool is_scribble(const struct clv_problem *problem)
     return n_unknown > problem->n_nodes / 2;
 }
 
+/* Whether each slice of a window is labelled throughout or not at all: nodes go slice by slice, in each from its first
+ * row to its last. */
+static bool slices_are_whole(const struct clv_problem *problem)
+{
+    float low = 0, highest = 0;
+    int32_t n_known = 0, n = 0;
+    bool is_whole = problem->place != NULL;
+    for (int32_t i = 0; is_whole && i < problem->n_nodes; i++)
+        highest = fmaxf(highest, problem->place[2 * (size_t)i + 1]);
+    for (int32_t i = 0; is_whole && i <= problem->n_nodes; i++) {
+        bool is_end = i == problem->n_nodes || problem->place[2 * (size_t)i + 1] < low - highest / 2;
+        if (is_end) {
+            is_whole = !n_known || 2 * n_known > n; /* a void seam is no stroke */
+            n_known = n = 0;
+            low = 0;
+        }
+        if (i == problem->n_nodes)
+            break;
+        low = fmaxf(low, problem->place[2 * (size_t)i + 1]);
+        n_known += problem->label[i] != CLV_UNKNOWN;
+        n++;
+    }
+    return is_whole;
+}
+
 void train_weak_release(struct train_weak *self)
 {
     arrays_free(self->examples, self->given);
@@ -380,7 +406,7 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
         train_weak_release(self);
         return fail_memory(err);
     }
-    size_t at = 0;
+    size_t at = 0, n_said = 0;
     bool is_pseudo = pseudo_labels_scribbles(learner, shape);
     for (size_t k = 0; k < n; k++) {
         size_t i = (data->n_masks + k) % n; /* images with masks come last */
@@ -391,12 +417,13 @@ enum clv_status train_weak_list(struct train_weak *self, const struct train_data
         self->examples[at] = (int32_t)i;
         self->given[at++] = problem.label;
         self->n_scribbles += has_mask;
+        n_said += has_mask && !(data->recipe.window && slices_are_whole(&problem));
     }
     self->n = at;
-    if (self->n_scribbles)
+    if (n_said)
         report_message(progress, CLV_NOTE,
                        "masks that mark less than half of their image: %zu; the rest is guessed from what they mark",
-                       self->n_scribbles);
+                       n_said);
     return CLV_OK;
 }
 

@@ -36,6 +36,29 @@ static enum clv_status record_curve(struct clv_model *model, const struct clv_tr
     return status;
 }
 
+#define MOST_LOOKED_AT 64
+
+static bool is_partial(const struct clv_problem *problem)
+{
+    for (int32_t i = 0; i < problem->n_nodes && problem->label; i++)
+        if (problem->label[i] == CLV_UNKNOWN)
+            return true;
+    return false;
+}
+
+enum clv_status train_record_unseen(struct clv_model *model, const struct train_data *data, struct clv_error *err)
+{
+    size_t n = clv_dataset_size(data->dataset), n_seen = n < MOST_LOOKED_AT ? n : MOST_LOOKED_AT;
+    double unseen = 0;
+    if (dataset_is_on_demand(data->dataset))
+        return CLV_OK;
+    for (size_t k = 0; k < n_seen; k++) {
+        struct clv_problem problem = clv_dataset_problem(data->dataset, k * n / n_seen);
+        unseen += is_partial(&problem) ? label_unmet_share(model, &problem) / (double)n_seen : 0;
+    }
+    return unseen > 0 ? record_number(&model->record, RECORD_UNSEEN, unseen, err) : CLV_OK;
+}
+
 enum clv_status train_record(struct clv_model *model, const struct clv_train_options *options,
                              const struct train_data *data, const struct clv_training *training,
                              const struct train_outcome *outcome, struct clv_error *err)

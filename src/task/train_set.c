@@ -197,7 +197,8 @@ static enum clv_status make_model(struct clv_model *model, struct run *self, str
     self->stages.first = NULL;
     self->data.recipe = (struct clv_recipe){0};
     self->data.labels = (struct clv_labels){0};
-    if (self->stages.presence)
+    status = train_record_unseen(model, &self->data, err);
+    if (status == CLV_OK && self->stages.presence)
         status = stages_price(model, self->stages.presence, options->label_costs, &self->training, model->w, err);
     if (status == CLV_OK && !result->interrupted) {
         const struct clv_training training = train_weak_held_out(&self->training, &self->weak);

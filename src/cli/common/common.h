@@ -76,6 +76,11 @@ void console_failure(int exit_code, const char *format, ...) __attribute__((form
  * nowhere. */
 struct clv_progress console_progress(FILE *summary);
 
+/* How much of the stage's work is done, in a unit of its own such as pixels, of how much: the time left follows from it
+ * instead of from the counts that are shown. Said before each report; a total of 0, as at the beginning: it is not
+ * known. */
+void console_weigh(double done, double total);
+
 /* Wipes a progress line that stands. */
 void console_clear(void);
 

@@ -26,7 +26,8 @@ static struct {
     char what[64]; /* the stage that progress belongs to */
     double started_s, shown_s;
     double heartbeat_s,
-        said_s;   /* said_s: of the last line where there is no terminal, or of the first report; 0: none */
+        said_s; /* said_s: of the last line where there is no terminal, or of the first report; 0: none */
+    double work_done, work_total, work_first; /* console_weigh; what was done at the stage's first report */
     size_t first; /* units done when the stage was first heard of: a resumed one does not begin at 0 */
 } console = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -239,9 +240,22 @@ static void format_duration(char *text, size_t size, double seconds)
         snprintf(text, size, "%ld s", s);
 }
 
+void console_weigh(double done, double total)
+{
+    pthread_mutex_lock(&console.lock);
+    console.work_done = done;
+    console.work_total = total;
+    pthread_mutex_unlock(&console.lock);
+}
+
 /* NAN: not known. */
 static double seconds_left(size_t done, size_t total, double elapsed_s)
 {
+    double worked = console.work_done - console.work_first;
+    if (console.work_total > 0)
+        return elapsed_s > 0 && worked > 0 && done < total
+                   ? elapsed_s * (console.work_total - console.work_done) / worked
+                   : NAN;
     bool is_known = elapsed_s > 0 && total && done > console.first && done < total;
     return is_known ? elapsed_s * (double)(total - done) / (double)(done - console.first) : NAN;
 }
@@ -302,6 +316,7 @@ static void show_progress(void *context, const char *what, size_t done, size_t t
         wipe();
         snprintf(console.what, sizeof console.what, "%s", what);
         console.started_s = now;
+        console.work_first = console.work_done;
         console.first = done > 1 ? done : 0; /* the first of all reports is of one unit done */
         console.shown_s = 0;
     }

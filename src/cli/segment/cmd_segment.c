@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 #include "cli/common/common.h"
@@ -139,27 +140,38 @@ static void note_range(const struct clv_recipe *recipe, const struct clv_image_l
                      limits->grey16_low, limits->grey16_high, recipe->grey16_low, recipe->grey16_high);
 }
 
-static bool is_of_bands(const char *path, const struct clv_image_limits *limits)
+/* How many bands an image has that is shown by its own values; 0 of others. */
+static int32_t count_bands(const char *path, const struct clv_image_limits *limits)
 {
     struct raster raster;
     struct clv_error ignored;
     if (!raster_is_deep(path, limits) || raster_open(&raster, path, limits, &ignored) != CLV_OK)
-        return false;
-    bool is_shown = raster.is_plain;
+        return 0;
+    int32_t n = raster.is_plain ? 0 : raster.n_bands;
     raster_close(&raster);
-    return !is_shown;
+    return n;
 }
 
-/* The first image of bands, which a model of photographs takes for one. */
-static void note_bands(const struct input_list *inputs, const struct clv_image_limits *limits)
+/* A model of photographs on bands: colours that are made of them by an image's own values may be those of a photograph,
+ * where there are one or three, which a note says. Of other numbers they are not, unless --range asks for them. */
+static enum clv_status check_bands(const struct input_list *inputs, const struct clv_image_limits *limits,
+                                   struct clv_error *err)
 {
-    for (size_t i = 0; i < inputs->n && limits->grey16_high <= 0; i++)
-        if (inputs->items[i].image && is_of_bands(inputs->items[i].image, limits)) {
+    bool is_said = false;
+    for (size_t i = 0; i < inputs->n && limits->grey16_high <= 0; i++) {
+        const char *image = inputs->items[i].image;
+        int32_t n = image ? count_bands(image, limits) : 0;
+        FAIL_IF(n == 2 || n > 3, CLV_ERR_DATA,
+                "%s: an image of %d bands, but the model is of photographs; train a model on images of these bands, or "
+                "add --range 0,65535 to have colours made of them by each image's own values",
+                image, n);
+        if (n && !is_said)
             console_note("warning: %s: an image of bands, but the model is of photographs: colours are made of the "
                          "bands by this image's own values",
-                         inputs->items[i].image);
-            return;
-        }
+                         image);
+        is_said |= n > 0;
+    }
+    return CLV_OK;
 }
 
 static enum clv_status gather(struct input_list *inputs, const struct segment *self, const struct clv_model *model,
@@ -185,8 +197,7 @@ static enum clv_status gather(struct input_list *inputs, const struct segment *s
         report_count(&progress, NULL, inputs->n_skipped, NO_IMAGES, inputs->first_skipped);
         report_count(&progress, NULL, inputs->n_own, OWN_IMAGES, inputs->first_own);
     }
-    if (status == CLV_OK && model && model->has_recipe && !model->recipe.bands.n_bands)
-        note_bands(inputs, &self->common.limits);
+    TRY_IF(model && model->has_recipe && !model->recipe.bands.n_bands, check_bands(inputs, &self->common.limits, err));
     TRY_IF(!inputs->n, fail(err, CLV_ERR_NO_INPUT, "%s: no images in it",
                             self->features ? self->features
                             : self->data   ? self->data
@@ -279,12 +290,55 @@ static void print_summary(const struct segment *self, const struct segment_count
                  interrupted && self->existing == EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }
 
+/* A result in which nothing was found looks like a success. */
+static void note_empty(const struct segment *self, const struct segment_counts *counts, const struct clv_labels *labels)
+{
+    size_t n = counts->n_empty;
+    if (!n || (n < counts->n_done && !self->boxes))
+        return;
+    if (self->boxes && n < counts->n_done)
+        console_note("%zu of %zu masks are empty: nothing was found in the boxes of these images", n, counts->n_done);
+    else
+        console_note("warning: %s: label 0 (%s) is everywhere, nothing was found%s",
+                     n == 1 ? "the mask is empty" : "all masks are empty",
+                     labels->n_labels ? labels->names[0] : "background",
+                     self->boxes ? " in the boxes" : "; is the model of images of another kind?");
+}
+
+/* Masks that stay though their images were written later. */
+static void note_changed(const struct segment_run *run)
+{
+    size_t n = 0;
+    const char *first = NULL;
+    for (size_t i = 0; i < run->outputs->n; i++) {
+        const struct output *output = &run->outputs->items[i];
+        struct stat image, mask;
+        char *file = output->finished || output->has_mask ? string_copy(run->inputs->items[i].image) : NULL;
+        size_t length;
+        uint32_t page;
+        if (file && path_page(&length, &page, file))
+            file[length] = 0;
+        if (file && stat(file, &image) == 0 && stat(output->mask, &mask) == 0 &&
+            (image.st_mtim.tv_sec > mask.st_mtim.tv_sec ||
+             (image.st_mtim.tv_sec == mask.st_mtim.tv_sec && image.st_mtim.tv_nsec > mask.st_mtim.tv_nsec)) &&
+            !n++)
+            first = run->inputs->items[i].image;
+        array_free(file);
+    }
+    if (n)
+        console_note("warning: %zu image%s written after the mask that is there, which stays; --overwrite makes it "
+                     "again; the first is %s",
+                     n, n == 1 ? " was" : "s were", first);
+}
+
 static enum clv_status run_inputs(struct segment *self, struct segment_run *run, struct clv_error *err)
 {
     struct file_writer table = {0}, objects = {0};
     struct segment_counts counts = {0};
     text_init(&run->json, JSON_MAX_SIZE);
     bool is_leader = team_rank() == 0;
+    if (is_leader && self->existing == EXISTING_RESUME && !run->dataset)
+        note_changed(run);
     enum clv_status status = is_leader ? begin_report(run, err) : CLV_OK;
     TRY_IF(self->status_file && is_leader, file_create(&table, self->status_file, err));
     TRY_IF(self->export.forms && is_leader, exporting_begin(&run->exporting, self, run, err));
@@ -337,9 +391,11 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
         print_summary(self, &counts, run->inputs->n,
                       self->is_stack && !self->model_path ? run->sequence->set.n_items - run->inputs->n : 0,
                       status == CLV_ERR_INTERRUPTED && !segment_is_piped(self));
-    if (counts.n_empty)
-        console_note("warning: nothing was found in %zu of %zu boxes%s%s", counts.n_empty, counts.n_boxes,
-                     counts.n_empty == 1 ? ": " : ", the first is ", counts.first_empty);
+    if (counts.n_boxes_empty)
+        console_note("warning: nothing was found in %zu of %zu boxes%s%s", counts.n_boxes_empty, counts.n_boxes,
+                     counts.n_boxes_empty == 1 ? ": " : ", the first is ", counts.first_empty);
+    if (is_leader)
+        note_empty(self, &counts, &run->model->labels);
     /* Failures of single images were printed as they came: only their status is left. */
     return status == CLV_OK ? counts.first_failure : status;
 }

@@ -14,6 +14,25 @@
 #include "cli/segment/segment.h"
 #include "data/export/export.h"
 
+/* Names of files that are no masks: nobody wants a folder of that name. */
+static enum clv_status refuse_ending(const char *output, bool is_maps, struct clv_error *err)
+{
+    static const char *const others[] = {".png",     ".tif",  ".jpg", ".jpeg", ".tiff", ".bmp",  ".webp",
+                                         ".gif",     ".ppm",  ".pgm", ".pbm",  ".pnm",  ".npy",  ".json",
+                                         ".geojson", ".jp2",  ".vrt", ".svg",  ".pdf",  ".heic", ".avif",
+                                         ".exr",     ".html", ".tsv", ".csv",  ".xml"};
+    size_t n = 0, length = strlen(output);
+    while (n < sizeof others / sizeof *others && !text_ends_with(output, others[n]))
+        n++;
+    if (n == sizeof others / sizeof *others || path_is_folder(output) || !length)
+        return CLV_OK;
+    FAIL_IF(is_maps, CLV_ERR_USAGE, "-o %s: maps of all labels go into a folder; name one, or add a slash", output);
+    return fail(err, CLV_ERR_USAGE,
+                "-o %s: no mask is a file of that kind; name it %.*s.png (.tif), or add a slash for a "
+                "folder",
+                output, (int)(length - strlen(others[n])), output);
+}
+
 enum clv_status segment_take_file(struct segment *self, struct input_list *inputs, bool is_one_sequence,
                                   struct clv_error *err)
 {
@@ -21,7 +40,7 @@ enum clv_status segment_take_file(struct segment *self, struct input_list *input
     bool is_file = n > 4 && (strcmp(self->output + n - 4, ".png") == 0 || strcmp(self->output + n - 4, ".tif") == 0) &&
                    !path_is_folder(self->output);
     if (!is_file || self->all_labels || self->margins)
-        return CLV_OK;
+        return refuse_ending(self->output, self->all_labels || self->margins, err);
     self->is_stack = self->is_sequence && text_ends_with(self->output, ".tif");
     FAIL_IF(self->is_stack && !is_one_sequence, CLV_ERR_USAGE,
             "-o %s: one file for the slices of several sequences; -o FOLDER has all masks", self->output);

@@ -58,9 +58,10 @@ static enum clv_status find_key(uint64_t *key, const struct job *job, struct clv
 }
 
 /* Rows of the mask's tiles, or of squares that are refined, which are some such rows. */
-static enum clv_status write_rows(struct raster_writer *writer, struct raster_cut *cut, bool is_binary,
+static enum clv_status write_rows(struct raster_writer *writer, bool *is_empty, struct raster_cut *cut, bool is_binary,
                                   struct clv_error *err)
 {
+    *is_empty = true;
     size_t width = (size_t)cut->width;
     int32_t step = cut->refined_px ? cut->refined_px : RASTER_TILE;
     uint8_t *labels = array_alloc((size_t)step, width);
@@ -72,6 +73,7 @@ static enum clv_status write_rows(struct raster_writer *writer, struct raster_cu
         const struct image_part window = {.top = top, .width = cut->width, .height = rows};
         TRY(raster_void_labels(labels, &cut->rasters[0], &window, err));
         raster_forget(&cut->rasters[0]);
+        *is_empty &= status == CLV_OK && labels_are_empty(labels, (size_t)rows * width);
         if (is_binary && status == CLV_OK)
             mask_file_to_binary(labels, (size_t)rows * width);
         for (size_t tile = 0; tile < (size_t)rows && status == CLV_OK; tile += RASTER_TILE)
@@ -82,7 +84,7 @@ static enum clv_status write_rows(struct raster_writer *writer, struct raster_cu
     return status;
 }
 
-static enum clv_status write_mask(struct raster_cut *cut, const struct work *work, const struct job *job,
+static enum clv_status write_mask(struct raster_cut *cut, struct work *work, const struct job *job,
                                   struct clv_error *err)
 {
     int n;
@@ -93,12 +95,22 @@ static enum clv_status write_mask(struct raster_cut *cut, const struct work *wor
     const struct label_image mask = {cut->width, cut->height, NULL, palette, n};
     place.may_lack_data &= form != MASKS_BINARY;
     MUST(raster_writer_open(&writer, work->output->mask, &mask, &place, err));
-    enum clv_status status = write_rows(&writer, cut, form == MASKS_BINARY, err);
+    enum clv_status status = write_rows(&writer, &work->is_empty, cut, form == MASKS_BINARY, err);
     TRY(raster_cut_check_files(cut, err));
     if (status == CLV_OK)
         return raster_writer_commit(&writer, err);
     raster_writer_abort(&writer);
     return status;
+}
+
+/* For the note on bands of another sensor (work_report). */
+static enum clv_status find_means(struct work *work, struct raster_cut *cut, struct clv_error *err)
+{
+    const struct clv_recipe *recipe = &cut->options.model->recipe;
+    if (!recipe->n_maps)
+        return CLV_OK;
+    NEED(work->map_means = array_alloc(map_drift_size(recipe), sizeof *work->map_means));
+    return raster_cut_means(work->map_means, cut, err);
 }
 
 /* Models that were learned for another rule (of more than two labels, say) decide tiles by the one that a cut follows,
@@ -138,7 +150,8 @@ enum clv_status raster_work(struct work *work, const struct job *job, struct clv
     options.tiles = tiles;
     TRY(raster_cut_open(&cut, &options, err));
     if (status == CLV_OK) {
-        status = raster_cut_read(&cut, err);
+        status = find_means(work, &cut, err);
+        TRY(raster_cut_read(&cut, err));
         if (run->progress)
             clv_oracle_watch(oracle, run->progress->stop);
         TRY(raster_cut_solve(&cut, oracle, err));

@@ -190,8 +190,9 @@ struct segment_run {
 
 struct segment_counts {
     size_t n_done, n_finished_before, n_failed, n_objects;
-    size_t n_boxes, n_empty; /* boxes that were cut, and those in which nothing was found; the first of them: */
+    size_t n_boxes, n_boxes_empty; /* boxes that were cut, and those in which nothing was found; the first of them: */
     char first_empty[256];
+    size_t n_empty;                /* of n_done: masks that have label 0 alone */
     enum clv_status first_failure; /* in input order */
 };
 
@@ -300,6 +301,8 @@ struct job {
     size_t n_watched; /* images whose shares of unmet features are summed up */
     double unmet;
     bool is_unmet_reported;
+    double *pixels; /* [n_inputs] of those that are not finished, else 0, for the time left; NULL: not known */
+    double pixels_done, n_pixels;
     int n_threads;
 };
 
@@ -323,7 +326,7 @@ struct work {
     struct contours contours;             /* of the objects that are exported */
     double unmet;                         /* label_unmet_share */
     double bytes;                         /* that the gate has let in */
-    bool is_written;                      /* by tiles */
+    bool is_written, is_empty;            /* by tiles; then whether the mask has label 0 alone */
 };
 
 void work_release(struct work *work);
@@ -331,6 +334,8 @@ void work_release(struct work *work);
 /* What is to be exported of an image: its objects by a model, those in its boxes (work->boxed, which it finds), or the
  * connected pieces of its labels. */
 enum clv_status work_trace(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
+/* Whether there is no label but 0, and void. */
+bool labels_are_empty(const uint8_t *labels, size_t n);
 
 /* All of an image that is segmented by tiles (struct input), up to its mask, next to which is a file of what is done
  * while it lasts. CLV_ERR_USAGE for outputs that are made of whole images, and of raster_cut_open. */

@@ -31,8 +31,9 @@ static void input_maps_watch(struct job *job, const struct work *work)
     double deviations = 0;
     int32_t m = map_drift_add(&deviations, &job->maps, work->map_means, recipe);
     const char *n_learned = clv_record_get(&job->run->model->record, "images");
-    bool is_bands = m >= 0 && strcmp(recipe->maps[m].name, BANDS_MAP) == 0;
-    if (m >= 0 && !(n_learned && strtod(n_learned, NULL) < FEWEST_LEARNED))
+    bool is_bands =
+        m >= 0 && strcmp(recipe->maps[m].name, BANDS_MAP) == 0; /* of few images their parts were looked at */
+    if (m >= 0 && (is_bands || !(n_learned && strtod(n_learned, NULL) < FEWEST_LEARNED)))
         console_note("%s%s: those of the first %zu image%s are not like those of the training images: means of %s are "
                      "%.1f of their deviations off. %s",
                      is_bands ? "" : "maps ", recipe->maps[m].name, job->maps.n, job->maps.n == 1 ? "" : "s",
@@ -48,8 +49,11 @@ static void features_watch(struct job *job, const struct work *work)
 {
     size_t n = ++job->n_watched;
     job->unmet += work->unmet;
-    double share = job->unmet / (double)n;
-    if (job->is_unmet_reported || n & (n - 1) || share <= 0.004 + 0.02 / (double)n)
+    double share = job->unmet / (double)n, own = 0;
+    const char *said = clv_record_get(&job->run->model->record, RECORD_UNSEEN);
+    if (said && !parse_double(said, &own))
+        own = 0;
+    if (job->is_unmet_reported || n & (n - 1) || share <= 0.004 + 0.02 / (double)n + 1.5 * own)
         return;
     job->is_unmet_reported = true;
     console_note("warning: %.1f %% of the features of the first %zu image%s were in no training image: is the model of "
@@ -316,10 +320,39 @@ static void put_status(const struct job *job, const struct work *work, enum clv_
 
 static void count_boxes(struct segment_counts *counts, const struct box_findings *found)
 {
-    if (found->n_empty && !counts->n_empty)
+    if (found->n_empty && !counts->n_boxes_empty)
         memcpy(counts->first_empty, found->first_empty, sizeof found->first_empty);
     counts->n_boxes += found->n;
-    counts->n_empty += found->n_empty;
+    counts->n_boxes_empty += found->n_empty;
+}
+
+bool labels_are_empty(const uint8_t *labels, size_t n)
+{
+    for (size_t p = 0; p < n; p++)
+        if (labels[p] && labels[p] != CLV_VOID)
+            return false;
+    return true;
+}
+
+/* Sizes of so many images are looked at before a run, for the time that it takes. */
+#define MOST_SIZED 20000
+
+static void find_pixels(struct job *job)
+{
+    const struct segment_run *run = job->run;
+    size_t n = run->inputs->n;
+    if (run->dataset || n < 2 || n > MOST_SIZED || !(job->pixels = array_zalloc(n, sizeof *job->pixels)))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct input *input = &run->inputs->items[i];
+        int32_t width, height;
+        struct clv_error ignored;
+        bool is_known =
+            input->image && !input->bytes && !run->outputs->items[i].finished && !run->outputs->items[i].problem &&
+            clv_image_read_size(&width, &height, input->image, &run->options->common.limits, &ignored) == CLV_OK;
+        job->pixels[i] = is_known ? (double)width * height : 0;
+        job->n_pixels += job->pixels[i];
+    }
 }
 
 /* Alone and in input order. Returns a failure that ends the run. */
@@ -338,6 +371,11 @@ enum clv_status work_report(struct job *job, struct work *work, size_t index, en
         counts->n_finished_before += work->output->finished;
         counts->n_objects += (size_t)work->objects.n_objects;
         count_boxes(counts, &work->found);
+        counts->n_empty +=
+            !work->output->finished && !run->options->marginals &&
+            (work->is_written
+                 ? work->is_empty
+                 : work->labels && labels_are_empty(work->labels, (size_t)work->width * (size_t)work->height));
         earlier_list(run, work);
         object_table_add(run, work);
         if (run->exporting)
@@ -356,6 +394,10 @@ enum clv_status work_report(struct job *job, struct work *work, size_t index, en
             console_error("%s", err->message);
         status = run->report ? clv_report_add_failure(run->report, work->input->name, err->message, err) : CLV_OK;
         TRY_IF(run->inputs->n == 1, counts->first_failure); /* the only input's failure is the command's */
+    }
+    if (job->pixels) {
+        job->pixels_done += job->pixels[index];
+        console_weigh(job->pixels_done, job->n_pixels);
     }
     char failed[48];
     snprintf(failed, sizeof failed, "%zu failed", counts->n_failed);
@@ -458,6 +500,7 @@ enum clv_status job_init(struct job *job, struct segment_counts *counts, struct 
     *job = (struct job){.run = run, .counts = counts, .n_threads = parallel_threads(run->options->common.n_threads)};
     job->oracles = array_zalloc((size_t)job->n_threads, sizeof *job->oracles);
     memory_gate_init(&job->gate, memory);
+    find_pixels(job);
     return job->oracles ? map_drift_init(&job->maps, &run->model->recipe, err) : fail_memory(err);
 }
 
@@ -467,5 +510,6 @@ void job_release(struct job *job)
     map_drift_release(&job->maps);
     for (int thread = 0; job->oracles && thread < job->n_threads; thread++)
         clv_oracle_free(job->oracles[thread]);
-    array_free(job->oracles);
+    arrays_free(job->oracles, job->pixels);
+    console_weigh(0, 0);
 }

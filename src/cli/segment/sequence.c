@@ -173,10 +173,11 @@ static enum clv_status write_outputs(const struct carrying *self, const struct o
     return status;
 }
 
-static void count_one(struct carrying *self, bool was_there)
+static void count_one(struct carrying *self, bool was_there, bool is_empty)
 {
     struct segment_counts *counts = self->counts;
     pthread_mutex_lock(&self->lock);
+    counts->n_empty += !was_there && is_empty;
     counts->n_done += !was_there;
     counts->n_finished_before += was_there;
     report_progress(self->run->progress, "segmenting", counts->n_done + counts->n_finished_before, self->run->inputs->n,
@@ -210,7 +211,8 @@ static enum clv_status take_frame(void *context, size_t place, const struct clv_
     enum clv_status status = CLV_OK;
     TRY_IF(output && !output->finished, write_outputs(self, output, place, image, labels, err));
     if (output && status == CLV_OK)
-        count_one(self, output->finished);
+        count_one(self, output->finished,
+                  labels && labels_are_empty(labels, (size_t)image->width * (size_t)image->height));
     return status;
 }
 
@@ -251,7 +253,7 @@ static enum clv_status carry_chain(void *context, size_t index, int thread, stru
     TRY_IF(n_there < n_wanted, carry_along(&k, chain, &frames, err));
     memory_gate_leave(&self->gate, bytes);
     for (; status == CLV_OK && n_there == n_wanted && n_wanted; n_wanted--)
-        count_one(self, true), n_there--;
+        count_one(self, true, false), n_there--;
     if (status == CLV_OK || status == CLV_ERR_INTERRUPTED || status == CLV_ERR_CREATE || status == CLV_ERR_IO)
         return status;
     size_t n_lost = 0;

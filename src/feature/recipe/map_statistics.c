@@ -8,13 +8,15 @@
 #include "feature/recipe/recipe.h"
 
 #define MAX_LOOKED_AT 512
+#define FEW           8 /* images: their parts are the sample, of bands, for which models of one scene are usual */
+#define PARTS_ACROSS  4
 
 struct look {
     const struct clv_recipe_map *map;
     const struct map_source *from;
-    size_t n, n_values;
-    float *mean;      /* [n][n_values] of each item looked at */
-    float *direction; /* [n][n_values] unit vector from the ground's mean to the figure's */
+    size_t n, n_values, across; /* across: parts of an item along a side */
+    float *mean;                /* [n][across * across][n_values] of each item looked at */
+    float *direction;           /* [n][n_values] unit vector from the ground's mean to the figure's */
     bool *has_direction;
     double *step; /* [n] squared distance of pixels a region's side apart, on average */
 };
@@ -53,13 +55,30 @@ static double mean_step(const float *values, const struct map_ready *ready, int3
     return n > 0 ? sum / n : 0;
 }
 
+/* mean[across * across][n_values]: a channel's, of the parts of an item. */
+static void find_means(float *mean, const struct look *self, size_t c, const float *values,
+                       const struct map_ready *ready)
+{
+    size_t across = self->across, width = (size_t)ready->width, height = (size_t)ready->height;
+    for (size_t part = 0; part < across * across; part++) {
+        size_t row = part / across, column = part % across, n = 0;
+        size_t top = row * height / across, end_y = (row + 1) * height / across;
+        size_t left = column * width / across, end_x = (column + 1) * width / across;
+        double sum = 0;
+        for (size_t y = top; y < end_y; y++)
+            for (size_t x = left; x < end_x; x++, n++)
+                sum += (double)values[y * width + x];
+        mean[part * self->n_values + c] = (float)(n ? sum / (double)n : map_channel_mean(values, ready->n));
+    }
+}
+
 /* Of an item's map; without a mask the means alone. */
 static enum clv_status look_at(struct look *self, size_t index, const struct map_reader *map,
                                const struct clv_mask *mask, int32_t image_width, struct clv_error *err)
 {
     struct map_ready ready = {0};
     const float *values;
-    float *mean = self->mean + index * self->n_values;
+    float *mean = self->mean + index * self->across * self->across * self->n_values;
     float *direction = mask->labels ? self->direction + index * self->n_values : NULL;
     double square = 0;
     enum clv_status status = map_ready_init(&ready, map, self->map, err);
@@ -71,7 +90,10 @@ static enum clv_status look_at(struct look *self, size_t index, const struct map
             float side = self->from->side_px * (float)ready.width / (float)image_width + 0.5F;
             self->step[index] += mean_step(values, &ready, int32_within((double)side, 1, INT32_MAX));
         }
-        mean[c] = (float)map_channel_mean(values, ready.n);
+        if (self->across > 1)
+            find_means(mean, self, (size_t)c, values, &ready);
+        else
+            mean[c] = (float)map_channel_mean(values, ready.n);
         double difference = direction ? find_difference(values, &ready, mask) : 0;
         square += difference * difference;
         if (direction)
@@ -107,19 +129,19 @@ static enum clv_status look_task(void *context, size_t index, int thread, struct
     return status;
 }
 
-/* Mean and deviation among images. */
+/* Mean and deviation among images, or their parts. */
 static void summarise(float *usual, const struct look *self)
 {
-    size_t k = self->n_values;
+    size_t k = self->n_values, n = self->n * self->across * self->across;
     for (size_t c = 0; c < k; c++) {
         double sum = 0, square = 0;
-        for (size_t i = 0; i < self->n; i++)
+        for (size_t i = 0; i < n; i++)
             sum += (double)self->mean[i * k + c];
-        double mean = sum / (double)self->n;
-        for (size_t i = 0; i < self->n; i++)
+        double mean = sum / (double)n;
+        for (size_t i = 0; i < n; i++)
             square += ((double)self->mean[i * k + c] - mean) * ((double)self->mean[i * k + c] - mean);
         usual[c] = (float)mean;
-        usual[k + c] = (float)sqrt(square / (double)(self->n - 1));
+        usual[k + c] = (float)sqrt(square / (double)(n - 1));
     }
 }
 
@@ -142,8 +164,10 @@ enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct ma
     size_t n = from->set->n_items < MAX_LOOKED_AT ? from->set->n_items : MAX_LOOKED_AT;
     size_t n_values = (size_t)map_values(map);
     bool has_directions = map->kind == CLV_MAP_FEATURES && from->set->labels.n_labels == 2;
-    struct look look = {.map = map, .from = from, .n = n, .n_values = n_values};
-    look.mean = array_alloc(n, n_values * sizeof *look.mean);
+    struct look look = {.map = map, .from = from, .n = n, .n_values = n_values, .across = 1};
+    if (n < FEW && map->layout == CLV_MAP_LAYOUT_BANDS)
+        look.across = PARTS_ACROSS;
+    look.mean = array_alloc(n * look.across * look.across, n_values * sizeof *look.mean);
     look.direction = has_directions ? array_alloc(n, n_values * sizeof *look.direction) : NULL;
     look.has_direction = array_zalloc(n, sizeof *look.has_direction);
     look.step = array_zalloc(n, sizeof *look.step);
@@ -154,7 +178,7 @@ enum clv_status map_learn_statistics(struct clv_recipe_map *map, const struct ma
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         step += look.step[i] / (double)n;
     map->likeness = map->kind == CLV_MAP_FEATURES && step > 0 ? (float)(1 / (2 * step)) : 0;
-    if (status == CLV_OK && n > 1) {
+    if (status == CLV_OK && n * look.across > 1) {
         map->usual = array_alloc(n_values, 2 * sizeof *map->usual);
         if (map->usual)
             summarise(map->usual, &look);

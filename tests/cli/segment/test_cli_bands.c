@@ -91,8 +91,11 @@ TEST(bands_are_learned_and_masks_lie_where_images_do)
              "one.tif && cmp one.tif out/0.tif");
     run_here("cleave features --data set -m m.cleave -o f.safetensors && cleave segment -m m.cleave --features "
              "f.safetensors -o of");
-    expect_output("warning: set/images/0.tif: an image of bands, but the model is of photographs",
-                  "cleave segment -m $MODEL set -o photographs 2>&1");
+    expect_error(65,
+                 "set/images/0.tif: an image of 4 bands, but the model is of photographs; train a model on images of "
+                 "these bands, or add --range 0,65535",
+                 "cleave segment -q -m $MODEL set/images -o photographs");
+    run_here("! test -e photographs && cleave segment -q -m $MODEL set/images -o photographs --range 0,65535");
     expect_error(65, "3 bands, the images learned from have 4", "cleave segment -m m.cleave out/overlays/0.png -o x");
     if (run_command(NULL, "gdalinfo --version") != 0) {
         skip("bands_are_learned_and_masks_lie_where_images_do", "no gdalinfo (Debian's gdal-bin)");
@@ -171,6 +174,35 @@ TEST(tiles_of_an_unfinished_run_are_neither_lost_nor_mixed)
     run_here("cp whole/5.tif out && touch out/5.tif.tiles && %s --resume && ! test -e out/5.tif.tiles", segment);
     run_here("mkdir one && touch one/5.tif.tiles");
     expect_error(73, "one/5.tif.tiles: has tiles", "cleave segment -m m.cleave big -o one/5.tif --max-pixels 999");
+}
+
+/* Its tiles are the sample, whole and tile by tile. */
+TEST(bands_of_another_range_are_noticed_by_a_model_of_one_scene)
+{
+    enum { SIDE = 96, N = 4 };
+    static float values[SIDE * SIDE * N];
+    static uint8_t mask[SIDE * SIDE];
+    run_here("mkdir -p one/images one/masks");
+    for (int k = 0; k < 2; k++) {
+        for (int p = 0; p < SIDE * SIDE; p++) {
+            mask[p] = (p % SIDE / 24 + p / SIDE / 24) % 2;
+            for (int b = 0; b < N; b++)
+                values[p * N + b] = (float)((k ? 200 : 1000) + 100 * b + (7 * (p % SIDE) + 13 * (p / SIDE)) % 60 +
+                                            (mask[p] && b == 3 ? 150 : 0));
+        }
+        write_tiff(k ? here("dark.tif") : here("one/images/a.tif"), values, SIDE, SIDE, N, NULL);
+    }
+    must(clv_png_write_labels(here("one/masks/a.png"), SIDE, SIDE, mask, NULL, 0, err));
+    run_here(
+        "cleave train -q one -o m.cleave --scale 1 --seed 1 --words 4 --codebook-samples 200 --sift-bins 4 --passes 3");
+    static const char *const ways[] = {"", "--max-pixels 999"};
+    for (int k = 0; k < 2; k++) {
+        expect_output("bands: those of the first 1 image are not like those of the training images",
+                      "cleave segment -m m.cleave dark.tif -o dark%d.tif %s 2>&1", k, ways[k]);
+        char *said = expect_success("cleave segment -m m.cleave one/images/a.tif -o a%d.tif %s 2>&1", k, ways[k]);
+        ck_assert_msg(!strstr(said, "not like those"), "%s", said);
+        free(said);
+    }
 }
 
 /* What tools/qgis trains: three kinds of ground, Potts couplings. Such models decide by marginals of their own. */

@@ -128,4 +128,41 @@ TEST(a_stopped_run_says_how_to_go_on)
     free(text);
 }
 
+/* Files that are no masks were once folders of that name. */
+TEST(names_of_other_files_are_refused_with_one_that_is_a_mask)
+{
+    static const struct refusal rows[] = {
+        {64, "-o o.jpg: no mask is a file of that kind; name it o.png",
+         "segment -m $MODEL $SET/images/0001.jpg -o o.jpg"},
+        {64, "-o a/O.PNG: no mask is a file of that kind; name it a/O.png",
+         "segment -m $MODEL $SET/images/0001.jpg -o a/O.PNG"},
+        {64, "-o o.tiff: no mask", "marginals -m $MODEL $SET/images/0001.jpg -o o.tiff"},
+        {64, "-o o.npy: maps of all labels go into a folder",
+         "marginals -m $MODEL $SET/images/0001.jpg -o o.npy --all-labels"},
+    };
+    run_here("mkdir names");
+    EXPECT_REFUSALS(rows);
+    run_here("! test -e o.jpg && cleave segment -q -m $MODEL $SET/images/0001.jpg -o v1.2 && test -e v1.2/0001.png && "
+             "cleave segment -q -m $MODEL $SET/images/0001.jpg -o o.jpg/ && test -e o.jpg/0001.png");
+}
+
+TEST(masks_in_which_nothing_was_found_are_said_to_be_empty)
+{
+    struct clv_image plain = {0};
+    must(clv_image_new(&plain, 200, 150, 3, err));
+    memset(plain.pixels, 90, (size_t)200 * 150 * 3);
+    run_here("mkdir plain");
+    must(clv_png_write(here("plain/a.png"), &plain, err));
+    must(clv_png_write(here("plain/b.png"), &plain, err));
+    clv_image_release(&plain);
+    expect_output("all masks are empty: label 0 (background) is everywhere, nothing was found in the boxes",
+                  "cleave segment --boxes 40,30,100,80 plain -o found 2>&1");
+    static const char boxes[] =
+        "image\tx\ty\tw\th\na.png\t40\t30\t100\t80\nb.png\t40\t30\t100\t80\n0001.jpg\t20\t20\t60\t40\n";
+    spill(here("boxes.tsv"), boxes, sizeof boxes - 1);
+    run_here("cp $SET/images/0001.jpg plain");
+    expect_output("2 of 3 masks are empty: nothing was found in the boxes of these images",
+                  "cleave segment --boxes boxes.tsv plain -o mixed 2>&1");
+}
+
 SETUP_ONCE(sample_setup, NULL)
