@@ -166,7 +166,8 @@ CLV_API enum clv_status clv_mask_read(struct clv_mask *mask, const char *path, c
 /* Masks in memory whose labels nobody named, read as files of them would be without labels.tsv: made[n], with notes,
  * and *are_figures. It is false, and made[n] are {0}, where values are labels of their own: of a mask with more than
  * figure and ground, or of figures of two values. names[n] are what errors call the masks; CLV_ERR_DATA where 255 is
- * figure in one and left out in another, ending with `remedy` (NULL: to name the labels). O(pixels). */
+ * figure in one and left out in another, ending with `remedy`. NULL: they are to be learned from, so it is to name the
+ * labels, and CLV_ERR_DATA, too, where most of the labels 0 .. the highest value occur nowhere. O(pixels). */
 CLV_API enum clv_status clv_masks_from_values(struct clv_mask *made, bool *are_figures, const struct clv_mask *values,
                                               const char *const *names, size_t n, const char *remedy,
                                               struct clv_error *err) CLV_CHECK;

@@ -1,5 +1,5 @@
-/* One sentence behind the message of a mask that cannot be used: what `cleave import masks` would make of the masks, and
- * that command. It makes the very plan that the command would make, so what it says is what will be done. Start at
+/* One sentence behind the message of a mask that cannot be used: what `cleave import masks` would make of the masks,
+ * and that command. It makes the very plan that the command would make, so what it says is what will be done. Start at
  * mask_advice_put. */
 #include <limits.h>
 #include <stdio.h>

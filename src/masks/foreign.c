@@ -1,5 +1,5 @@
-/* Reads a mask of another program, whatever its format, as one code a pixel: a value, a colour, or transparent. Start at
- * foreign_mask_read. */
+/* Reads a mask of another program, whatever its format, as one code a pixel: a value, a colour, or transparent. Start
+ * at foreign_mask_read. */
 #include <string.h>
 
 #include "base/base.h"

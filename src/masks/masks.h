@@ -1,9 +1,9 @@
 /* Masks of other programs: colours, greys, numbers of objects, JPEG, other sizes, and the codes of known datasets.
  *
  * One rule for all doors: mask_survey looks at all masks of a set, mask_plan decides from it which pixel becomes which
- * label, mask_convert applies the plan to one mask. `cleave import masks` makes a set of it; mask_advice_put says in one
- * sentence, behind the message of a mask that cannot be used, what that command would make of the masks. What no rule
- * covers becomes void, never background, and is counted.
+ * label, mask_convert applies the plan to one mask. `cleave import masks` makes a set of it; mask_advice_put says in
+ * one sentence, behind the message of a mask that cannot be used, what that command would make of the masks. What no
+ * rule covers becomes void, never background, and is counted.
  *
  * Read first: plan.c. foreign.c reads a mask whatever its format, codes.c has the published tables, pairs.c finds the
  * photo of a mask by their names, runs.c reads run lengths in a CSV, table.c reads colour tables. */
@@ -83,7 +83,8 @@ struct mask_pair {
     const char *mask, *image;
 };
 
-/* How many times larger the photo is in both directions, but for rounding (negative: the mask is); 0: no whole number. */
+/* How many times larger the photo is in both directions, but for rounding (negative: the mask is); 0: no whole number.
+ */
 int mask_factor(int32_t width, int32_t height, int32_t mask_width, int32_t mask_height);
 
 /* What a survey finds in one mask. */
@@ -97,15 +98,17 @@ struct mask_facts {
     int32_t width, height, image_width, image_height;
 };
 
+/* A code, and how many pixels have it. */
+struct code_count {
+    uint32_t code;
+    uint64_t n_pixels;
+};
+
 struct mask_survey {
     struct mask_facts *facts; /* [n] */
     size_t n, n_read, n_lossy, n_coloured, n_objects, n_turned, n_upright, n_rough;
-    int factor; /* that masks are smaller (negative: larger) by, all of them; 0: they differ */
-    struct code_count {
-        uint32_t code;
-        uint64_t n_pixels;
-    } * codes
-            [2]; /* [n_codes[k]] of the masks that are not rough, sorted by code; 1: with colours in the place of values */
+    int factor;                  /* that masks are smaller (negative: larger) by, all of them; 0: they differ */
+    struct code_count *codes[2]; /* [n_codes[k]] of masks that are not rough, sorted; 1: colours in place of values */
     size_t n_codes[2], capacity[2];
     double (*bins)[4]; /* [MASK_BINS] of rough masks, by 5 bits of each channel: pixels, sums of red, green and blue */
     uint64_t levels[256];   /* pixels by value or grey, of all masks */
@@ -232,8 +235,8 @@ void mask_advice_put(struct text *text, enum clv_fault fault, const struct clv_s
  * nothing of others. */
 void mask_advice_put_order(struct text *text, const struct clv_set *set, const char *path,
                            const struct clv_image_limits *limits);
-/* "cleave import masks .." of masks and images (NULL: the masks' own), with an output next to `set`, and further options
- * that begin with a blank, or "". */
+/* "cleave import masks .." of masks and images (NULL: the masks' own), with an output next to `set`, and further
+ * options that begin with a blank, or "". */
 void mask_command_put(struct text *text, const char *masks, const char *images, const char *set, const char *options);
 /* The failure that *err tells, CLV_ERR_DATA, with its advice. Its message begins with the path of a mask of the set, or
  * of another that belongs to one of its images and is in the folder `others` (NULL: there is none), such as

@@ -1,7 +1,7 @@
-/* Finds the photo of a mask by their names. Names are cut into tokens (at separators, in a second pass at digits, too);
- * a token that all masks have, or that programs put into names of masks, and no photo has, does not count, and the other
- * way round: 104_sat.jpg goes with 104_mask.png, and aachen_7_leftImg8bit with aachen_7_gtFine_labelIds. Names that fit
- * several are left, and named. Start at masks_pair. */
+/* Finds the photo of a mask by their names. Names are cut into tokens (at separators, in a second pass at digits,
+ * too); a token that all masks have, or that programs put into names of masks, and no photo has, does not count, and
+ * the other way round: 104_sat.jpg goes with 104_mask.png, and aachen_7_leftImg8bit with aachen_7_gtFine_labelIds.
+ * Names that fit several are left, and named. Start at masks_pair. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Decides how the masks of a set become labels, from what all of them hold. In this order: a labels.tsv, a table of
- * colours or of a known dataset; numbers of objects; cut-outs; values or colours as they are found, if they are few; and
- * levels, where JPEG or soft edges have blurred them. Start at mask_plan_make. */
+ * colours or of a known dataset; numbers of objects; cut-outs; values or colours as they are found, if they are few;
+ * and levels, where JPEG or soft edges have blurred them. Start at mask_plan_make. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,7 +271,7 @@ static enum clv_status plan_as_found(struct mask_plan *plan, const struct mask_s
     const bool is_odd = has_white && n_others; /* 255 beside other values */
     if (is_odd && white != WHITE_LABEL) {
         size_t at = 0;
-        while (codes[at].code != CLV_VOID)
+        while (at + 1 < n && codes[at].code != CLV_VOID)
             at++;
         memmove(codes + at, codes + at + 1, (--n - at) * sizeof *codes);
     }

@@ -24,8 +24,8 @@ struct csv {
     size_t n_fields;
 };
 
-/* Cuts the next field off, in place; quotes are taken away. Returns the character behind it: the separator, a line end or
- * 0. */
+/* Cuts the next field off, in place; quotes are taken away. Returns the character behind it: the separator, a line end
+ * or 0. */
 static char cut_field(struct csv *self, char **field)
 {
     char *from = self->cursor, *to = from;

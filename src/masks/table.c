@@ -1,5 +1,5 @@
-/* Tables of colours that other programs leave beside their masks. A line has three numbers from 0 to 255 in a row, and a
- * name before or after them; what else is in it does not count. Start at colour_table_parse. */
+/* Tables of colours that other programs leave beside their masks. A line has three numbers from 0 to 255 in a row, and
+ * a name before or after them; what else is in it does not count. Start at colour_table_parse. */
 #include <ctype.h>
 #include <string.h>
 

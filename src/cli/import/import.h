@@ -1,8 +1,9 @@
 /* `cleave import`: annotations of other programs as a set of cleave's own: images/, masks/, instances/, boxes.tsv,
  * labels.tsv and manifest.tsv. cmd_import.c reads the options and the annotations and draws their outlines,
- * import_dsb.c reads folders of a mask for each object, import_geojson.c lays polygons on images, import_objects.c puts
- * objects together, import_voc.c takes over VOC's masks, import_write.c chooses splits and writes the set,
- * import_masks.c converts masks of other programs by a plan (src/masks), import_output.c puts the set in place. import_letters.c makes a feature file of words. */
+ * import_dsb.c reads folders of a mask for each object, import_geojson.c lays polygons on images, import_objects.c
+ * puts objects together, import_voc.c takes over VOC's masks, import_write.c chooses splits and writes the set,
+ * import_masks.c converts masks of other programs by a plan (src/masks), import_output.c puts the set in place.
+ * import_letters.c makes a feature file of words. */
 #ifndef CLI_IMPORT_H
 #define CLI_IMPORT_H
 

@@ -1,6 +1,6 @@
-/* `cleave import masks`: masks of other programs as a set. The masks and photos of a folder, of two folders or of a set
- * are paired by their names, all masks are looked at, a plan is made (src/masks), and every mask is converted by it. Run
- * lengths in a CSV go the same way as annotations of objects do. Start at import_masks. */
+/* `cleave import masks`: masks of other programs as a set. The masks and photos of a folder, of two folders or of a
+ * set are paired by their names, all masks are looked at, a plan is made (src/masks), and every mask is converted by
+ * it. Run lengths in a CSV go the same way as annotations of objects do. Start at import_masks. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,7 +219,7 @@ static enum clv_status gather(struct job *self, const struct import_options *opt
     bool is_set = false;
     if (!images)
         MUST(take_set(self, masks, &is_set, err));
-    if (is_set) {
+    if (is_set && self->n) {
         OWNED_ARRAY char *folder = path_folder(self->items[0].mask);
         NEED(folder);
         if (!self->set.labels.from_file || options->labels)

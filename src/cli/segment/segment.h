@@ -410,7 +410,8 @@ enum clv_status earlier_stays(bool *stays, const struct segment_run *run, const 
 /* Finds and measures the objects of work->labels, or reads those that an earlier run has written. */
 enum clv_status object_files_find(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 
-/* Polygons of objects, for exports: objects that touch are apart, and pieces of one object are polygons of one number. */
+/* Polygons of objects, for exports: objects that touch are apart, and pieces of one object are polygons of one number.
+ */
 enum clv_status object_files_trace(struct work *work, const struct clv_object_map *objects,
                                    const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 

@@ -1,5 +1,5 @@
-/* `cleave import masks`: kinds of masks that other programs write. Each kind trains after at most one command, which the
- * message of the training names, and every pixel has the label that it should have. */
+/* `cleave import masks`: kinds of masks that other programs write. Each kind trains after at most one command, which
+ * the message of the training names, and every pixel has the label that it should have. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -486,7 +486,9 @@ TEST(tables_and_ways_that_a_user_names_come_first)
         {64, "--codes has no effect: --labels names the values",
          "import masks drawn --images photos -o t --codes voc --labels mine.tsv"},
         {64, "--white has no effect: coco is not masks", "import coco a.json -o t --white void"},
-        {64, "--outside has no effect: masks say what is void", "import masks drawn --images photos -o t --outside void"},
+        {64, "--outside has no effect: masks say what is void",
+         "import masks drawn --images photos -o t "
+         "--outside void"},
         {64, "masks and photos are not told apart; --images FOLDER", "import masks drawn -o t"},
         {65, "is called as one of the 2 images in photos, such as a.pgm", "import masks other --images photos -o t"},
         {66, "none/: holds no mask that is an image", "import masks none/ --images photos -o t"},
