@@ -264,7 +264,7 @@ TEST(both_are_the_same_at_any_thread_count_and_lower_their_objectives)
         struct clv_training_result one = run(learners[l], &training);
         training.n_threads = 3;
         struct clv_training_result three = run(learners[l], &training);
-        ck_assert_mem_eq(one.w, three.w, SIZE * sizeof *one.w);
+        ck_assert_mem_eq(one.w, three.w, N_ALL * sizeof *one.w);
         ck_assert_double_lt(one.curve[one.n_curve - 1].objective, one.curve[0].objective);
         static const volatile int stop = 1;
         const struct clv_progress progress = {.stop = &stop};
