@@ -18,15 +18,40 @@ struct clv_box {
     struct clv_outline *outline; /* the shape that it bounds: `cleave import` asks for it; else NULL */
 };
 
+/* Why an annotation is not used as it stands. It marks something all the same, which is void: neither object nor
+ * background, in its shape or else in its box, and in all of its image if no box is known. */
+enum clv_fault_of_annotation {
+    CLV_ANNOTATION_GOOD,
+    CLV_ANNOTATION_RUNS,       /* damaged run lengths or masks */
+    CLV_ANNOTATION_SIZE,       /* run lengths of another size than their image's */
+    CLV_ANNOTATION_OUTLINE,    /* polygons that are none */
+    CLV_ANNOTATION_POINT,      /* points */
+    CLV_ANNOTATION_LINE,       /* lines */
+    CLV_ANNOTATION_SHAPE,      /* shapes that are not read */
+    CLV_ANNOTATION_LABEL,      /* without a label, or of a category that does not exist */
+    CLV_ANNOTATION_BOX,        /* without a usable box */
+    CLV_ANNOTATION_CROWD,      /* objects that are not told apart; their outlines are labelled, and void for objects */
+    CLV_ANNOTATION_NOTHING,    /* masks without a pixel, which mark nothing */
+    CLV_ANNOTATION_IGNORED,    /* marked to be ignored */
+    CLV_ANNOTATION_STRAY,      /* of an image that the file does not list, or a file that may not be read */
+    CLV_ANNOTATION_UNLABELLED, /* no annotation: an image that nobody labelled yet, of which nothing is known */
+    CLV_ANNOTATION_FAULTS
+};
+
 /* The boxes of one image, in the order of the file. */
 struct clv_image_boxes {
     char *image;           /* as the file spells it, with slashes and without "./" */
     char *source;          /* the file that lists them, for messages */
+    char *split;           /* "train", "val" or "test" as it was published, or NULL */
     int32_t width, height; /* of the image according to that file; 0: it does not say */
     bool is_relative;      /* x and width are shares of the image's width, y and height of its height (YOLO) */
     struct clv_box *boxes;
-    size_t n_boxes;   /* 0: the file knows the image, without an object .. */
-    size_t n_skipped; /* .. if this is 0 too: objects of it that are no boxes */
+    size_t n_boxes;        /* 0: the file knows the image, without an object, if n_skipped is 0, too */
+    size_t n_skipped;      /* annotations with faults */
+    struct clv_box *voids; /* [n_voids] where something is marked that cannot be used; sizes may be 0 */
+    size_t n_voids;
+    size_t n_marks; /* voids of no extent, such as points: how far their objects reach is unknown */
+    bool is_unsure; /* something is marked, and where is unknown: no pixel is known to be background */
 };
 
 enum clv_boxes_form {
@@ -34,13 +59,13 @@ enum clv_boxes_form {
                           ymin, xmax, ymax; optionally label and mask */
     CLV_BOXES_VOC,     /* Pascal VOC XML, one file an image: 1-based corners, both inside the box */
     CLV_BOXES_COCO,    /* COCO JSON: images, annotations, categories; bbox is x, y, width, height, or bounds the
-                          segmentation (polygons, run lengths); crowds are skipped */
-    CLV_BOXES_LABELME, /* labelme JSON, one file an image: rectangles (corners in any order), circles, bounding boxes of
-                          polygons; lines and points are skipped */
+                          segmentation (polygons, run lengths); crowds of several pieces are void */
+    CLV_BOXES_LABELME, /* labelme JSON, one file an image: rectangles (corners in any order), and the bounds of circles,
+                          polygons and masks */
     CLV_BOXES_YOLO, /* YOLO txt, one file an image, of the image's stem: class, centre x, y, width, height as shares, or
                        class and three or more corners x, y */
-    CLV_BOXES_CVAT, /* CVAT's own XML of images: box, and the bounds of polygon and mask */
-    CLV_BOXES_LABEL_STUDIO, /* Label Studio's JSON: rectangles, and the bounds of polygons and ellipses */
+    CLV_BOXES_CVAT, /* CVAT's own XML of images: box, and the bounds of polygon, ellipse and mask */
+    CLV_BOXES_LABEL_STUDIO, /* Label Studio's JSON: rectangles, and the bounds of polygons, ellipses and brushes */
     CLV_BOXES_GEOJSON       /* `cleave import' alone reads it: polygons in coordinates on Earth */
 };
 
@@ -52,18 +77,23 @@ struct clv_boxes {
     size_t *by_stem; /* [n_images] their indices, sorted by file name without extension */
     char **labels;   /* [n_labels], in the order met; for YOLO without classes.txt or data.yaml they are numbers */
     size_t n_labels;
-    size_t n_skipped;    /* annotations that are no boxes */
-    char *first_skipped; /* which one and why, or NULL */
+    size_t n_skipped;                       /* annotations with faults, other than those marked to be ignored */
+    char *first_skipped;                    /* which one and why, or NULL */
+    size_t n_faults[CLV_ANNOTATION_FAULTS]; /* how many have each fault */
+    size_t n_crowd_objects;                 /* crowds of one piece, which count as objects */
+    char **bad_files;                       /* [n_bad_files] what is wrong with the files that were skipped */
+    size_t n_bad_files;
 };
 CLV_API void clv_boxes_release(struct clv_boxes *boxes);
 
 /* Reads boxes; the form is recognised by content (XML, JSON and its members, a header with "image"); other text in a
  * .txt is YOLO. A folder is read as a whole: every .xml or .json below it or, if there is none, every .txt. classes.txt
- * next to the YOLO file, in the folder or the one above, names the classes. An object without a usable box (no bndbox,
- * no size above 0, no such category or image) is skipped and counted. CLV_ERR_DATA names file, line or element, and
- * value: numbers that are NaN, infinite or beyond 1e9, members that are missing or of the wrong type, XML with a
- * document type (it could name other files), two forms in one folder, no image at all. CLV_ERR_NO_INPUT: nothing there.
- * Files of up to 1 GiB, 16 MiB for XML. O(n log n). */
+ * next to the YOLO file, in the folder or the one above, names the classes. An annotation that cannot be used as it
+ * stands is counted by its fault, and void. CLV_ERR_DATA names file, line or element, and value: numbers that are NaN,
+ * infinite or beyond 1e9, members that are missing or of the wrong type, XML with a document type (it could name other
+ * files), no image at all. In a folder such a file costs only itself, as one of another form than the first does:
+ * bad_files names them, and the call fails if there is no other. CLV_ERR_NO_INPUT: nothing there. Files of up to 1 GiB,
+ * 256 MiB for XML. O(n log n). */
 CLV_API enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err) CLV_CHECK;
 
 /* *entry = the boxes of an image by its name in a set, or NULL if it has none. An entry of the same path, or else of
@@ -79,6 +109,10 @@ CLV_API enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, con
 CLV_API enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const struct clv_boxes *boxes,
                                         const struct clv_image_boxes *entry, int32_t width, int32_t height,
                                         struct clv_error *err) CLV_CHECK;
+
+/* Whether the entry (or NULL) says where the image's objects are, and so where background is: it has objects, or voids
+ * with an extent, or neither and no fault; nothing is marked whose place is unknown. */
+CLV_API bool clv_boxes_are_known(const struct clv_image_boxes *entry);
 
 /* Pixels x in [first_x, end_x), y in [first_y, end_y): those whose centres a placed box covers, at least one. */
 struct clv_pixel_box {

@@ -1,10 +1,11 @@
 #include "base/base64.h"
 
-#include <stdint.h>
+#include <string.h>
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void base64_write(FILE *stream, const void *bytes, size_t size)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const uint8_t *in = bytes;
     char out[4096];
     size_t n = 0;
@@ -22,4 +23,27 @@ void base64_write(FILE *stream, const void *bytes, size_t size)
     }
     if (n)
         fwrite(out, 1, n, stream);
+}
+
+bool base64_read(uint8_t *bytes, size_t *size, const char *text)
+{
+    uint32_t group = 0;
+    int n_bits = 0;
+    size_t n = 0, n_digits = 0;
+    for (; *text && *text != '='; text++) {
+        const char *digit = strchr(digits, *text);
+        if (strchr(" \t\r\n", *text))
+            continue;
+        if (!digit)
+            return false;
+        group = group << 6 | (uint32_t)(digit - digits);
+        n_bits += 6;
+        n_digits++;
+        if (n_bits >= 8) {
+            n_bits -= 8;
+            bytes[n++] = (uint8_t)(group >> n_bits);
+        }
+    }
+    *size = n;
+    return n_digits % 4 != 1 && text[strspn(text, "= \t\r\n")] == 0;
 }

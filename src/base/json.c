@@ -151,6 +151,14 @@ bool json_get_int64(const struct json_value *value, int64_t *number)
     return true;
 }
 
+bool json_get_bool(const struct json_value *value, bool *is_true)
+{
+    if (!json_is_boolean(inner(value)))
+        return false;
+    *is_true = json_is_true(inner(value));
+    return true;
+}
+
 bool json_get_double(const struct json_value *value, double *number)
 {
     if (!json_is_number(inner(value)))

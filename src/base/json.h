@@ -37,6 +37,7 @@ const struct json_value *json_element(const struct json_value *array, size_t ind
 bool json_get_object(const struct json_value *value, size_t *n_members);
 bool json_get_array(const struct json_value *value, size_t *n_elements);
 bool json_get_text(const struct json_value *value, const char **text);
+bool json_get_bool(const struct json_value *value, bool *is_true);
 bool json_get_int64(const struct json_value *value, int64_t *number);
 bool json_get_double(const struct json_value *value, double *number);
 

@@ -385,7 +385,8 @@ enum clv_status page_import_read(struct page_import *import, const char *path, c
 enum clv_status page_import_find(const struct clv_image_boxes **entry, const struct page_import *import,
                                  const char *image, struct clv_error *err) CLV_CHECK;
 
-/* Adds an object for each: outlines as they are, boxes with what is cut out of them, the larger ones first.
+/* Adds an object for each: outlines as they are, boxes with what is cut out of them, the larger ones first. Void
+ * is not shown.
  * CLV_ERR_DATA, naming the file: a box outside of the image, an image of another size. */
 enum clv_status page_import_show(struct page_document *document, const struct page_import *import, const char *image,
                                  struct clv_error *err) CLV_CHECK;

@@ -19,7 +19,7 @@ enum clv_status page_import_read(struct page_import *import, const char *path, c
                                  struct clv_error *err)
 {
     struct page_import made = {0};
-    MUST(boxes_read_outlines(&made.boxes, path, NULL, err));
+    MUST(boxes_read_outlines(&made.boxes, path, BOXES_ANY_FORM, NULL, err));
     enum clv_status status = CLV_OK;
     made.values = array_alloc(made.boxes.n_labels + 1, 1);
     if (!made.values)
@@ -86,8 +86,10 @@ enum clv_status page_import_show(struct page_document *document, const struct pa
     for (size_t k = 0; k < n && status == CLV_OK; k++) {
         size_t next = largest(placed, is_taken, entry->n_boxes);
         is_taken[next] = true;
+        const struct clv_outline *outline = entry->boxes[next].outline;
+        bool is_suited = !outline || outline_suits(outline, document->image.width, document->image.height);
         uint8_t label = import->values[placed[next].label];
-        if (label)
+        if (label && is_suited)
             status = show(document, &placed[next], entry, label, labels, err);
     }
     arrays_free(placed, is_taken, labels);

@@ -239,6 +239,11 @@ static enum clv_status read_boxes(struct page_session *session, struct clv_error
     if (status == CLV_OK && (named || has_rows(session->boxes_path)))
         status = page_import_read(&session->import, named ? named : session->boxes_path, &session->set, err);
     const struct clv_boxes *boxes = &session->import.boxes;
+    for (size_t i = 0; i < boxes->n_bad_files && status == CLV_OK && session->options->note; i++)
+        session->options->note("%s", boxes->bad_files[i]);
+    if (status == CLV_OK && boxes->n_skipped && session->options->note)
+        session->options->note("%zu annotations cannot be used and are not shown; the first is %s", boxes->n_skipped,
+                               boxes->first_skipped);
     if (status == CLV_OK && !named && boxes->n_images && boxes->images[0].is_relative)
         status = fail(err, CLV_ERR_DATA,
                       "%s: has shares of the images' sides, no pixels; new boxes of this folder cannot be saved there: "

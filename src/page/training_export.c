@@ -189,7 +189,8 @@ static enum clv_status add_new(struct writing *self, size_t i, struct clv_error 
     const struct clv_image_boxes *entry;
     int32_t width, height;
     enum clv_status status = page_import_find(&entry, &self->session->import, item->name, err);
-    if (status != CLV_OK || !entry || !entry->n_boxes || self->session->set.labels.n_labels != 2)
+    if (status != CLV_OK || !clv_boxes_are_known(entry) || !entry->n_boxes || entry->n_voids ||
+        self->session->set.labels.n_labels != 2)
         return status;
     struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
     struct clv_pixel_box *boxes = array_alloc(entry->n_boxes, sizeof *boxes);

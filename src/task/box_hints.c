@@ -19,6 +19,7 @@ struct reading {
     const char *path; /* of the file that is open, or NULL */
     const struct clv_train_options *options;
     size_t n_cut;
+    struct bad_images *bad; /* receives files of boxes that cannot be read, too */
 };
 
 static enum clv_status open_file(struct reading *self, const char *path, struct clv_error *err)
@@ -28,6 +29,8 @@ static enum clv_status open_file(struct reading *self, const char *path, struct 
     clv_boxes_release(&self->file);
     self->path = NULL;
     MUST(clv_boxes_read(&self->file, path, err));
+    for (size_t i = 0; i < self->file.n_bad_files; i++)
+        MUST(bad_images_add(self->bad, fail(err, CLV_ERR_DATA, "%s", self->file.bad_files[i]), err));
     self->path = path;
     report_count(self->options->progress, path, self->file.n_skipped, NO_BOXES, self->file.first_skipped);
     return CLV_OK;
@@ -40,25 +43,22 @@ static enum clv_status place(struct item_boxes *boxes, struct reading *self, con
     size_t n_cut = 0, n = entry->n_boxes;
     MUST(clv_image_read_size(&width, &height, item->image, &self->options->limits, err));
     struct clv_box *placed = array_alloc(n, sizeof *placed);
-    struct clv_pixel_box *pixels = array_alloc(n, sizeof *pixels);
+    struct clv_pixel_box *pixels = array_alloc(n + entry->n_voids, sizeof *pixels);
     enum clv_status status =
         placed && pixels ? clv_boxes_place(placed, &n_cut, &self->file, entry, width, height, err) : fail_memory(err);
     for (size_t i = 0; i < n && status == CLV_OK; i++)
         pixels[i] = clv_box_pixels(&placed[i], width, height);
+    size_t n_voids = 0;
+    for (size_t i = 0; i < entry->n_voids && status == CLV_OK; i++)
+        n_voids += boxes_place_void(&pixels[n + n_voids], &entry->voids[i], entry, width, height);
     array_free(placed);
     if (status != CLV_OK) {
         array_free(pixels);
         return status;
     }
     self->n_cut += n_cut;
-    *boxes = (struct item_boxes){pixels, n};
+    *boxes = (struct item_boxes){pixels, n, n_voids};
     return CLV_OK;
-}
-
-/* Whether the entry says where the image's objects are: it has boxes, or it is known to have no object. */
-static bool says_where(const struct clv_image_boxes *entry)
-{
-    return entry && (entry->n_boxes || !entry->n_skipped);
 }
 
 /* From the file that the item names. *boxes stays as it is if it has none. */
@@ -70,7 +70,7 @@ static enum clv_status read_own(struct item_boxes *boxes, struct reading *self, 
         return CLV_OK;
     enum clv_status status = open_file(self, item->boxes, err);
     TRY(clv_boxes_find(&entry, &self->file, item->name, err));
-    return status == CLV_OK && says_where(entry) ? place(boxes, self, entry, item, err) : status;
+    return status == CLV_OK && clv_boxes_are_known(entry) ? place(boxes, self, entry, item, err) : status;
 }
 
 #define MAX_LISTED 5
@@ -84,7 +84,7 @@ static void report_missing(const struct clv_set *set, const struct clv_train_opt
     struct text names;
     text_init(&names, 1 << 12);
     for (size_t i = 0; i < set->n_items; i++)
-        if (!says_where(entries[i]) && n_missing++ < MAX_LISTED)
+        if (!clv_boxes_are_known(entries[i]) && n_missing++ < MAX_LISTED)
             text_printf(&names, "%s%s", n_missing > 1 ? ", " : "", set->items[i].name);
     if (n_missing)
         report_message(options->progress, CLV_NOTE, "%s: %zu of %zu images have no boxes and were left out: %s%s%s%s",
@@ -107,7 +107,7 @@ static enum clv_status read_shared(struct item_boxes *found, struct reading *sel
         names[i] = i < n ? set->items[i].name : others->items[i - n].name;
     TRY(boxes_find_all(entries, &self->file, names, n_all, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++)
-        n_known += says_where(entries[i]);
+        n_known += clv_boxes_are_known(entries[i]);
     if (status == CLV_OK && n && !n_known)
         status = fail(err, CLV_ERR_DATA,
                       "%s: has boxes for none of the %zu images, neither \"%s\" nor another; it has \"%s\"", path, n,
@@ -115,7 +115,7 @@ static enum clv_status read_shared(struct item_boxes *found, struct reading *sel
     if (status == CLV_OK)
         report_missing(set, self->options, &self->file, entries, n_all);
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
-        status = says_where(entries[i]) ? place(&found[i], self, entries[i], &set->items[i], err) : CLV_OK;
+        status = clv_boxes_are_known(entries[i]) ? place(&found[i], self, entries[i], &set->items[i], err) : CLV_OK;
         if (status != CLV_OK)
             status = bad_images_add(bad, NO_ITEM, status, err);
     }
@@ -127,7 +127,7 @@ enum clv_status box_hints_read(struct item_boxes **boxes, struct clv_set *set, s
                                const struct clv_set *others, const struct clv_train_options *options,
                                struct clv_error *err)
 {
-    struct reading reading = {.options = options};
+    struct reading reading = {.options = options, .bad = bad};
     const char *path = options->boxes;
     size_t n = set->n_items, kept = 0, n_bad = bad->n;
     struct item_boxes *found = array_zalloc(n, sizeof *found);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/base.h"
+#include "data/data.h"
 #include "data/export/export.h"
 #include "model/model.h"
 #include "object/object.h"
@@ -102,7 +103,30 @@ struct items {
     const struct clv_image_limits *limits;
     const struct clv_item **items;
     size_t *n_tiny; /* objects of one pixel */
+    const struct clv_labels *labels;
 };
+
+/* Marks pixels whose object is unknown: those that the mask leaves void, and those of a label that objects of the image
+ * have, without an object: a crowd, whose objects are not told apart. */
+static enum clv_status mark_unknown(struct clv_object_map *map, const struct clv_item *item, const struct items *self,
+                                    struct clv_error *err)
+{
+    OWNED(clv_mask_release) struct clv_mask mask = {0};
+    const struct mask_wanted wanted = {map->width, map->height, self->limits};
+    const size_t n = (size_t)map->width * (size_t)map->height;
+    bool has_objects[256] = {false};
+    if (!item->mask || item->is_derived)
+        return CLV_OK;
+    MUST(item_mask_read(&mask, item, self->labels, &wanted, err));
+    for (size_t p = 0; p < n; p++)
+        has_objects[mask.labels[p]] |= map->objects[p] != 0;
+    has_objects[0] = false;
+    has_objects[CLV_VOID] = true;
+    for (size_t p = 0; p < n; p++)
+        if (!map->objects[p] && has_objects[mask.labels[p]])
+            map->objects[p] = OBJECT_UNKNOWN;
+    return CLV_OK;
+}
 
 static enum clv_status count_tiny(size_t *n_tiny, const struct clv_object_map *map, struct clv_error *err)
 {
@@ -126,6 +150,7 @@ static enum clv_status read_item(void *context, struct clv_image *image, int32_t
     enum clv_status status = clv_image_read(image, item->image, self->limits, err);
     TRY(clv_object_map_read(&map, item->instances, image->width, image->height, self->limits, err));
     TRY(count_tiny(&self->n_tiny[index], &map, err));
+    TRY(mark_unknown(&map, item, self, err));
     if (status == CLV_OK)
         *objects = map.objects;
     else
@@ -136,7 +161,8 @@ static enum clv_status read_item(void *context, struct clv_image *image, int32_t
 enum clv_status learned_objects_train(struct clv_model *model, const struct clv_set *set, size_t n,
                                       const struct clv_train_options *options, struct clv_error *err)
 {
-    struct items items = {&options->limits, array_alloc(n, sizeof *items.items), array_zalloc(n, sizeof *items.n_tiny)};
+    struct items items = {&options->limits, array_alloc(n, sizeof *items.items), array_zalloc(n, sizeof *items.n_tiny),
+                          &set->labels};
     struct clv_progress quiet = options->progress ? *options->progress : (struct clv_progress){0};
     struct object_source source = {read_item, &items, 0};
     struct object_model objects = {0};

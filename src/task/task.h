@@ -479,8 +479,9 @@ void report_text(const struct clv_progress *progress, struct text *line);
 
 /* Learning of objects from images and the object that each of their pixels belongs to. */
 
-/* Where images come from: read gives image `index` and *objects[height][width], 0: none (array_free it). It is called
- * by several threads. */
+/* Where images come from: read gives image `index` and *objects[height][width], 0: none, OBJECT_UNKNOWN: nothing is
+ * learned from that pixel (array_free it). It is called by several threads. */
+#define OBJECT_UNKNOWN (-1)
 struct object_source {
     enum clv_status (*read)(void *context, struct clv_image *image, int32_t **objects, size_t index,
                             struct clv_error *err);

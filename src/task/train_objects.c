@@ -131,7 +131,8 @@ static enum clv_status measure_one(void *context, size_t index, int thread, stru
     double *area = array_zalloc((size_t)most + 1, sizeof *area);
     TRY(area ? CLV_OK : fail_memory(err));
     for (size_t i = 0; i < n && status == CLV_OK; i++)
-        area[objects[i]] += objects[i] > 0;
+        if (objects[i] > 0)
+            area[objects[i]]++;
     if (status == CLV_OK)
         self->areas[index] = median(area, (size_t)most + 1);
     array_free(area);
@@ -156,6 +157,21 @@ static void draw(struct learning *self, size_t index, const struct pixel_bank *b
     }
 }
 
+/* Where objects are unknown (OBJECT_UNKNOWN), which becomes ground there; returns how many pixels are known, which are
+ * all if none is. */
+static size_t split_unknown(bool *is_unknown, int32_t *objects, size_t n)
+{
+    size_t n_known = 0;
+    for (size_t i = 0; i < n; i++) {
+        is_unknown[i] = objects[i] == OBJECT_UNKNOWN;
+        objects[i] = is_unknown[i] ? 0 : objects[i];
+        n_known += !is_unknown[i];
+    }
+    if (!n_known)
+        memset(is_unknown, 0, n * sizeof *is_unknown);
+    return n_known ? n_known : n;
+}
+
 static enum clv_status sample_one(void *context, size_t index, int thread, struct clv_error *err)
 {
     (void)thread;
@@ -165,28 +181,34 @@ static enum clv_status sample_one(void *context, size_t index, int thread, struc
     int32_t *objects = NULL, *pixels = NULL;
     float *distance = NULL, *probability = NULL;
     uint8_t *classes = NULL;
+    bool *is_unknown = NULL;
     enum clv_status status = read_working(&working, &objects, self, index, err);
-    size_t n = (size_t)working.width * (size_t)working.height, n_near = 0, n_far = 0;
+    size_t n = (size_t)working.width * (size_t)working.height, n_near = 0, n_far = 0, n_known = n;
     if (status == CLV_OK) {
         pixels = array_alloc(n, sizeof *pixels);
+        is_unknown = array_alloc(n, sizeof *is_unknown);
         distance = array_alloc(n, sizeof *distance);
         classes = array_alloc(n, sizeof *classes);
         probability = array_alloc(n, OBJECT_CLASSES * sizeof *probability);
-        status = pixels && distance && classes && probability ? CLV_OK : fail_memory(err);
+        status = pixels && is_unknown && distance && classes && probability ? CLV_OK : fail_memory(err);
     }
+    if (status == CLV_OK)
+        n_known = split_unknown(is_unknown, objects, n);
     TRY(object_classes(classes, distance, objects, working.width, working.height, err));
     TRY(object_model_look(&bank, probability, self->model, &working, err));
     for (size_t i = 0; i < n && status == CLV_OK; i++) {
         bool is_near = distance[i] < BORDER_REACH + .5F;
-        pixels[is_near ? n_near++ : n - ++n_far] = (int32_t)i;
+        if (!is_unknown[i])
+            pixels[is_near ? n_near++ : n_known - ++n_far] = (int32_t)i;
     }
     if (status == CLV_OK)
-        draw(self, index, &bank, classes, pixels, n_near, n);
+        draw(self, index, &bank, classes, pixels, n_near, n_known);
     pixel_bank_release(&bank);
     array_free(pixels);
     array_free(distance);
     array_free(probability);
     array_free(classes);
+    array_free(is_unknown);
     array_free(objects);
     clv_image_release(&working);
     return status;
@@ -227,6 +249,8 @@ static enum clv_status connect_one(void *context, size_t index, int thread, stru
     struct object_regions *regions = &self->regions[index];
     struct clv_object_map *map = &self->truth[index];
     enum clv_status status = read_working(&working, &map->objects, self, (size_t)self->order[index], err);
+    for (size_t i = 0; status == CLV_OK && i < (size_t)working.width * (size_t)working.height; i++)
+        map->objects[i] = map->objects[i] == OBJECT_UNKNOWN ? 0 : map->objects[i]; /* few: regions have one each */
     TRY(object_model_regions(regions, self->model, &working, err));
     if (status == CLV_OK && regions->graph.n_edges) {
         int32_t *truth = array_alloc((size_t)regions->n, sizeof *truth);

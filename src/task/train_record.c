@@ -204,7 +204,7 @@ enum clv_status digest_set(char digest[DIGEST_SIZE], const struct clv_set *set, 
         if (!boxes[i].boxes)
             continue;
         hash = hash_number(hash, i);
-        for (size_t k = 0; k < boxes[i].n_boxes; k++) {
+        for (size_t k = 0; k < boxes[i].n_boxes + boxes[i].n_voids; k++) {
             const struct clv_pixel_box *box = &boxes[i].boxes[k];
             const int32_t sides[] = {box->first_x, box->first_y, box->end_x, box->end_y};
             for (size_t s = 0; s < 4; s++)

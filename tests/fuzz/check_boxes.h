@@ -1,4 +1,4 @@
-/* What the targets of box files have in common. */
+/* What the targets of files of annotations have in common. */
 #ifndef TESTS_CHECK_BOXES_H
 #define TESTS_CHECK_BOXES_H
 
@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "data/boxes/boxes.h"
+#include "data/shapes/shapes.h"
 #include "fuzz/fuzz.h"
 
 static inline void check_placed(const struct clv_boxes *boxes, const struct clv_image_boxes *entry)
@@ -21,13 +22,25 @@ static inline void check_placed(const struct clv_boxes *boxes, const struct clv_
     array_free(placed);
 }
 
-/* Any bytes give boxes with sizes above 0, each image once and found by its name, or one line of error. classes: a file
- * of them, read before, or NULL. */
-static inline void check_boxes(const char *name, const char *classes, const uint8_t *data, size_t size)
+/* Outlines are filled, on an image of 40 x 30 pixels; those of Earth are in other units. */
+static inline void check_outline(const struct clv_box *box, const struct clv_image_boxes *entry)
+{
+    uint8_t pixels[40 * 30 + 1] = {0};
+    struct clv_pixel_box placed;
+    if (boxes_place_void(&placed, box, entry, 40, 30))
+        FUZZ_CHECK(placed.first_x >= 0 && placed.first_x < placed.end_x && placed.end_x <= 40 && placed.end_y <= 30);
+    if (box->outline && outline_suits(box->outline, 40, 30) &&
+        outline_fill(&(struct canvas){pixels, 40, 30, 1}, box->outline, entry->is_relative, NULL) == CLV_OK)
+        FUZZ_CHECK(!pixels[40 * 30]);
+}
+
+/* Any bytes give boxes with sizes above 0, each image once and found by its name, or one line of error. */
+static inline void check_boxes_as(const char *name, const char *classes, const char *property, bool keeps_outlines,
+                                  const uint8_t *data, size_t size)
 {
     struct clv_error error = {0};
     struct clv_boxes boxes = {.n_skipped = 77};
-    struct boxes_builder builder = {0};
+    struct boxes_builder builder = {.keeps_outlines = keeps_outlines, .property = property};
     char *bytes = array_alloc(size + 1, 1);
     if (!bytes)
         return;
@@ -58,8 +71,19 @@ static inline void check_boxes(const char *name, const char *classes, const uint
             FUZZ_CHECK(box->label >= 0 && (size_t)box->label < boxes.n_labels);
         }
         check_placed(&boxes, entry);
+        for (size_t k = 0; k < entry->n_boxes; k++)
+            check_outline(&entry->boxes[k], entry);
+        for (size_t k = 0; k < entry->n_voids; k++)
+            check_outline(&entry->voids[k], entry);
     }
     clv_boxes_release(&boxes);
+}
+
+/* As boxes alone, and with outlines. classes: a file of them, read before, or NULL. */
+static inline void check_boxes(const char *name, const char *classes, const uint8_t *data, size_t size)
+{
+    check_boxes_as(name, classes, NULL, false, data, size);
+    check_boxes_as(name, classes, NULL, true, data, size);
 }
 
 #endif

@@ -424,7 +424,7 @@ static void boxes_rows(const struct clv_image *image)
         struct clv_pixel_box pixels[sizeof boxes / sizeof *boxes];
         for (size_t b = 0; b < n; b++)
             pixels[b] = clv_box_pixels(&boxes[b], WIDTH, HEIGHT);
-        const struct item_boxes all = {pixels, n};
+        const struct item_boxes all = {pixels, n, 0};
         must(clv_box_cut_all(labels, image, boxes, values, n, &options, err));
         golden_row(golden_bytes(HASH_START, "mask", labels, sizeof labels), "boxes cut\t%zu together", n);
         must(box_figure(figure, image, &all, err));

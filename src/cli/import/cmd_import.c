@@ -17,41 +17,6 @@
 
 #define LARGEST_NOTE ((size_t)1 << 20)
 
-static bool is_of_one(const struct clv_box *box, const struct clv_box *other)
-{
-    return box->outline->group && box->outline->group == other->outline->group && box->label == other->label;
-}
-
-/* An image's objects by their outlines, those of a group as one, with the value values[label]. */
-static enum clv_status draw(struct import_objects *objects, const struct clv_image_boxes *entry,
-                            const struct clv_box *placed, const uint8_t *values, struct clv_error *err)
-{
-    int32_t width = objects->map.width, height = objects->map.height;
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < entry->n_boxes && status == CLV_OK; i++) {
-        const struct clv_box *box = &entry->boxes[i];
-        struct clv_pixel_box all = clv_box_pixels(&placed[i], width, height);
-        size_t first = box->outline->group ? 0 : i, end = box->outline->group ? entry->n_boxes : i + 1;
-        while (first < i && !is_of_one(box, &entry->boxes[first]))
-            first++;
-        for (size_t k = i; k < end && first == i && status == CLV_OK; k++) {
-            if (k > i && !is_of_one(box, &entry->boxes[k]))
-                continue;
-            const struct clv_pixel_box own = clv_box_pixels(&placed[k], width, height);
-            all.first_x = own.first_x < all.first_x ? own.first_x : all.first_x;
-            all.first_y = own.first_y < all.first_y ? own.first_y : all.first_y;
-            all.end_x = own.end_x > all.end_x ? own.end_x : all.end_x;
-            all.end_y = own.end_y > all.end_y ? own.end_y : all.end_y;
-            const struct canvas canvas = {objects->layer, width, height, 1};
-            status = outline_fill(&canvas, entry->boxes[k].outline, entry->is_relative, err);
-        }
-        uint8_t value = box->outline->is_void ? CLV_VOID : values[box->label];
-        bool is_crowd = box->outline->is_crowd || box->outline->is_void;
-        TRY_IF(first == i, import_objects_add(objects, value, is_crowd, &all, err));
-    }
-    return status == CLV_OK ? status : fail_within(err, status, entry->image);
-}
-
 struct import {
     struct common_options common;
     struct import_options options;
@@ -173,7 +138,9 @@ static enum clv_status parse(struct import *self, int *form, int argc, char **ar
         "masks of objects, boxes.tsv of what are only boxes, labels.tsv, and manifest.tsv with the splits train and "
         "test. Where objects overlap the one with fewer pixels is in front. An image with an object that is only a box "
         "has no mask but boxes: `cleave train --boxes' learns from "
-        "both. letters is the OCR set of Taskar (letter.data, gzip or plain), and makes a feature file: every word a "
+        "both. What is marked and cannot be used is void, never background; `man cleave-formats' has a table of it. "
+        "Splits that were published are kept. letters is the OCR set of Taskar (letter.data, gzip or plain), and makes "
+        "a feature file: every word a "
         "chain, every letter a node.",
         {{import_rows, self, false},
          {image_option_rows, &self->common, false},
@@ -249,47 +216,70 @@ static bool has_outlines(const struct clv_image_boxes *entry)
     return true;
 }
 
-static enum clv_status add_boxes(struct import_set *self, const struct clv_boxes *boxes, const struct clv_box *placed,
-                                 size_t n, struct clv_error *err)
+static void put_box(struct import_set *self, const char *label, const double sides[4])
 {
-    struct import_item *item = &self->items[self->n - 1];
-    for (size_t i = 0; i < n; i++) {
-        const struct clv_box *box = &placed[i];
-        const double sides[] = {box->x, box->y, box->width, box->height};
-        const char *label = boxes->labels[box->label];
-        text_printf(&self->boxes, "images/%s\t%s", item->name, *label ? label : "object");
-        for (int k = 0; k < 4; k++) {
-            text_put(&self->boxes, "\t");
-            text_put_json_number(&self->boxes, sides[k]);
-        }
-        text_put(&self->boxes, "\n");
+    text_printf(&self->boxes, "images/%s\t%s", self->items[self->n - 1].name, *label ? label : "object");
+    for (int k = 0; k < 4; k++) {
+        text_put(&self->boxes, "\t");
+        text_put_json_number(&self->boxes, sides[k]);
     }
-    item->has_boxes = true;
+    text_put(&self->boxes, "\n");
+}
+
+/* Boxes, and voids as boxes that are to be ignored. */
+static enum clv_status add_boxes(struct import_set *self, const struct clv_boxes *boxes, const struct clv_box *placed,
+                                 const struct clv_image_boxes *entry, const int32_t size[2], struct clv_error *err)
+{
+    struct clv_pixel_box pixels;
+    for (size_t i = 0; i < entry->n_boxes; i++)
+        put_box(self, boxes->labels[placed[i].label],
+                (const double[]){placed[i].x, placed[i].y, placed[i].width, placed[i].height});
+    for (size_t i = 0; i < entry->n_voids; i++)
+        if (boxes_place_void(&pixels, &entry->voids[i], entry, size[0], size[1]))
+            put_box(self, "__ignore__",
+                    (const double[]){pixels.first_x, pixels.first_y, pixels.end_x - pixels.first_x,
+                                     pixels.end_y - pixels.first_y});
+    self->items[self->n - 1].has_boxes = true;
     self->n_boxed++;
     return self->boxes.failed ? fail_memory(err) : CLV_OK;
+}
+
+/* The split that was published: as the annotations say, or as folders are called. */
+static const char *find_split(const struct clv_image_boxes *entry, const char *name)
+{
+    const char *split = entry->split ? boxes_split_of(entry->split, strlen(entry->split)) : NULL;
+    if (!split)
+        split = boxes_split_of_path(entry->image);
+    return split ? split : boxes_split_of_path(name);
 }
 
 /* The image with its mask and objects, or its boxes. */
 static enum clv_status take_image(struct import_set *self, const struct clv_item *item, const struct clv_boxes *boxes,
                                   const struct clv_image_boxes *entry, const uint8_t *values, struct clv_error *err)
 {
-    int32_t width, height;
-    struct import_objects objects = {0};
-    struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
-    enum clv_status status =
-        placed ? clv_image_read_size(&width, &height, item->image, &self->options->limits, err) : fail_memory(err);
-    TRY(clv_boxes_place(placed, NULL, boxes, entry, width, height, err)); /* refuses sizes that differ */
-    TRY(import_add(self, item->name, item->image, NULL, err));
-    if (has_outlines(entry)) {
-        TRY(import_objects_begin(&objects, width, height, err));
-        TRY(draw(&objects, entry, placed, values, err));
-        TRY(import_objects_end(&objects, self, err));
-    } else {
-        TRY(add_boxes(self, boxes, placed, entry->n_boxes, err));
-    }
-    import_objects_release(&objects);
-    array_free(placed);
-    return status;
+    int32_t size[2];
+    OWNED(import_objects_release) struct import_objects objects = {0};
+    OWNED_ARRAY struct clv_box *placed = array_alloc(entry->n_boxes, sizeof *placed);
+    NEED(placed);
+    MUST(clv_image_read_size(&size[0], &size[1], item->image, &self->options->limits, err));
+    MUST(clv_boxes_place(placed, NULL, boxes, entry, size[0], size[1], err)); /* refuses sizes that differ */
+    MUST(import_add(self, item->name, item->image, NULL, err));
+    self->items[self->n - 1].published = find_split(entry, item->name);
+    if (!has_outlines(entry))
+        return add_boxes(self, boxes, placed, entry, size, err);
+    MUST(import_objects_begin(&objects, size[0], size[1], err));
+    MUST(import_objects_paint(&objects, entry, placed, values, err));
+    return import_objects_end(&objects, self, err);
+}
+
+/* Whether nothing that could be learned is known of an image: what is marked in it cannot be used, or only boxes can
+ * and it is not known what is outside of them. */
+static bool is_unknown(const struct clv_image_boxes *entry)
+{
+    if (!entry)
+        return true;
+    bool is_mask = entry->n_boxes && has_outlines(entry);
+    return !clv_boxes_are_known(entry) && !(is_mask && entry->is_unsure);
 }
 
 /* Whether what is said is of all images: a layer. */
@@ -316,7 +306,7 @@ static enum clv_status take_images(struct import_set *self, const struct clv_set
             taken = import_lay(&laid, entry, item->image, &self->options->limits, err);
             entry = &laid;
         }
-        if (taken == CLV_OK && (!entry || (!entry->n_boxes && entry->n_skipped))) {
+        if (taken == CLV_OK && is_unknown(entry)) {
             first_without = n_without++ ? first_without : item->name;
         } else {
             size_t n_before = self->n;
@@ -383,27 +373,38 @@ static enum clv_status import_outlines(struct import_set *self, int form, struct
     const char **names = NULL;
     const struct clv_image_boxes **entries = NULL;
     uint8_t *values = NULL;
-    enum clv_status status = boxes_read_outlines(&boxes, self->options->annotations, self->options->property, err);
-    TRY_IF((int)boxes.form != form,
-           fail(err, CLV_ERR_DATA, "%s: is not what %s writes", self->options->annotations, self->options->form));
+    size_t n_ambiguous = 0;
+    char *ambiguous = NULL;
+    enum clv_status status =
+        boxes_read_outlines(&boxes, self->options->annotations, form, self->options->property, err);
     TRY(clv_set_read_folder(&images, self->options->images, err));
     if (status != CLV_OK)
         goto done;
     const struct clv_progress progress = console_progress(NULL);
-    report_count(&progress, self->options->annotations, boxes.n_skipped, "object cannot be used and was skipped",
-                 "objects cannot be used and were skipped", boxes.first_skipped);
+    report_count(&progress, self->options->annotations, boxes.n_skipped,
+                 "annotation cannot be used, so that what it marks is void",
+                 "annotations cannot be used, so that what they mark is void", boxes.first_skipped);
+    for (size_t i = 0; i < boxes.n_bad_files; i++)
+        console_error("%s", boxes.bad_files[i]);
+    self->n_bad_files = boxes.n_bad_files;
+    memcpy(self->n_faults, boxes.n_faults, sizeof self->n_faults);
+    self->n_crowd_objects = boxes.n_crowd_objects;
     names = array_alloc(images.n_items, sizeof *names);
     entries = array_alloc(images.n_items, sizeof *entries);
     values = array_alloc(boxes.n_labels, 1);
     status = names && entries && values ? give_values(values, self, &boxes, err) : fail_memory(err);
     for (size_t i = 0; i < images.n_items && names; i++)
         names[i] = images.items[i].name;
-    TRY(boxes_find_all(entries, &boxes, names, images.n_items, err));
+    TRY(boxes_find_clear(entries, &n_ambiguous, &ambiguous, &boxes, names, images.n_items, err));
+    if (n_ambiguous) {
+        console_error("%s", ambiguous);
+        self->n_failed += n_ambiguous;
+    }
     TRY_IF(!is_of_all(&boxes, self->options), check_single(&boxes, entries, &images, self->options, err));
     TRY(take_images(self, &images, &boxes, entries, values, err));
     TRY_IF(!self->n, fail_empty(self, &images, &boxes, entries, err));
 done:
-    arrays_free(values, entries, names);
+    arrays_free(values, entries, names, ambiguous);
     clv_boxes_release(&boxes);
     clv_set_release(&images);
     return status;
@@ -490,8 +491,9 @@ static enum clv_status run(struct import *import, int form, struct clv_error *er
         if (self.n_boxed && !self.n_masks)
             console_note("boxes teach, too: cleave train %s --boxes %s/boxes.tsv -o MODEL", import->options.output,
                          import->options.output);
-        if (self.n_failed)
-            status = fail(err, CLV_ERR_DATA, "%zu images could not be taken over", self.n_failed);
+        import_report(&self);
+        if (self.n_failed || self.n_bad_files)
+            status = import_fail(&self, err);
     }
     import_output_release(&output);
     import_set_release(&self);

@@ -60,7 +60,8 @@ struct import_item {
     char *mask;      /* below the set, or NULL */
     char *instances; /* the same: the label image of its objects */
     bool has_boxes;
-    const char *split; /* static, or NULL: not chosen yet */
+    const char *published; /* the split that it was published in, static, or NULL */
+    const char *split;     /* static, or NULL: not chosen yet */
 };
 
 /* The set that is made. */
@@ -70,6 +71,9 @@ struct import_set {
     struct import_item *items;
     size_t n, capacity;
     size_t n_masks, n_boxed, n_failed;
+    size_t n_bad_files; /* of annotations */
+    size_t n_faults[CLV_ANNOTATION_FAULTS], n_crowd_objects;
+    size_t n_unnamed;              /* pixels of colours without a label, which are void */
     size_t n_overlapped, n_hidden; /* objects that lost pixels to others, and those without any */
     bool has_tiff;                 /* a label image is one */
     struct text boxes, labels;     /* what boxes.tsv and labels.tsv will hold */
@@ -97,6 +101,9 @@ struct import_objects {
         bool is_crowd;      /* objects that are not told apart: of the mask alone */
     } * objects;            /* [n] */
     size_t n, capacity;
+    size_t n_unsuited; /* masks of another size than the image, which are void */
+    bool is_unsure;    /* what no object covers is not known to be background */
+    char why[256];     /* what is wrong with the first of n_unsuited */
 };
 enum clv_status import_objects_begin(struct import_objects *self, int32_t width, int32_t height,
                                      struct clv_error *err) CLV_CHECK;
@@ -104,7 +111,12 @@ void import_objects_release(struct import_objects *self);
 /* `within` has all of the layer's. O(pixels within). */
 enum clv_status import_objects_add(struct import_objects *self, uint8_t value, bool is_crowd,
                                    const struct clv_pixel_box *within, struct clv_error *err) CLV_CHECK;
-/* Mask and label image of the set's last item. */
+/* What the entry has: outlines, those of a group as one object, and voids; placed[entry->n_boxes] are its boxes in
+ * pixels, values[label] are those of the mask. */
+enum clv_status import_objects_paint(struct import_objects *self, const struct clv_image_boxes *entry,
+                                     const struct clv_box *placed, const uint8_t *values,
+                                     struct clv_error *err) CLV_CHECK;
+/* Mask and label image of the set's last item; the latter if there are objects. */
 enum clv_status import_objects_end(struct import_objects *self, struct import_set *set,
                                    struct clv_error *err) CLV_CHECK;
 
@@ -132,8 +144,9 @@ enum clv_status import_take_folds(void *member, const struct clv_option *option,
                                   struct clv_error *err) CLV_CHECK;
 enum clv_status import_letters(const struct import_options *options, struct clv_error *err) CLV_CHECK;
 
-/* Chooses the splits of items that have none: groups of images of the same bytes and, if there are many folders, of one
- * folder stay together. */
+/* Takes over the splits that were published if there are two or more, of which an image in none is for training and
+ * "val" without a "test" is that. Else chooses the splits of items that have none: groups of images of the same bytes
+ * and, if there are many folders, of one folder stay together. */
 enum clv_status import_split(struct import_set *self, struct clv_error *err) CLV_CHECK;
 
 /* The item's mask, objects and image as files; the item added last, which has its mask before its objects. */
@@ -143,6 +156,11 @@ enum clv_status import_write_objects(struct import_set *self, const struct clv_o
                                      struct clv_error *err) CLV_CHECK;
 enum clv_status import_copy(const struct import_set *self, const char *from, const char *below,
                             struct clv_error *err) CLV_CHECK;
+
+/* Notes at the end: what became of annotations that are no plain objects, by kind. */
+void import_report(const struct import_set *self);
+/* The failure of a run in which images or files of annotations could not be taken over; each was named before. */
+enum clv_status import_fail(const struct import_set *self, struct clv_error *err);
 
 /* Images, then the tables, the manifest last. */
 enum clv_status import_write(struct import_set *self, struct clv_error *err) CLV_CHECK;

@@ -11,35 +11,52 @@ void import_unlay(struct clv_image_boxes *laid)
 {
     for (size_t i = 0; i < laid->n_boxes; i++)
         outline_free(laid->boxes[i].outline);
-    array_free(laid->boxes);
+    for (size_t i = 0; i < laid->n_voids; i++)
+        outline_free(laid->voids[i].outline);
+    arrays_free(laid->boxes, laid->voids);
     *laid = (struct clv_image_boxes){0};
 }
 
-/* The polygon, if it is not outside of the image. */
-static enum clv_status lay_one(struct clv_image_boxes *laid, const struct clv_box *box, const double pixel_of[6],
-                               struct clv_error *err)
+static enum clv_status add_laid_point(struct clv_outline *outline, const double m[6], double x, double y,
+                                      struct clv_error *err)
 {
-    struct clv_outline *outline = outline_new();
-    struct clv_box placed = *box;
-    enum clv_status status = outline ? CLV_OK : fail_memory(err);
+    return outline_add_point(outline, m[0] * x + m[1] * y + m[2], m[3] * x + m[4] * y + m[5], err);
+}
+
+/* The polygon, or the box of what is none, in pixels. */
+static enum clv_status lay_outline(struct clv_outline *outline, const struct clv_box *box, const double pixel_of[6],
+                                   struct clv_error *err)
+{
+    const double sides[2][2] = {{box->x, box->x + box->width}, {box->y, box->y + box->height}};
+    for (int k = 0; k < 4 && !box->outline; k++)
+        MUST(add_laid_point(outline, pixel_of, sides[0][k == 1 || k == 2], sides[1][k > 1], err));
+    if (!box->outline)
+        return outline_end_polygon(outline, err);
     const double(*points)[2] = (const double(*)[2])box->outline->points;
-    const double *m = pixel_of;
-    for (size_t k = 0, i = 0; k < box->outline->n_polygons && status == CLV_OK; k++) {
-        for (; i < box->outline->polygon_ends[k] && status == CLV_OK; i++)
-            status = outline_add_point(outline, m[0] * points[i][0] + m[1] * points[i][1] + m[2],
-                                       m[3] * points[i][0] + m[4] * points[i][1] + m[5], err);
-        TRY(outline_end_polygon(outline, err));
+    for (size_t k = 0, i = 0; k < box->outline->n_polygons; k++) {
+        for (; i < box->outline->polygon_ends[k]; i++)
+            MUST(add_laid_point(outline, pixel_of, points[i][0], points[i][1], err));
+        MUST(outline_end_polygon(outline, err));
     }
-    TRY(outline_bound(&placed, outline, err));
-    if (status == CLV_OK && placed.x < laid->width && placed.y < laid->height && placed.x + placed.width > 0 &&
-        placed.y + placed.height > 0) {
-        outline->has_rings = true;
-        placed.outline = outline;
-        laid->boxes[laid->n_boxes++] = placed;
-    } else {
-        outline_free(outline);
-    }
-    return status;
+    return CLV_OK;
+}
+
+/* Adds the polygon to boxes[*n], if it is not outside of the image. */
+static enum clv_status lay_one(struct clv_box *boxes, size_t *n, const struct clv_image_boxes *laid,
+                               const struct clv_box *box, const double pixel_of[6], struct clv_error *err)
+{
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
+    struct clv_box placed = *box;
+    NEED(outline);
+    MUST(lay_outline(outline, box, pixel_of, err));
+    MUST(outline_bound(&placed, outline, err));
+    if (!(placed.x < laid->width && placed.y < laid->height && placed.x + placed.width > 0 &&
+          placed.y + placed.height > 0))
+        return CLV_OK;
+    outline->has_rings = true;
+    placed.outline = placed.width > 0 && placed.height > 0 ? TAKE(outline) : NULL;
+    boxes[(*n)++] = placed;
+    return CLV_OK;
 }
 
 /* The place's map from coordinates to pixels. */
@@ -89,9 +106,14 @@ enum clv_status import_lay(struct clv_image_boxes *laid, const struct clv_image_
     raster_find_place(&place, image);
     enum clv_status status = find_pixels(pixel_of, &place, layer, err);
     laid->boxes = array_alloc(layer->n_boxes, sizeof *laid->boxes);
-    TRY_IF(!laid->boxes, fail_memory(err));
+    laid->voids = array_alloc(layer->n_voids, sizeof *laid->voids);
+    TRY_IF(!laid->boxes || !laid->voids, fail_memory(err));
     for (size_t i = 0; i < layer->n_boxes && status == CLV_OK; i++)
-        status = lay_one(laid, &layer->boxes[i], pixel_of, err);
+        status = lay_one(laid->boxes, &laid->n_boxes, laid, &layer->boxes[i], pixel_of, err);
+    for (size_t i = 0; i < layer->n_voids && status == CLV_OK; i++)
+        status = lay_one(laid->voids, &laid->n_voids, laid, &layer->voids[i], pixel_of, err);
+    laid->n_marks = layer->n_marks == layer->n_voids ? laid->n_voids : 0; /* nothing but points and lines */
+    laid->is_unsure = layer->is_unsure;
     raster_place_release(&place);
     return status == CLV_ERR_DATA ? fail_within(err, status, image) : status;
 }

@@ -1,12 +1,16 @@
-/* Pascal VOC's layout: JPEGImages/, SegmentationClass/ with palette PNGs (255 is void), lists of names in
- * ImageSets/Segmentation/. Classes are VOC's 20, or those that a labelmap.txt (of CVAT, or `segment --export voc`)
- * names. */
+/* Pascal VOC's layout: JPEGImages/, SegmentationClass/ with masks (255 is void), SegmentationObject/ with objects,
+ * lists of names in ImageSets/Segmentation/. Masks are palette PNGs, whose indices are values, or RGB, as CVAT or
+ * datumaro writes them, whose colours labelmap.txt names. Classes are those of labelmap.txt (CVAT, or `segment --export
+ * voc`), of class_names.txt (labelme2voc), or VOC's 20. Start at import_voc. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "cli/common/common.h"
 #include "cli/import/import.h"
+#include "data/boxes/boxes.h"
+#include "image/image.h"
 
 #define LARGEST_LIST ((size_t)1 << 26)
 
@@ -16,27 +20,50 @@ static const char *const class_names[] = {
     "motorbike",  "person",    "pottedplant", "sheep", "sofa",        "train",  "tvmonitor"};
 #define N_CLASSES (sizeof class_names / sizeof *class_names)
 
-/* The split of a list that names the image, or NULL. */
-struct lists {
-    char *bytes[3]; /* each with a line end before and after every name; NULL: there is no such list */
-};
-static const char *const list_names[3] = {"train", "val", "test"};
+/* VOC's colour of what is void. */
+static const uint8_t void_colour[3] = {224, 224, 192};
 
-static enum clv_status read_lists(struct lists *lists, const char *folder, struct clv_error *err)
+/* Lists of names, each of a split; each with a line end before and after every name. */
+struct lists {
+    struct list {
+        char *bytes, *text; /* the text is without a byte order mark */
+        const char *split;
+    } * lists; /* [n] */
+    size_t n, capacity;
+};
+
+static void lists_release(struct lists *self)
 {
-    enum clv_status status = CLV_OK;
-    for (int i = 0; i < 3 && status == CLV_OK; i++) {
-        struct text path;
+    for (size_t i = 0; i < self->n; i++)
+        array_free(self->lists[i].bytes);
+    array_free(self->lists);
+    *self = (struct lists){0};
+}
+
+/* Those whose name is a split's: train.txt, Validation.txt. */
+static enum clv_status read_lists(struct lists *lists, const char *root, struct clv_error *err)
+{
+    OWNED(path_list_release) struct path_list files = {0};
+    OWNED_ARRAY char *folder = path_join(root, "ImageSets/Segmentation");
+    NEED(folder);
+    if (!path_is_folder(folder))
+        return CLV_OK;
+    MUST(folder_walk(&files, folder, err));
+    for (size_t i = 0; i < files.n; i++) {
+        const char *name = path_name(files.paths[i]);
+        const char *split = text_ends_with(name, ".txt") ? boxes_split_of(name, strlen(name) - 4) : NULL;
+        OWNED_ARRAY char *path = path_join(folder, files.paths[i]);
         size_t size;
-        text_init(&path, 1 << 16);
-        text_printf(&path, "%s/ImageSets/Segmentation/%s.txt", folder, list_names[i]);
-        if (path.failed)
-            status = fail_memory(err);
-        else if (path_exists(path.bytes))
-            status = file_read(&lists->bytes[i], &size, path.bytes, LARGEST_LIST, err);
-        text_release(&path);
+        NEED(path && !array_reserve((void **)&lists->lists, &lists->capacity, lists->n + 1, sizeof *lists->lists));
+        if (!split)
+            continue;
+        struct list *list = &lists->lists[lists->n];
+        MUST(file_read(&list->bytes, &size, path, LARGEST_LIST, err));
+        list->text = text_skip_mark(list->bytes, &size);
+        list->split = split;
+        lists->n++;
     }
-    return status;
+    return CLV_OK;
 }
 
 static bool has_line(const char *text, const char *name)
@@ -48,23 +75,19 @@ static bool has_line(const char *text, const char *name)
     return false;
 }
 
-/* Train, val or test; train if lists do not name it. */
+/* The split of the list that names the image, by its path or its stem; train if no list does. */
 static enum clv_status find_split(const char **split, const struct lists *lists, const char *mask,
                                   struct clv_error *err)
 {
-    char *stem = path_stem(mask);
-    if (!stem)
-        return fail_memory(err);
-    *split = NULL;
-    for (int i = 0; i < 3; i++)
-        if (lists->bytes[i]) {
-            *split = *split ? *split : "train";
-            if (has_line(lists->bytes[i], stem)) {
-                *split = list_names[i];
-                break;
-            }
+    OWNED_ARRAY char *stem = path_stem(mask);
+    OWNED_ARRAY char *path = path_replace_extension(mask, "");
+    NEED(stem && path);
+    *split = lists->n ? "train" : NULL;
+    for (size_t i = 0; i < lists->n; i++)
+        if (has_line(lists->lists[i].text, path) || has_line(lists->lists[i].text, stem)) {
+            *split = lists->lists[i].split;
+            return CLV_OK;
         }
-    array_free(stem);
     return CLV_OK;
 }
 
@@ -85,77 +108,354 @@ static char *find_image(const char *folder, const char *mask, const char **endin
     return NULL;
 }
 
-/* Which values masks have, and their colours. */
+/* Names of labels, and the values of masks: which there are, and their colours. */
 struct values {
+    char *names;      /* labelmap.txt or class_names.txt, or NULL */
+    size_t size;      /* of it */
+    bool has_colours; /* it is labelmap.txt */
+    struct named {    /* an entry of it */
+        char name[64];
+        uint8_t colour[3];
+        uint8_t value;
+    } * entries; /* [n] */
+    size_t n, capacity;
+    bool is_by_colour; /* the first mask was RGB: values are those of the entries */
     bool is_used[256], has_colour[256];
     uint8_t colour[256][3];
 };
 
-static void note_values(struct values *values, const struct clv_indexed_image *mask)
+static void values_release(struct values *self)
 {
-    for (size_t i = 0; i < (size_t)mask->width * (size_t)mask->height; i++)
-        values->is_used[mask->values[i]] = true;
-    for (int v = 0; v < mask->palette_size; v++) {
+    arrays_free(self->names, self->entries);
+    *self = (struct values){0};
+}
+
+static bool is_void_name(const char *name)
+{
+    static const char *const names[] = {"void", "ignored", "__ignore__"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* ":red,green,blue"; false: it is no colour. */
+static bool parse_colour(uint8_t colour[3], const char *text)
+{
+    for (int k = 0; k < 3; k++) {
+        char *end;
+        if (*text != (k ? ',' : ':') || text[1] < '0' || text[1] > '9')
+            return false;
+        long value = strtol(text + 1, &end, 10);
+        if (value > 255)
+            return false;
+        colour[k] = (uint8_t)value;
+        text = end;
+    }
+    return true;
+}
+
+/* "name:red,green,blue:parts:actions", or a name alone; false: a comment, or an empty line. */
+static bool parse_entry(struct named *entry, char *line, bool has_colours)
+{
+    char *colon = has_colours ? strchr(line, ':') : line + strlen(line);
+    if (!*line || *line == '#' || !colon || (has_colours && !parse_colour(entry->colour, colon)))
+        return false;
+    *colon = 0;
+    snprintf(entry->name, sizeof entry->name, "%s", strcmp(line, "_background_") == 0 ? "background" : line);
+    return *entry->name;
+}
+
+/* Values: background is 0, what is void 255; others count from 1 in the order of the file. In class_names.txt each line
+ * is a value, __ignore__ before the first one aside. */
+static enum clv_status number_entries(struct values *self, const char *path, struct clv_error *err)
+{
+    size_t next = self->has_colours ? 1 : 0;
+    for (size_t i = 0; i < self->n; i++) {
+        struct named *entry = &self->entries[i];
+        bool is_background = self->has_colours && strcmp(entry->name, "background") == 0;
+        FAIL_IF(next >= CLV_VOID, CLV_ERR_DATA, "%s: more than %d names", path, CLV_VOID - 1);
+        entry->value = is_background ? 0 : is_void_name(entry->name) ? CLV_VOID : (uint8_t)next++;
+    }
+    return CLV_OK;
+}
+
+/* labelmap.txt, or else class_names.txt, if one is there. */
+static enum clv_status read_names(struct values *self, const char *folder, struct clv_error *err)
+{
+    static const char *const files[] = {"labelmap.txt", "class_names.txt"};
+    for (size_t k = 0; k < 2 && !self->names; k++) {
+        OWNED_ARRAY char *path = path_join(folder, files[k]);
+        char *line;
+        NEED(path);
+        if (!path_exists(path))
+            continue;
+        MUST(file_read(&self->names, &self->size, path, LARGEST_LIST, err));
+        FAIL_IF(!text_is_utf8(self->names, self->size) || memchr(self->names, 0, self->size), CLV_ERR_DATA,
+                "%s: this is no UTF-8 text", path);
+        self->has_colours = k == 0;
+        char *cursor = text_skip_mark(self->names, &self->size), *end = cursor + self->size;
+        while ((line = line_next(&cursor, end))) {
+            struct named entry = {{0}, {0}, 0};
+            if (!parse_entry(&entry, line, self->has_colours))
+                continue;
+            NEED(!array_reserve((void **)&self->entries, &self->capacity, self->n + 1, sizeof *self->entries));
+            self->entries[self->n++] = entry;
+        }
+        MUST(number_entries(self, path, err));
+    }
+    return CLV_OK;
+}
+
+/* The value of a colour; false: it has none. Without names colours are VOC's. */
+static bool find_value(uint8_t *value, const struct values *self, const uint8_t colour[3])
+{
+    uint8_t palette[256][3];
+    *value = CLV_VOID;
+    for (size_t i = 0; i < self->n && self->has_colours; i++)
+        if (memcmp(self->entries[i].colour, colour, 3) == 0) {
+            *value = self->entries[i].value;
+            return true;
+        }
+    for (int v = 0; v < 256 && !self->is_by_colour; v++)
+        if (self->has_colour[v] && memcmp(self->colour[v], colour, 3) == 0) {
+            *value = (uint8_t)v;
+            return true;
+        }
+    if (memcmp(colour, void_colour, 3) == 0)
+        return true;
+    clv_default_palette(palette);
+    for (size_t v = 0; v < N_CLASSES && !self->has_colours; v++)
+        if (memcmp(palette[v], colour, 3) == 0) {
+            *value = (uint8_t)v;
+            return true;
+        }
+    return false;
+}
+
+/* A mask in either kind: values[height][width], array_free them, or colours rgba[height][width][4]. */
+struct mask_file {
+    struct clv_indexed_image indexed;
+    struct wide_samples wide;
+};
+
+static void mask_file_release(struct mask_file *self)
+{
+    clv_indexed_image_release(&self->indexed);
+    arrays_free(self->wide.grey16, self->wide.rgba);
+    *self = (struct mask_file){0};
+}
+
+static enum clv_status mask_file_read(struct mask_file *self, const char *path, const struct clv_image_limits *limits,
+                                      struct clv_error *err)
+{
+    OWNED_ARRAY char *bytes = NULL;
+    struct clv_error ignored = {0};
+    size_t size;
+    enum clv_status status = clv_indexed_image_read(&self->indexed, path, limits, err);
+    if (status != CLV_ERR_DATA)
+        return status;
+    MUST(file_read(&bytes, &size, path, LARGEST_LIST, err));
+    const struct clv_image_limits resolved = limits_resolved(limits);
+    if (png_decode_wide(&self->wide, (const uint8_t *)bytes, size, &resolved, &ignored) == CLV_OK && self->wide.rgba)
+        return CLV_OK;
+    return clv_indexed_image_read(&self->indexed, path, limits, err); /* which says what is wrong */
+}
+
+static void note_values(struct values *values, const uint8_t *pixels, size_t n, const struct clv_indexed_image *mask)
+{
+    for (size_t i = 0; i < n; i++)
+        values->is_used[pixels[i]] = true;
+    for (int v = 0; v < mask->palette_size && !values->is_by_colour; v++) {
         memcpy(values->colour[v], mask->palette[v], 3);
         values->has_colour[v] = true;
     }
 }
 
-/* One mask with its image. */
-static enum clv_status take(struct import_set *self, struct values *values, const struct lists *lists,
-                            const char *masks, const char *images, const char *name, struct clv_error *err)
+/* Values of colours; those without one are void and counted. */
+static enum clv_status convert_colours(uint8_t *pixels, size_t *n_unnamed, const struct values *values,
+                                       const uint8_t *rgba, size_t n, const char *path, struct clv_error *err)
 {
-    const char *ending = NULL, *split = NULL;
-    struct clv_indexed_image mask = {0};
-    int32_t width = 0, height = 0;
-    char *image = find_image(images, name, &ending), *path = path_join(masks, name);
-    char *below = image ? path_replace_extension(name, ending) : NULL;
-    enum clv_status status = path ? find_split(&split, lists, name, err) : fail_memory(err);
-    TRY_IF(!image, fail(err, CLV_ERR_NO_INPUT, "%s: has no image in %s", path, images));
-    TRY(clv_indexed_image_read(&mask, path, &self->options->limits, err));
-    TRY(clv_image_read_size(&width, &height, image, &self->options->limits, err));
-    TRY_IF(mask.width != width || mask.height != height,
-           fail(err, CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, mask.width, mask.height, width, height));
-    if (status == CLV_OK)
-        note_values(values, &mask);
-    TRY(below ? import_add(self, below, image, split, err) : fail_memory(err));
-    TRY(import_write_mask(self, width, height, mask.values, err));
-    clv_indexed_image_release(&mask);
-    arrays_free(below, path, image);
-    return status;
+    uint8_t last[3] = {0, 0, 0}, value = 0;
+    bool is_named = false;
+    *n_unnamed = 0;
+    const uint8_t *first = NULL;
+    for (size_t p = 0; p < n; p++) {
+        if (!p || memcmp(last, rgba + 4 * p, 3) != 0)
+            is_named = find_value(&value, values, rgba + 4 * p);
+        memcpy(last, rgba + 4 * p, 3);
+        first = !is_named && !first ? rgba + 4 * p : first;
+        *n_unnamed += !is_named;
+        pixels[p] = value;
+    }
+    FAIL_IF(first && !values->has_colours, CLV_ERR_DATA,
+            "%s: colour %d,%d,%d is none of VOC's; a labelmap.txt next to JPEGImages/ names colours, a line each: "
+            "name:red,green,blue::",
+            path, first[0], first[1], first[2]);
+    FAIL_IF(*n_unnamed == n, CLV_ERR_DATA, "%s: labelmap.txt names none of its colours, such as %d,%d,%d", path,
+            first ? first[0] : 0, first ? first[1] : 0, first ? first[2] : 0);
+    return CLV_OK;
 }
 
-/* The name that labelmap.txt has for a colour: its lines are "name:red,green,blue:parts:actions". *length 0: none. */
-static const char *find_name(size_t *length, const char *map, const uint8_t colour[3])
+static enum clv_status check_size(const char *path, int32_t width, int32_t height, const int32_t size[2],
+                                  struct clv_error *err)
 {
-    char wanted[32];
-    size_t n = (size_t)snprintf(wanted, sizeof wanted, ":%d,%d,%d:", colour[0], colour[1], colour[2]);
-    for (const char *line = map; line && *line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        size_t size = strcspn(line, "\r\n");
-        const char *found = memmem(line, size, wanted, n);
-        if (found && *line != '#') {
-            *length = (size_t)(found - line);
-            return line;
+    FAIL_IF(width != size[0] || height != size[1], CLV_ERR_DATA, "%s: mask is %dx%d, image is %dx%d", path, width,
+            height, size[0], size[1]);
+    return CLV_OK;
+}
+
+/* pixels[height][width], array_free them: the values of a mask that has the image's size. */
+static enum clv_status read_values(uint8_t **pixels, struct import_set *self, struct values *values, const char *path,
+                                   const int32_t size[2], struct clv_error *err)
+{
+    OWNED(mask_file_release) struct mask_file file = {0};
+    const size_t n = (size_t)size[0] * (size_t)size[1];
+    size_t n_unnamed = 0;
+    MUST(mask_file_read(&file, path, &self->options->limits, err));
+    bool is_rgb = file.wide.rgba != NULL;
+    MUST(check_size(path, is_rgb ? file.wide.width : file.indexed.width,
+                    is_rgb ? file.wide.height : file.indexed.height, size, err));
+    OWNED_ARRAY uint8_t *fresh = array_alloc(n, 1);
+    NEED(fresh);
+    bool is_first = true;
+    for (int v = 0; v < 256; v++)
+        is_first = is_first && !values->is_used[v];
+    values->is_by_colour = is_first ? is_rgb : values->is_by_colour;
+    if (is_rgb) {
+        MUST(convert_colours(fresh, &n_unnamed, values, file.wide.rgba, n, path, err));
+    } else {
+        for (size_t p = 0; p < n; p++) {
+            uint8_t v = file.indexed.values[p];
+            fresh[p] = v;
+            if (values->is_by_colour && v < file.indexed.palette_size)
+                n_unnamed += !find_value(&fresh[p], values, file.indexed.palette[v]);
         }
     }
-    *length = 0;
-    return map;
+    self->n_unnamed += n_unnamed;
+    note_values(values, fresh, n, &file.indexed);
+    *pixels = TAKE(fresh);
+    return CLV_OK;
 }
 
-/* Names by colour where there is a map of them, else VOC's classes; "label N" for other values. */
-static void put_labels(struct import_set *self, const struct values *values, const char *map)
+/* The objects of an image, numbered in the order of their first pixels: an index or a colour each, but for 0, black and
+ * what is void. They are where the mask has a label. */
+static enum clv_status read_objects(struct clv_object_map *map, const char *path, const uint8_t *labels,
+                                    const int32_t size[2], const struct clv_image_limits *limits, struct clv_error *err)
+{
+    OWNED(mask_file_release) struct mask_file file = {0};
+    OWNED(clv_object_map_release) struct clv_object_map fresh = {.width = size[0], .height = size[1]};
+    const size_t n = (size_t)size[0] * (size_t)size[1];
+    OWNED_ARRAY int32_t *numbers = NULL;
+    OWNED_ARRAY uint32_t *keys = NULL; /* of objects, open addressing by colour */
+    size_t n_slots = 1 << 10;
+    MUST(mask_file_read(&file, path, limits, err));
+    bool is_rgb = file.wide.rgba != NULL;
+    MUST(check_size(path, is_rgb ? file.wide.width : file.indexed.width,
+                    is_rgb ? file.wide.height : file.indexed.height, size, err));
+    while (n_slots < 2 * n && n_slots < (1 << 25))
+        n_slots *= 2;
+    fresh.objects = array_zalloc(n, sizeof *fresh.objects);
+    numbers = array_zalloc(n_slots, sizeof *numbers);
+    keys = array_zalloc(n_slots, sizeof *keys);
+    NEED(fresh.objects && numbers && keys);
+    for (size_t p = 0; p < n; p++) {
+        const uint8_t *rgb = is_rgb ? file.wide.rgba + 4 * p : NULL;
+        uint32_t key = rgb ? (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2] : file.indexed.values[p];
+        bool is_none = !key || (rgb ? memcmp(rgb, void_colour, 3) == 0 : key == CLV_VOID);
+        if (is_none || !labels[p] || labels[p] == CLV_VOID)
+            continue;
+        size_t slot = (key * 2654435761u) & (n_slots - 1);
+        while (numbers[slot] && keys[slot] != key)
+            slot = (slot + 1) & (n_slots - 1);
+        keys[slot] = key;
+        if (!numbers[slot])
+            numbers[slot] = ++fresh.n_objects;
+        fresh.objects[p] = numbers[slot];
+    }
+    *map = TAKE(fresh);
+    return CLV_OK;
+}
+
+/* Where masks, objects and images are. */
+struct folders {
+    char *masks, *objects, *images; /* objects: NULL if there are none */
+};
+
+static void folders_release(struct folders *self)
+{
+    arrays_free(self->masks, self->objects, self->images);
+    *self = (struct folders){0};
+}
+
+/* The first of two folders of the root that is there; NULL: neither, or out of memory. */
+static char *find_folder(const char *root, const char *first, const char *second)
+{
+    char *path = path_join(root, first);
+    if (path && path_is_folder(path))
+        return path;
+    array_free(path);
+    path = path_join(root, second);
+    if (path && path_is_folder(path))
+        return path;
+    array_free(path);
+    return NULL;
+}
+
+/* One mask with its image and its objects. */
+static enum clv_status take(struct import_set *self, struct values *values, const struct lists *lists,
+                            const struct folders *folders, const char *name, struct clv_error *err)
+{
+    const char *ending = NULL, *split = NULL;
+    int32_t size[2];
+    OWNED_ARRAY char *image = find_image(folders->images, name, &ending);
+    OWNED_ARRAY char *path = path_join(folders->masks, name);
+    OWNED_ARRAY uint8_t *pixels = NULL;
+    NEED(path);
+    FAIL_IF(!image, CLV_ERR_NO_INPUT, "%s: has no image in %s", path, folders->images);
+    OWNED_ARRAY char *below = path_replace_extension(name, ending);
+    NEED(below);
+    MUST(find_split(&split, lists, name, err));
+    MUST(clv_image_read_size(&size[0], &size[1], image, &self->options->limits, err));
+    MUST(read_values(&pixels, self, values, path, size, err));
+    NEED(pixels);
+    MUST(import_add(self, below, image, split, err));
+    MUST(import_write_mask(self, size[0], size[1], pixels, err));
+    if (!folders->objects)
+        return CLV_OK;
+    OWNED_ARRAY char *objects = path_join(folders->objects, name);
+    OWNED(clv_object_map_release) struct clv_object_map map = {0};
+    NEED(objects);
+    if (!path_exists(objects))
+        return CLV_OK;
+    MUST(read_objects(&map, objects, pixels, size, &self->options->limits, err));
+    return map.n_objects ? import_write_objects(self, &map, err) : CLV_OK;
+}
+
+/* The name of a value; NULL: it has none. */
+static const char *value_name(const struct values *values, int v)
+{
+    for (size_t i = 0; i < values->n; i++) {
+        const struct named *entry = &values->entries[i];
+        bool is_index = values->has_colours && !values->is_by_colour;
+        if (is_index ? values->has_colour[v] && memcmp(entry->colour, values->colour[v], 3) == 0 : entry->value == v)
+            return entry->name;
+    }
+    return values->names || (size_t)v >= N_CLASSES ? NULL : class_names[v];
+}
+
+/* Names by colour or by line where there are such, else VOC's classes; "label N" for other values. */
+static void put_labels(struct import_set *self, const struct values *values)
 {
     uint8_t palette[256][3];
     clv_default_palette(palette);
     text_printf(&self->labels, "value\tname\tred\tgreen\tblue\n");
     for (int v = 0; v < CLV_VOID; v++) {
-        size_t length = 0;
-        const char *name = map && values->has_colour[v] ? find_name(&length, map, values->colour[v]) : map;
-        if (length)
-            text_printf(&self->labels, "%d\t%.*s", v, (int)length, name);
-        else if (!map && (size_t)v < N_CLASSES)
-            text_printf(&self->labels, "%d\t%s", v, class_names[v]);
+        const char *name = value_name(values, v);
+        if (name)
+            text_printf(&self->labels, "%d\t%s", v, name);
+        else if (!v && values->is_used[v])
+            text_printf(&self->labels, "0\tbackground");
         else if (values->is_used[v])
             text_printf(&self->labels, "%d\tlabel %d", v, v);
         else
@@ -164,48 +464,33 @@ static void put_labels(struct import_set *self, const struct values *values, con
     }
 }
 
-/* labelmap.txt, terminated; NULL: there is none. */
-static enum clv_status read_map(char **map, const char *folder, struct clv_error *err)
-{
-    size_t size;
-    char *path = path_join(folder, "labelmap.txt");
-    enum clv_status status = path ? CLV_OK : fail_memory(err);
-    *map = NULL;
-    if (path && path_exists(path))
-        status = file_read(map, &size, path, LARGEST_LIST, err);
-    array_free(path);
-    return status;
-}
-
 enum clv_status import_voc(struct import_set *self, struct clv_error *err)
 {
-    const char *folder = self->options->annotations;
-    struct path_list files = {0};
-    struct lists lists = {0};
-    struct values values = {{false}, {false}, {{0}}};
-    char *map = NULL, *masks = path_join(folder, "SegmentationClass");
-    char *images = self->options->images ? string_copy(self->options->images) : path_join(folder, "JPEGImages");
-    enum clv_status status = masks && images ? read_lists(&lists, folder, err) : fail_memory(err);
-    bool has_lists = lists.bytes[0] || lists.bytes[1] || lists.bytes[2];
-    TRY_IF(has_lists && self->options->of_split,
-           fail(err, CLV_ERR_USAGE, "--%s has no effect: %s/ImageSets has a split of its own", self->options->of_split,
-                folder));
-    TRY(read_map(&map, folder, err));
-    TRY_IF(!path_is_folder(masks), fail(err, CLV_ERR_NO_INPUT,
-                                        "%s: has no SegmentationClass/ and JPEGImages/; boxes of VOC are read "
-                                        "where they are (train --boxes)",
-                                        folder));
-    TRY(folder_walk(&files, masks, err));
-    for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
+    const char *root = self->options->annotations;
+    OWNED(path_list_release) struct path_list files = {0};
+    OWNED(lists_release) struct lists lists = {0};
+    OWNED(values_release) struct values values = {0};
+    OWNED(folders_release)
+    struct folders folders = {
+        .masks = find_folder(root, "SegmentationClassPNG", "SegmentationClass"),
+        .objects = find_folder(root, "SegmentationObjectPNG", "SegmentationObject"),
+        .images = self->options->images ? string_copy(self->options->images) : path_join(root, "JPEGImages"),
+    };
+    NEED(folders.images);
+    MUST(read_lists(&lists, root, err));
+    FAIL_IF(lists.n && self->options->of_split, CLV_ERR_USAGE,
+            "--%s has no effect: %s/ImageSets has a split of its own", self->options->of_split, root);
+    FAIL_IF(!folders.masks, CLV_ERR_NO_INPUT,
+            "%s: has no SegmentationClass/ and JPEGImages/; boxes of VOC are read where they are (train --boxes)",
+            root);
+    MUST(read_names(&values, root, err));
+    MUST(folder_walk(&files, folders.masks, err));
+    for (size_t i = 0; i < files.n; i++) {
         size_t n_before = self->n;
-        status = import_settle(self, n_before, take(self, &values, &lists, masks, images, files.paths[i], err), err);
+        if (!text_ends_with(files.paths[i], ".npy")) /* the same masks, as labelme2voc writes them */
+            MUST(import_settle(self, n_before, take(self, &values, &lists, &folders, files.paths[i], err), err));
     }
-    TRY_IF(!self->n, fail(err, CLV_ERR_NO_INPUT, "%s: no mask in it can be taken over", masks));
-    put_labels(self, &values, map);
-    array_free(map);
-    for (int i = 0; i < 3; i++)
-        array_free(lists.bytes[i]);
-    path_list_release(&files);
-    arrays_free(masks, images);
-    return status;
+    FAIL_IF(!self->n, CLV_ERR_NO_INPUT, "%s: no mask in it can be taken over", folders.masks);
+    put_labels(self, &values);
+    return CLV_OK;
 }

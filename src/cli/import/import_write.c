@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "cli/common/common.h"
 #include "cli/import/import.h"
+#include "data/boxes/boxes.h"
 
 /* Splits that keep together what belongs together. */
 
@@ -107,9 +108,36 @@ static enum clv_status assign(struct import_set *self, size_t *parent, struct cl
     return status;
 }
 
+static const char *const splits[3] = {"train", "val", "test"};
+
+/* The splits that were published, if there are two or more; *is_taken says so. */
+static enum clv_status take_published(bool *is_taken, struct import_set *self, struct clv_error *err)
+{
+    size_t n_of[3] = {0, 0, 0};
+    for (size_t i = 0; i < self->n; i++)
+        for (int k = 0; k < 3; k++)
+            n_of[k] += self->items[i].published && strcmp(self->items[i].published, splits[k]) == 0;
+    *is_taken = (n_of[0] > 0) + (n_of[1] > 0) + (n_of[2] > 0) > 1;
+    if (!*is_taken)
+        return CLV_OK;
+    FAIL_IF(self->options->of_split, CLV_ERR_USAGE, "--%s has no effect: %s has splits of its own",
+            self->options->of_split, self->options->annotations);
+    for (size_t i = 0; i < self->n; i++) {
+        struct import_item *item = &self->items[i];
+        item->split = item->published ? item->published : "train";
+        if (!n_of[2] && strcmp(item->split, "val") == 0)
+            item->split = "test";
+    }
+    console_note("splits are those that were published: %zu for training, %zu for validation%s, %zu for tests", n_of[0],
+                 n_of[1], n_of[2] || !n_of[1] ? "" : ", which are split test", n_of[2]);
+    return CLV_OK;
+}
+
 enum clv_status import_split(struct import_set *self, struct clv_error *err)
 {
     size_t n = self->n;
+    bool is_published;
+    MUST(take_published(&is_published, self, err));
     for (size_t i = 0; i < n; i++)
         if (self->items[i].split)
             return CLV_OK; /* the annotations' own */
@@ -273,6 +301,51 @@ static enum clv_status write_text(const struct import_set *self, const char *nam
 static enum clv_status check_name(const char *name, struct clv_error *err)
 {
     return strpbrk(name, "\t\r\n") ? fail(err, CLV_ERR_DATA, "%s: a tab or line end in a name", name) : CLV_OK;
+}
+
+/* "2 lines, 1 point": faults first..end that there are. */
+static void list_faults(struct text *text, const struct import_set *self, int first, int end)
+{
+    for (int k = first; k < end; k++)
+        if (self->n_faults[k])
+            text_printf(text, "%s%zu %s", text->size ? ", " : "", self->n_faults[k],
+                        annotation_fault_words((enum clv_fault_of_annotation)k, self->n_faults[k]));
+}
+
+void import_report(const struct import_set *self)
+{
+    const size_t n_crowds = self->n_faults[CLV_ANNOTATION_CROWD];
+    struct text voids, skipped;
+    text_init(&voids, 1 << 12);
+    text_init(&skipped, 1 << 12);
+    list_faults(&voids, self, CLV_ANNOTATION_RUNS, CLV_ANNOTATION_CROWD);
+    list_faults(&voids, self, CLV_ANNOTATION_IGNORED, CLV_ANNOTATION_STRAY);
+    list_faults(&skipped, self, CLV_ANNOTATION_NOTHING, CLV_ANNOTATION_IGNORED);
+    list_faults(&skipped, self, CLV_ANNOTATION_STRAY, CLV_ANNOTATION_FAULTS);
+    if (voids.size)
+        console_note("void, neither object nor background: %s", voids.bytes);
+    if (skipped.size)
+        console_note("skipped: %s", skipped.bytes);
+    if (self->n_crowd_objects)
+        console_note("%zu crowds of one piece are objects, as CVAT writes what was drawn with a brush",
+                     self->n_crowd_objects);
+    if (n_crowds)
+        console_note("%zu %s of several pieces %s in the mask, and no object", n_crowds,
+                     annotation_fault_words(CLV_ANNOTATION_CROWD, n_crowds), n_crowds == 1 ? "is" : "are");
+    if (self->n_unnamed)
+        console_note("void, because labelmap.txt does not name their colours: %zu pixels", self->n_unnamed);
+    text_release(&voids);
+    text_release(&skipped);
+}
+
+enum clv_status import_fail(const struct import_set *self, struct clv_error *err)
+{
+    if (self->n_bad_files && self->n_failed)
+        return fail(err, CLV_ERR_DATA, "%zu images could not be taken over, and %zu files of annotations not be read",
+                    self->n_failed, self->n_bad_files);
+    if (self->n_bad_files)
+        return fail(err, CLV_ERR_DATA, "%zu files of annotations could not be read", self->n_bad_files);
+    return fail(err, CLV_ERR_DATA, "%zu images could not be taken over", self->n_failed);
 }
 
 enum clv_status import_write(struct import_set *self, struct clv_error *err)

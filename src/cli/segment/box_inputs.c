@@ -104,7 +104,7 @@ static enum clv_status take_typed(struct clv_boxes *boxes, const struct clv_box 
     enum clv_status status = boxes_add_image(&builder, ANY_IMAGE, "--boxes", err);
     TRY_IF(!(box->width > 0 && box->height > 0),
            fail(err, CLV_ERR_USAGE, "--boxes %s: width and height, the last two numbers, are above 0", text));
-    TRY(boxes_add(&builder, box, "", NULL, err));
+    TRY(boxes_store(&builder, box, "", NULL, err));
     TRY(boxes_finish(boxes, &builder, text, err));
     boxes_builder_release(&builder);
     return status;
@@ -122,6 +122,8 @@ enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labe
         is_typed(&typed, path) ? take_typed(boxes, &typed, path, err) : clv_boxes_read(boxes, path, err);
     if (status == CLV_OK)
         report_count(&progress, path, boxes->n_skipped, NO_BOXES, boxes->first_skipped);
+    for (size_t i = 0; i < boxes->n_bad_files && status == CLV_OK; i++)
+        console_error("%s", boxes->bad_files[i]);
     return status == CLV_OK ? give_values(labels, values, boxes, path, data, err) : status;
 }
 

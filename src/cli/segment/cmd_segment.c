@@ -486,6 +486,8 @@ static enum clv_status segment_shard(struct segment *self, struct clv_error *err
     status = team_agree(status, err);
     work.dataset = dataset;
     TRY(team_agree(run_inputs(self, &work, err), err));
+    TRY_IF(boxes.n_bad_files,
+           fail(err, CLV_ERR_DATA, "%s: %zu files of boxes could not be read", self->boxes, boxes.n_bad_files));
     output_list_release(&outputs);
     input_list_release(&inputs);
     sequence_release(&sequence);

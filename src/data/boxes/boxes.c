@@ -1,3 +1,6 @@
+/* Stores what readers find: images, their boxes and voids, labels by name, counts of faults. boxes_finish sorts the
+ * images, joins what is said of one, and hands over. A file that turns out to be bad is taken back as a whole
+ * (boxes_mark_return). Start at boxes_add_image. */
 #include "data/boxes/boxes.h"
 
 #include <math.h>
@@ -10,13 +13,20 @@
 
 #define LARGEST_COORDINATE 1e9
 
+static void release_boxes(struct clv_box *boxes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        array_free(boxes[i].mask);
+        outline_free(boxes[i].outline);
+    }
+    array_free(boxes);
+}
+
 static void release_entry(struct clv_image_boxes *entry)
 {
-    for (size_t i = 0; i < entry->n_boxes; i++) {
-        array_free(entry->boxes[i].mask);
-        outline_free(entry->boxes[i].outline);
-    }
-    arrays_free(entry->boxes, entry->image, entry->source);
+    release_boxes(entry->boxes, entry->n_boxes);
+    release_boxes(entry->voids, entry->n_voids);
+    arrays_free(entry->image, entry->source, entry->split);
     *entry = (struct clv_image_boxes){0};
 }
 
@@ -26,14 +36,18 @@ void clv_boxes_release(struct clv_boxes *boxes)
         release_entry(&boxes->images[i]);
     for (size_t i = 0; i < boxes->n_labels; i++)
         array_free(boxes->labels[i]);
-    arrays_free(boxes->images, boxes->by_stem, boxes->labels, boxes->first_skipped);
+    for (size_t i = 0; i < boxes->n_bad_files; i++)
+        array_free(boxes->bad_files[i]);
+    arrays_free(boxes->images, boxes->by_stem, boxes->labels, boxes->first_skipped, boxes->bad_files);
     *boxes = (struct clv_boxes){0};
 }
 
 void boxes_builder_release(struct boxes_builder *builder)
 {
     clv_boxes_release(&builder->boxes);
-    array_free(builder->label_slots);
+    for (size_t i = 0; i < builder->lists.n; i++)
+        arrays_free(builder->lists.entries[i].path, builder->lists.entries[i].split);
+    arrays_free(builder->label_slots, builder->lists.entries);
     *builder = (struct boxes_builder){0};
 }
 
@@ -63,7 +77,7 @@ enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image
     use_slashes(entry.image);
     path_simplify(entry.image);
     boxes->images[boxes->n_images++] = entry;
-    builder->boxes_capacity = 0;
+    builder->boxes_capacity = builder->voids_capacity = 0;
     return CLV_OK;
 }
 
@@ -151,77 +165,102 @@ static enum clv_status check_box(const struct clv_box *box, enum clv_boxes_form 
     return CLV_OK;
 }
 
-enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *box, const char *label, const char *mask,
-                          struct clv_error *err)
+enum clv_status boxes_store(struct boxes_builder *builder, const struct clv_box *box, const char *label,
+                            const char *mask, struct clv_error *err)
 {
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
+    OWNED(outline_drop) struct clv_outline *outline = box->outline;
     struct clv_box added = *box;
-    enum clv_status status = check_box(box, builder->boxes.form, entry->source, err);
-    if (status == CLV_OK && !(box->width > 0 && box->height > 0))
-        return boxes_skip(builder, err, "%s: %s %zu is %g wide and %g high", entry->source,
-                          boxes_place_word(builder->boxes.form), box->place, box->width, box->height);
-    TRY(boxes_label(&added.label, builder, label, err));
-    if (status != CLV_OK)
-        return status;
-    MUST_IF(array_reserve((void **)&entry->boxes, &builder->boxes_capacity, entry->n_boxes + 1, sizeof *entry->boxes),
-            fail_memory(err));
-    added.outline = NULL;
+    MUST(check_box(box, builder->boxes.form, entry->source, err));
+    MUST(boxes_label(&added.label, builder, label, err));
+    NEED(!array_reserve((void **)&entry->boxes, &builder->boxes_capacity, entry->n_boxes + 1, sizeof *entry->boxes));
     added.mask = mask ? string_copy(mask) : NULL;
-    MUST_IF(mask && !added.mask, fail_memory(err));
+    NEED(!mask || added.mask);
+    added.outline = TAKE(outline);
     entry->boxes[entry->n_boxes++] = added;
     return CLV_OK;
 }
 
-enum clv_status boxes_add_outline(struct boxes_builder *builder, struct clv_outline *outline, const struct clv_box *box,
-                                  const char *label, struct clv_error *err)
+enum clv_status boxes_store_void(struct boxes_builder *builder, const struct clv_box *box, struct clv_error *err)
 {
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
-    struct clv_box bounds = *box;
-    size_t n = entry->n_boxes;
-    MUST_IF(!outline, fail_memory(err));
-    struct clv_error why = {0};
-    enum clv_status status = box->width > 0 ? CLV_OK : outline_bound(&bounds, outline, &why);
-    if (status == CLV_ERR_DATA) /* runs that are none */
-        status = boxes_skip(builder, err, "%s: %s %zu: %s", entry->source, boxes_place_word(builder->boxes.form),
-                            box->place, why.message);
-    else if (status == CLV_OK)
-        status = boxes_add(builder, &bounds, label, NULL, err);
-    if (status == CLV_OK && entry->n_boxes > n && builder->keeps_outlines)
-        entry->boxes[n].outline = outline;
-    else
-        outline_free(outline);
-    return status;
+    OWNED(outline_drop) struct clv_outline *outline = box->outline;
+    struct clv_box added = *box;
+    MUST(check_box(box, builder->boxes.form, entry->source, err));
+    NEED(!array_reserve((void **)&entry->voids, &builder->voids_capacity, entry->n_voids + 1, sizeof *entry->voids));
+    added.mask = NULL;
+    added.outline = TAKE(outline);
+    entry->voids[entry->n_voids++] = added;
+    return CLV_OK;
 }
 
-static enum clv_status count_skipped(struct boxes_builder *builder, const char *format, va_list args,
-                                     struct clv_error *err)
+enum clv_status boxes_store_fault(struct boxes_builder *builder, enum clv_fault_of_annotation fault,
+                                  const char *message, struct clv_error *err)
+{
+    struct clv_boxes *boxes = &builder->boxes;
+    boxes->n_faults[fault]++;
+    if (!message || boxes->n_skipped++)
+        return CLV_OK;
+    array_free(boxes->first_skipped);
+    boxes->first_skipped = string_copy(message);
+    NEED(boxes->first_skipped);
+    text_hide_controls(boxes->first_skipped); /* one line */
+    return CLV_OK;
+}
+
+enum clv_status boxes_count_stray(struct boxes_builder *builder, enum clv_fault_of_annotation fault,
+                                  struct clv_error *err, const char *format, ...)
 {
     char message[CLV_ERROR_MESSAGE_MAX];
-    if (builder->boxes.n_skipped++)
-        return CLV_OK;
+    va_list args;
+    va_start(args, format);
     point_vsnprintf(message, sizeof message, format, args);
-    text_hide_controls(message); /* one line */
-    builder->boxes.first_skipped = string_copy(message);
-    return builder->boxes.first_skipped ? CLV_OK : fail_memory(err);
+    va_end(args);
+    return boxes_store_fault(builder, fault, message, err);
 }
 
-enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err, const char *format, ...)
+enum clv_status boxes_count_unlabelled(struct boxes_builder *builder, struct clv_error *err)
 {
-    va_list args;
-    builder->boxes.images[builder->boxes.n_images - 1].n_skipped++;
-    va_start(args, format);
-    enum clv_status status = count_skipped(builder, format, args, err);
-    va_end(args);
-    return status;
+    return boxes_store_fault(builder, CLV_ANNOTATION_UNLABELLED, NULL, err);
 }
 
-enum clv_status boxes_skip_stray(struct boxes_builder *builder, struct clv_error *err, const char *format, ...)
+void boxes_mark_take(struct boxes_mark *mark, const struct boxes_builder *builder)
 {
-    va_list args;
-    va_start(args, format);
-    enum clv_status status = count_skipped(builder, format, args, err);
-    va_end(args);
-    return status;
+    const struct clv_boxes *boxes = &builder->boxes;
+    *mark = (struct boxes_mark){.n_images = boxes->n_images,
+                                .n_labels = boxes->n_labels,
+                                .n_skipped = boxes->n_skipped,
+                                .n_crowd_objects = boxes->n_crowd_objects,
+                                .form = boxes->form};
+    memcpy(mark->n_faults, boxes->n_faults, sizeof mark->n_faults);
+}
+
+void boxes_mark_return(struct boxes_builder *builder, const struct boxes_mark *mark)
+{
+    struct clv_boxes *boxes = &builder->boxes;
+    while (boxes->n_images > mark->n_images)
+        release_entry(&boxes->images[--boxes->n_images]);
+    while (boxes->n_labels > mark->n_labels)
+        array_free(boxes->labels[--boxes->n_labels]);
+    boxes->n_skipped = mark->n_skipped;
+    boxes->n_crowd_objects = mark->n_crowd_objects;
+    boxes->form = mark->form;
+    memcpy(boxes->n_faults, mark->n_faults, sizeof mark->n_faults);
+    if (builder->n_label_slots)
+        memset(builder->label_slots, 0, builder->n_label_slots * sizeof *builder->label_slots);
+    for (size_t i = 0; i < boxes->n_labels; i++)
+        *find_slot(builder, boxes->labels[i]) = (int32_t)i + 1;
+    builder->boxes_capacity = builder->voids_capacity = 0;
+}
+
+enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const char *message, struct clv_error *err)
+{
+    struct clv_boxes *boxes = &builder->boxes;
+    size_t capacity = boxes->n_bad_files;
+    NEED(!array_reserve((void **)&boxes->bad_files, &capacity, boxes->n_bad_files + 1, sizeof *boxes->bad_files));
+    NEED(boxes->bad_files[boxes->n_bad_files] = string_copy(message));
+    boxes->n_bad_files++;
+    return CLV_OK;
 }
 
 /* By image; what is said first of an image stays first, since boxes are in the order of their places. */
@@ -235,20 +274,31 @@ static int compare_entries(const void *a, const void *b)
     return order ? order : (i > j) - (i < j);
 }
 
-/* Moves the boxes of `more` behind those of `entry`, whose array has *capacity elements. */
-static enum clv_status join(struct clv_image_boxes *entry, size_t *capacity, struct clv_image_boxes *more,
+/* Moves boxes behind others, whose array has *capacity elements. */
+static enum clv_status join_boxes(struct clv_box **boxes, size_t *n, size_t *capacity, struct clv_box *more,
+                                  size_t *n_more, struct clv_error *err)
+{
+    if (*n_more) {
+        NEED(!array_reserve((void **)boxes, capacity, *n + *n_more, sizeof **boxes));
+        memcpy(*boxes + *n, more, *n_more * sizeof *more);
+        *n += *n_more;
+        *n_more = 0;
+    }
+    return CLV_OK;
+}
+
+/* Moves what is said of an image in `more` to `entry`, whose arrays have so many elements. */
+static enum clv_status join(struct clv_image_boxes *entry, size_t capacity[2], struct clv_image_boxes *more,
                             struct clv_error *err)
 {
     if (strcmp(entry->source, more->source) != 0)
         return fail(err, CLV_ERR_DATA, "%s: lists image %s, and so does %s", more->source, more->image, entry->source);
-    if (more->n_boxes) {
-        MUST_IF(array_reserve((void **)&entry->boxes, capacity, entry->n_boxes + more->n_boxes, sizeof *entry->boxes),
-                fail_memory(err));
-        memcpy(entry->boxes + entry->n_boxes, more->boxes, more->n_boxes * sizeof *more->boxes);
-        entry->n_boxes += more->n_boxes;
-        more->n_boxes = 0;
-    }
+    MUST(join_boxes(&entry->boxes, &entry->n_boxes, &capacity[0], more->boxes, &more->n_boxes, err));
+    MUST(join_boxes(&entry->voids, &entry->n_voids, &capacity[1], more->voids, &more->n_voids, err));
     entry->n_skipped += more->n_skipped;
+    entry->n_marks += more->n_marks;
+    entry->is_unsure |= more->is_unsure;
+    entry->split = entry->split ? entry->split : TAKE(more->split);
     release_entry(more);
     return CLV_OK;
 }
@@ -258,20 +308,27 @@ enum clv_status boxes_finish(struct clv_boxes *boxes, struct boxes_builder *buil
 {
     struct clv_boxes *fresh = &builder->boxes;
     enum clv_status status = CLV_OK;
-    if (!fresh->n_images)
+    const size_t n_unlabelled = fresh->n_faults[CLV_ANNOTATION_UNLABELLED];
+    if (!fresh->n_images && fresh->n_bad_files)
+        status = fail(err, CLV_ERR_DATA, "%s", fresh->bad_files[0]);
+    else if (!fresh->n_images && n_unlabelled)
+        status = fail(err, CLV_ERR_DATA, "%s: none of its %zu images has an annotation; label some first", path,
+                      n_unlabelled);
+    else if (!fresh->n_images)
         status = fail(err, CLV_ERR_DATA, "%s: holds no boxes", path);
     else
         qsort(fresh->images, fresh->n_images, sizeof *fresh->images, compare_entries);
-    size_t kept = 0, n = fresh->n_images, capacity = 0; /* the last: of the entry kept last */
+    size_t kept = 0, n = fresh->n_images, capacity[2] = {0, 0}; /* the last: of the entry kept last */
     for (size_t i = 0; i < n; i++) {
         struct clv_image_boxes entry = fresh->images[i];
         fresh->images[i] = (struct clv_image_boxes){0};
         if (status == CLV_OK && kept && strcmp(fresh->images[kept - 1].image, entry.image) == 0) {
-            status = join(&fresh->images[kept - 1], &capacity, &entry, err);
+            status = join(&fresh->images[kept - 1], capacity, &entry, err);
             if (status == CLV_OK)
                 continue;
         }
-        capacity = entry.n_boxes;
+        capacity[0] = entry.n_boxes;
+        capacity[1] = entry.n_voids;
         fresh->images[kept++] = entry;
     }
     fresh->n_images = kept;

@@ -1,8 +1,10 @@
-/* This folder reads boxes in many formats. boxes_read.c finds the format and walks folders; boxes_tsv.c,
- * boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c, boxes_labelme.c and boxes_tasks.c (JSON) and
- * boxes_geojson.c, and boxes_yolo.c (boxes_yaml.c) parse one file each and add to a builder, which this header
- * declares; boxes_find.c finds an image's boxes and places them in its pixels. Read cleave/boxes.h first, then
- * boxes_tsv.c. */
+/* This folder reads annotations in many formats. boxes_read.c has the table of readers, finds the one that fits and
+ * walks folders. A reader parses one file and hands over each annotation, as struct annotation, to annotation_add
+ * (annotation.c), which has the rules that hold for all formats: what is an object, what is void, what is counted.
+ * boxes_tsv.c, boxes_voc.c and boxes_cvat.c (over boxes_xml.c), boxes_coco.c, boxes_labelme.c and boxes_tasks.c (JSON;
+ * brush.c has Label Studio's run lengths), boxes_geojson.c and boxes_yolo.c (boxes_yaml.c) are the readers;
+ * boxes_lists.c finds names of classes, boxes_splits.c has published splits; boxes.c stores; boxes_find.c finds an
+ * image's boxes and places them in its pixels. Read cleave/boxes.h first, then annotation.c, then boxes_tsv.c. */
 #ifndef DATA_BOXES_BOXES_H
 #define DATA_BOXES_BOXES_H
 
@@ -15,31 +17,102 @@
 /* Boxes as they are read: images in any order, and one image perhaps several times. */
 struct boxes_builder {
     struct clv_boxes boxes;
-    size_t images_capacity, labels_capacity, boxes_capacity; /* the last: of the image added last */
-    int32_t *label_slots;                                    /* [n_label_slots] open addressing: label + 1, 0: free */
-    size_t n_label_slots;                                    /* a power of 2 */
-    size_t n_classes;                                        /* labels that classes.txt names; 0: there is none */
-    bool has_form;                                           /* a file was read */
-    bool keeps_outlines;                                     /* shapes stay with their boxes */
-    const char *property;                                    /* that labels GeoJSON's features; NULL: it is not read */
+    size_t images_capacity, labels_capacity, boxes_capacity, voids_capacity; /* the last two: of the last image */
+    int32_t *label_slots; /* [n_label_slots] open addressing: label + 1, 0: free */
+    size_t n_label_slots; /* a power of 2 */
+    size_t n_classes;     /* labels that a list of classes names; 0: there is none */
+    bool has_key_points;  /* the classes' file says that lines have key points */
+    int wanted;           /* the only clv_boxes_form that is read + 1; 0: any */
+    bool has_form;        /* a file was read */
+    bool keeps_outlines;  /* shapes stay with their boxes */
+    const char *property; /* that labels GeoJSON's features; NULL: it is not read */
+    struct boxes_lists {  /* published splits, as lists of images or folders */
+        struct boxes_listed {
+            char *path, *split;
+        } * entries; /* [n] */
+        size_t n, capacity;
+        bool is_sorted; /* by file names without extension */
+    } lists;
 };
+#define BOXES_ANY_FORM (-1)
 
 /* Starts the boxes of an image; `image` and `source` are copied. */
 enum clv_status boxes_add_image(struct boxes_builder *builder, const char *image, const char *source,
                                 struct clv_error *err) CLV_CHECK;
 
-/* A box of the image added last, checked: `box` without label and mask. label and mask (or NULL) are copied. */
-enum clv_status boxes_add(struct boxes_builder *builder, const struct clv_box *box, const char *label, const char *mask,
-                          struct clv_error *err) CLV_CHECK;
+/* Says that the image added last was published in a split of this name, in any of the usual spellings. */
+enum clv_status boxes_split_image(struct boxes_builder *builder, const char *split, struct clv_error *err) CLV_CHECK;
 
-/* An object by its outline, which is taken (NULL: out of memory). `box` says its place, and its bounds unless its width
- * is 0. */
-enum clv_status boxes_add_outline(struct boxes_builder *builder, struct clv_outline *outline, const struct clv_box *box,
-                                  const char *label, struct clv_error *err) CLV_CHECK;
+/* "train", "val" or "test" for a name in use ("Validation", "valid", "dev", "train2017"); NULL: it is no split. */
+const char *boxes_split_of(const char *name, size_t length);
 
-/* clv_boxes_read with what the objects' outlines are: polygons and runs. With a `property`, whose value is the label,
- * of GeoJSON alone (.geojson, in folders without any .json); boxes and outlines are in its coordinates. */
-enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, const char *property,
+/* The split that the folders of a path name, the innermost one; NULL: none. */
+const char *boxes_split_of_path(const char *path);
+
+/* One annotation as a reader hands it over. */
+struct annotation {
+    size_t place;                /* in its file, from 1: clv_box.place */
+    size_t line;                 /* of the file, for messages that say the line instead; 0: they say the place */
+    const char *label;           /* its name, "" where none is needed; NULL: it has none that can be used */
+    const char *mask;            /* clv_box.mask, or NULL */
+    struct clv_outline *outline; /* its exact shape, which annotation_add takes; NULL: it is a box, or has a fault */
+    struct clv_box box;          /* x, y, width, height, if has_box */
+    bool has_box, is_crowd;
+    enum clv_fault_of_annotation fault; /* CLV_ANNOTATION_GOOD, or why it cannot be used .. */
+    char why[160];                      /* .. in words */
+};
+
+/* States a fault, unless there is one already; `format` says what it is: "a polygon of 2 points". */
+void annotation_blame(struct annotation *annotation, enum clv_fault_of_annotation fault, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Its box as the file has it. */
+void annotation_state_box(struct annotation *annotation, const double sides[4]);
+
+/* Makes its box include a point. */
+void annotation_extend(struct annotation *annotation, double x, double y);
+
+/* Adds the annotation to the image added last. Takes the outline, whatever the status. CLV_ERR_DATA: a coordinate out
+ * of range. */
+enum clv_status annotation_add(struct boxes_builder *builder, struct annotation *annotation,
+                               struct clv_error *err) CLV_CHECK;
+
+/* Counts a fault of no image. */
+enum clv_status boxes_count_stray(struct boxes_builder *builder, enum clv_fault_of_annotation fault,
+                                  struct clv_error *err, const char *format, ...) CLV_CHECK
+    __attribute__((format(printf, 4, 5)));
+
+/* Counts an image that nobody labelled yet: nothing is known of it. */
+enum clv_status boxes_count_unlabelled(struct boxes_builder *builder, struct clv_error *err) CLV_CHECK;
+
+/* A fault in words, of one or of several: "run lengths of another size", "lines". */
+const char *annotation_fault_words(enum clv_fault_of_annotation fault, size_t n);
+
+/* What annotation.c stores: a box of the image added last, whose outline (or NULL) is taken and whose label and mask
+ * are copied; a void, whose outline is taken; the count of a fault, with the message of the first one; NULL: it is not
+ * worth one. */
+enum clv_status boxes_store(struct boxes_builder *builder, const struct clv_box *box, const char *label,
+                            const char *mask, struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_store_void(struct boxes_builder *builder, const struct clv_box *box,
+                                 struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_store_fault(struct boxes_builder *builder, enum clv_fault_of_annotation fault,
+                                  const char *message, struct clv_error *err) CLV_CHECK;
+
+/* How much there is, and back to it after a file that turned out to be bad. */
+struct boxes_mark {
+    size_t n_images, n_labels, n_skipped, n_faults[CLV_ANNOTATION_FAULTS], n_crowd_objects;
+    enum clv_boxes_form form;
+};
+void boxes_mark_take(struct boxes_mark *mark, const struct boxes_builder *builder);
+void boxes_mark_return(struct boxes_builder *builder, const struct boxes_mark *mark);
+
+/* Remembers what is wrong with a file that is skipped; takes nothing. */
+enum clv_status boxes_add_bad_file(struct boxes_builder *builder, const char *message, struct clv_error *err) CLV_CHECK;
+
+/* clv_boxes_read with the objects' outlines: polygons, ellipses and runs. `wanted` is the only form that is read, or
+ * BOXES_ANY_FORM. With a `property`, whose value is the label, of GeoJSON alone (.geojson, in folders without any
+ * .json); boxes and outlines are in its coordinates. */
+enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, int wanted, const char *property,
                                     struct clv_error *err) CLV_CHECK;
 
 /* Labels of boxes in masks: values[boxes->n_labels]. "background" is 0, others, and "object" for boxes without a label,
@@ -54,12 +127,6 @@ bool boxes_values_in(uint8_t *values, const struct clv_labels *labels, const str
 /* The index of a label, which is added if it is new. O(length of the label). */
 enum clv_status boxes_label(int32_t *index, struct boxes_builder *builder, const char *label,
                             struct clv_error *err) CLV_CHECK;
-
-/* An annotation that is no box, of the image added last or of none. `format` says which and why. */
-enum clv_status boxes_skip(struct boxes_builder *builder, struct clv_error *err, const char *format, ...) CLV_CHECK
-    __attribute__((format(printf, 3, 4)));
-enum clv_status boxes_skip_stray(struct boxes_builder *builder, struct clv_error *err, const char *format,
-                                 ...) CLV_CHECK __attribute__((format(printf, 3, 4)));
 
 /* Sorts, joins what is said of one image, and hands over; the builder is empty afterwards, whatever the outcome.
  * `path` is what was read. */
@@ -80,6 +147,9 @@ enum clv_status boxes_index(struct clv_boxes *boxes, struct clv_error *err) CLV_
 /* "line", "object" ..: what clv_box.place counts. */
 const char *boxes_place_word(enum clv_boxes_form form);
 
+/* Decodes "%20" and the like, in place. */
+void path_decode(char *name);
+
 /* Bytes of the "1a2b3c4d-" that Label Studio puts before the names of files; 0: there is none. */
 size_t boxes_upload_prefix(const char *name);
 
@@ -93,46 +163,63 @@ struct boxes_columns {
 enum clv_status boxes_find_columns(struct boxes_columns *columns, const struct tsv *table,
                                    struct clv_error *err) CLV_CHECK;
 
-/* The readers of the formats of boxes: boxes_tsv.c, boxes_voc.c, boxes_cvat.c, boxes_yolo.c, and boxes_read.c
- * to choose. */
-
 /* For the messages about files of another format. */
 #define BOXES_FORMATS                                                                                                  \
     "boxes are read as tables separated by tabs, Pascal VOC, COCO, labelme, YOLO, CVAT and Label Studio"
 
-/* Readers: they add what `bytes` say; bytes[size] is a writable zero. `source` names the file in messages; `image`
- * is the path without extension of an annotation of one image, which is the image's name if the file has no other. */
-enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *source, char *bytes, size_t size,
-                                struct clv_error *err) CLV_CHECK; /* takes bytes */
-enum clv_status boxes_parse_voc(struct boxes_builder *builder, const char *source, const char *image, const char *bytes,
-                                size_t size, struct clv_error *err) CLV_CHECK;
-enum clv_status boxes_parse_cvat(struct boxes_builder *builder, const char *source, const char *bytes, size_t size,
-                                 struct clv_error *err) CLV_CHECK;
-enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
-                                 size_t size, struct clv_error *err) CLV_CHECK;
+/* A file that a reader parses. */
+struct boxes_file {
+    const char *source; /* its path, for messages */
+    const char *image;  /* the path without extension of an annotation of one image, which is the image's name if the
+                           file has no other */
+    char *bytes;        /* [size], and a writable zero behind; a byte order mark is no part of it */
+    size_t size;
+    const struct json_value *root; /* of JSON; else NULL */
+};
+typedef enum clv_status boxes_parse_file(struct boxes_builder *builder, const struct boxes_file *file,
+                                         struct clv_error *err);
+boxes_parse_file boxes_parse_tsv, boxes_parse_voc, boxes_parse_cvat, boxes_parse_yolo, boxes_parse_coco,
+    boxes_parse_labelme, boxes_parse_geojson, boxes_parse_tasks;
 
-/* Adds the lines of classes.txt as labels 0, 1 ..; the same name twice is an error. */
+/* Reads a file of UTF-8 text without zero bytes: *bytes, array_free it. */
+enum clv_status boxes_read_text(char **bytes, size_t *size, const char *path, struct clv_error *err) CLV_CHECK;
+
+/* Without the byte order mark in front; *size is that of what is left. */
+char *text_skip_mark(char *bytes, size_t *size);
+
+/* Adds the names of classes, a line each (classes.txt, obj.names), as labels 0, 1 ..; the same name twice is an error.
+ */
 enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* Adds the entry `names` of a data.yaml likewise; without one, nothing. */
+/* Adds the entry `names` of a data.yaml likewise, and its entries `train`, `val` and `test` as lists of splits; without
+ * any, nothing. */
 enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
 
+/* What is next to YOLO's files in `folder` or above it: names of classes and lists of splits. */
+enum clv_status boxes_read_lists(struct boxes_builder *builder, const char *folder, struct clv_error *err) CLV_CHECK;
+
+/* Adds a folder of images, or a list of them, of a split. */
+enum clv_status boxes_add_listed(struct boxes_builder *builder, const char *path, const char *split,
+                                 struct clv_error *err) CLV_CHECK;
+enum clv_status boxes_read_list(struct boxes_builder *builder, const char *path, const char *split,
+                                struct clv_error *err) CLV_CHECK;
+
+/* Whether a .txt file has such a list, or is a note to readers, and no annotation. */
+bool boxes_is_list(const char *name);
+
+/* The split of the image added last by the lists. */
+enum clv_status boxes_split_by_lists(struct boxes_builder *builder, struct clv_error *err) CLV_CHECK;
+
 /* The reader that fits: by content, then by the name of `source`. Sets the form; one file of another form than those
- * before is an error. Takes bytes (array_alloc'd). */
+ * before, or than the wanted one, is an error, after which the builder is as it was. Takes bytes (array_alloc'd);
+ * bytes[size] is a writable zero. `image`: see struct boxes_file. */
 enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
                             size_t size, struct clv_error *err) CLV_CHECK;
 
-/* The readers of JSON, boxes_coco.c, boxes_labelme.c and boxes_tasks.c, of which boxes_read.c chooses. */
-
-enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct json_value *root, const char *source,
-                                 struct clv_error *err) CLV_CHECK;
-enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct json_value *root, const char *source,
-                                    const char *image, struct clv_error *err) CLV_CHECK;
-enum clv_status boxes_parse_geojson(struct boxes_builder *builder, const struct json_value *root, const char *source,
-                                    const char *image, struct clv_error *err) CLV_CHECK;
-/* Label Studio's array of tasks. Sets the form. */
-enum clv_status boxes_parse_tasks(struct boxes_builder *builder, const struct json_value *root, const char *source,
-                                  struct clv_error *err) CLV_CHECK;
+/* Label Studio's brush: what of pixels[height][width] is inside, from bytes[n]; the format is described in brush.c.
+ * CLV_ERR_DATA: damaged, or of another number of pixels. */
+enum clv_status brush_decode(uint8_t *inside, int32_t width, int32_t height, const uint8_t *bytes, size_t n,
+                             struct clv_error *err) CLV_CHECK;
 
 /* Members of JSON objects that the readers of annotations share. */
 
@@ -181,6 +268,16 @@ const char *xml_attribute(const char *const *attributes, const char *name);
  * and one whose file name is some images' is no other's by its stem. */
 enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
                                const char *const *images, size_t n, struct clv_error *err) CLV_CHECK;
+
+/* The same, but an ambiguous image has no entry: *n_ambiguous counts them, and *first, array_free it, says which
+ * entries the first one could mean. */
+enum clv_status boxes_find_clear(const struct clv_image_boxes **entries, size_t *n_ambiguous, char **first,
+                                 const struct clv_boxes *boxes, const char *const *images, size_t n,
+                                 struct clv_error *err) CLV_CHECK;
+
+/* Where a void is in pixels of its image, which has this size; false: outside of it. */
+bool boxes_place_void(struct clv_pixel_box *pixels, const struct clv_box *box, const struct clv_image_boxes *entry,
+                      int32_t width, int32_t height);
 
 /* The first image of a file that none of entries[n] is, and how many there are; NULL: none, or out of memory. */
 const char *boxes_first_unused(size_t *n_unused, const struct clv_boxes *boxes,

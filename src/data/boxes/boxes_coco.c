@@ -1,5 +1,5 @@
-/* Objects in COCO's JSON, one file for a set. */
-#include <stdio.h>
+/* COCO's JSON, one file for a set: images, categories, and annotations with bbox and segmentation, which is polygons
+ * or run lengths. Start at boxes_parse_coco. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static bool get_bbox(struct clv_box *box, const struct json_value *value)
     return true;
 }
 
-/* An array of polygons, each x, y, x, y ..; *is_good false: it is none. */
+/* An array of polygons, each x, y, x, y ..; *is_good false: it is none, and the outline has the points before. */
 static enum clv_status read_polygons(struct clv_outline *outline, bool *is_good, const struct json_value *polygons,
                                      size_t n, struct clv_error *err)
 {
@@ -108,6 +108,7 @@ static enum clv_status read_runs(struct clv_outline *outline, bool *is_good, con
         return CLV_OK;
     outline->frame = (struct rle_frame){0, 0, (int32_t)sides[1], (int32_t)sides[0]};
     outline->order = RLE_BY_COLUMNS;
+    outline->is_whole = true;
     if (json_get_text(counts, &text)) {
         enum clv_status status = rle_parse_compressed(&outline->counts, &outline->n_counts, text, err);
         *is_good = status == CLV_OK;
@@ -124,23 +125,51 @@ static enum clv_status read_runs(struct clv_outline *outline, bool *is_good, con
     return CLV_OK;
 }
 
-/* *outline stays NULL if there is none that can be used. */
-static enum clv_status read_segmentation(struct clv_outline **outline, const struct json_value *segmentation,
+/* The box of the numbers of a segmentation that is none: they come in pairs, x and y, however they are nested. */
+static void bound_numbers(struct annotation *annotation, const struct json_value *array, int depth)
+{
+    size_t n = 0;
+    double x, y;
+    (void)json_get_array(array, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct json_value *element = json_element(array, i);
+        size_t n_below;
+        if (json_get_array(element, &n_below) && depth)
+            bound_numbers(annotation, element, depth - 1);
+        else if (i % 2 == 0 && json_get_double(element, &x) && json_get_double(json_element(array, i + 1), &y))
+            annotation_extend(annotation, x, y);
+    }
+}
+
+/* The annotation's outline, or why it has none that can be used. */
+static enum clv_status read_segmentation(struct annotation *annotation, const struct json_value *segmentation,
                                          struct clv_error *err)
 {
-    size_t n;
-    bool is_good = false;
-    struct clv_outline *fresh = outline_new();
-    enum clv_status status = fresh ? CLV_OK : fail_memory(err);
-    if (status == CLV_OK && json_get_array(segmentation, &n) && n)
-        status = read_polygons(fresh, &is_good, segmentation, n, err);
-    else if (status == CLV_OK && json_get_object(segmentation, &n))
-        status = read_runs(fresh, &is_good, segmentation, err);
-    if (status == CLV_OK && is_good)
-        *outline = fresh;
+    size_t n = 0;
+    double number;
+    bool is_good = false, is_array = json_get_array(segmentation, &n);
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
+    NEED(outline);
+    bool is_flat = is_array && json_get_double(json_element(segmentation, 0), &number);
+    if (!segmentation || (is_array && !n) || (!is_array && !json_get_object(segmentation, &n)))
+        return CLV_OK;
+    if (is_array && !is_flat)
+        MUST(read_polygons(outline, &is_good, segmentation, n, err));
+    else if (!is_array)
+        MUST(read_runs(outline, &is_good, segmentation, err));
+    if (is_good)
+        annotation->outline = TAKE(outline);
+    else if (is_flat)
+        annotation_blame(annotation, CLV_ANNOTATION_OUTLINE,
+                         "its \"segmentation\" is one list of numbers; COCO has a list of such lists");
+    else if (is_array)
+        annotation_blame(annotation, CLV_ANNOTATION_OUTLINE,
+                         "its outline is no polygons: each has three points, as x, y, x, y ..");
     else
-        outline_free(fresh);
-    return status;
+        annotation_blame(annotation, CLV_ANNOTATION_RUNS, "its outline is no run lengths (\"size\" and \"counts\")");
+    if (!is_good && is_array && !annotation->has_box)
+        bound_numbers(annotation, segmentation, 1);
+    return CLV_OK;
 }
 
 static enum clv_status add_coco_image(struct boxes_builder *builder, const struct json_value *image, size_t number,
@@ -155,105 +184,60 @@ static enum clv_status add_coco_image(struct boxes_builder *builder, const struc
     return json_take_side(&entry->height, image, "height", &place, err);
 }
 
-/* What is in a bbox whose outline cannot be used is not known. */
-static enum clv_status void_box(struct clv_outline **outline, const struct clv_box *box, struct clv_error *err)
-{
-    const double right = box->x + box->width, bottom = box->y + box->height;
-    const double corners[4][2] = {{box->x, box->y}, {right, box->y}, {right, bottom}, {box->x, bottom}};
-    enum clv_status status = (*outline = outline_new()) ? CLV_OK : fail_memory(err);
-    for (int k = 0; k < 4 && status == CLV_OK; k++)
-        status = outline_add_point(*outline, corners[k][0], corners[k][1], err);
-    TRY(outline_end_polygon(*outline, err));
-    if (status == CLV_OK)
-        (*outline)->is_void = true;
-    return status;
-}
-
 struct coco_file {
     const char *source;
     struct coco_table images, categories;
 };
 
-/* Says why an annotation is not used as it is, and whether what it marks is left out. */
-static enum clv_status say_unused(struct boxes_builder *builder, const char *source, size_t number, const char *why,
-                                  bool is_void, struct clv_error *err)
+/* Whether a member says yes: 1 or true. */
+static bool is_set(const struct json_value *object, const char *key)
 {
-    return boxes_skip(builder, err, "%s: annotation %zu: %s%s", source, number, why,
-                      is_void ? ", so that what it marks is left out" : "");
+    int64_t number = 0;
+    bool is_true = false;
+    (void)json_get_int64(json_member(object, key), &number);
+    (void)json_get_bool(json_member(object, key), &is_true);
+    return number != 0 || is_true;
 }
 
-static enum clv_status add_annotation(struct boxes_builder *builder, const struct json_value *annotation, size_t number,
+static enum clv_status add_annotation(struct boxes_builder *builder, const struct json_value *value, size_t number,
                                       const struct coco_file *file, struct clv_error *err)
 {
-    const struct coco_table *categories = &file->categories;
     const char *source = file->source;
-    int64_t image_id, category_id, is_crowd = 0;
-    struct clv_box box = {.place = number};
-    enum clv_status status =
-        take_id(&image_id, annotation, "image_id", &(struct json_place){source, "annotation", number}, err);
-    const struct json_value *image = status == CLV_OK ? look_up(&file->images, image_id) : NULL;
-    TRY_IF(image, add_coco_image(builder, image, number, source, err));
-    if (status != CLV_OK)
-        return status;
+    int64_t image_id, category_id = 0;
+    struct annotation annotation = {.place = number, .is_crowd = is_set(value, "iscrowd")};
+    MUST(take_id(&image_id, value, "image_id", &(struct json_place){source, "annotation", number}, err));
+    const struct json_value *image = look_up(&file->images, image_id);
     if (!image)
-        return boxes_skip_stray(builder, err, "%s: annotation %zu: there is no image %lld", source, number,
-                                (long long)image_id);
-    if (!json_get_int64(json_member(annotation, "category_id"), &category_id))
-        return boxes_skip(builder, err, "%s: annotation %zu: \"category_id\" is missing, or is no whole number", source,
-                          number);
-    const struct json_value *category = look_up(categories, category_id);
-    bool is_void = !category && builder->keeps_outlines && categories->n;
-    char why[64];
-    snprintf(why, sizeof why, "there is no category %lld", (long long)category_id);
-    if (!category)
-        MUST(say_unused(builder, source, number, why, is_void, err));
-    if (!category && !is_void)
-        return CLV_OK;
-    category = category ? category : categories->names[0].value; /* any label, which nothing gets */
-    const char *label;
-    MUST(json_take_text(&label, category, "name", &(struct json_place){source, "the category of annotation", number},
-                        err));
-    if (json_get_int64(json_member(annotation, "iscrowd"), &is_crowd) && is_crowd && !builder->keeps_outlines)
-        return boxes_skip(builder, err, "%s: annotation %zu is a crowd", source, number);
-    bool has_box = get_bbox(&box, json_member(annotation, "bbox"));
-    struct clv_outline *outline = NULL;
-    const struct json_value *segmentation = json_member(annotation, "segmentation");
-    size_t n_parts = 0;
-    bool is_said = json_get_array(segmentation, &n_parts) ? n_parts : json_get_object(segmentation, &n_parts);
-    if (!has_box || builder->keeps_outlines)
-        status = read_segmentation(&outline, segmentation, err);
-    if (status == CLV_OK && builder->keeps_outlines && has_box && !outline && (is_said || is_void)) {
-        TRY_IF(!is_void, say_unused(builder, source, number, "its outline is no polygons, nor runs", true, err));
-        TRY(void_box(&outline, &box, err));
-    }
-    const struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
-    if (status == CLV_OK && outline && !outline_suits(outline, entry->width, entry->height)) {
-        status = boxes_skip(builder, err, "%s: annotation %zu: runs of a mask of %dx%d pixels, its image is %dx%d",
-                            source, number, outline->frame.width, outline->frame.height, entry->width, entry->height);
-        outline_free(outline);
-        return status;
-    }
-    if (status == CLV_OK && outline) {
-        outline->is_crowd = is_crowd;
-        outline->is_void |= is_void;
-        box.width = has_box && box.height > 0 && !builder->keeps_outlines ? box.width : 0;
-        return boxes_add_outline(builder, outline, &box, label, err);
-    }
-    if (status != CLV_OK) {
-        outline_free(outline);
-        return status;
-    }
-    if (!has_box)
-        return boxes_skip(builder, err, "%s: annotation %zu: \"bbox\" is missing, or is not four numbers", source,
-                          number);
-    return boxes_add(builder, &box, label, NULL, err);
+        return boxes_count_stray(builder, CLV_ANNOTATION_STRAY, err, "%s: annotation %zu: there is no image %lld",
+                                 source, number, (long long)image_id);
+    MUST(add_coco_image(builder, image, number, source, err));
+    bool has_id = json_get_int64(json_member(value, "category_id"), &category_id);
+    const struct json_value *category = has_id ? look_up(&file->categories, category_id) : NULL;
+    if (is_set(value, "ignore"))
+        annotation_blame(&annotation, CLV_ANNOTATION_IGNORED, "marked to be ignored");
+    else if (!has_id)
+        annotation_blame(&annotation, CLV_ANNOTATION_LABEL, "\"category_id\" is missing, or is no whole number");
+    else if (!category)
+        annotation_blame(&annotation, CLV_ANNOTATION_LABEL, "there is no category %lld", (long long)category_id);
+    if (category)
+        MUST(json_take_text(&annotation.label, category, "name",
+                            &(struct json_place){source, "the category of annotation", number}, err));
+    annotation.has_box = get_bbox(&annotation.box, json_member(value, "bbox"));
+    bool is_box_enough = annotation.has_box && annotation.box.width > 0 && annotation.box.height > 0 &&
+                         !builder->keeps_outlines && !annotation.is_crowd;
+    if (!is_box_enough)
+        MUST(read_segmentation(&annotation, json_member(value, "segmentation"), err));
+    if (!annotation.has_box && !annotation.outline)
+        annotation_blame(&annotation, CLV_ANNOTATION_BOX,
+                         "\"bbox\" is missing, or is not four numbers, and so is an outline");
+    return annotation_add(builder, &annotation, err);
 }
 
-enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct json_value *root, const char *source,
-                                 struct clv_error *err)
+enum clv_status boxes_parse_coco(struct boxes_builder *builder, const struct boxes_file *read, struct clv_error *err)
 {
-    struct coco_file file = {.source = source};
-    const struct json_value *annotations = json_member(root, "annotations");
+    struct coco_file file = {.source = read->source};
+    const struct json_value *root = read->root, *annotations = json_member(root, "annotations");
+    const char *source = read->source;
     size_t n = 0;
     enum clv_status status = index_table(&file.images, root, "images", "image", source, err);
     TRY(index_table(&file.categories, root, "categories", "category", source, err));

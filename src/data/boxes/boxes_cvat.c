@@ -1,23 +1,29 @@
-/* Objects in CVAT's own XML ("CVAT for images 1.1"): annotations / image with attributes name, width, height, and in it
+/* CVAT's own XML ("CVAT for images 1.1"): annotations / image with attributes name, width, height and subset, and in it
  * box (xtl, ytl, xbr, ybr), polygon (points "x,y;x,y"), ellipse (cx, cy, rx, ry), mask (rle, left, top, width, height),
- * each with a label. Tracks of videos, lines and points are skipped. */
+ * each with a label; boxes and ellipses may be turned by rotation, around their centre. Points, polylines, cuboids and
+ * skeletons mark what is void. Tracks of videos are refused. Start at boxes_parse_cvat. */
 #include <string.h>
 
 #include "base/base.h"
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
 
-#define IMAGE_PATH "/annotations/image"
+#define IMAGE_PATH    "/annotations/image"
+#define SKELETON_PATH IMAGE_PATH "/skeleton"
 
 struct cvat {
     struct boxes_builder *builder;
-    size_t n_shapes; /* of the file */
+    size_t n_shapes;            /* of the file */
+    struct annotation skeleton; /* in work, bounded by its points */
 };
 
+static const double pixels[2] = {1, 1};
+
+/* In the export of a project images are in a folder for each subset; names may be the same in two of them. */
 static enum clv_status begin_image(struct cvat *cvat, const struct xml_place *place, const char *const *attributes,
                                    struct clv_error *err)
 {
-    const char *name = xml_attribute(attributes, "name");
+    const char *name = xml_attribute(attributes, "name"), *subset = xml_attribute(attributes, "subset");
     const char *width = xml_attribute(attributes, "width"), *height = xml_attribute(attributes, "height");
     int32_t sides[2] = {0, 0};
     FAIL_IF(!name || !*name, CLV_ERR_DATA, "%s: line %lu: an image without a name", place->source, place->line);
@@ -25,13 +31,14 @@ static enum clv_status begin_image(struct cvat *cvat, const struct xml_place *pl
         sides[1] < 0)
         return fail(err, CLV_ERR_DATA, "%s: line %lu: \"%s\" by \"%s\" is no size of an image", place->source,
                     place->line, width ? width : "", height ? height : "");
-    enum clv_status status = boxes_add_image(cvat->builder, name, place->source, err);
-    if (status == CLV_OK) {
-        struct clv_image_boxes *entry = &cvat->builder->boxes.images[cvat->builder->boxes.n_images - 1];
-        entry->width = sides[0];
-        entry->height = sides[1];
-    }
-    return status;
+    bool has_subset = subset && *subset;
+    OWNED_ARRAY char *joined = has_subset ? path_join(subset, name) : string_copy(name);
+    NEED(joined);
+    MUST(boxes_add_image(cvat->builder, joined, place->source, err));
+    struct clv_image_boxes *entry = &cvat->builder->boxes.images[cvat->builder->boxes.n_images - 1];
+    entry->width = sides[0];
+    entry->height = sides[1];
+    return has_subset ? boxes_split_image(cvat->builder, subset, err) : CLV_OK;
 }
 
 /* Numbers of attributes; false if one is missing or is none. */
@@ -45,117 +52,193 @@ static bool get_numbers(double *values, const char *const *names, size_t n, cons
     return true;
 }
 
-static enum clv_status skip(struct cvat *cvat, const struct xml_place *place, const char *what, struct clv_error *err)
+/* "x,y;x,y": the box of the points and, for polygons, their outline. false in *is_good: they are none. */
+static enum clv_status read_points(struct annotation *annotation, struct clv_outline *outline, size_t *n,
+                                   const char *points, struct clv_error *err)
 {
-    return boxes_skip(cvat->builder, err, "%s: line %lu: %s", place->source, place->line, what);
-}
-
-/* "x,y;x,y" into the outline; *is_good false: they are no points. */
-static enum clv_status read_points(struct clv_outline *outline, bool *is_good, const char *points,
-                                   struct clv_error *err)
-{
-    enum clv_status status = CLV_OK;
-    size_t n = 0;
-    *is_good = false;
-    for (const char *cursor = points; *cursor && status == CLV_OK; n++) {
+    for (const char *cursor = points ? points : ""; *cursor;) {
         char pair[128];
         double x, y;
         size_t length = strcspn(cursor, ";");
-        if (length >= sizeof pair)
+        char *comma = NULL;
+        if (length < sizeof pair) {
+            memcpy(pair, cursor, length);
+            pair[length] = 0;
+            comma = strchr(pair, ',');
+        }
+        if (comma)
+            *comma = 0;
+        if (!comma || !parse_double(pair, &x) || !parse_double(comma + 1, &y)) {
+            annotation_blame(annotation, CLV_ANNOTATION_OUTLINE, "point %zu is not two numbers, x,y", *n + 1);
             return CLV_OK;
-        memcpy(pair, cursor, length);
-        pair[length] = 0;
-        char *comma = strchr(pair, ',');
-        if (!comma)
-            return CLV_OK;
-        *comma = 0;
-        if (!parse_double(pair, &x) || !parse_double(comma + 1, &y))
-            return CLV_OK;
-        status = outline_add_point(outline, x, y, err);
+        }
+        annotation_extend(annotation, x, y);
+        if (outline)
+            MUST(outline_add_point(outline, x, y, err));
+        ++*n;
         cursor += length + (cursor[length] == ';');
     }
-    TRY(outline_end_polygon(outline, err));
-    *is_good = n >= 3;
-    return status;
+    return CLV_OK;
 }
 
-static enum clv_status add_polygon(struct cvat *cvat, const struct xml_place *place, const char *label,
-                                   const char *const *attributes, struct clv_error *err)
+static enum clv_status read_polygon(struct annotation *annotation, const char *const *attributes, struct clv_error *err)
 {
-    const char *points = xml_attribute(attributes, "points");
-    struct clv_outline *outline = outline_new();
-    struct clv_box box = {.place = cvat->n_shapes};
-    bool is_good = false;
-    enum clv_status status = outline ? read_points(outline, &is_good, points ? points : "", err) : fail_memory(err);
-    if (status == CLV_OK && is_good)
-        return boxes_add_outline(cvat->builder, outline, &box, label, err);
-    outline_free(outline);
-    return status == CLV_OK ? skip(cvat, place, "a polygon without three points", err) : status;
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
+    size_t n = 0;
+    NEED(outline);
+    MUST(read_points(annotation, outline, &n, xml_attribute(attributes, "points"), err));
+    if (n < 3)
+        annotation_blame(annotation, CLV_ANNOTATION_OUTLINE, "a polygon without three points");
+    if (annotation->fault)
+        return CLV_OK;
+    MUST(outline_end_polygon(outline, err));
+    annotation->has_box = false; /* its own bounds are exact */
+    annotation->outline = TAKE(outline);
+    return CLV_OK;
 }
 
-static enum clv_status add_mask(struct cvat *cvat, const struct xml_place *place, const char *label,
-                                const char *const *attributes, struct clv_error *err)
+static enum clv_status read_mask(struct annotation *annotation, const char *const *attributes, struct clv_error *err)
 {
     static const char *const names[] = {"left", "top", "width", "height"};
     double sides[4];
     const char *runs = xml_attribute(attributes, "rle");
-    struct clv_box box = {.place = cvat->n_shapes};
-    if (!runs || !get_numbers(sides, names, 4, attributes))
-        return skip(cvat, place, "a mask without its runs or its place", err);
+    struct clv_error why = {0};
+    if (!get_numbers(sides, names, 4, attributes)) {
+        annotation_blame(annotation, CLV_ANNOTATION_RUNS, "a mask without its runs or its place");
+        return CLV_OK;
+    }
     for (int i = 0; i < 4; i++)
-        if (!(sides[i] >= -1e6 && sides[i] <= 1e6 && number_is_int32(sides[i])))
-            return skip(cvat, place, "a mask whose place is out of range", err);
-    struct clv_outline *outline = outline_new();
-    MUST_IF(!outline, fail_memory(err));
+        if (!(sides[i] >= -1e6 && sides[i] <= 1e6 && number_is_int32(sides[i]))) {
+            annotation_blame(annotation, CLV_ANNOTATION_RUNS, "a mask whose place is out of range");
+            return CLV_OK;
+        }
+    annotation_state_box(annotation, sides);
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
+    NEED(outline);
     outline->order = RLE_BY_ROWS;
     int32_t whole[4];
     for (int i = 0; i < 4; i++)
         whole[i] = int32_within(sides[i], INT32_MIN, INT32_MAX);
     outline->frame = (struct rle_frame){whole[0], whole[1], whole[2], whole[3]};
-    struct clv_error why = {0};
-    enum clv_status status = rle_parse_numbers(&outline->counts, &outline->n_counts, runs, &why);
-    if (status == CLV_OK)
-        return boxes_add_outline(cvat->builder, outline, &box, label, err);
-    outline_free(outline);
-    return status == CLV_ERR_DATA ? skip(cvat, place, why.message, err) : fail_memory(err);
+    enum clv_status status = runs ? rle_parse_numbers(&outline->counts, &outline->n_counts, runs, &why) : CLV_ERR_DATA;
+    if (status == CLV_ERR_MEMORY)
+        return fail_memory(err);
+    if (status)
+        annotation_blame(annotation, CLV_ANNOTATION_RUNS, "%s",
+                         runs ? why.message : "a mask without its runs or its place");
+    else
+        annotation->outline = TAKE(outline);
+    return CLV_OK;
 }
 
-static enum clv_status add_box(struct cvat *cvat, const struct xml_place *place, const char *label,
-                               const char *const *attributes, struct clv_error *err)
+/* The angle of a shape in degrees, 0 without one; false: it is none. */
+static bool get_rotation(double *degrees, const char *const *attributes)
 {
-    static const char *const corners[] = {"xtl", "ytl", "xbr", "ybr"}, *const turned[] = {"rotation"};
-    double corner[4], angle = 0;
-    if (!get_numbers(corner, corners, 4, attributes))
-        return skip(cvat, place, "a box without its corners", err);
-    if (xml_attribute(attributes, "rotation") && (!get_numbers(&angle, turned, 1, attributes) || angle != 0))
-        return skip(cvat, place, "a box that is turned", err);
-    struct clv_box box = {corner[0], corner[1], corner[2] - corner[0], corner[3] - corner[1], .place = cvat->n_shapes};
-    return boxes_add(cvat->builder, &box, label, NULL, err);
+    static const char *const name[] = {"rotation"};
+    *degrees = 0;
+    return !xml_attribute(attributes, *name) || get_numbers(degrees, name, 1, attributes);
 }
 
-static enum clv_status add_ellipse(struct cvat *cvat, const struct xml_place *place, const char *label,
-                                   const char *const *attributes, struct clv_error *err)
+static enum clv_status read_box(struct annotation *annotation, const char *const *attributes, struct clv_error *err)
+{
+    static const char *const corners[] = {"xtl", "ytl", "xbr", "ybr"};
+    double corner[4], degrees;
+    if (!get_numbers(corner, corners, 4, attributes)) {
+        annotation_blame(annotation, CLV_ANNOTATION_BOX, "a box without its corners");
+        return CLV_OK;
+    }
+    annotation_state_box(annotation, (double[]){corner[0], corner[1], corner[2] - corner[0], corner[3] - corner[1]});
+    if (!get_rotation(&degrees, attributes)) {
+        annotation->has_box = false;
+        annotation_blame(annotation, CLV_ANNOTATION_SHAPE, "a box turned by no number");
+    } else if (degrees != 0 && annotation->box.width > 0 && annotation->box.height > 0) {
+        const double centre[2] = {(corner[0] + corner[2]) / 2, (corner[1] + corner[3]) / 2};
+        annotation->has_box = false;
+        NEED(annotation->outline = outline_of_rectangle(&annotation->box, degrees, centre, pixels));
+    }
+    return CLV_OK;
+}
+
+static enum clv_status read_ellipse(struct annotation *annotation, const char *const *attributes, struct clv_error *err)
 {
     static const char *const names[] = {"cx", "cy", "rx", "ry"};
-    double at[4];
-    if (!get_numbers(at, names, 4, attributes))
-        return skip(cvat, place, "an ellipse without its centre or radii", err);
-    struct clv_box box = {at[0] - at[2], at[1] - at[3], 2 * at[2], 2 * at[3], .place = cvat->n_shapes};
-    return boxes_add(cvat->builder, &box, label, NULL, err);
+    double at[4], degrees;
+    if (!get_numbers(at, names, 4, attributes) || !get_rotation(&degrees, attributes)) {
+        annotation_blame(annotation, CLV_ANNOTATION_SHAPE, "an ellipse without its centre, radii or angle");
+        return CLV_OK;
+    }
+    NEED(annotation->outline = outline_of_ellipse(at, at + 2, degrees, pixels));
+    return CLV_OK;
+}
+
+static enum clv_status read_line(struct annotation *annotation, const char *const *attributes, struct clv_error *err)
+{
+    size_t n = 0;
+    MUST(read_points(annotation, NULL, &n, xml_attribute(attributes, "points"), err));
+    annotation_blame(annotation, CLV_ANNOTATION_LINE, "a polyline");
+    return CLV_OK;
+}
+
+static enum clv_status read_dots(struct annotation *annotation, const char *const *attributes, struct clv_error *err)
+{
+    size_t n = 0;
+    MUST(read_points(annotation, NULL, &n, xml_attribute(attributes, "points"), err));
+    annotation_blame(annotation, CLV_ANNOTATION_POINT, n == 1 ? "a point" : "points");
+    return CLV_OK;
+}
+
+/* Corners of two faces: xtl1, ytl1 .. xbr2, ybr2. */
+static enum clv_status read_cuboid(struct annotation *annotation, const char *const *attributes, struct clv_error *err)
+{
+    static const char *const corners[][2] = {{"xtl1", "ytl1"}, {"xbl1", "ybl1"}, {"xtr1", "ytr1"}, {"xbr1", "ybr1"},
+                                             {"xtl2", "ytl2"}, {"xbl2", "ybl2"}, {"xtr2", "ytr2"}, {"xbr2", "ybr2"}};
+    double at[2];
+    (void)err;
+    for (size_t i = 0; i < sizeof corners / sizeof *corners; i++)
+        if (get_numbers(at, corners[i], 2, attributes))
+            annotation_extend(annotation, at[0], at[1]);
+    annotation_blame(annotation, CLV_ANNOTATION_SHAPE, "a cuboid");
+    return CLV_OK;
+}
+
+/* Its points follow as elements of its own. */
+static enum clv_status begin_skeleton(struct annotation *annotation, const char *const *attributes,
+                                      struct clv_error *err)
+{
+    (void)attributes, (void)err;
+    annotation_blame(annotation, CLV_ANNOTATION_SHAPE, "a skeleton");
+    return CLV_OK;
+}
+
+static const struct cvat_shape {
+    const char *path;
+    enum clv_status (*read)(struct annotation *annotation, const char *const *attributes, struct clv_error *err);
+} shapes[] = {
+    {IMAGE_PATH "/box", read_box},         {IMAGE_PATH "/polygon", read_polygon}, {IMAGE_PATH "/mask", read_mask},
+    {IMAGE_PATH "/ellipse", read_ellipse}, {IMAGE_PATH "/polyline", read_line},   {IMAGE_PATH "/points", read_dots},
+    {IMAGE_PATH "/cuboid", read_cuboid},   {SKELETON_PATH, begin_skeleton},
+};
+
+static enum clv_status add_shape(struct cvat *cvat, const struct cvat_shape *shape, const struct xml_place *place,
+                                 const char *const *attributes, struct clv_error *err)
+{
+    const char *label = xml_attribute(attributes, "label"), *group = xml_attribute(attributes, "group_id");
+    struct annotation annotation = {.place = ++cvat->n_shapes, .line = place->line, .label = label ? label : ""};
+    int64_t number;
+    MUST(shape->read(&annotation, attributes, err));
+    if (shape->read == begin_skeleton) {
+        annotation.label = ""; /* the attribute does not last */
+        cvat->skeleton = annotation;
+        return CLV_OK;
+    }
+    if (annotation.outline && group && parse_int64(group, &number))
+        annotation.outline->group = number > 0 ? number : number - 1;
+    return annotation_add(cvat->builder, &annotation, err);
 }
 
 static enum clv_status begin(void *context, const struct xml_place *place, const char *const *attributes,
                              struct clv_error *err)
 {
-    static const struct {
-        const char *path;
-        enum clv_status (*add)(struct cvat *cvat, const struct xml_place *place, const char *label,
-                               const char *const *attributes, struct clv_error *err);
-    } shapes[] = {{IMAGE_PATH "/box", add_box},
-                  {IMAGE_PATH "/polygon", add_polygon},
-                  {IMAGE_PATH "/mask", add_mask},
-                  {IMAGE_PATH "/ellipse", add_ellipse}};
-    static const char *const others[] = {IMAGE_PATH "/polyline", IMAGE_PATH "/points", IMAGE_PATH "/cuboid"};
     struct cvat *cvat = context;
     if (!strchr(place->path + 1, '/') && strcmp(place->path, "/annotations") != 0)
         return fail(err, CLV_ERR_DATA, "%s: the document is a <%s>, not <annotations>", place->source, place->path + 1);
@@ -163,30 +246,24 @@ static enum clv_status begin(void *context, const struct xml_place *place, const
         return begin_image(cvat, place, attributes, err);
     FAIL_IF(strcmp(place->path, "/annotations/track") == 0, CLV_ERR_DATA,
             "%s: line %lu: a track of a video; export it as \"CVAT for images\"", place->source, place->line);
-    const char *label = xml_attribute(attributes, "label");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (strcmp(place->path, shapes[i].path) == 0) {
-            cvat->n_shapes++;
-            return shapes[i].add(cvat, place, label ? label : "", attributes, err);
-        }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(place->path, others[i]) == 0) {
-            cvat->n_shapes++;
-            return skip(cvat, place, "neither box, polygon, mask nor ellipse", err);
-        }
+        if (strcmp(place->path, shapes[i].path) == 0)
+            return add_shape(cvat, &shapes[i], place, attributes, err);
+    if (strcmp(place->path, SKELETON_PATH "/points") == 0)
+        return read_points(&cvat->skeleton, NULL, &(size_t){0}, xml_attribute(attributes, "points"), err);
     return CLV_OK;
 }
 
 static enum clv_status end(void *context, const struct xml_place *place, const char *text, struct clv_error *err)
 {
-    (void)context, (void)place, (void)text, (void)err;
-    return CLV_OK;
+    struct cvat *cvat = context;
+    (void)text;
+    return strcmp(place->path, SKELETON_PATH) == 0 ? annotation_add(cvat->builder, &cvat->skeleton, err) : CLV_OK;
 }
 
-enum clv_status boxes_parse_cvat(struct boxes_builder *builder, const char *source, const char *bytes, size_t size,
-                                 struct clv_error *err)
+enum clv_status boxes_parse_cvat(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     static const struct xml_handler handler = {begin, end};
     struct cvat cvat = {.builder = builder};
-    return xml_parse(&handler, &cvat, source, bytes, size, err);
+    return xml_parse(&handler, &cvat, file->source, file->bytes, file->size, err);
 }

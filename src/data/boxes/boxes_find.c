@@ -1,6 +1,7 @@
 /* From an image of a set to its boxes, and from boxes to pixels. */
 #include "data/boxes/boxes.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -132,7 +133,39 @@ static const struct clv_image_boxes *find_path(const struct clv_boxes *boxes, co
                            : NULL;
 }
 
-/* By the file name, by its stem, and by what is left of it without the "1a2b3c4d-" that Label Studio puts before. */
+/* A name as links have it: what is not a letter, a digit or one of `kept` is %XX. NULL: out of memory. */
+static char *encode_name(const char *name, const char *kept)
+{
+    struct text text;
+    text_init(&text, 1 << 16);
+    for (; *name; name++) {
+        bool is_kept = isalnum((unsigned char)*name) || strchr(kept, *name);
+        text_printf(&text, is_kept ? "%c" : "%%%02X", is_kept ? *name : (unsigned char)*name);
+    }
+    return text.bytes;
+}
+
+/* By the name as a link has it: Python's quote, JavaScript's encodeURI and encodeURIComponent keep other characters. */
+static enum clv_status find_by_link(const struct clv_image_boxes **found, const struct search *search, const char *name,
+                                    struct clv_error *err)
+{
+    static const char *const kept[] = {"_.-~", "-_.!~*'()", "-_.!~*'();,:@&=+$#"};
+    for (size_t k = 0; k < sizeof kept / sizeof *kept && !*found; k++) {
+        OWNED_ARRAY char *encoded = encode_name(name, kept[k]);
+        NEED(encoded);
+        if (strcmp(encoded, name) != 0)
+            MUST(find_by_name(found, search, encoded, true, err));
+    }
+    OWNED_ARRAY char *decoded = string_copy(name);
+    NEED(decoded);
+    path_decode(decoded);
+    if (!*found && strcmp(decoded, name) != 0)
+        MUST(find_by_name(found, search, decoded, true, err));
+    return CLV_OK;
+}
+
+/* By the file name, by its stem, by what is left of it without the "1a2b3c4d-" that Label Studio puts before, and by
+ * the name as a link. */
 static enum clv_status find_loosely(const struct clv_image_boxes **found, const struct search *search,
                                     struct clv_error *err)
 {
@@ -140,7 +173,22 @@ static enum clv_status find_loosely(const struct clv_image_boxes **found, const 
     enum clv_status status = find_by_name(found, search, name, false, err);
     TRY_IF(!*found, find_by_name(found, search, name, true, err));
     TRY_IF(!*found && bare != name, find_by_name(found, search, bare, true, err));
+    TRY_IF(!*found, find_by_link(found, search, bare, err));
     return status;
+}
+
+void path_decode(char *name)
+{
+    static const char hex[] = "0123456789abcdefABCDEF";
+    char *to = name;
+    for (const char *from = name; *from; to++) {
+        bool is_code = *from == '%' && from[1] && strchr(hex, from[1]) && from[2] && strchr(hex, from[2]) &&
+                       strncmp(from, "%00", 3) != 0;
+        const char digits[3] = {from[1], is_code ? from[2] : 0, 0};
+        *to = is_code ? (char)strtol(digits, NULL, 16) : *from;
+        from += is_code ? 3 : 1;
+    }
+    *to = 0;
 }
 
 size_t boxes_upload_prefix(const char *name)
@@ -158,31 +206,113 @@ enum clv_status clv_boxes_find(const struct clv_image_boxes **entry, const struc
     return status;
 }
 
+/* Images that were looked for, and which entries they have taken. */
+struct matching {
+    const struct clv_boxes *boxes;
+    const struct clv_image_boxes **found; /* [n] */
+    bool *taken;                          /* [boxes->n_images] */
+    const char *const *images;
+    size_t n;
+    bool skips_ambiguous;
+    bool *is_ambiguous; /* [n] */
+    size_t n_ambiguous;
+    char *first;
+};
+
+static void matching_release(struct matching *self)
+{
+    arrays_free(self->found, self->taken, self->is_ambiguous, self->first);
+}
+
+/* An entry with folders is that of the image whose path ends with it, or whose path it ends with, if there is one such
+ * entry and one such image. */
+static enum clv_status find_by_folders(const struct clv_image_boxes **found, const struct search *search,
+                                       struct clv_error *err)
+{
+    const char *name = last_part(search->image);
+    const struct clv_boxes *boxes = search->boxes;
+    (void)err;
+    size_t n = 0;
+    for (size_t i = first_of_stem(boxes, name); i < boxes->n_images; i++) {
+        const struct clv_image_boxes *entry = &boxes->images[boxes->by_stem[i]];
+        if (compare_stems(path_name(entry->image), name) != 0)
+            break;
+        if (search->taken[boxes->by_stem[i]] || !strchr(entry->image, '/') ||
+            !is_tail(entry->image, search->image, strcmp(path_name(entry->image), name) != 0))
+            continue;
+        *found = n++ ? NULL : entry;
+    }
+    return CLV_OK;
+}
+
+static enum clv_status find_by_file(const struct clv_image_boxes **found, const struct search *search,
+                                    struct clv_error *err)
+{
+    return find_by_name(found, search, last_part(search->image), false, err);
+}
+
+/* One way of finding, for all images that have no entry yet. What it finds is taken afterwards, so that several images
+ * may find one entry: whoever asks says so. */
+static enum clv_status match(struct matching *self,
+                             enum clv_status (*find)(const struct clv_image_boxes **found, const struct search *search,
+                                                     struct clv_error *err),
+                             struct clv_error *err)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        struct clv_error why = {0};
+        if (self->found[i] || self->is_ambiguous[i])
+            continue;
+        enum clv_status status =
+            find(&self->found[i], &(struct search){self->boxes, self->taken, self->images[i]}, &why);
+        if (status == CLV_ERR_DATA && self->skips_ambiguous) {
+            self->is_ambiguous[i] = true;
+            if (!self->n_ambiguous++)
+                NEED(self->first = string_copy(why.message));
+        } else if (status) {
+            return status == CLV_ERR_MEMORY ? fail_memory(err) : fail(err, status, "%s", why.message);
+        }
+    }
+    for (size_t i = 0; i < self->n; i++)
+        if (self->found[i])
+            self->taken[self->found[i] - self->boxes->images] = true;
+    return CLV_OK;
+}
+
+static enum clv_status match_all(struct matching *self, struct clv_error *err)
+{
+    self->found = array_zalloc(self->n, sizeof *self->found);
+    self->taken = array_zalloc(self->boxes->n_images, sizeof *self->taken);
+    self->is_ambiguous = array_zalloc(self->n, sizeof *self->is_ambiguous);
+    NEED(self->found && self->taken && self->is_ambiguous);
+    for (size_t i = 0; i < self->n; i++)
+        if ((self->found[i] = find_path(self->boxes, self->images[i])))
+            self->taken[self->found[i] - self->boxes->images] = true;
+    MUST(match(self, find_by_folders, err));
+    MUST(match(self, find_by_file, err));
+    return match(self, find_loosely, err);
+}
+
 enum clv_status boxes_find_all(const struct clv_image_boxes **entries, const struct clv_boxes *boxes,
                                const char *const *images, size_t n, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
-    bool *taken = array_zalloc(boxes->n_images, sizeof *taken);
-    const struct clv_image_boxes **found = array_zalloc(n, sizeof *found);
-    if (!taken || !found)
-        status = fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        if ((found[i] = find_path(boxes, images[i])))
-            taken[found[i] - boxes->images] = true;
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        if (!found[i])
-            status =
-                find_by_name(&found[i], &(struct search){boxes, taken, images[i]}, last_part(images[i]), false, err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        if (found[i])
-            taken[found[i] - boxes->images] = true;
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        if (!found[i])
-            status = find_loosely(&found[i], &(struct search){boxes, taken, images[i]}, err);
-    if (status == CLV_OK && n)
-        memcpy(entries, found, n * sizeof *found);
-    arrays_free(taken, found);
-    return status;
+    OWNED(matching_release) struct matching self = {.boxes = boxes, .images = images, .n = n};
+    MUST(match_all(&self, err));
+    if (n)
+        memcpy(entries, self.found, n * sizeof *self.found);
+    return CLV_OK;
+}
+
+enum clv_status boxes_find_clear(const struct clv_image_boxes **entries, size_t *n_ambiguous, char **first,
+                                 const struct clv_boxes *boxes, const char *const *images, size_t n,
+                                 struct clv_error *err)
+{
+    OWNED(matching_release) struct matching self = {.boxes = boxes, .images = images, .n = n, .skips_ambiguous = true};
+    MUST(match_all(&self, err));
+    if (n)
+        memcpy(entries, self.found, n * sizeof *self.found);
+    *n_ambiguous = self.n_ambiguous;
+    *first = TAKE(self.first);
+    return CLV_OK;
 }
 
 const char *boxes_first_unused(size_t *n_unused, const struct clv_boxes *boxes,
@@ -222,11 +352,14 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
     for (size_t i = 0; i < entry->n_boxes; i++) {
         struct clv_box box = entry->boxes[i];
         bool was_cut = false;
-        if (box.outline && !outline_suits(box.outline, width, height))
-            return fail(err, CLV_ERR_DATA, "%s: %s %zu: runs of a mask of %dx%d pixels, %s is %dx%d", entry->source,
-                        boxes_place_word(boxes->form), box.place, box.outline->frame.width, box.outline->frame.height,
-                        entry->image, width, height);
-        if (entry->is_relative) {
+        if (box.outline && !outline_suits(box.outline, width, height)) { /* void where it says it is, or everywhere */
+            const struct clv_box *stated = &box.outline->stated;
+            bool is_stated = stated->width > 0 && stated->height > 0;
+            box.x = is_stated ? stated->x : 0;
+            box.y = is_stated ? stated->y : 0;
+            box.width = is_stated ? stated->width : width;
+            box.height = is_stated ? stated->height : height;
+        } else if (entry->is_relative) {
             box.x *= width;
             box.width *= width;
             box.y *= height;
@@ -249,6 +382,13 @@ enum clv_status clv_boxes_place(struct clv_box *placed, size_t *n_cut, const str
     return CLV_OK;
 }
 
+bool clv_boxes_are_known(const struct clv_image_boxes *entry)
+{
+    if (!entry || entry->is_unsure)
+        return false;
+    return entry->n_boxes || entry->n_voids > entry->n_marks || (!entry->n_voids && !entry->n_skipped);
+}
+
 /* Pixels whose centres are in [start, start + size), else the one in its middle. */
 static void cover(int32_t *first, int32_t *end, double start, double size, int32_t limit)
 {
@@ -267,4 +407,25 @@ struct clv_pixel_box clv_box_pixels(const struct clv_box *box, int32_t width, in
     cover(&pixels.first_x, &pixels.end_x, box->x, box->width, width);
     cover(&pixels.first_y, &pixels.end_y, box->y, box->height, height);
     return pixels;
+}
+
+bool boxes_place_void(struct clv_pixel_box *pixels, const struct clv_box *box, const struct clv_image_boxes *entry,
+                      int32_t width, int32_t height)
+{
+    struct clv_box placed = *box;
+    if (entry->is_relative) {
+        placed.x *= width;
+        placed.width *= width;
+        placed.y *= height;
+        placed.height *= height;
+    }
+    if (!(placed.x < width && placed.y < height && placed.x + placed.width >= 0 && placed.y + placed.height >= 0))
+        return false;
+    const double right = fmin(placed.x + placed.width, width), bottom = fmin(placed.y + placed.height, height);
+    placed.x = fmax(placed.x, 0);
+    placed.y = fmax(placed.y, 0);
+    placed.width = fmax(right - placed.x, 0);
+    placed.height = fmax(bottom - placed.y, 0);
+    *pixels = clv_box_pixels(&placed, width, height);
+    return true;
 }

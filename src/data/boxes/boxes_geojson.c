@@ -1,4 +1,6 @@
-/* Polygons of GeoJSON (RFC 7946; "crs" as in the format of 2008, which GDAL and QGIS write): one file is a layer. */
+/* Polygons of GeoJSON (RFC 7946; "crs" as in the format of 2008, which GDAL and QGIS write): one file is a layer, a
+ * collection of features, or an array of them or a single one, as QuPath writes. What is no polygon is void in its
+ * bounds. Start at boxes_parse_geojson. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,77 +56,170 @@ static enum clv_status add_rings(struct clv_outline *outline, bool *is_good, con
     return status;
 }
 
-/* A property as a label's name; false: it is no text and no whole number. */
-static bool name_label(char name[32], const char **label, const struct json_value *property)
+/* The value of a property: a member of that name or, part by part between dots, a member of a member. */
+static const struct json_value *find_property(const struct json_value *properties, const char *name)
+{
+    const struct json_value *value = json_member(properties, name);
+    for (const char *dot = strchr(name, '.'); !value && dot; dot = strchr(dot + 1, '.')) {
+        char part[256];
+        size_t length = (size_t)(dot - name);
+        if (length >= sizeof part)
+            return NULL;
+        memcpy(part, name, length);
+        part[length] = 0;
+        const struct json_value *below = json_member(properties, part);
+        value = below ? find_property(below, dot + 1) : NULL;
+    }
+    return value;
+}
+
+/* A property as a label's name: text, a whole number, or an object with a text "name" (or texts "names", joined), as
+ * QuPath's classification; false: none of these. */
+static bool name_label(char name[256], const char **label, const struct json_value *property)
 {
     int64_t number;
+    size_t n, used = 0;
     *label = name;
     if (json_get_int64(property, &number))
-        return snprintf(name, 32, "%lld", (long long)number) > 0;
+        return snprintf(name, 256, "%lld", (long long)number) > 0;
+    if (json_get_object(property, &n) && json_member(property, "name"))
+        property = json_member(property, "name");
+    if (json_get_array(json_member(property, "names"), &n)) {
+        const char *part;
+        for (size_t i = 0; i < n && used < 256; i++)
+            if (json_get_text(json_element(json_member(property, "names"), i), &part))
+                used += (size_t)snprintf(name + used, 256 - used, "%s%s", used ? ": " : "", part);
+        return used > 0;
+    }
     return json_get_text(property, label) && **label;
 }
 
+/* The box of all coordinates, however they are nested. */
+static void bound_coordinates(struct annotation *annotation, const struct json_value *value, int depth)
+{
+    size_t n = 0;
+    double x, y;
+    if (!json_get_array(value, &n) || depth > 8)
+        return;
+    if (json_get_double(json_element(value, 0), &x) && json_get_double(json_element(value, 1), &y)) {
+        annotation_extend(annotation, x, y);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        bound_coordinates(annotation, json_element(value, i), depth + 1);
+}
+
+/* What is no polygon: in the bounds of its coordinates. */
+static void blame_geometry(struct annotation *annotation, const struct json_value *geometry, const char *type)
+{
+    const struct json_value *parts = json_member(geometry, "geometries");
+    size_t n = 0;
+    bound_coordinates(annotation, json_member(geometry, "coordinates"), 0);
+    (void)json_get_array(parts, &n);
+    for (size_t i = 0; i < n; i++)
+        bound_coordinates(annotation, json_member(json_element(parts, i), "coordinates"), 0);
+    if (!annotation->has_box)
+        annotation_blame(annotation, CLV_ANNOTATION_NOTHING, "no coordinates");
+    else if (strcmp(type, "Polygon") == 0 || strcmp(type, "MultiPolygon") == 0)
+        annotation_blame(annotation, CLV_ANNOTATION_OUTLINE, "its \"coordinates\" are not a %s's", type);
+    else
+        annotation_blame(annotation,
+                         strstr(type, "Point")  ? CLV_ANNOTATION_POINT
+                         : strstr(type, "Line") ? CLV_ANNOTATION_LINE
+                                                : CLV_ANNOTATION_SHAPE,
+                         "a %s, no polygon", type);
+}
+
 static enum clv_status add_feature(struct boxes_builder *builder, const struct json_value *feature, size_t number,
-                                   int32_t epsg, const char *source, struct clv_error *err)
+                                   int32_t epsg, struct clv_error *err)
 {
     const struct json_value *geometry = json_member(feature, "geometry");
-    const struct clv_box box = {.place = number};
-    char own[32];
-    const char *type = "nothing", *label;
+    struct annotation annotation = {.place = number};
+    char name[256];
+    const char *type = "nothing";
     bool is_good = false;
     (void)json_get_text(json_member(geometry, "type"), &type);
     bool is_multiple = strcmp(type, "MultiPolygon") == 0;
-    if (!is_multiple && strcmp(type, "Polygon") != 0)
-        return boxes_skip(builder, err, "%s: feature %zu is a %s, no polygon", source, number, type);
-    if (!name_label(own, &label, json_member(json_member(feature, "properties"), builder->property)))
-        return boxes_skip(builder, err, "%s: feature %zu has no property \"%s\", text or a whole number; --property",
-                          source, number, builder->property);
-    struct clv_outline *outline = outline_new();
-    enum clv_status status =
-        outline ? add_rings(outline, &is_good, json_member(geometry, "coordinates"), is_multiple ? 2 : 1, err)
-                : fail_memory(err);
-    if (status != CLV_OK || !is_good) {
-        outline_free(outline);
-        return status == CLV_OK ? boxes_skip(builder, err, "%s: feature %zu: its \"coordinates\" are not a %s's",
-                                             source, number, type)
-                                : status;
-    }
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
+    NEED(outline);
+    if (is_multiple || strcmp(type, "Polygon") == 0)
+        MUST(add_rings(outline, &is_good, json_member(geometry, "coordinates"), is_multiple ? 2 : 1, err));
     outline->has_rings = true;
     outline->epsg = epsg;
-    return boxes_add_outline(builder, outline, &box, label, err);
+    if (is_good && outline->n_points)
+        annotation.outline = TAKE(outline);
+    else
+        blame_geometry(&annotation, geometry, type);
+    if (!name_label(name, &annotation.label, find_property(json_member(feature, "properties"), builder->property))) {
+        annotation.label = NULL;
+        annotation_blame(&annotation, CLV_ANNOTATION_LABEL,
+                         "no property \"%s\" of text or a whole number; --property names another", builder->property);
+    }
+    return annotation_add(builder, &annotation, err);
+}
+
+/* Names of properties in quotes; those of an object in it as "one.other". */
+static void list_names(struct text *names, const struct json_value *object, const char *before)
+{
+    const struct json_value *value = NULL;
+    size_t n;
+    for (const char *key = json_next_member(&value, object, NULL); key; key = json_next_member(&value, object, key)) {
+        if (json_get_object(value, &n) && !*before)
+            list_names(names, value, key);
+        else
+            text_printf(names, "%s\"%s%s%s\"", names->size ? ", " : "", before, *before ? "." : "", key);
+    }
 }
 
 /* Refused: a layer none of whose features has the property; the first one's others are named. */
-static enum clv_status check_property(const struct json_value *features, size_t n, const char *property,
+static enum clv_status check_property(const struct json_value *const *features, size_t n, const char *property,
                                       const char *source, struct clv_error *err)
 {
     struct text names;
-    const struct json_value *value = NULL, *first = json_member(json_element(features, 0), "properties");
     for (size_t i = 0; i < n; i++)
-        if (json_member(json_member(json_element(features, i), "properties"), property))
+        if (find_property(json_member(features[i], "properties"), property))
             return CLV_OK;
     text_init(&names, 200);
-    const char *key = json_next_member(&value, first, NULL);
-    for (bool is_first = true; key; is_first = false, key = json_next_member(&value, first, key))
-        text_printf(&names, "%s\"%s\"", is_first ? "; feature 1 has " : ", ", key);
+    list_names(&names, json_member(features[0], "properties"), "");
     enum clv_status status =
-        fail(err, CLV_ERR_DATA, "%s: no feature has the property \"%s\"%s; --property names another", source, property,
-             n && names.bytes ? names.bytes : "");
+        fail(err, CLV_ERR_DATA, "%s: no feature has the property \"%s\"%s%s; --property names another", source,
+             property, names.size ? "; feature 1 has " : "", names.size ? names.bytes : "");
     text_release(&names);
     return status;
 }
 
-enum clv_status boxes_parse_geojson(struct boxes_builder *builder, const struct json_value *root, const char *source,
-                                    const char *image, struct clv_error *err)
+/* *features[*n], array_free them: of a collection, an array or one feature; arrays may have collections in them. */
+static enum clv_status list_features(const struct json_value ***features, size_t *n, size_t *capacity,
+                                     const struct json_value *value, int depth, struct clv_error *err)
 {
-    const struct json_value *features = json_member(root, "features");
-    size_t n = 0;
+    const struct json_value *array = json_member(value, "features") ? json_member(value, "features") : value;
+    size_t n_elements = 0;
+    if (json_get_array(array, &n_elements) && depth < 3) {
+        for (size_t i = 0; i < n_elements; i++)
+            MUST(list_features(features, n, capacity, json_element(array, i), depth + 1, err));
+        return CLV_OK;
+    }
+    NEED(!array_reserve((void **)features, capacity, *n + 1, sizeof **features));
+    (*features)[(*n)++] = value;
+    return CLV_OK;
+}
+
+enum clv_status boxes_parse_geojson(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
+{
+    OWNED_ARRAY const struct json_value **features = NULL;
+    const struct json_value *root = file->root;
+    size_t n = 0, n_elements, capacity = 0;
     int32_t epsg = 0;
-    enum clv_status status = boxes_add_image(builder, image, source, err);
-    TRY(find_epsg(&epsg, root, source, err));
-    TRY_IF(!json_get_array(features, &n), fail(err, CLV_ERR_DATA, "%s: \"features\" is no array", source));
-    TRY_IF(n > 0, check_property(features, n, builder->property, source, err));
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        status = add_feature(builder, json_element(features, i), i + 1, epsg, source, err);
-    return status;
+    MUST(boxes_add_image(builder, file->image, file->source, err));
+    MUST(find_epsg(&epsg, root, file->source, err));
+    FAIL_IF(!json_get_array(root, &n_elements) && !json_get_array(json_member(root, "features"), &n_elements) &&
+                !json_member(root, "geometry"),
+            CLV_ERR_DATA, "%s: \"features\" is no array, and this is neither an array of features nor one of them",
+            file->source);
+    MUST(list_features(&features, &n, &capacity, root, 0, err));
+    if (n)
+        MUST(check_property(features, n, builder->property, file->source, err));
+    for (size_t i = 0; i < n; i++)
+        MUST(add_feature(builder, features[i], i + 1, epsg, err));
+    return CLV_OK;
 }

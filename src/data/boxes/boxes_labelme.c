@@ -1,102 +1,150 @@
-/* Objects in labelme's JSON, one file an image. */
+/* labelme's JSON, one file an image: "shapes", each with a label, points and a type. Rectangles are boxes; polygons,
+ * turned rectangles, circles (centre and a point of the rim) and masks (corners, and a PNG in base64) have outlines.
+ * Start at boxes_parse_labelme. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/base64.h"
+#include "cleave/image.h"
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
 
-/* The bounding box of points[n] of a rectangle; of a circle by its centre and a point on it. */
-static enum clv_status bound_points(struct clv_box *box, const struct json_value *points, size_t n, bool is_circle,
-                                    const char *source, struct clv_error *err)
+/* points[n], array_free them. */
+static enum clv_status read_points(double (**points)[2], const struct json_value *array, size_t n, size_t number,
+                                   const char *source, struct clv_error *err)
 {
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, point[2], centre[2] = {0, 0};
-    for (size_t i = 0; i < n; i++) {
-        if (!json_get_point(point, json_element(points, i)))
-            return fail(err, CLV_ERR_DATA, "%s: shape %zu: point %zu is not two numbers", source, box->place, i + 1);
-        for (int k = 0; k < 2; k++) {
-            low[k] = fmin(low[k], point[k]);
-            high[k] = fmax(high[k], point[k]);
-            centre[k] = i ? centre[k] : point[k];
-        }
-    }
-    if (is_circle) {
-        double across = point[0] - centre[0], down = point[1] - centre[1];
-        double radius = sqrt(across * across + down * down);
-        for (int k = 0; k < 2; k++) {
-            low[k] = centre[k] - radius;
-            high[k] = centre[k] + radius;
-        }
-    }
-    box->x = low[0];
-    box->y = low[1];
-    box->width = high[0] - low[0];
-    box->height = high[1] - low[1];
+    OWNED_ARRAY double(*fresh)[2] = array_alloc(n, sizeof *fresh);
+    NEED(fresh);
+    for (size_t i = 0; i < n; i++)
+        FAIL_IF(!json_get_point(fresh[i], json_element(array, i)), CLV_ERR_DATA,
+                "%s: shape %zu: point %zu is not two numbers", source, number, i + 1);
+    *points = TAKE(fresh);
     return CLV_OK;
 }
 
-static enum clv_status read_polygon(struct clv_outline **outline, const struct json_value *points, size_t n,
-                                    size_t number, const char *source, struct clv_error *err)
+/* The pixels of a PNG in base64 that are not black, from the upper left one of two corners on. Corners are those of the
+ * first and the last pixel; some writers have the last one just outside. */
+static enum clv_status read_mask(struct annotation *annotation, const char *text, const double (*corners)[2],
+                                 struct clv_error *err)
 {
-    double point[2];
-    struct clv_outline *fresh = outline_new();
-    enum clv_status status = fresh ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n && status == CLV_OK; i++)
-        status = json_get_point(point, json_element(points, i))
-                     ? outline_add_point(fresh, point[0], point[1], err)
-                     : fail(err, CLV_ERR_DATA, "%s: shape %zu: point %zu is not two numbers", source, number, i + 1);
-    TRY(outline_end_polygon(fresh, err));
-    DELIVER(outline, fresh, outline_free(fresh));
-    return status;
+    OWNED(clv_indexed_image_release) struct clv_indexed_image png = {0};
+    OWNED_ARRAY uint8_t *bytes = array_alloc(strlen(text) / 4 * 3 + 3, 1);
+    const double left = floor(fmin(corners[0][0], corners[1][0])), top = floor(fmin(corners[0][1], corners[1][1]));
+    const double across = floor(fmax(corners[0][0], corners[1][0])) - left;
+    const double down = floor(fmax(corners[0][1], corners[1][1])) - top;
+    struct clv_error why = {0};
+    size_t size;
+    NEED(bytes);
+    annotation_extend(annotation, left, top);
+    annotation_extend(annotation, left + across + 1, top + down + 1);
+    if (!base64_read(bytes, &size, text)) {
+        annotation_blame(annotation, CLV_ANNOTATION_RUNS, "its \"mask\" is no base64");
+        return CLV_OK;
+    }
+    enum clv_status status = clv_indexed_image_decode(&png, bytes, size, NULL, &why);
+    if (status == CLV_ERR_MEMORY)
+        return fail_memory(err);
+    if (status)
+        annotation_blame(annotation, CLV_ANNOTATION_RUNS, "its \"mask\": %s", why.message);
+    else if (!(fabs(left) <= 1e6 && fabs(top) <= 1e6) || !(png.width == across + 1 || png.width == across) ||
+             !(png.height == down + 1 || png.height == down))
+        annotation_blame(annotation, CLV_ANNOTATION_SIZE, "a mask of %dx%d pixels, but its corners are those of %gx%g",
+                         png.width, png.height, across + 1, down + 1);
+    if (annotation->fault)
+        return CLV_OK;
+    const struct rle_frame frame = {(int32_t)left, (int32_t)top, png.width, png.height};
+    NEED(annotation->outline = outline_of_mask(png.values, &frame));
+    return CLV_OK;
+}
+
+static enum clv_status read_polygon(struct annotation *annotation, const double (*points)[2], size_t n,
+                                    struct clv_error *err)
+{
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
+    NEED(outline);
+    for (size_t i = 0; i < n; i++)
+        MUST(outline_add_point(outline, points[i][0], points[i][1], err));
+    MUST(outline_end_polygon(outline, err));
+    annotation->outline = TAKE(outline);
+    return CLV_OK;
+}
+
+/* The shape of a type, whose points are all there. */
+static enum clv_status read_shape(struct annotation *annotation, const struct json_value *shape, const char *type,
+                                  const double (*points)[2], size_t n, struct clv_error *err)
+{
+    static const double pixels[2] = {1, 1};
+    static const char *const polygons[] = {"polygon", "oriented_rectangle", "rotation", "quadrilateral"};
+    const char *mask;
+    bool is_rectangle = strcmp(type, "rectangle") == 0;
+    if (is_rectangle && (n == 2 || n == 4)) {
+        for (size_t i = 0; i < n; i++)
+            annotation_extend(annotation, points[i][0], points[i][1]);
+        return CLV_OK;
+    }
+    if (strcmp(type, "circle") == 0 && n == 2) {
+        const double across = points[1][0] - points[0][0], down = points[1][1] - points[0][1];
+        const double radius = sqrt(across * across + down * down);
+        NEED(annotation->outline = outline_of_ellipse(points[0], (double[2]){radius, radius}, 0, pixels));
+        return CLV_OK;
+    }
+    if (strcmp(type, "mask") == 0 && n == 2 && json_get_text(json_member(shape, "mask"), &mask))
+        return read_mask(annotation, mask, points, err);
+    for (size_t k = 0; k < sizeof polygons / sizeof *polygons; k++)
+        if (strcmp(type, polygons[k]) == 0 && n >= (k ? 4 : 3))
+            return read_polygon(annotation, points, n, err);
+    for (size_t i = 0; i < n; i++)
+        annotation_extend(annotation, points[i][0], points[i][1]);
+    if (strcmp(type, "point") == 0 || strcmp(type, "points") == 0)
+        annotation_blame(annotation, CLV_ANNOTATION_POINT, "a point");
+    else if (strncmp(type, "line", 4) == 0)
+        annotation_blame(annotation, CLV_ANNOTATION_LINE, "a %s", type);
+    else if (strcmp(type, "polygon") == 0)
+        annotation_blame(annotation, CLV_ANNOTATION_OUTLINE, "a polygon of %zu points", n);
+    else
+        annotation_blame(annotation, CLV_ANNOTATION_SHAPE, "a %s of %zu points", type, n);
+    return CLV_OK;
 }
 
 static enum clv_status add_shape(struct boxes_builder *builder, const struct json_value *shape, size_t number,
                                  const char *source, struct clv_error *err)
 {
-    const char *type = "polygon", *label; /* old files know polygons only */
+    const char *type = "polygon"; /* old files know polygons only */
     const struct json_value *points = json_member(shape, "points"), *stated = json_member(shape, "shape_type");
-    size_t n;
+    OWNED_ARRAY double(*read)[2] = NULL;
+    struct annotation annotation = {.place = number};
+    size_t n = 0;
     int64_t group = 0;
-    MUST(json_take_text(&label, shape, "label", &(struct json_place){source, "shape", number}, err));
+    MUST(json_take_text(&annotation.label, shape, "label", &(struct json_place){source, "shape", number}, err));
     if (stated && !json_get_text(stated, &type))
         return fail(err, CLV_ERR_DATA, "%s: shape %zu: \"shape_type\" is no text", source, number);
-    bool is_rectangle = strcmp(type, "rectangle") == 0, is_circle = strcmp(type, "circle") == 0;
-    if (!is_rectangle && !is_circle && strcmp(type, "polygon") != 0)
-        return boxes_skip(builder, err, "%s: shape %zu is a %s", source, number, type);
     if (!json_get_array(points, &n))
-        return boxes_skip(builder, err, "%s: shape %zu: \"points\" is missing, or is no array", source, number);
-    if ((is_rectangle || is_circle) ? n != 2 && !(is_rectangle && n == 4) : n < 3)
-        return boxes_skip(builder, err, "%s: shape %zu: a %s of %zu points", source, number, type, n);
-    struct clv_box box = {.place = number};
-    if (json_get_int64(json_member(shape, "group_id"), &group))
-        group = group > 0 ? group : group - 1; /* 0 is one, too */
-    if (!is_rectangle && !is_circle) {
-        struct clv_outline *outline;
-        MUST(read_polygon(&outline, points, n, number, source, err));
-        outline->group = group;
-        return boxes_add_outline(builder, outline, &box, label, err);
-    }
-    MUST(bound_points(&box, points, n, is_circle, source, err));
-    return boxes_add(builder, &box, label, NULL, err);
+        annotation_blame(&annotation, CLV_ANNOTATION_BOX, "\"points\" is missing, or is no array");
+    MUST(read_points(&read, points, n, number, source, err));
+    NEED(read);
+    if (!annotation.fault)
+        MUST(read_shape(&annotation, shape, type, (const double(*)[2])read, n, err));
+    if (annotation.outline && json_get_int64(json_member(shape, "group_id"), &group))
+        annotation.outline->group = group > 0 ? group : group - 1; /* 0 is one, too */
+    return annotation_add(builder, &annotation, err);
 }
 
-enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct json_value *root, const char *source,
-                                    const char *image, struct clv_error *err)
+enum clv_status boxes_parse_labelme(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
-    const struct json_value *shapes = json_member(root, "shapes"), *path = json_member(root, "imagePath");
-    const char *name;
+    const struct json_value *root = file->root, *shapes = json_member(root, "shapes");
+    const char *name, *source = file->source;
     size_t n;
-    enum clv_status status = boxes_add_image(builder, image, source, err);
-    TRY_IF(json_get_text(path, &name), boxes_name_image(builder, name, err));
-    if (status != CLV_OK)
-        return status;
+    MUST(boxes_add_image(builder, file->image, source, err));
+    if (json_get_text(json_member(root, "imagePath"), &name))
+        MUST(boxes_name_image(builder, name, err));
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];
     const struct json_place place = {source, "image", 1};
-    status = json_take_side(&entry->width, root, "imageWidth", &place, err);
-    TRY(json_take_side(&entry->height, root, "imageHeight", &place, err));
-    TRY_IF(!json_get_array(shapes, &n), fail(err, CLV_ERR_DATA, "%s: \"shapes\" is no array", source));
-    for (size_t i = 0; status == CLV_OK && i < n; i++)
-        status = add_shape(builder, json_element(shapes, i), i + 1, source, err);
-    return status;
+    MUST(json_take_side(&entry->width, root, "imageWidth", &place, err));
+    MUST(json_take_side(&entry->height, root, "imageHeight", &place, err));
+    FAIL_IF(!json_get_array(shapes, &n), CLV_ERR_DATA, "%s: \"shapes\" is no array", source);
+    for (size_t i = 0; i < n; i++)
+        MUST(add_shape(builder, json_element(shapes, i), i + 1, source, err));
+    return CLV_OK;
 }

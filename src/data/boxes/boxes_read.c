@@ -1,4 +1,5 @@
-/* Reading boxes whatever their form: a file, or a folder of files. */
+/* Reads annotations of any form: a file, or a folder of files. The table `readers` has a row for each form; its first
+ * row that recognises a file parses it. Of a folder, what is wrong with a file costs that file. Start at read_all. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -6,105 +7,162 @@
 #include "data/boxes/boxes.h"
 #include "data/data.h"
 
-static enum clv_status boxes_parse_json(struct boxes_builder *builder, const char *source, const char *image,
-                                        const char *bytes, size_t size, struct clv_error *err)
+/* A table's header: the column "image" between tabs in the first line. */
+static bool has_header(const struct boxes_file *file)
 {
-    static const char bom[3] = "\xef\xbb\xbf";
-    struct json_value *root;
-    size_t skipped = size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0, n = 0;
-    MUST(json_parse(&root, bytes + skipped, size - skipped, source, err));
-    enum clv_status status = CLV_OK;
-    if (builder->property) {
-        builder->boxes.form = CLV_BOXES_GEOJSON;
-        status = boxes_parse_geojson(builder, root, source, image, err);
-    } else if (json_get_array(root, &n) && n) {
-        status = boxes_parse_tasks(builder, root, source, err);
-    } else if (json_member(root, "annotations")) {
-        builder->boxes.form = CLV_BOXES_COCO;
-        status = boxes_parse_coco(builder, root, source, err);
-    } else if (json_member(root, "shapes")) {
-        builder->boxes.form = CLV_BOXES_LABELME;
-        status = boxes_parse_labelme(builder, root, source, image, err);
-    } else {
-        status = fail(
-            err, CLV_ERR_DATA,
-            "%s: neither COCO (\"annotations\") nor labelme (\"shapes\"), nor Label Studio's array; " BOXES_FORMATS,
-            source);
-    }
-    json_root_free(root);
-    return status;
+    const char *newline = memchr(file->bytes, '\n', file->size);
+    size_t length = newline ? (size_t)(newline - file->bytes) : file->size;
+    return memchr(file->bytes, '\t', length) && memmem(file->bytes, length, "image", 5);
 }
 
-#define CLASSES_NAME  "classes.txt"
-#define CLASSES_ABOVE "../classes.txt"
-
-/* A table's header: the column "image" between tabs in the first line. */
-static bool has_header(const char *bytes, size_t size)
+static bool is_xml(const struct boxes_file *file)
 {
-    const char *newline = memchr(bytes, '\n', size);
-    size_t length = newline ? (size_t)(newline - bytes) : size;
-    return memchr(bytes, '\t', length) && memmem(bytes, length, "image", 5);
+    return !file->root && (file->bytes[strspn(file->bytes, " \t\r\n")] == '<' || text_ends_with(file->source, ".xml"));
 }
 
 /* CVAT's document is <annotations>, VOC's <annotation>. */
-static bool is_cvat(const char *bytes, size_t size)
+static bool is_cvat(const struct boxes_file *file)
 {
     static const char name[] = "<annotation";
-    const char *found = memmem(bytes, size, name, sizeof name - 1);
+    const char *found = is_xml(file) ? memmem(file->bytes, file->size, name, sizeof name - 1) : NULL;
     return found && found[sizeof name - 1] == 's';
 }
 
-static enum clv_boxes_form guess_form(const char *source, const char *bytes, size_t size)
+static bool is_yolo(const struct boxes_file *file)
 {
-    static const char bom[3] = "\xef\xbb\xbf";
-    const char *begin = bytes + (size >= sizeof bom && memcmp(bytes, bom, sizeof bom) == 0 ? sizeof bom : 0);
-    const char *first = begin + strspn(begin, " \t\r\n");
-    if (*first == '{' || *first == '[')
-        return CLV_BOXES_LABELME; /* or another one in JSON: its members decide */
-    if (*first == '<' || text_ends_with(source, ".xml"))
-        return is_cvat(bytes, size) ? CLV_BOXES_CVAT : CLV_BOXES_VOC;
-    return text_ends_with(source, ".txt") && !has_header(bytes, size) ? CLV_BOXES_YOLO : CLV_BOXES_TSV;
+    return !file->root && text_ends_with(file->source, ".txt") && !has_header(file);
+}
+
+static bool is_table(const struct boxes_file *file)
+{
+    return !file->root;
+}
+
+static bool is_tasks(const struct boxes_file *file)
+{
+    const struct json_value *first = json_element(file->root, 0);
+    return json_member(first, "data") || json_member(first, "image");
+}
+
+static bool is_coco(const struct boxes_file *file)
+{
+    return json_member(file->root, "annotations") && !json_member(file->root, "shapes");
+}
+
+static bool is_labelme(const struct boxes_file *file)
+{
+    return json_member(file->root, "shapes");
+}
+
+static const struct boxes_reader {
+    const char *name; /* of `cleave import' */
+    enum clv_boxes_form form;
+    bool (*recognises)(const struct boxes_file *file); /* NULL: only what is asked for is this */
+    boxes_parse_file *parse;
+    const char *ending; /* of its files in a folder */
+} readers[] = {
+    {"geojson", CLV_BOXES_GEOJSON, NULL, boxes_parse_geojson, ".geojson"},
+    {"label-studio", CLV_BOXES_LABEL_STUDIO, is_tasks, boxes_parse_tasks, ".json"},
+    {"labelme", CLV_BOXES_LABELME, is_labelme, boxes_parse_labelme, ".json"},
+    {"coco", CLV_BOXES_COCO, is_coco, boxes_parse_coco, ".json"},
+    {"cvat", CLV_BOXES_CVAT, is_cvat, boxes_parse_cvat, ".xml"},
+    {"voc", CLV_BOXES_VOC, is_xml, boxes_parse_voc, ".xml"},
+    {"yolo", CLV_BOXES_YOLO, is_yolo, boxes_parse_yolo, ".txt"},
+    {"tsv", CLV_BOXES_TSV, is_table, boxes_parse_tsv, ".tsv"},
+};
+#define N_READERS (sizeof readers / sizeof *readers)
+
+static const struct boxes_reader *find_reader(int form)
+{
+    for (size_t i = 0; i < N_READERS; i++)
+        if ((int)readers[i].form == form)
+            return &readers[i];
+    return NULL;
+}
+
+/* JSON of other programs, by members that tell it: so that a message can call it by its name. */
+static const char *name_foreign(const struct json_value *root)
+{
+    const struct json_value *first = json_element(root, 0);
+    const struct json_value *annotation = json_element(json_member(root, "annotations"), 0);
+    if (json_member(first, "image_id") && (json_member(first, "score") || json_member(first, "category_id")))
+        return "results of a detector in COCO's form, which lack images and categories; put them as \"annotations\" "
+               "into the file of the images that they are of";
+    if (json_member(annotation, "segments_info"))
+        return "COCO's panoptic annotations, whose masks are PNGs; convert them to instances, as panopticapi's "
+               "panoptic2detection does";
+    if (json_member(root, "image") && json_member(root, "annotations"))
+        return "masks of Segment Anything (SA-1B), which have no categories; add \"images\" and \"categories\" as "
+               "COCO has them";
+    if (json_member(json_element(json_member(first, "annotations"), 0), "coordinates"))
+        return "boxes of Create ML; convert them to COCO";
+    if (json_member(first, "predicted_iou") || json_member(first, "stability_score"))
+        return "masks of Segment Anything, which name no image and no category";
+    if (json_member(root, "_via_img_metadata") || json_member(root, "_via_settings"))
+        return "a project of VGG Image Annotator; export it as COCO";
+    if (json_member(root, "items") && json_member(root, "categories"))
+        return "Datumaro's own JSON; convert it to COCO";
+    if (json_member(root, "objects") && json_member(root, "size"))
+        return "Supervisely's JSON; convert it to COCO";
+    return NULL;
+}
+
+/* The reader of a file; a failure says what the file is instead. */
+static enum clv_status choose_reader(const struct boxes_reader **reader, const struct boxes_builder *builder,
+                                     const struct boxes_file *file, struct clv_error *err)
+{
+    const char *foreign = file->root ? name_foreign(file->root) : NULL;
+    const struct boxes_reader *asked = builder->property ? find_reader(CLV_BOXES_GEOJSON) : NULL;
+    if (asked && file->root) {
+        *reader = asked;
+        return CLV_OK;
+    }
+    FAIL_IF(foreign, CLV_ERR_DATA, "%s: %s", file->source, foreign);
+    const struct boxes_reader *wanted = find_reader(builder->wanted - 1);
+    for (size_t i = 0; i < N_READERS; i++)
+        if (readers[i].recognises && readers[i].recognises(file)) {
+            *reader = &readers[i];
+            FAIL_IF(asked || (wanted && *reader != wanted), CLV_ERR_DATA, "%s: is not what %s writes", file->source,
+                    wanted ? wanted->name : "geojson");
+            return CLV_OK;
+        }
+    size_t n;
+    if (json_get_array(file->root, &n) && n)
+        return fail(err, CLV_ERR_DATA, "%s: an array, but not Label Studio's (\"data\"); " BOXES_FORMATS, file->source);
+    return fail(err, CLV_ERR_DATA,
+                "%s: neither COCO (\"annotations\") nor labelme (\"shapes\"), nor Label Studio's array; " BOXES_FORMATS,
+                file->source);
+}
+
+static enum clv_status parse_file(struct boxes_builder *builder, struct boxes_file *file, struct clv_error *err)
+{
+    const enum clv_boxes_form before = builder->boxes.form;
+    const struct boxes_reader *reader = NULL;
+    MUST(choose_reader(&reader, builder, file, err));
+    FAIL_IF(builder->has_form && reader->form != before, CLV_ERR_DATA, "%s: of another form than the files before it",
+            file->source);
+    builder->boxes.form = reader->form;
+    return reader->parse(builder, file, err);
 }
 
 enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
                             size_t size, struct clv_error *err)
 {
-    enum clv_boxes_form before = builder->boxes.form;
-    enum clv_status status;
-    builder->boxes.form = guess_form(source, bytes, size);
-    switch (builder->boxes.form) {
-    case CLV_BOXES_TSV: status = boxes_parse_tsv(builder, source, bytes, size, err); break; /* frees the bytes */
-    case CLV_BOXES_VOC: status = boxes_parse_voc(builder, source, image, bytes, size, err); break;
-    case CLV_BOXES_CVAT: status = boxes_parse_cvat(builder, source, bytes, size, err); break;
-    case CLV_BOXES_YOLO: status = boxes_parse_yolo(builder, source, image, bytes, size, err); break;
-    default: status = boxes_parse_json(builder, source, image, bytes, size, err); break;
-    }
-    if (builder->boxes.form != CLV_BOXES_TSV)
-        array_free(bytes);
-    if (status == CLV_ERR_DATA && err && strncmp(err->message, source, strlen(source)) != 0)
-        fail_within(err, status, source); /* what shapes.h refuses knows no file */
-    TRY_IF(builder->has_form && builder->boxes.form != before,
-           fail(err, CLV_ERR_DATA, "%s: of another form than the files before it", source));
-    builder->has_form = true;
-    return status;
-}
-
-/* What names the classes: classes.txt in the folder or the one above it, or else data.yaml or dataset.yaml there or
- * one further up, if it is there. */
-static enum clv_status read_classes(struct boxes_builder *builder, const char *folder, struct clv_error *err)
-{
-    static const char *const names[] = {CLASSES_NAME,   CLASSES_ABOVE,     "data.yaml",       "dataset.yaml",
-                                        "../data.yaml", "../dataset.yaml", "../../data.yaml", "../../dataset.yaml"};
-    enum clv_status status = CLV_OK;
-    for (size_t i = 0; i < sizeof names / sizeof *names && status == CLV_OK && !builder->n_classes; i++) {
-        char *path = path_join(folder, names[i]);
-        MUST_IF(!path, fail_memory(err));
-        enum path_kind kind;
-        status = path_look(&kind, path, err);
-        TRY_IF(kind == PATH_FILE, text_ends_with(path, ".yaml") ? boxes_read_yaml(builder, path, err)
-                                                                : boxes_read_classes(builder, path, err));
-        array_free(path);
-    }
+    OWNED_ARRAY char *own = bytes;
+    struct json_value *root = NULL;
+    struct boxes_mark mark;
+    struct boxes_file file = {.source = source, .image = image, .size = size};
+    file.bytes = text_skip_mark(own, &file.size);
+    boxes_mark_take(&mark, builder);
+    char first = file.bytes[strspn(file.bytes, " \t\r\n")];
+    if (first == '{' || first == '[')
+        MUST(json_parse(&root, file.bytes, file.size, source, err));
+    file.root = root;
+    enum clv_status status = parse_file(builder, &file, err);
+    json_root_free(root);
+    if (status)
+        boxes_mark_return(builder, &mark);
+    builder->has_form |= status == CLV_OK;
     return status;
 }
 
@@ -112,77 +170,101 @@ static enum clv_status read_classes(struct boxes_builder *builder, const char *f
 static enum clv_status add_file(struct boxes_builder *builder, const char *path, const char *relative,
                                 struct clv_error *err)
 {
-    char *bytes, *image = path_replace_extension(relative, "");
+    OWNED_ARRAY char *image = path_replace_extension(relative, "");
+    OWNED_ARRAY char *bytes = NULL;
     size_t size;
-    enum clv_status status = image ? file_read(&bytes, &size, path, TSV_MAX_SIZE, err) : fail_memory(err);
-    TRY(boxes_parse(builder, path, image, bytes, size, err));
-    array_free(image);
-    return status;
+    NEED(image);
+    MUST(file_read(&bytes, &size, path, TSV_MAX_SIZE, err));
+    return boxes_parse(builder, path, image, TAKE(bytes), size, err);
+}
+
+static bool has_ending(const char *path, const char *ending)
+{
+    return text_ends_with(path, ending) && !boxes_is_list(path_name(path));
 }
 
 static size_t count_ending(const struct path_list *files, const char *ending)
 {
     size_t n = 0;
     for (size_t i = 0; i < files->n; i++)
-        n += text_ends_with(files->paths[i], ending) && strcmp(path_name(files->paths[i]), CLASSES_NAME) != 0;
+        n += has_ending(files->paths[i], ending);
     return n;
+}
+
+/* How the names of a folder's annotations end: by the form that is wanted, or else by what is there. */
+static enum clv_status find_ending(const char **ending, const struct boxes_builder *builder,
+                                   const struct path_list *files, const char *folder, struct clv_error *err)
+{
+    const struct boxes_reader *wanted = find_reader(builder->property ? CLV_BOXES_GEOJSON : builder->wanted - 1);
+    size_t n_xml = count_ending(files, ".xml"), n_json = count_ending(files, ".json");
+    *ending = n_xml ? ".xml" : n_json ? ".json" : ".txt";
+    if (wanted)
+        *ending = builder->property && !count_ending(files, wanted->ending) ? ".json" : wanted->ending;
+    FAIL_IF(!wanted && n_xml && n_json, CLV_ERR_DATA, "%s: holds .xml files and .json files: which are the boxes?",
+            folder);
+    FAIL_IF(!count_ending(files, *ending), CLV_ERR_NO_INPUT, "%s: holds no %s file", folder,
+            wanted ? *ending : ".xml, .json or .txt");
+    return CLV_OK;
+}
+
+/* A file that is wrong, or that may not be read, is remembered. */
+static enum clv_status settle_file(struct boxes_builder *builder, enum clv_status status, struct clv_error *err)
+{
+    if (status != CLV_ERR_DATA && status != CLV_ERR_NO_INPUT)
+        return status;
+    char message[CLV_ERROR_MESSAGE_MAX];
+    point_snprintf(message, sizeof message, "%s", err ? err->message : "");
+    return boxes_add_bad_file(builder, message, err);
 }
 
 static enum clv_status add_folder(struct boxes_builder *builder, const char *folder, struct clv_error *err)
 {
-    struct path_list files = {0};
-    enum clv_status status = folder_walk(&files, folder, err);
-    size_t n_xml = count_ending(&files, ".xml"), n_json = count_ending(&files, ".json");
-    const char *ending = builder->property && count_ending(&files, ".geojson") ? ".geojson"
-                         : n_xml                                               ? ".xml"
-                         : n_json                                              ? ".json"
-                                                                               : ".txt";
-    TRY_IF(n_xml && n_json,
-           fail(err, CLV_ERR_DATA, "%s: holds .xml files and .json files: which are the boxes?", folder));
-    TRY_IF(!count_ending(&files, ending), fail(err, CLV_ERR_NO_INPUT, "%s: holds no .xml, .json or .txt file", folder));
-    TRY_IF(!n_xml && !n_json, read_classes(builder, folder, err));
-    TRY_IF(files.n_unreadable, boxes_skip_stray(builder, err, "%s may not be read", files.first_unreadable));
-    for (size_t i = 0; i < files.n && status == CLV_OK; i++) {
-        if (!text_ends_with(files.paths[i], ending) || strcmp(path_name(files.paths[i]), CLASSES_NAME) == 0)
+    OWNED(path_list_release) struct path_list files = {0};
+    const char *ending;
+    MUST(folder_walk(&files, folder, err));
+    MUST(find_ending(&ending, builder, &files, folder, err));
+    if (strcmp(ending, ".txt") == 0)
+        MUST(boxes_read_lists(builder, folder, err));
+    if (files.n_unreadable)
+        MUST(boxes_count_stray(builder, CLV_ANNOTATION_STRAY, err, "%s may not be read", files.first_unreadable));
+    for (size_t i = 0; i < files.n; i++) {
+        if (!has_ending(files.paths[i], ending))
             continue;
-        char *path = path_join(folder, files.paths[i]);
-        status = path ? add_file(builder, path, files.paths[i], err) : fail_memory(err);
-        array_free(path);
+        OWNED_ARRAY char *path = path_join(folder, files.paths[i]);
+        NEED(path);
+        MUST(settle_file(builder, add_file(builder, path, files.paths[i], err), err));
     }
-    path_list_release(&files);
-    return status;
+    return CLV_OK;
 }
 
 /* A YOLO file's classes are next to it or above it; other .txt files do not mind. */
 static enum clv_status add_single(struct boxes_builder *builder, const char *path, struct clv_error *err)
 {
-    enum clv_status status = CLV_OK;
     if (text_ends_with(path, ".txt")) {
-        char *folder = path_folder(path);
-        status = folder ? read_classes(builder, folder, err) : fail_memory(err);
-        array_free(folder);
+        OWNED_ARRAY char *folder = path_folder(path);
+        NEED(folder);
+        MUST(boxes_read_lists(builder, folder, err));
     }
-    return status == CLV_OK ? add_file(builder, path, path_name(path), err) : status;
+    return add_file(builder, path, path_name(path), err);
 }
 
-static enum clv_status read_all(struct clv_boxes *boxes, const char *path, bool keeps_outlines, const char *property,
-                                struct clv_error *err)
+static enum clv_status read_all(struct clv_boxes *boxes, const char *path, bool keeps_outlines, int wanted,
+                                const char *property, struct clv_error *err)
 {
-    struct boxes_builder builder = {.keeps_outlines = keeps_outlines, .property = property};
-    enum clv_status status = path_is_folder(path) ? add_folder(&builder, path, err) : add_single(&builder, path, err);
-    if (status == CLV_OK)
-        return boxes_finish(boxes, &builder, path, err);
-    boxes_builder_release(&builder);
-    return status;
+    OWNED(boxes_builder_release)
+    struct boxes_builder builder = {.keeps_outlines = keeps_outlines, .wanted = wanted + 1, .property = property};
+    struct clv_error why = {0}; /* a folder's bad files are told by their messages */
+    MUST(path_is_folder(path) ? add_folder(&builder, path, err ? err : &why) : add_single(&builder, path, err));
+    return boxes_finish(boxes, &builder, path, err);
 }
 
 enum clv_status clv_boxes_read(struct clv_boxes *boxes, const char *path, struct clv_error *err)
 {
-    return read_all(boxes, path, false, NULL, err);
+    return read_all(boxes, path, false, BOXES_ANY_FORM, NULL, err);
 }
 
-enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, const char *property,
+enum clv_status boxes_read_outlines(struct clv_boxes *boxes, const char *path, int wanted, const char *property,
                                     struct clv_error *err)
 {
-    return read_all(boxes, path, true, property, err);
+    return read_all(boxes, path, true, wanted, property, err);
 }

@@ -77,10 +77,16 @@ static enum clv_status add_row(struct shares *shares, struct boxes_builder *buil
         FAIL_IF(!parse_double(field, &sides[i]), CLV_ERR_DATA, "%s: line %zu: %s is \"%s\", which is no number",
                 table->path, table->line, table->columns[columns->sides[i]], field);
     }
-    struct clv_box box = {.x = sides[0], .y = sides[1], .width = sides[2], .height = sides[3], .place = table->line};
+    struct annotation annotation = {
+        .place = table->line,
+        .label = columns->label < 0 ? "" : table->fields[columns->label],
+        .mask = mask,
+        .has_box = true,
+        .box = {sides[0], sides[1], sides[2], sides[3]},
+    };
     if (columns->are_corners) {
-        box.width -= box.x;
-        box.height -= box.y;
+        annotation.box.width -= sides[0];
+        annotation.box.height -= sides[1];
     }
     bool is_within = fmax(fmax(sides[0], sides[1]), fmax(sides[2], sides[3])) <= 1;
     shares->n++;
@@ -88,19 +94,21 @@ static enum clv_status add_row(struct shares *shares, struct boxes_builder *buil
     if (!is_within && !shares->first_beyond)
         shares->first_beyond = table->line;
     MUST(boxes_add_image(builder, image, table->path, err));
-    return boxes_add(builder, &box, columns->label < 0 ? "" : table->fields[columns->label], mask, err);
+    return annotation_add(builder, &annotation, err);
 }
 
-enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const char *source, char *bytes, size_t size,
-                                struct clv_error *err)
+enum clv_status boxes_parse_tsv(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     struct tsv table;
     struct boxes_columns columns = {0};
     bool more = true;
     struct shares shares = {0};
     const size_t first = builder->boxes.n_images;
-    bool has_tabs = memchr(bytes, '\t', strcspn(bytes, "\r\n"));
-    MUST(tsv_parse(&table, source, bytes, size, err));
+    const char *source = file->source;
+    bool has_tabs = memchr(file->bytes, '\t', strcspn(file->bytes, "\r\n"));
+    char *own = array_copy(file->bytes, file->size + 1, 1); /* the table's */
+    NEED(own);
+    MUST(tsv_parse(&table, source, own, file->size, err));
     enum clv_status status = has_tabs
                                  ? boxes_find_columns(&columns, &table, err)
                                  : fail(err, CLV_ERR_DATA, "%s: no tabs in its first line; " BOXES_FORMATS, source);

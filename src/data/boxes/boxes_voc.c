@@ -51,21 +51,24 @@ static enum clv_status take_size(int32_t *size, const struct xml_place *place, c
 }
 
 /* VOC counts pixels from 1, and both corners are inside. */
-static enum clv_status end_object(struct voc *voc, const char *source, struct clv_error *err)
+static enum clv_status end_object(struct voc *voc, struct clv_error *err)
 {
-    for (int i = 0; i < 4; i++)
-        if (!voc->has_corner[i])
-            return boxes_skip(voc->builder, err, "%s: object %zu: bndbox has no %s", source, voc->n_objects,
-                              corner_names[i]);
     const double *corner = voc->corners;
-    struct clv_box box = {
-        .x = corner[0] - 1,
-        .y = corner[1] - 1,
-        .width = corner[2] - corner[0] + 1,
-        .height = corner[3] - corner[1] + 1,
+    struct annotation annotation = {
         .place = voc->n_objects,
+        .label = voc->label ? voc->label : "",
+        .has_box = true,
+        .box = {.x = corner[0] - 1,
+                .y = corner[1] - 1,
+                .width = corner[2] - corner[0] + 1,
+                .height = corner[3] - corner[1] + 1},
     };
-    return boxes_add(voc->builder, &box, voc->label ? voc->label : "", NULL, err);
+    for (int i = 0; i < 4; i++)
+        if (!voc->has_corner[i]) {
+            annotation.has_box = false;
+            annotation_blame(&annotation, CLV_ANNOTATION_BOX, "bndbox has no %s", corner_names[i]);
+        }
+    return annotation_add(voc->builder, &annotation, err);
 }
 
 static enum clv_status end(void *context, const struct xml_place *place, const char *text, struct clv_error *err)
@@ -74,7 +77,7 @@ static enum clv_status end(void *context, const struct xml_place *place, const c
     struct voc *voc = context;
     struct clv_image_boxes *entry = &voc->builder->boxes.images[voc->builder->boxes.n_images - 1];
     if (strcmp(place->path, "/annotation/object") == 0) {
-        enum clv_status status = end_object(voc, place->source, err);
+        enum clv_status status = end_object(voc, err);
         array_free(voc->label);
         voc->label = NULL;
         return status;
@@ -99,13 +102,12 @@ static enum clv_status end(void *context, const struct xml_place *place, const c
     return CLV_OK;
 }
 
-enum clv_status boxes_parse_voc(struct boxes_builder *builder, const char *source, const char *image, const char *bytes,
-                                size_t size, struct clv_error *err)
+enum clv_status boxes_parse_voc(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
 {
     static const struct xml_handler handler = {begin, end};
     struct voc voc = {.builder = builder};
-    enum clv_status status = boxes_add_image(builder, image, source, err);
-    TRY(xml_parse(&handler, &voc, source, bytes, size, err));
+    enum clv_status status = boxes_add_image(builder, file->image, file->source, err);
+    TRY(xml_parse(&handler, &voc, file->source, file->bytes, file->size, err));
     array_free(voc.label);
     return status;
 }

@@ -1,5 +1,6 @@
-/* The names of classes in YOLO's data.yaml: the entry `names` as a list or a map, in lines or in brackets. Nothing else
- * of YAML is read. */
+/* YOLO's data.yaml: the names of classes in the entry `names`, a list or a map, in lines or in brackets; where the
+ * images of each split are, in `train`, `val` and `test`; and whether there is `kpt_shape`, key points. Nothing else of
+ * YAML is read. Start at boxes_read_yaml. */
 #include <string.h>
 
 #include "base/base.h"
@@ -117,38 +118,64 @@ static enum clv_status take_lines(struct yaml *self, struct clv_error *err)
     return status;
 }
 
-/* Behind "names:" at the beginning of a line; NULL: there is none. */
-static const char *find_names(const char *text)
+/* Behind "KEY:" at the beginning of a line; NULL: there is none. */
+static const char *find_entry(const char *text, const char *key)
 {
-    static const char key[] = "names:";
+    const size_t length = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
-        if (strncmp(line, key, sizeof key - 1) == 0)
-            return line + sizeof key - 1;
+        if (strncmp(line, key, length) == 0 && line[length] == ':')
+            return line + length + 1;
     }
     return NULL;
 }
 
+/* Paths of a split's images: one, or a list in brackets or in lines. */
+static enum clv_status take_paths(struct yaml *self, const char *split, struct clv_error *err)
+{
+    skip_blanks(self, false);
+    bool has_brackets = *self->cursor == '[', has_lines = !has_brackets && strchr("#\r\n", *self->cursor);
+    self->cursor += has_brackets;
+    for (;;) {
+        skip_blanks(self, has_brackets || has_lines);
+        bool is_dash = *self->cursor == '-' && strchr(" \t", self->cursor[1]);
+        if (has_lines ? !is_dash : !*self->cursor || *self->cursor == ']')
+            return CLV_OK;
+        self->cursor += has_lines;
+        if (!take_value(self, has_brackets ? ",]" : "") || !self->value[0])
+            return CLV_OK;
+        MUST(boxes_add_listed(self->builder, self->value, split, err));
+        if (!has_brackets && !has_lines)
+            return CLV_OK;
+    }
+}
+
+static enum clv_status take_names(struct yaml *self, struct clv_error *err)
+{
+    skip_blanks(self, false);
+    if (*self->cursor == '[' || *self->cursor == '{')
+        return take_brackets(self, err);
+    self->cursor += strcspn(self->cursor, "\n"); /* a comment */
+    self->cursor += *self->cursor == '\n';
+    return take_lines(self, err);
+}
+
 enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path, struct clv_error *err)
 {
-    char *bytes;
+    static const char *const splits[] = {"train", "val", "valid", "test"};
+    OWNED_ARRAY char *bytes = NULL;
     size_t size;
     MUST(file_read(&bytes, &size, path, LARGEST_YAML, err));
-    enum clv_status status = CLV_OK;
-    struct yaml self = {.builder = builder, .path = path, .cursor = find_names(bytes)};
-    if (!text_is_utf8(bytes, size) || memchr(bytes, 0, size))
-        status = fail(err, CLV_ERR_DATA, "%s: this is no UTF-8 text", path);
-    if (status == CLV_OK && self.cursor) {
-        skip_blanks(&self, false);
-        if (*self.cursor == '[' || *self.cursor == '{') {
-            status = take_brackets(&self, err);
-        } else {
-            self.cursor += strcspn(self.cursor, "\n"); /* a comment */
-            self.cursor += *self.cursor == '\n';
-            status = take_lines(&self, err);
-        }
+    FAIL_IF(!text_is_utf8(bytes, size) || memchr(bytes, 0, size), CLV_ERR_DATA, "%s: this is no UTF-8 text", path);
+    const char *text = text_skip_mark(bytes, &size);
+    struct yaml self = {.builder = builder, .path = path, .cursor = find_entry(text, "names")};
+    if (self.cursor && !builder->n_classes) {
+        MUST(take_names(&self, err));
+        builder->n_classes = self.n_names;
     }
-    builder->n_classes = self.n_names;
-    array_free(bytes);
-    return status;
+    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
+        if ((self.cursor = find_entry(text, splits[i])))
+            MUST(take_paths(&self, splits[i], err));
+    builder->has_key_points |= find_entry(text, "kpt_shape") != NULL;
+    return CLV_OK;
 }

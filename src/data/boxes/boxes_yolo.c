@@ -1,37 +1,12 @@
-/* Objects as YOLO's text: class, centre x, centre y, width, height, or class and corners x, y, as shares of the image's
- * sides. */
+/* YOLO's text, one file an image: class, centre x, centre y, width, height, or class and three or more corners x, y, as
+ * shares of the image's sides; either with a detector's confidence behind. Lines with key points are refused. Start at
+ * boxes_parse_yolo. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "data/boxes/boxes.h"
 #include "data/shapes/shapes.h"
-
-#define MAX_CLASSES     100000
-#define LARGEST_CLASSES ((size_t)1 << 24)
-
-enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err)
-{
-    char *bytes, *cursor, *line;
-    size_t size, number = 0;
-    MUST(file_read(&bytes, &size, path, LARGEST_CLASSES, err));
-    enum clv_status status = CLV_OK;
-    cursor = bytes;
-    if (!text_is_utf8(bytes, size) || memchr(bytes, 0, size))
-        status = fail(err, CLV_ERR_DATA, "%s: this is no UTF-8 text", path);
-    while (status == CLV_OK && (line = line_next(&cursor, bytes + size))) {
-        int32_t index;
-        if (!*line && cursor >= bytes + size)
-            break;
-        status = boxes_label(&index, builder, line, err);
-        TRY_IF((size_t)index != number++,
-               fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is there twice", path, number, line));
-        TRY_IF(number > MAX_CLASSES, fail(err, CLV_ERR_DATA, "%s: more than %d classes", path, MAX_CLASSES));
-    }
-    array_free(bytes);
-    builder->n_classes = number;
-    return status;
-}
 
 /* Cuts the next field off *cursor, in place; NULL at the end. */
 static char *next_field(char **cursor)
@@ -64,73 +39,132 @@ static enum clv_status take_share(double *share, char **cursor, const char *name
     return CLV_OK;
 }
 
-static enum clv_status add_box(struct boxes_builder *builder, char *cursor, size_t number, const char *label,
-                               const char *source, struct clv_error *err)
+static enum clv_status read_box(struct annotation *annotation, char *cursor, size_t number, const char *source,
+                                struct clv_error *err)
 {
     static const char *const names[] = {"x", "y", "width", "height"};
     double side[4];
     for (int i = 0; i < 4; i++)
         MUST(take_share(&side[i], &cursor, names[i], number, source, err));
-    struct clv_box box = {
-        .x = side[0] - 0.5 * side[2],
-        .y = side[1] - 0.5 * side[3],
-        .width = side[2],
-        .height = side[3],
-        .place = number,
-    };
-    return boxes_add(builder, &box, label, NULL, err);
+    annotation_state_box(annotation, (double[]){side[0] - 0.5 * side[2], side[1] - 0.5 * side[3], side[2], side[3]});
+    return CLV_OK;
 }
 
-static enum clv_status read_polygon(struct clv_outline **outline, char *cursor, size_t n_points, size_t number,
+static enum clv_status read_polygon(struct annotation *annotation, char *cursor, size_t n_points, size_t number,
                                     const char *source, struct clv_error *err)
 {
-    double x, y;
-    struct clv_outline *fresh = outline_new();
-    enum clv_status status = fresh ? CLV_OK : fail_memory(err);
-    for (size_t i = 0; i < n_points && status == CLV_OK; i++) {
-        status = take_share(&x, &cursor, "x", number, source, err);
-        TRY(take_share(&y, &cursor, "y", number, source, err));
-        TRY(outline_add_point(fresh, x, y, err));
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
+    NEED(outline);
+    for (size_t i = 0; i < n_points; i++) {
+        double x, y;
+        MUST(take_share(&x, &cursor, "x", number, source, err));
+        MUST(take_share(&y, &cursor, "y", number, source, err));
+        MUST(outline_add_point(outline, x, y, err));
     }
-    TRY(outline_end_polygon(fresh, err));
-    DELIVER(outline, fresh, outline_free(fresh));
-    return status;
+    MUST(outline_end_polygon(outline, err));
+    annotation->outline = TAKE(outline);
+    return CLV_OK;
+}
+
+/* Whether the n fields of a line are those of key points: class and box, then x, y and a visibility of 0, 1 or 2 each.
+ * Corners may be 0 and 1, too: where there are pairs of them, a 2 must be among the visibilities. */
+static bool has_key_points(const char *line, size_t n)
+{
+    bool has_two = false;
+    if (n < 8 || (n - 5) % 3)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        double value;
+        char field[64];
+        line += strspn(line, " \t");
+        size_t length = strcspn(line, " \t");
+        if (i >= 7 && (i - 7) % 3 == 0) {
+            snprintf(field, sizeof field, "%.*s", (int)(length < sizeof field ? length : sizeof field - 1), line);
+            if (!parse_double(field, &value) || (value != 0 && value != 1 && value != 2))
+                return false;
+            has_two |= value == 2;
+        }
+        line += length;
+    }
+    return has_two || n % 2 == 0;
+}
+
+/* What is behind the pairs of a line of an even number of fields must be a detector's confidence. */
+static enum clv_status check_confidence(const char *line, size_t number, const char *source, struct clv_error *err)
+{
+    double confidence;
+    const char *end = line + strlen(line);
+    while (end > line && strchr(" \t", end[-1]))
+        end--;
+    const char *begin = end;
+    while (begin > line && !strchr(" \t", begin[-1]))
+        begin--;
+    char field[64];
+    snprintf(field, sizeof field, "%.*s", (int)(end - begin < 63 ? end - begin : 63), begin);
+    FAIL_IF(!parse_double(field, &confidence) || confidence < 0 || confidence > 1, CLV_ERR_DATA,
+            "%s: line %zu: \"%s\" behind its pairs of corners is no confidence, which is in 0 to 1", source, number,
+            field);
+    return CLV_OK;
 }
 
 static enum clv_status add_line(struct boxes_builder *builder, char *line, size_t number, const char *source,
                                 struct clv_error *err)
 {
-    size_t n_classes = builder->n_classes, n = count_fields(line);
+    const size_t n_classes = builder->n_classes, n = count_fields(line);
     int32_t class;
-    if (n != 5 && n != 6 && (n < 7 || n % 2 == 0)) /* a sixth is a detector's confidence; more are corners */
+    char label[16];
+    struct annotation annotation = {.place = number};
+    if (n > 6 && (builder->has_key_points || has_key_points(line, n)))
+        return fail(err, CLV_ERR_DATA,
+                    "%s: line %zu: a pose of %zu fields, with key points; boxes and polygons alone are read", source,
+                    number, n);
+    if (n < 5)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: %zu fields; expected class, x, y, width, height, or corners",
                     source, number, n);
+    if (n > 6 && n % 2 == 0)
+        MUST(check_confidence(line, number, source, err));
     const char *field = next_field(&line);
     if (!parse_int32(field, &class) || class < 0)
         return fail(err, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is no number of a class", source, number, field);
-    if (n_classes && (size_t) class >= n_classes)
-        return boxes_skip(builder, err, "%s: line %zu: class %d, but there are names of %zu", source, number, class,
-                          n_classes);
-    char label[16];
     snprintf(label, sizeof label, "%d", class);
-    const char *name = n_classes ? builder->boxes.labels[class] : label;
-    if (n <= 6)
-        return add_box(builder, line, number, name, source, err);
-    struct clv_outline *outline;
-    MUST(read_polygon(&outline, line, n / 2, number, source, err));
-    return boxes_add_outline(builder, outline, &(struct clv_box){.place = number}, name, err);
+    annotation.label = n_classes && (size_t) class < n_classes ? builder->boxes.labels[class] : label;
+    if (n_classes && (size_t) class >= n_classes) {
+        annotation.label = NULL;
+        annotation_blame(&annotation, CLV_ANNOTATION_LABEL, "class %d, but there are names of %zu", class, n_classes);
+    }
+    if (n <= 6) /* a sixth is a confidence, and so is one behind pairs of corners */
+        MUST(read_box(&annotation, line, number, source, err));
+    else
+        MUST(read_polygon(&annotation, line, (n - 1) / 2, number, source, err));
+    return annotation_add(builder, &annotation, err);
 }
 
-enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const char *source, const char *image, char *bytes,
-                                 size_t size, struct clv_error *err)
+/* Texts are in folders "labels" where images are in "images": the last folder of that name is the other one. */
+static enum clv_status name_image(struct boxes_builder *builder, const char *path, const char *source,
+                                  struct clv_error *err)
 {
-    char *cursor = bytes, *line;
-    MUST(boxes_add_image(builder, image, source, err));
-    enum clv_status status = CLV_OK;
-    FAIL_IF(!text_is_utf8(bytes, size) || memchr(bytes, 0, size), CLV_ERR_DATA, "%s: this is no UTF-8 text", source);
+    static const char labels[] = "labels", images[] = "images"; /* of one length */
+    OWNED_ARRAY char *name = string_copy(path);
+    char *last = NULL, *slash;
+    NEED(name);
+    for (char *part = name; (slash = strchr(part, '/')); part = slash + 1)
+        last =
+            (size_t)(slash - part) == sizeof labels - 1 && memcmp(part, labels, sizeof labels - 1) == 0 ? part : last;
+    if (last)
+        memcpy(last, images, sizeof images - 1);
+    return boxes_add_image(builder, name, source, err);
+}
+
+enum clv_status boxes_parse_yolo(struct boxes_builder *builder, const struct boxes_file *file, struct clv_error *err)
+{
+    char *cursor = file->bytes, *line;
+    MUST(name_image(builder, file->image, file->source, err));
+    FAIL_IF(!text_is_utf8(file->bytes, file->size) || memchr(file->bytes, 0, file->size), CLV_ERR_DATA,
+            "%s: this is no UTF-8 text", file->source);
     builder->boxes.images[builder->boxes.n_images - 1].is_relative = true;
-    for (size_t number = 1; status == CLV_OK && (line = line_next(&cursor, bytes + size)); number++)
+    MUST(boxes_split_by_lists(builder, err));
+    for (size_t number = 1; (line = line_next(&cursor, file->bytes + file->size)); number++)
         if (line[strspn(line, " \t")])
-            status = add_line(builder, line, number, source, err);
-    return status;
+            MUST(add_line(builder, line, number, file->source, err));
+    return CLV_OK;
 }

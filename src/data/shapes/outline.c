@@ -1,6 +1,11 @@
+/* Outlines of objects: polygons, ellipses and run lengths behind one set of functions. Makers of turned rectangles,
+ * ellipses and masks come first, then bounds, filling, and in how many pieces an outline is. An ellipse is kept as its
+ * centre c and the ends of two conjugate radii, c + u and c + v: it is {c + a u + b v : a^2 + b^2 <= 1}, and stays so
+ * when its points are scaled. */
 #include "data/shapes/shapes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/base.h"
 
@@ -43,6 +48,105 @@ enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_erro
     return CLV_OK;
 }
 
+/* cos and sin of an angle in degrees; quarters are exact. */
+static void find_direction(double direction[2], double degrees)
+{
+    static const double quarters[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    double angle = fmod(degrees, 360);
+    angle += angle < 0 ? 360 : 0;
+    for (int k = 0; k < 4; k++)
+        if (angle == 90 * k) {
+            memcpy(direction, quarters[k], sizeof quarters[k]);
+            return;
+        }
+    direction[0] = portable_cos(angle * (M_PI / 180));
+    direction[1] = portable_sin(angle * (M_PI / 180));
+}
+
+/* An outline of points that is one polygon. */
+static struct clv_outline *outline_of_points(const double (*points)[2], size_t n, const double scale[2])
+{
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
+    struct clv_error ignored = {0};
+    for (size_t i = 0; outline && i < n; i++)
+        if (outline_add_point(outline, points[i][0] / scale[0], points[i][1] / scale[1], &ignored))
+            return NULL;
+    return outline && outline_end_polygon(outline, &ignored) == CLV_OK ? TAKE(outline) : NULL;
+}
+
+struct clv_outline *outline_of_rectangle(const struct clv_box *box, double degrees, const double pivot[2],
+                                         const double scale[2])
+{
+    double direction[2], points[4][2];
+    const double corners[4][2] = {{box->x, box->y},
+                                  {box->x + box->width, box->y},
+                                  {box->x + box->width, box->y + box->height},
+                                  {box->x, box->y + box->height}};
+    find_direction(direction, degrees);
+    for (int k = 0; k < 4; k++) {
+        double x = corners[k][0] - pivot[0], y = corners[k][1] - pivot[1];
+        points[k][0] = pivot[0] + direction[0] * x - direction[1] * y;
+        points[k][1] = pivot[1] + direction[1] * x + direction[0] * y;
+    }
+    return outline_of_points((const double(*)[2])points, 4, scale);
+}
+
+struct clv_outline *outline_of_ellipse(const double centre[2], const double radii[2], double degrees,
+                                       const double scale[2])
+{
+    double direction[2];
+    find_direction(direction, degrees);
+    const double points[3][2] = {
+        {centre[0], centre[1]},
+        {centre[0] + radii[0] * direction[0], centre[1] + radii[0] * direction[1]},
+        {centre[0] - radii[1] * direction[1], centre[1] + radii[1] * direction[0]},
+    };
+    struct clv_outline *outline = outline_of_points(points, 3, scale);
+    if (outline)
+        outline->is_ellipse = true;
+    return outline;
+}
+
+struct clv_outline *outline_of_mask(const uint8_t *inside, const struct rle_frame *frame)
+{
+    OWNED(outline_drop) struct clv_outline *outline = outline_new();
+    size_t n = (size_t)frame->width * (size_t)frame->height, capacity = 0, from = 0;
+    if (!outline)
+        return NULL;
+    outline->frame = *frame;
+    outline->order = RLE_BY_ROWS;
+    for (size_t p = 0; p <= n; p++) {
+        if (p < n && (inside[p] != 0) == outline->n_counts % 2)
+            continue;
+        if (array_reserve((void **)&outline->counts, &capacity, outline->n_counts + 1, sizeof *outline->counts))
+            return NULL;
+        outline->counts[outline->n_counts++] = (uint32_t)(p - from);
+        from = p;
+    }
+    return TAKE(outline);
+}
+
+/* The conjugate radii of an ellipse, u and v. */
+static void find_radii(double radii[2][2], const double (*points)[2])
+{
+    for (int r = 0; r < 2; r++)
+        for (int k = 0; k < 2; k++)
+            radii[r][k] = points[r + 1][k] - points[0][k];
+}
+
+/* Half of an ellipse's extent along x and y: sqrt(u^2 + v^2) of each coordinate. */
+static void bound_ellipse(struct clv_box *box, const double (*points)[2])
+{
+    double radii[2][2], half[2];
+    find_radii(radii, points);
+    for (int k = 0; k < 2; k++)
+        half[k] = sqrt(radii[0][k] * radii[0][k] + radii[1][k] * radii[1][k]);
+    box->x = points[0][0] - half[0];
+    box->y = points[0][1] - half[1];
+    box->width = 2 * half[0];
+    box->height = 2 * half[1];
+}
+
 enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *outline, struct clv_error *err)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -53,6 +157,10 @@ enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *out
         box->y = bounds.top;
         box->width = bounds.width;
         box->height = bounds.height;
+        return CLV_OK;
+    }
+    if (outline->is_ellipse) {
+        bound_ellipse(box, (const double(*)[2])outline->points);
         return CLV_OK;
     }
     for (size_t i = 0; i < outline->n_points; i++)
@@ -69,8 +177,34 @@ enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *out
 
 bool outline_suits(const struct clv_outline *outline, int32_t width, int32_t height)
 {
-    return !outline->counts || outline->order != RLE_BY_COLUMNS || !width || !height ||
+    return !outline->counts || !outline->is_whole || !width || !height ||
            (outline->frame.width == width && outline->frame.height == height);
+}
+
+/* p - c = a u + b v is solved for a and b by Cramer's rule, times the determinant of u and v. O(pixels of its box). */
+static enum clv_status fill_ellipse(const struct canvas *canvas, const double (*points)[2], struct clv_error *err)
+{
+    double radii[2][2];
+    struct clv_box box = {0};
+    for (int k = 0; k < 3; k++)
+        FAIL_IF(!isfinite(points[k][0]) || !isfinite(points[k][1]), CLV_ERR_DATA, "an ellipse is not finite");
+    find_radii(radii, points);
+    bound_ellipse(&box, points);
+    const double *u = radii[0], *v = radii[1], determinant = u[0] * v[1] - u[1] * v[0];
+    const double width = canvas->width,
+                 height = canvas->height; /* within them, so that they are whole numbers of ints */
+    const int32_t first_y = (int32_t)fmin(fmax(floor(box.y), 0), height);
+    const int32_t first_x = (int32_t)fmin(fmax(floor(box.x), 0), width);
+    const int32_t end_y = (int32_t)fmax(fmin(ceil(box.y + box.height), height), 0);
+    const int32_t end_x = (int32_t)fmax(fmin(ceil(box.x + box.width), width), 0);
+    for (int32_t row = first_y; row < end_y; row++)
+        for (int32_t column = first_x; column < end_x; column++) {
+            double x = column + 0.5 - points[0][0], y = row + 0.5 - points[0][1];
+            double a = x * v[1] - y * v[0], b = u[0] * y - u[1] * x;
+            if (a * a + b * b <= determinant * determinant && determinant != 0)
+                canvas->pixels[(size_t)row * (size_t)canvas->width + (size_t)column] = canvas->value;
+        }
+    return CLV_OK;
 }
 
 enum clv_status outline_fill(const struct canvas *canvas, const struct clv_outline *outline, bool is_relative,
@@ -85,13 +219,121 @@ enum clv_status outline_fill(const struct canvas *canvas, const struct clv_outli
         points[i][1] *= canvas->height;
     }
     size_t first = 0;
-    if (outline->has_rings && status == CLV_OK)
+    if (points && outline->is_ellipse && status == CLV_OK)
+        status = fill_ellipse(canvas, (const double(*)[2])points, err);
+    else if (outline->has_rings && status == CLV_OK)
         status = polygon_fill(canvas, (const double(*)[2])points, outline->polygon_ends, outline->n_polygons, err);
-    for (size_t k = outline->has_rings ? outline->n_polygons : 0; k < outline->n_polygons && status == CLV_OK;
-         first = outline->polygon_ends[k++]) {
+    for (size_t k = outline->has_rings || outline->is_ellipse ? outline->n_polygons : 0;
+         k < outline->n_polygons && status == CLV_OK; first = outline->polygon_ends[k++]) {
         size_t n = outline->polygon_ends[k] - first;
         status = polygon_fill(canvas, (const double(*)[2])points + first, &n, 1, err);
     }
     array_free(points);
     return status;
+}
+
+/* The part of a run within one line of the frame, a column or a row: pixels first..end of line `line`. */
+struct piece_line {
+    int64_t line, first, end;
+    size_t parent; /* towards the first of its piece */
+};
+
+struct pieces {
+    struct piece_line *lines;
+    size_t n, capacity, n_pieces;
+    size_t before; /* the first line that may touch the next one */
+};
+
+static void pieces_drop(struct pieces *self)
+{
+    array_free(self->lines);
+}
+
+static size_t find_piece(struct pieces *self, size_t k)
+{
+    while (self->lines[k].parent != k)
+        k = self->lines[k].parent = self->lines[self->lines[k].parent].parent;
+    return k;
+}
+
+/* Adds pixels first..end of a line, behind all that were added, and joins what they touch. */
+static enum clv_status add_piece_line(struct pieces *self, int64_t line, int64_t first, int64_t end,
+                                      struct clv_error *err)
+{
+    NEED(!array_reserve((void **)&self->lines, &self->capacity, self->n + 1, sizeof *self->lines));
+    size_t own = self->n++;
+    self->lines[own] = (struct piece_line){line, first, end, own};
+    self->n_pieces++;
+    if (own && self->lines[own - 1].line == line && self->lines[own - 1].end == first) { /* two runs without a gap */
+        self->n_pieces--;
+        self->lines[own].parent = find_piece(self, own - 1);
+    }
+    while (self->before < own &&
+           (self->lines[self->before].line < line - 1 ||
+            (self->lines[self->before].line == line - 1 && self->lines[self->before].end < first)))
+        self->before++;
+    for (size_t k = self->before; k < own && self->lines[k].line == line - 1 && self->lines[k].first <= end; k++) {
+        size_t a = find_piece(self, k), b = find_piece(self, own);
+        self->n_pieces -= a != b;
+        self->lines[b].parent = a;
+    }
+    return CLV_OK;
+}
+
+/* A run of pixels at..end. Of the whole lines in its middle the first and the last one stand for all. */
+static enum clv_status add_piece_run(struct pieces *self, int64_t at, int64_t end, int64_t side, struct clv_error *err)
+{
+    const int64_t last = (end - 1) / side, first = at / side;
+    for (int64_t line = first; line <= last; line++) {
+        int64_t from = line == first ? at % side : 0, to = line == last ? end - line * side : side;
+        MUST(add_piece_line(self, line, from, to, err));
+        if (line != first + 1 || line >= last - 2)
+            continue;
+        line = last - 1;
+        MUST(add_piece_line(self, line, 0, side, err));
+        self->n_pieces--;
+        self->lines[find_piece(self, self->n - 1)].parent = find_piece(self, self->n - 2);
+    }
+    return CLV_OK;
+}
+
+static enum clv_status count_run_pieces(size_t *n, const struct clv_outline *runs, struct clv_error *err)
+{
+    struct clv_box bounds;
+    OWNED(pieces_drop) struct pieces self = {0};
+    const int64_t side = runs->order == RLE_BY_COLUMNS ? runs->frame.height : runs->frame.width;
+    int64_t at = 0;
+    MUST(outline_bound(&bounds, runs, err)); /* refuses runs that are none */
+    for (size_t i = 0; i < runs->n_counts; at += runs->counts[i++])
+        if (i % 2 && runs->counts[i])
+            MUST(add_piece_run(&self, at, at + runs->counts[i], side, err));
+    *n = self.n_pieces < 2 ? self.n_pieces : 2;
+    return CLV_OK;
+}
+
+enum clv_status outline_count_pieces(size_t *n, const struct clv_outline *outline, struct clv_error *err)
+{
+    struct clv_box bounds = {0};
+    if (outline->counts)
+        return count_run_pieces(n, outline, err);
+    MUST(outline_bound(&bounds, outline, err));
+    const double left = floor(bounds.x), top = floor(bounds.y);
+    const double width = ceil(bounds.x + bounds.width) - left, height = ceil(bounds.y + bounds.height) - top;
+    *n = outline->is_ellipse || outline->n_polygons == 1 ? 1 : 2;
+    if (*n == 1 || !(width >= 1 && height >= 1 && width * height <= (double)RLE_MAX_PIXELS))
+        return CLV_OK;
+    const struct rle_frame frame = {0, 0, (int32_t)width, (int32_t)height};
+    OWNED_ARRAY uint8_t *pixels = array_zalloc((size_t)width * (size_t)height, 1);
+    OWNED(outline_drop) struct clv_outline *moved = outline_new();
+    NEED(pixels && moved);
+    for (size_t k = 0, i = 0; k < outline->n_polygons; k++) {
+        for (; i < outline->polygon_ends[k]; i++)
+            MUST(outline_add_point(moved, outline->points[i][0] - left, outline->points[i][1] - top, err));
+        MUST(outline_end_polygon(moved, err));
+    }
+    moved->has_rings = outline->has_rings;
+    MUST(outline_fill(&(struct canvas){pixels, frame.width, frame.height, 1}, moved, false, err));
+    OWNED(outline_drop) struct clv_outline *runs = outline_of_mask(pixels, &frame);
+    NEED(runs);
+    return count_run_pieces(n, runs, err);
 }

@@ -114,7 +114,7 @@ void rle_put_compressed(struct text *text, const uint32_t *counts, size_t n);
 /* This folder has the shapes of objects: polygons (polygon.c) and run lengths (rle.c), and either as one thing, an
  * outline. */
 
-/* Polygons, each filled by itself (polygon.c) and joined; or runs. */
+/* Polygons, each filled by itself (polygon.c) and joined; an ellipse; or runs. */
 struct clv_outline {
     double (*points)[2]; /* x, y */
     size_t n_points, points_capacity;
@@ -124,14 +124,20 @@ struct clv_outline {
     size_t n_counts;
     struct rle_frame frame;
     enum rle_order order;
-    int64_t group;  /* outlines of one label and group are one object; 0: of none */
-    bool is_crowd;  /* of objects that are not told apart */
-    bool is_void;   /* what is in it is not known */
-    bool has_rings; /* the polygons are filled as one: what is within an odd number of them */
-    int32_t epsg;   /* of coordinates on Earth, EPSG's number; 0: not known */
+    struct clv_box stated; /* its box as the file has it, for runs that do not suit their image; width 0: none */
+    bool is_whole;         /* the frame is all of the image that runs are of */
+    int64_t group;         /* outlines of one label and group are one object; 0: of none */
+    bool is_crowd;         /* of objects that are not told apart */
+    bool is_ellipse;       /* the points are its centre and the ends of two conjugate radii */
+    bool has_rings;        /* the polygons are filled as one: what is within an odd number of them */
+    int32_t epsg;          /* of coordinates on Earth, EPSG's number; 0: not known */
 };
 void outline_free(struct clv_outline *outline);
 struct clv_outline *outline_new(void); /* NULL: out of memory */
+static inline void outline_drop(struct clv_outline **outline)
+{
+    outline_free(*outline);
+}
 
 /* No image, and no coordinate system on Earth, reaches so far. */
 #define OUTLINE_FARTHEST 1e10
@@ -144,7 +150,25 @@ enum clv_status outline_end_polygon(struct clv_outline *outline, struct clv_erro
 /* box->x, y, width, height around all of it; sizes 0 if there is nothing. */
 enum clv_status outline_bound(struct clv_box *box, const struct clv_outline *outline, struct clv_error *err) CLV_CHECK;
 
-/* Whether runs by columns, COCO's, have the image's size; width 0 or height 0: it is not known yet. */
+/* An outline of a rectangle, turned by `degrees` around (pivot_x, pivot_y) where y points down: clockwise as one sees
+ * it. Points are divided by `scale`, {1, 1} for pixels. NULL: out of memory. */
+struct clv_outline *outline_of_rectangle(const struct clv_box *box, double degrees, const double pivot[2],
+                                         const double scale[2]);
+
+/* An ellipse by its centre and radii along x and y, turned around its centre likewise. It is exact: a pixel belongs to
+ * it if its centre is inside. */
+struct clv_outline *outline_of_ellipse(const double centre[2], const double radii[2], double degrees,
+                                       const double scale[2]);
+
+/* Runs by rows of what is not 0 in inside[height][width], of which (0, 0) is pixel (left, top). NULL: out of memory. */
+struct clv_outline *outline_of_mask(const uint8_t *inside, const struct rle_frame *frame);
+
+/* *n: of how many pieces it is, 2 standing for more; pixels of a piece touch by sides or corners. A single polygon or
+ * ellipse is one piece. Polygons are in pixels. CLV_ERR_DATA as outline_bound. O(runs + columns), of several polygons
+ * O(pixels of their bounds). */
+enum clv_status outline_count_pieces(size_t *n, const struct clv_outline *outline, struct clv_error *err) CLV_CHECK;
+
+/* Whether runs of a whole image have the image's size; width 0 or height 0: it is not known yet. */
 bool outline_suits(const struct clv_outline *outline, int32_t width, int32_t height);
 
 /* Points are shares of the canvas's sides if is_relative. */

@@ -126,6 +126,7 @@ enum clv_status dataset_graph(enum clv_graph *graph, const struct clv_dataset *d
 struct item_boxes {
     struct clv_pixel_box *boxes; /* of the original image; NULL: nothing is known of the item */
     size_t n_boxes;              /* with boxes not NULL, 0 says that there is no object */
+    size_t n_voids;              /* behind them: boxes in which nothing is known */
 };
 
 /* Estimates how likely each pixel is figure, from one image and its boxes alone: figure[height][width] in 0..1.

@@ -114,7 +114,7 @@ static enum clv_status extract_item(void *context, size_t index, int thread, str
         if (status == CLV_OK)
             drop_void_truth(example, batch->set->labels.n_labels);
     } else if (status == CLV_OK && boxes && boxes->boxes) {
-        status = clv_example_set_boxes(example, boxes->boxes, boxes->n_boxes, err);
+        status = clv_example_set_boxes(example, boxes->boxes, boxes->n_boxes + boxes->n_voids, err);
     }
     if (status == CLV_OK)
         example_measure(&batch->all.sizes[index], example, batch->all.estimates[index]);

@@ -96,7 +96,7 @@ TEST(a_layer_is_laid_on_images_by_their_own_transformation)
                           "\"name\":1", "Polygon", "[[[500000,5000060],[500080,5000060],[500000,5000000]]]")));
     char *output = expect_success(
         "cd %s && \"$CLEAVE\" import geojson layer.geojson --images photos --property class -o set", folder);
-    static const char *const said[] = {"2 objects cannot be used and were skipped", "feature 4 is a Point, no polygon",
+    static const char *const said[] = {"2 annotations cannot be used", "feature 4: a Point, no polygon",
                                        "says nothing of 1 of 3 images, which were left out; the first is far.tif",
                                        "set: 2 images, 2 with masks"};
     for (size_t k = 0; k < sizeof said / sizeof *said; k++)
@@ -104,12 +104,12 @@ TEST(a_layer_is_laid_on_images_by_their_own_transformation)
     free(output);
     const char *set = formatted("%s/set", folder);
     expect_mask(set, "a",
-                "00000011"
-                "01111011"
-                "01001000"
-                "01001000"
-                "01111000"
-                "22000000");
+                "......11"
+                ".1111.11"
+                ".1..1000"
+                ".1.01000"
+                ".1111000"
+                "22000000"); /* the feature without the property is void */
     free(expect_success("cd %s && grep -q '^1\t7\t' set/labels.tsv && grep -q '^2\twood' set/labels.tsv && "
                         "\"$CLEAVE\" import geojson layer.geojson --images photos --property class --outside void -o "
                         "samples && ! grep instances samples/manifest.tsv && "

@@ -66,18 +66,33 @@ TEST(each_annotation_is_an_object_the_one_with_fewer_pixels_in_front)
 
 TEST(ground_and_crowds_are_of_the_mask_alone_and_no_overlap_is_not_spoken_of)
 {
-    const char *folder = make_coco(COCO(OBJECT("1", "\"iscrowd\":1,", "[[0,0,2,0,2,4,0,4]]") "," OBJECT(
-        "2", "", "[[3,0,5,0,5,4,3,4]]") "," OBJECT("1", "", "[[6,0,8,0,8,1,6,1]]")));
+    const char *folder =
+        make_coco(COCO(OBJECT("1", "\"iscrowd\":1,", "[[0,0,2,0,2,1,0,1],[0,2,2,2,2,4,0,4]]") "," OBJECT(
+            "2", "", "[[3,0,5,0,5,4,3,4]]") "," OBJECT("1", "", "[[6,0,8,0,8,1,6,1]]")));
     char *output = expect_success("cd %s && cleave import coco coco.json --images photos -o set", folder);
     ck_assert_msg(!strstr(output, "overlap"), "%s", output);
-    free(output);
+    EXPECT_PARTS(output, "1 crowd of several pieces is in the mask, and no object");
     static const int32_t wanted[32] = {0, 0, 0, 0, 0, 0, 1, 1};
     expect_objects(formatted("%s/set/instances/a.png", folder), wanted, 8, 4);
     struct clv_indexed_image mask = {0};
     must(clv_indexed_image_read(&mask, formatted("%s/set/masks/a.png", folder), NULL, err));
     for (int p = 0; p < 32; p++)
-        ck_assert_int_eq(mask.values[p], p % 8 < 2 || wanted[p]);
+        ck_assert_int_eq(mask.values[p], (p % 8 < 2 && p / 8 != 1) || wanted[p]);
     clv_indexed_image_release(&mask);
+}
+
+/* CVAT marks what was drawn with a brush as a crowd: runs in columns that touch at a corner are one piece. */
+TEST(a_crowd_of_one_piece_is_an_object_and_no_objects_are_no_label_image)
+{
+    const char *folder = make_coco(COCO(
+        "{\"image_id\":1,\"category_id\":1,\"iscrowd\":1,\"segmentation\":{\"size\":[4,8],\"counts\":[0,2,4,2,24]}}"));
+    EXPECT_PARTS(expect_success("cd %s && cleave import coco coco.json --images photos -o set", folder),
+                 "1 crowds of one piece are objects, as CVAT writes");
+    static const int32_t wanted[32] = {[0] = 1, [8] = 1, [17] = 1, [25] = 1};
+    expect_objects(formatted("%s/set/instances/a.png", folder), wanted, 8, 4);
+    make_coco(COCO("{\"image_id\":1,\"category_id\":1,\"iscrowd\":1,\"segmentation\":{\"size\":[4,8],\"counts\":[0,"
+                   "2,5,1,24]}}"));
+    run_here("cleave import coco coco.json --images photos -o crowds && test ! -e crowds/instances");
 }
 
 TEST(labelme_shapes_of_one_label_and_group_are_one_object)
@@ -183,3 +198,53 @@ TEST(exported_objects_come_back_as_they_were)
 }
 
 SETUP_ONCE(sample_setup, NULL)
+
+/* Ten cells of a photo of 160 x 80 pixels: four are objects, six a crowd; a polygon of each is written to `text`. */
+static void draw_cells(struct text *text, int k)
+{
+    struct clv_image image = {0};
+    must(clv_image_new(&image, 160, 80, 3, err));
+    for (size_t p = 0; p < (size_t)3 * 160 * 80; p++)
+        image.pixels[p] = (uint8_t)(80 + rng_below(1, RNG_STREAM(RNG_TEST, k), p, 30));
+    for (int cell = 0; cell < 10; cell++) {
+        int left = 10 + 31 * (cell % 5), top = 11 + 40 * (cell / 5);
+        for (int p = 0; p < 17 * 17; p++)
+            image.pixels[3 * ((top + p / 17) * 160 + left + p % 17)] += 90;
+    }
+    must(clv_png_write(here("photos/%d.png", k), &image, err));
+    clv_image_release(&image);
+    for (int pass = 0; pass < 2; pass++) /* objects, then the crowd as one annotation */
+        for (int cell = 0, n = 0; cell < 10; cell++) {
+            int x = 10 + 31 * (cell % 5), y = 11 + 40 * (cell / 5);
+            if ((cell % 5 < 2) == pass)
+                continue;
+            if (!pass || !n++)
+                text_printf(text, "%s{\"image_id\":%d,\"category_id\":1,\"iscrowd\":%d,\"segmentation\":[",
+                            k || cell || pass ? "," : "", k, pass);
+            else
+                text_put(text, ",");
+            text_printf(text, "[%d,%d,%d,%d,%d,%d,%d,%d]%s", x, y, x + 17, y, x + 17, y + 17, x, y + 17,
+                        !pass || n == 6 ? "]}" : "");
+        }
+}
+
+/* If the crowd were ground to what learns objects, more than half of the cells would be. */
+TEST(a_crowd_is_neither_object_nor_ground_to_what_learns_objects)
+{
+    struct text text;
+    text_init(&text, 1 << 20);
+    run_here("mkdir photos");
+    text_put(&text, "{\"images\":[");
+    for (int k = 0; k < 4; k++)
+        text_printf(&text, "%s{\"id\":%d,\"file_name\":\"%d.png\"}", k ? "," : "", k, k);
+    text_put(&text, "],\"categories\":[{\"id\":1,\"name\":\"cell\"}],\"annotations\":[");
+    for (int k = 0; k < 4; k++)
+        draw_cells(&text, k);
+    text_put(&text, "]}");
+    spill(here("coco.json"), text.bytes, text.size);
+    text_release(&text);
+    EXPECT_PARTS(
+        expect_success("cleave import coco coco.json --images photos --train-share 1 -o set && cleave train -q set "
+                       "-o m.cleave && cleave segment -m m.cleave photos -o out --objects"),
+        "4 crowds of several pieces are in the mask", "4 images segmented into out, 40 objects");
+}

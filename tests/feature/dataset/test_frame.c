@@ -46,7 +46,7 @@ static void extract(struct clv_dataset **dataset, struct clv_dataset **frames, c
     recipe.blocks = CLV_BLOCK_SIZE;
     recipe.slic.n_superpixels = 60;
     must(clv_set_read(&set, path, err));
-    struct item_boxes known = {(struct clv_pixel_box *)(uintptr_t)boxes, n_boxes};
+    struct item_boxes known = {(struct clv_pixel_box *)(uintptr_t)boxes, n_boxes, 0};
     const struct extract_options how = {&recipe, 1, NULL, NULL, &known, left_half};
     must(dataset_extract_boxed(dataset, frames, &set, &how, err));
     clv_set_release(&set);
@@ -169,7 +169,7 @@ TEST(many_boxes_give_what_a_look_at_each_of_them_gives)
     }
     must(clv_example_set_boxes(&example, boxes, BOXES, err));
     must(clv_dataset_new(&frames, 2, err));
-    must(frame_add(frames, &example, &(struct item_boxes){boxes, BOXES}, NULL, "x", err));
+    must(frame_add(frames, &example, &(struct item_boxes){boxes, BOXES, 0}, NULL, "x", err));
     struct clv_problem frame = clv_dataset_problem(frames, 0);
     int32_t n_unknown = 0, *label = calloc((size_t)frame.n_nodes, sizeof *label);
     for (int k = 0; k < BOXES; k++)

@@ -1,0 +1,76 @@
+/* Finds what stands next to YOLO's files: names of classes, a line each in classes.txt or obj.names, or the entry
+ * `names` of data.yaml; and lists of the images of each split. Start at boxes_read_lists. */
+#include "base/base.h"
+#include "data/boxes/boxes.h"
+
+#define MAX_CLASSES 100000
+
+enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *path, struct clv_error *err)
+{
+    OWNED_ARRAY char *bytes = NULL;
+    size_t size, number = 0;
+    char *line;
+    MUST(boxes_read_text(&bytes, &size, path, err));
+    char *cursor = text_skip_mark(bytes, &size), *end = cursor + size;
+    while ((line = line_next(&cursor, end))) {
+        int32_t index;
+        if (!*line && cursor >= end)
+            break;
+        MUST(boxes_label(&index, builder, line, err));
+        FAIL_IF((size_t)index != number++, CLV_ERR_DATA, "%s: line %zu: class \"%s\" is there twice", path, number,
+                line);
+        FAIL_IF(number > MAX_CLASSES, CLV_ERR_DATA, "%s: more than %d classes", path, MAX_CLASSES);
+    }
+    builder->n_classes = number;
+    return CLV_OK;
+}
+
+/* The first of names[n] that is in `folder`, or above it as the name says: *path, array_free it, or NULL. */
+static enum clv_status find_file(char **path, const char *folder, const char *const *names, size_t n,
+                                 struct clv_error *err)
+{
+    *path = NULL;
+    for (size_t i = 0; i < n; i++) {
+        OWNED_ARRAY char *joined = path_join(folder, names[i]);
+        enum path_kind kind;
+        NEED(joined);
+        MUST(path_look(&kind, joined, err));
+        if (kind == PATH_FILE) {
+            *path = TAKE(joined);
+            return CLV_OK;
+        }
+    }
+    return CLV_OK;
+}
+
+enum clv_status boxes_read_lists(struct boxes_builder *builder, const char *folder, struct clv_error *err)
+{
+    static const char *const classes[] = {"classes.txt",     "../classes.txt",    "obj.names",      "../obj.names",
+                                          "_darknet.labels", "../../classes.txt", "../../obj.names"};
+    static const char *const tables[] = {"data.yaml",       "dataset.yaml",       "data.yml",
+                                         "../data.yaml",    "../dataset.yaml",    "../data.yml",
+                                         "../../data.yaml", "../../dataset.yaml", "../../data.yml"};
+    static const char *const lists[][8] = {
+        {"train", "train.txt", "../train.txt", "../../train.txt"},
+        {"val", "valid.txt", "../valid.txt", "../../valid.txt", "val.txt", "../val.txt", "../../val.txt"},
+        {"test", "test.txt", "../test.txt", "../../test.txt"},
+    };
+    OWNED_ARRAY char *named = NULL;
+    MUST(find_file(&named, folder, classes, sizeof classes / sizeof *classes, err));
+    if (named)
+        MUST(boxes_read_classes(builder, named, err));
+    OWNED_ARRAY char *table = NULL;
+    MUST(find_file(&table, folder, tables, sizeof tables / sizeof *tables, err));
+    if (table)
+        MUST(boxes_read_yaml(builder, table, err));
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        OWNED_ARRAY char *list = NULL;
+        size_t n = 1;
+        while (n < 8 && lists[k][n])
+            n++;
+        MUST(find_file(&list, folder, lists[k] + 1, n - 1, err));
+        if (list)
+            MUST(boxes_read_list(builder, list, lists[k][0], err));
+    }
+    return CLV_OK;
+}

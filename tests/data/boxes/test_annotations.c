@@ -1,0 +1,111 @@
+/* The rules that hold for annotations of all formats, where boxes alone count. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/base64.h"
+#include "data/boxes/boxes.h"
+#include "data/boxes/boxes_text.h"
+
+#define COCO(annotations)                                                                                              \
+    "{\"images\":[{\"id\":7,\"file_name\":\"a.jpg\",\"width\":12,\"height\":8}],"                                      \
+    "\"categories\":[{\"id\":9,\"name\":\"dog\"}],\"annotations\":[" annotations "]}"
+#define OBJECT(more)               "{\"image_id\":7,\"category_id\":9," more "}"
+#define LABELME(shapes)            "{\"shapes\":[" shapes "],\"imagePath\":\"a.jpg\"}"
+#define SHAPE(label, type, points) "{\"label\":\"" label "\",\"points\":" points ",\"shape_type\":\"" type "\"}"
+
+TEST(an_image_is_known_if_it_is_known_where_its_background_is)
+{
+    static const struct {
+        const char *name, *text;
+        size_t n_boxes, n_voids;
+        bool is_known;
+    } rows[] = {
+        {"c.json", COCO(""), 0, 0, true},
+        {"c.json", COCO(OBJECT("\"bbox\":[1,1,2,2]")), 1, 0, true},
+        {"c.json", COCO(OBJECT("\"bbox\":[1,1,2,2],\"segmentation\":[[1,2,3]]")), 1, 0, true}, /* its box is enough */
+        {"c.json", COCO(OBJECT("\"bbox\":[1,1,2,2],\"iscrowd\":1")), 0, 1, true},
+        {"c.json", COCO(OBJECT("\"bbox\":[1,1,2,2],\"ignore\":1") "," OBJECT("\"bbox\":[1,1,2,2]")), 1, 1, true},
+        {"c.json", COCO(OBJECT("\"iscrowd\":1") "," OBJECT("\"bbox\":[1,1,2,2]")), 1, 0, false},
+        {"c.json", COCO(OBJECT("\"iscrowd\":1,\"segmentation\":[[1,1,3,1,3,3]]")), 1, 0, true},
+        {"c.json", COCO(OBJECT("\"segmentation\":{\"size\":[8,12],\"counts\":[96]}")), 0, 0, true}, /* of no pixel */
+        {"l.json", LABELME(SHAPE("cow", "point", "[[1,2]]")), 0, 1, false},
+        {"l.json", LABELME(SHAPE("cow", "line", "[[1,2],[5,5]]") "," SHAPE("cow", "rectangle", "[[1,2],[5,5]]")), 1, 1,
+         true},
+        {"l.json", LABELME(SHAPE("__ignore__", "polygon", "[[1,2],[5,5],[5,2]]")), 0, 1, true},
+        {"l.json", LABELME(SHAPE("cow", "mask", "[[1,2],[5,5]]")), 0, 1, true},
+        {"t.tsv", "image\tlabel\tx\ty\tw\th\na.jpg\t__ignore__\t1\t1\t2\t2\n", 0, 1, true},
+        {"t.tsv", "image\tlabel\tx\ty\tw\th\na.jpg\tcow\t1\t1\t0\t2\n", 0, 1, false},
+        {"v.xml", "<annotation><filename>a.jpg</filename><object><name>d</name></object></annotation>", 0, 0, false},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct clv_boxes boxes = read_text(rows[k].name, rows[k].text);
+        const struct clv_image_boxes *entry = NULL;
+        must(clv_boxes_find(&entry, &boxes, "a.jpg", err));
+        ck_assert_msg(entry && entry->n_boxes == rows[k].n_boxes && entry->n_voids == rows[k].n_voids &&
+                          clv_boxes_are_known(entry) == rows[k].is_known,
+                      "row %zu: %zu boxes, %zu voids", k, entry->n_boxes, entry->n_voids);
+        clv_boxes_release(&boxes);
+    }
+    ck_assert(!clv_boxes_are_known(NULL));
+}
+
+TEST(splits_are_known_by_their_names)
+{
+    static const char *const rows[][2] = {
+        {"images/train/a.jpg", "train"},
+        {"images/Validation/a.jpg", "val"},
+        {"valid/images/a.jpg", "val"},
+        {"test2017/a.jpg", "test"},
+        {"obj_train_data/a.jpg", "train"},
+        {"obj_Test_data/a.jpg", "test"},
+        {"train/val/a.jpg", "val"},
+        {"images/a.jpg", ""},
+        {"train.jpg", ""},
+        {"trainstation/a.jpg", ""},
+        {"2017/a.jpg", ""},
+        {"images/DEV/sub/a.jpg", "val"},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const char *split = boxes_split_of_path(rows[k][0]);
+        ck_assert_msg(strcmp(split ? split : "", rows[k][1]) == 0, "%s: %s", rows[k][0], split ? split : "none");
+    }
+}
+
+TEST(links_are_decoded_and_base64_is_read_or_refused)
+{
+    static const char *const names[][2] = {
+        {"a%20b.jpg", "a b.jpg"}, {"%c3%A4.jpg", "\xc3\xa4.jpg"},
+        {"100%.jpg", "100%.jpg"}, {"%2", "%2"},
+        {"%zz%41", "%zzA"},       {"%00a", "%00a"},
+    };
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        char *name = strdup(names[k][0]);
+        path_decode(name);
+        ck_assert_str_eq(name, names[k][1]);
+        free(name);
+    }
+    static const struct {
+        const char *text, *wanted;
+    } rows[] = {{"", ""},        {"YQ==", "a"}, {"YW\nI=", "ab"}, {"YWI", "ab"},
+                {"YWJj", "abc"}, {"Y", NULL},   {"Y*==", NULL},   {"YQ==YQ==", NULL}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        uint8_t bytes[16];
+        size_t size;
+        bool is_good = base64_read(bytes, &size, rows[k].text);
+        ck_assert_msg(is_good == (rows[k].wanted != NULL), "%s", rows[k].text);
+        if (is_good)
+            ck_assert(size == strlen(rows[k].wanted) && memcmp(bytes, rows[k].wanted, size) == 0);
+    }
+}
+
+/* 2 x 1 pixels: words of 8 bits, counts of 4 bits; one run of 4 words 0xff and four words, the last of them 0x7f. */
+TEST(damaged_brushes_are_refused_and_nothing_is_written_beyond_the_picture)
+{
+    static const uint8_t good[] = {0, 0, 0, 8, 0x39, 0x9c, 0xe7, 0x99, 0xff, 0xf0, 0, 0, 0};
+    uint8_t inside[3] = {0, 0, 9};
+    for (size_t n = 0; n < 8; n++)
+        must_fail(CLV_ERR_DATA, "brush", brush_decode(inside, 2, 1, good, n, err));
+    must_fail(CLV_ERR_DATA, "brush of 8 words, not 4 for each pixel of 1x1", brush_decode(inside, 1, 1, good, 13, err));
+    ck_assert_int_eq(inside[2], 9);
+}
