@@ -1,4 +1,4 @@
-/* What a model's scores are: logarithms of probabilities, or margins, whose scale is arbitrary. Whoever makes marginals
+/* The meaning of a model's scores: logarithms of probabilities, or margins, whose scale is arbitrary. Whoever makes marginals
  * or decisions of scores asks here. */
 #include <math.h>
 #include <string.h>
