@@ -98,8 +98,8 @@ CLV_API enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const in
 
 /* The clamped optimum of the chain or forest that clv_oracle_map solved last, which `field` must still be: y[n_nodes] =
  * the best labelling in which `node` has `label`, *score (or NULL) its score. A first call for a field costs what
- * solving it did, further ones O(n_nodes n_labels). CLV_ERR_USAGE if the last field had no edges or loops, or for a node
- * or label out of range. */
+ * solving it did, further ones O(n_nodes n_labels). CLV_ERR_USAGE if the last field had no edges or loops, or for a
+ * node or label out of range. */
 CLV_API enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, double *score,
                                          const struct clv_field *field, int32_t node, int32_t label,
                                          struct clv_error *err) CLV_CHECK;
