@@ -189,8 +189,8 @@ struct forest_map {
 void forest_map_release(struct forest_map *self);
 
 /* y = argmax: of labellings with equal scores the one that is lowest at the highest node of each tree, and outwards
- * from there; along a chain that is Viterbi's. Returns 1; 0, with nothing done, if an edge closes a loop; -1 when out of
- * memory. The field has passed field_check. O(n_nodes n_labels^2). */
+ * from there; along a chain that is Viterbi's. Returns 1; 0, with nothing done, if an edge closes a loop; -1 when out
+ * of memory. The field has passed field_check. O(n_nodes n_labels^2). */
 int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field *field);
 
 /* Finds the labelling of forest_map_solve again. O(n_nodes n_labels). */
