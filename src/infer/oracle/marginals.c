@@ -1,6 +1,6 @@
-/* Marginals of p(y) proportional to exp f(y), exact wherever that is cheap: components of the graph without loops, which
- * are chains, trees and single nodes, go to sum-product, the others to samples or to loopy belief propagation. This is
- * the one place where an engine for marginals is chosen. Read field_marginals first. */
+/* Marginals of p(y) proportional to exp f(y), exact wherever that is cheap: components of the graph without loops, the
+ * chains, trees and single nodes, go to sum-product, the others to samples or to loopy belief propagation. Every
+ * engine for marginals is chosen here. Read field_marginals first. */
 #include <stdbool.h>
 #include <string.h>
 
