@@ -85,7 +85,7 @@ CLV_API enum clv_status clv_model_decode(int32_t *y, const struct clv_model *mod
 CLV_API enum clv_status clv_model_predict(int32_t *y, const struct clv_model *model, const struct clv_problem *problem,
                                           struct clv_oracle *oracle, struct clv_error *err) CLV_CHECK;
 
-/* What a model's scores are, by what its learner goes down. */
+/* The meaning of a model's scores, by what its learner goes down. */
 enum clv_scores {
     CLV_SCORES_MARGIN,              /* only their order counts, their scale is arbitrary; labels weigh the same */
     CLV_SCORES_LIKELIHOOD,          /* logarithms of probabilities, of labels as frequent as they are */

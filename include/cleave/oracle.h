@@ -104,8 +104,8 @@ CLV_API enum clv_status clv_oracle_witnesses(struct clv_oracle *oracle, const in
 
 /* The clamped optimum of the chain or forest that clv_oracle_map solved last, which `field` must still be: y[n_nodes] =
  * the best labelling in which `node` has `label`, *score (or NULL) its score. A first call for a field costs what
- * solving it did, further ones O(n_nodes n_labels). CLV_ERR_USAGE if the last field had no edges or loops, or for a node
- * or label out of range. */
+ * solving it did, further ones O(n_nodes n_labels). CLV_ERR_USAGE if the last field had no edges or loops, or for a
+ * node or label out of range. */
 CLV_API enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, double *score,
                                          const struct clv_field *field, int32_t node, int32_t label,
                                          struct clv_error *err) CLV_CHECK;
@@ -115,14 +115,14 @@ CLV_API enum clv_status clv_oracle_clamp(struct clv_oracle *oracle, int32_t *y, 
 CLV_API enum clv_status clv_oracle_margins(struct clv_oracle *oracle, double *margin, const int32_t *y,
                                            struct clv_error *err) CLV_CHECK;
 
-/* max_marginals[n_nodes][n_labels] of a field, the score of the best labelling with that label at that node, its clamped
- * optimum; and witness_counts[n_nodes][n_labels], whole numbers: how many of all these n_nodes n_labels clamped optima
- * have that label there (a node's add up to n_nodes n_labels). Each may be NULL. The counts are the witness statistics of
- * a chapter on structured prediction (2014). The margin of a label is its max-marginal minus the largest of the node's
- * others. Exact in forests, which chains are, for any labels, form and tables, by max-product, O(n_nodes n_labels^2); for
- * two labels on any graph whose MAP is a minimum cut, by clamping each node, on the rounded scores. At ties a clamped
- * optimum is that of clv_oracle_clamp or clv_oracle_witnesses. CLV_ERR_USAGE for more labels on a graph with loops, else
- * as clv_oracle_map; what the oracle solved before may be forgotten. */
+/* max_marginals[n_nodes][n_labels] of a field, the score of the best labelling with that label at that node, its
+ * clamped optimum; and witness_counts[n_nodes][n_labels], whole numbers: how many of all these n_nodes n_labels
+ * clamped optima have that label there (a node's add up to n_nodes n_labels). Each may be NULL. The counts are the
+ * witness statistics of a chapter on structured prediction (2014). The margin of a label is its max-marginal minus the
+ * largest of the node's others. Exact in forests, which chains are, for any labels, form and tables, by max-product,
+ * O(n_nodes n_labels^2); for two labels on any graph whose MAP is a minimum cut, by clamping each node, on the rounded
+ * scores. At ties a clamped optimum is that of clv_oracle_clamp or clv_oracle_witnesses. CLV_ERR_USAGE for more labels
+ * on a graph with loops, else as clv_oracle_map; what the oracle solved before may be forgotten. */
 CLV_API enum clv_status clv_oracle_max_marginals(struct clv_oracle *oracle, double *max_marginals,
                                                  double *witness_counts, const struct clv_field *field,
                                                  struct clv_error *err) CLV_CHECK;

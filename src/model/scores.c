@@ -1,5 +1,5 @@
-/* What a model's scores are: logarithms of probabilities, or margins, whose scale is arbitrary. Whoever makes marginals
- * or decisions of scores asks here. */
+/* The meaning of a model's scores: logarithms of probabilities, or margins, whose scale is arbitrary. Whoever makes
+ * marginals or decisions of scores asks here. */
 #include <math.h>
 #include <string.h>
 

@@ -13,8 +13,8 @@ static const char *form_name(enum clv_pairwise form)
     return form == CLV_PAIRWISE_FULL ? "full" : form == CLV_PAIRWISE_POTTS ? "potts" : "none";
 }
 
-/* What learns pairwise terms of this data where those that are meant do not fit: the learner itself, full tables of
- * chains (crf: of trees, too), else mssvm. */
+/* Names what learns pairwise terms of this data where those that are meant do not fit: the learner itself, full tables
+ * of chains (crf: of trees, too), else mssvm. */
 static const char *other_way(const struct clv_shape *shape, const struct clv_learner *learner, enum clv_graph graph)
 {
     return learner_trains(learner, CLV_PAIRWISE_FULL, shape->n_labels, graph) ? "--pairwise full" : "--learner mssvm";

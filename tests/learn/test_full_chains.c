@@ -135,7 +135,7 @@ static struct measures measure(const struct toy *toy, const double *w)
     return m;
 }
 
-/* What the learner goes down, as far as all have it in common. */
+/* Each learner goes down one of these. */
 static double objective_of(const struct measures *m, const char *learner)
 {
     if (strcmp(learner, "pmap") == 0 || strcmp(learner, "crf") == 0)
@@ -193,7 +193,7 @@ TEST(every_learner_of_full_chains_keeps_its_promise)
     ck_assert_int_ge(n_learners, 11);
 }
 
-/* What the learners ask of the oracle, at weights that no cut is for. */
+/* The learners ask the oracle for these, at weights that no cut is for. */
 TEST(loss_augmented_labellings_of_full_chains_equal_enumeration)
 {
     struct decoder *decoder;

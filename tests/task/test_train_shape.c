@@ -1,4 +1,4 @@
-/* What a training says where its learner has no pairwise terms for the data. */
+/* A training says something where its learner has no pairwise terms for the data. */
 #include <stdio.h>
 #include <string.h>
 

@@ -170,7 +170,7 @@ enum clv_status forest_fits(struct clv_forest *forest, bool *fits, const struct 
 /* The MAP oracle's way with forests: the best labelling, clamped optima and max-marginals of fields of any form and any
  * number of labels. */
 
-/* Of the forest solved last. All zeros at first. */
+/* Holds the forest solved last. All zeros at first. */
 struct forest_map {
     int32_t n_nodes, n_labels;
     int32_t *order;        /* [n_nodes] breadth-first from the roots, tree by tree */
@@ -189,11 +189,11 @@ struct forest_map {
 void forest_map_release(struct forest_map *self);
 
 /* y = argmax: of labellings with equal scores the one that is lowest at the highest node of each tree, and outwards
- * from there; along a chain that is Viterbi's. Returns 1; 0, with nothing done, if an edge closes a loop; -1 when out of
- * memory. The field has passed field_check. O(n_nodes n_labels^2). */
+ * from there; along a chain that is Viterbi's. Returns 1; 0, with nothing done, if an edge closes a loop; -1 when out
+ * of memory. The field has passed field_check. O(n_nodes n_labels^2). */
 int forest_map_solve(struct forest_map *self, int32_t *y, const struct clv_field *field);
 
-/* The labelling of forest_map_solve again. O(n_nodes n_labels). */
+/* Finds the labelling of forest_map_solve again. O(n_nodes n_labels). */
 void forest_map_label(const struct forest_map *self, int32_t *y, const struct clv_field *field);
 
 /* y = the best labelling of the field solved last in which `node` has `label`; ties as above, outwards from the node.

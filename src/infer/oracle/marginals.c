@@ -1,6 +1,6 @@
-/* Marginals of p(y) proportional to exp f(y), exact wherever that is cheap: components of the graph without loops, which
- * are chains, trees and single nodes, go to sum-product, the others to samples or to loopy belief propagation. This is
- * the one place where an engine for marginals is chosen. Read field_marginals first. */
+/* Marginals of p(y) proportional to exp f(y), exact wherever that is cheap: components of the graph without loops, the
+ * chains, trees and single nodes, go to sum-product, the others to samples or to loopy belief propagation. Every
+ * engine for marginals is chosen here. Read field_marginals first. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -102,7 +102,7 @@ static enum clv_status coupled_marginals(double *marginals, double *log_partitio
     return CLV_OK;
 }
 
-/* Of a forest. */
+/* Marginals of a forest. */
 static enum clv_status exact_marginals(struct clv_oracle *oracle, double *marginals, double *log_partition,
                                        const struct clv_field *field, struct clv_error *err)
 {
@@ -133,7 +133,7 @@ static enum clv_status propagated_marginals(double *marginals, double *log_parti
     return CLV_OK;
 }
 
-/* Of components with loops. */
+/* Marginals where every component has loops. */
 static enum clv_status looped_marginals(struct clv_oracle *oracle, struct marginals_found *found,
                                         const struct clv_field *field, const struct marginals_options *options,
                                         struct clv_error *err)
@@ -189,7 +189,7 @@ static enum clv_status part_take(struct part *self, int32_t *place, const struct
     return CLV_OK;
 }
 
-/* Of the trees or of the rest; adds to what was found. */
+/* Takes the trees, or the rest, and adds to what was found. */
 static enum clv_status add_part(struct clv_oracle *oracle, struct marginals_found *found, const struct clv_field *field,
                                 const struct components *components, bool is_looped,
                                 const struct marginals_options *options, struct clv_error *err)

@@ -198,8 +198,7 @@ TEST(masks_are_cross_validated_in_as_many_folds_as_there_are_up_to_five)
     expect_arguments(7, "5");
 }
 
-/* What the learner has no couplings for is learned without them, and no sentence about options of the command comes to
- * the page. */
+/* The learner has couplings of two labels alone. No sentence about options of the command comes to the page. */
 TEST(more_than_two_labels_are_learned_without_a_word)
 {
     static const char labels[] =

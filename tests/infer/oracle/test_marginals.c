@@ -16,6 +16,7 @@ static struct clv_oracle *new_oracle(void)
 
 static void draw_forest(struct sample *s, uint64_t index)
 {
+    memset(s, 0, sizeof *s); /* the tables of edges that close gaps */
     draw_sample(s, index, form_of(index), -1, 1, 1.5);
     for (int32_t i = 0; i + 1 < s->field.n_nodes && index % 3 == 0; i++) {
         s->edges[i][0] = i;
@@ -102,7 +103,7 @@ TEST(trees_beside_loops_are_exact)
     clv_oracle_free(oracle);
 }
 
-/* What has loops throughout is what the draws alone are. */
+/* Fields with loops throughout have the marginals of the draws alone. */
 TEST(marginals_of_loops_are_shares_of_draws)
 {
     struct clv_oracle *oracle = new_oracle();

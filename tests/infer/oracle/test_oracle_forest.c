@@ -18,6 +18,7 @@ static struct clv_oracle *new_oracle(void)
 /* Every third field is a chain, of two labels every other one; whole scores, with ties, in every fourth. */
 static void draw_forest(struct sample *s, uint64_t index)
 {
+    memset(s, 0, sizeof *s); /* the tables of edges that close gaps */
     draw_sample(s, index, form_of(index), -1, index % 4 / 3 ? 0 : 1, index % 4 / 3 ? 0 : 1.5);
     int32_t n = s->field.n_nodes;
     for (int32_t i = 0; i + 1 < n && index % 3 == 0; i++) {
