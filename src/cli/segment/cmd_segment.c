@@ -290,19 +290,17 @@ static void print_summary(const struct segment *self, const struct segment_count
                  interrupted && self->existing == EXISTING_OVERWRITE ? " (without --overwrite)" : "");
 }
 
-/* A result in which nothing was found looks like a success. */
+/* A result in which nothing was found looks like a success. Boxes are counted one by one. */
 static void note_empty(const struct segment *self, const struct segment_counts *counts, const struct clv_labels *labels)
 {
-    size_t n = counts->n_empty;
-    if (!n || (n < counts->n_done && !self->boxes))
+    if (self->boxes && counts->n_boxes_empty)
+        console_note("warning: nothing was found in %zu of %zu boxes%s%s", counts->n_boxes_empty, counts->n_boxes,
+                     counts->n_boxes_empty == 1 ? ": " : ", the first is ", counts->first_empty);
+    if (self->boxes || !counts->n_empty || counts->n_empty < counts->n_done)
         return;
-    if (self->boxes && n < counts->n_done)
-        console_note("%zu of %zu masks are empty: nothing was found in the boxes of these images", n, counts->n_done);
-    else
-        console_note("warning: %s: label 0 (%s) is everywhere, nothing was found%s",
-                     n == 1 ? "the mask is empty" : "all masks are empty",
-                     labels->n_labels ? labels->names[0] : "background",
-                     self->boxes ? " in the boxes" : "; is the model of images of another kind?");
+    console_note("warning: %s: label 0 (%s) is everywhere, nothing was found; is the model of images of another kind?",
+                 counts->n_empty == 1 ? "the mask is empty" : "all masks are empty",
+                 labels->n_labels ? labels->names[0] : "background");
 }
 
 /* Masks that stay though their images were written later. */
@@ -391,9 +389,6 @@ static enum clv_status run_inputs(struct segment *self, struct segment_run *run,
         print_summary(self, &counts, run->inputs->n,
                       self->is_stack && !self->model_path ? run->sequence->set.n_items - run->inputs->n : 0,
                       status == CLV_ERR_INTERRUPTED && !segment_is_piped(self));
-    if (counts.n_boxes_empty)
-        console_note("warning: nothing was found in %zu of %zu boxes%s%s", counts.n_boxes_empty, counts.n_boxes,
-                     counts.n_boxes_empty == 1 ? ": " : ", the first is ", counts.first_empty);
     if (is_leader)
         note_empty(self, &counts, &run->model->labels);
     /* Failures of single images were printed as they came: only their status is left. */

@@ -193,10 +193,10 @@ static enum clv_status fill_ellipse(const struct canvas *canvas, const double (*
     const double *u = radii[0], *v = radii[1], determinant = u[0] * v[1] - u[1] * v[0];
     const double width = canvas->width,
                  height = canvas->height; /* within them, so that they are whole numbers of ints */
-    const int32_t first_y = (int32_t)fmin(fmax(floor(box.y), 0), height);
-    const int32_t first_x = (int32_t)fmin(fmax(floor(box.x), 0), width);
-    const int32_t end_y = (int32_t)fmax(fmin(ceil(box.y + box.height), height), 0);
-    const int32_t end_x = (int32_t)fmax(fmin(ceil(box.x + box.width), width), 0);
+    const int32_t first_y = int32_within(floor(box.y), 0, height);
+    const int32_t first_x = int32_within(floor(box.x), 0, width);
+    const int32_t end_y = int32_within(ceil(box.y + box.height), 0, height);
+    const int32_t end_x = int32_within(ceil(box.x + box.width), 0, width);
     for (int32_t row = first_y; row < end_y; row++)
         for (int32_t column = first_x; column < end_x; column++) {
             double x = column + 0.5 - points[0][0], y = row + 0.5 - points[0][1];
