@@ -183,7 +183,7 @@ static inline void array_drop(void *variable)
 
 /* Defines the release of a pointer to an object, for OWNED: DROPS(set_drop, struct clv_set, clv_set_free). */
 #define DROPS(drop, type, release)                                                                                     \
-    static inline void drop(type **owned)                                                                              \
+    static inline void drop(type **owned) /* NOLINT(bugprone-macro-parentheses): a type */                             \
     {                                                                                                                  \
         release(*owned);                                                                                               \
     }
