@@ -301,14 +301,6 @@ static void put_status(const struct job *job, const struct work *work, enum clv_
     }
 }
 
-bool labels_are_empty(const uint8_t *labels, size_t n)
-{
-    for (size_t p = 0; p < n; p++)
-        if (labels[p] && labels[p] != CLV_VOID)
-            return false;
-    return true;
-}
-
 /* Sizes of so many images are looked at before a run, for the time that it takes. */
 #define MOST_SIZED 20000
 
