@@ -30,7 +30,7 @@ static enum clv_status open_file(struct reading *self, const char *path, struct 
     self->path = NULL;
     MUST(clv_boxes_read(&self->file, path, err));
     for (size_t i = 0; i < self->file.n_bad_files; i++)
-        MUST(bad_images_add(self->bad, fail(err, CLV_ERR_DATA, "%s", self->file.bad_files[i]), err));
+        MUST(bad_images_add(self->bad, NO_ITEM, fail(err, CLV_ERR_DATA, "%s", self->file.bad_files[i]), err));
     self->path = path;
     report_count(self->options->progress, path, self->file.n_skipped, NO_BOXES, self->file.first_skipped);
     return CLV_OK;

@@ -335,7 +335,13 @@ void work_release(struct work *work);
  * connected pieces of its labels. */
 enum clv_status work_trace(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
 /* Whether there is no label but 0, and void. */
-bool labels_are_empty(const uint8_t *labels, size_t n);
+static inline bool labels_are_empty(const uint8_t *labels, size_t n)
+{
+    for (size_t p = 0; p < n; p++)
+        if (labels[p] && labels[p] != CLV_VOID)
+            return false;
+    return true;
+}
 
 /* All of an image that is segmented by tiles (struct input), up to its mask, next to which is a file of what is done
  * while it lasts. CLV_ERR_USAGE for outputs that are made of whole images, and of raster_cut_open. */

@@ -326,14 +326,6 @@ static void count_boxes(struct segment_counts *counts, const struct box_findings
     counts->n_boxes_empty += found->n_empty;
 }
 
-bool labels_are_empty(const uint8_t *labels, size_t n)
-{
-    for (size_t p = 0; p < n; p++)
-        if (labels[p] && labels[p] != CLV_VOID)
-            return false;
-    return true;
-}
-
 /* Sizes of so many images are looked at before a run, for the time that it takes. */
 #define MOST_SIZED 20000
 
