@@ -35,7 +35,7 @@ static uint32_t number_before(const char *text, const char *end)
 
 enum clv_status stack_axes_choose(const char *axes, struct clv_error *err)
 {
-    int n = 0, axis[N_AXES];
+    int n = 0, axis[N_AXES] = {0};
     uint32_t size[N_AXES] = {0};
     for (const char *c = axes; *c;) {
         const char *letter = strchr(letters, *c);
