@@ -51,6 +51,18 @@ struct pmap_state {
 
 #define N_PLACE 5 /* numbers of struct pmap_place, and the steps made */
 
+double pmap_setting(const struct clv_training *training, enum pmap_parameter parameter)
+{
+    bool is_published = training->parameters[PMAP_PAPER] >= 1;
+    switch (is_published ? parameter : PMAP_PAPER) {
+    case PMAP_STEP:
+    case PMAP_AVERAGING: return 0;
+    case PMAP_CONDITIONAL:
+    case PMAP_SHARPNESS: return 1;
+    default: return training->parameters[parameter];
+    }
+}
+
 /* The weights, sums and place; the average where the training has one. */
 static size_t list_fields(struct state_field fields[5], int64_t *place, const struct pmap_state *state)
 {

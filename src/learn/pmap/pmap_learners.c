@@ -38,18 +38,6 @@ static const struct clv_parameter marginal_parameters[] = {
     {0},
 };
 
-double pmap_setting(const struct clv_training *training, enum pmap_parameter parameter)
-{
-    bool is_published = training->parameters[PMAP_PAPER] >= 1;
-    switch (is_published ? parameter : PMAP_PAPER) {
-    case PMAP_STEP:
-    case PMAP_AVERAGING: return 0;
-    case PMAP_CONDITIONAL:
-    case PMAP_SHARPNESS: return 1;
-    default: return training->parameters[parameter];
-    }
-}
-
 static enum clv_status train_joint(struct clv_training_result *result, const struct clv_training *training,
                                    struct clv_error *err)
 {
