@@ -163,7 +163,7 @@ static void add_to_groups(struct group *groups, int *n_groups, const char *text,
     snprintf(groups[g].others + used, sizeof groups->others - used, " %s", other);
 }
 
-enum { MAX_CHOICES = 160 };
+enum { MAX_CHOICES = 240 };
 static struct group groups[256];
 
 /* An option alone and, in a command's first setting, with each of those after it. */

@@ -285,7 +285,7 @@ TEST(images_are_ranked_by_the_error_that_the_model_expects)
     must(clv_image_new(&image, WIDTH, HEIGHT, 3, err));
     for (int p = 0; p < WIDTH * HEIGHT; p++)
         for (int c = 0; c < 3; c++)
-            image.pixels[3 * p + c] = (uint8_t)(p % 3 ? 130 : 105);
+            image.pixels[3 * p + c] = (uint8_t)(p % WIDTH > WIDTH / 3 ? 20 : p % 3 ? 130 : 105);
     must(clv_png_write(in_folder("c.png"), &image, err));
     learn(BY_COLOUR);
     spill(in_folder("b.png"), "no image", 8);

@@ -238,8 +238,8 @@ TEST(what_is_no_probability_is_named_and_changes_nothing)
     s.map[3 * SIDE + 5] = NAN;
     must_fail(CLV_ERR_DATA, "pixel (5, 3): its probability of label 1 is",
               clv_refine_probabilities(s.labels, &s.image, s.map, 2, NULL, err));
-    s.map[3 * SIDE + 5] = 1.5F;
-    must_fail(CLV_ERR_DATA, "pixel (5, 3): its probability of label 0 is 1.5",
+    s.map[3 * SIDE + 5] = 1.75F;
+    must_fail(CLV_ERR_DATA, "pixel (5, 3): its probability of label 0 is 1.75",
               clv_refine_probabilities(s.labels, &s.image, s.map, 3, NULL, err));
     must_fail(CLV_ERR_USAGE, "1 labels", clv_refine_probabilities(s.labels, &s.image, s.map, 1, NULL, err));
     s.map[3 * SIDE + 5] = 0.5F;

@@ -133,7 +133,7 @@ TEST(chains_of_the_program_train_sparse_models)
     int n_lines = 0;
     for (const char *c = chosen; *c; c++)
         n_lines += *c == '\n';
-    ck_assert_int_eq(n_lines, 2 + 2 + 8 + 1 + 2);
+    ck_assert_int_eq(n_lines, 2 + 2 + 8 + 1 + 2 + 1); /* three rounds are far from the optimum, which is said */
     ck_assert_ptr_nonnull(strstr(chosen, "chosen     lambda 1000, C 1, rounds "));
     free(chosen);
     char *reported = expect_success("cd %s && cleave inspect m && cleave inspect --json --threshold 0.5 m", folder);

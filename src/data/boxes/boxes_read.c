@@ -162,6 +162,8 @@ enum clv_status boxes_parse(struct boxes_builder *builder, const char *source, c
     json_root_free(root);
     if (status)
         boxes_mark_return(builder, &mark);
+    if (status == CLV_ERR_DATA && err && strncmp(err->message, source, strlen(source)) != 0)
+        fail_within(err, status, source); /* what shapes.h refuses knows no file */
     builder->has_form |= status == CLV_OK;
     return status;
 }

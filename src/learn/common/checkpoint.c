@@ -157,10 +157,10 @@ enum clv_status checkpoint_read(struct clv_tensors **state, const struct checkpo
         return status;
     status = facts_open(&facts, self, err);
     TRY(clv_tensors_open(state, wanted->path, err));
+    TRY(compare(&is_of_others, self, &facts, *state, err));
     TRY_IF(!clv_tensors_metadata(*state, TENSOR_DIGEST),
            fail(err, CLV_ERR_DATA, "%s: not a checkpoint that this program reads (no digest)", wanted->path));
     TRY(tensors_check_digest(*state, NULL, wanted->path, err));
-    TRY(compare(&is_of_others, self, &facts, *state, err));
     if (status || is_of_others) {
         clv_tensors_close(*state);
         *state = NULL;

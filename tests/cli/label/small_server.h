@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,13 +123,43 @@ static inline int ask(char *answer, size_t capacity, const struct server *server
     return exchange(answer, capacity, server, request, strlen(request));
 }
 
+/* The photo that an answer has shown last, and as which opening. */
+struct shown {
+    char photo[256];
+    long long opening;
+};
+
+static inline void look_at(struct shown *shown, const char *answer)
+{
+    const char *opening = strstr(answer, "\"opening\":"), *name = opening ? strstr(opening, "\"name\":\"") : NULL;
+    if (name && sscanf(name, "\"name\":\"%255[^\"]", shown->photo) == 1)
+        shown->opening = strtoll(opening + strlen("\"opening\":"), NULL, 10);
+}
+
+/* The body with the names that the page adds: of the folder, or of the photo. */
+static inline const char *with_names(const struct shown *shown, const char *path, const char *body)
+{
+    const char *comma = body[1] == '}' ? "" : ",";
+    if (strncmp(path, "/api/stroke/", 12) == 0)
+        return formatted("{\"photo\":\"%s\",\"opening\":%lld%s%s", shown->photo, shown->opening, comma, body + 1);
+    if (strcmp(path, "/api/train") != 0 && strcmp(path, "/api/stop") != 0)
+        return body;
+    char whole[PATH_MAX];
+    ck_assert_ptr_nonnull(realpath(folder(), whole));
+    return formatted("{\"folder\":\"%s\"%s%s", whole, comma, body + 1);
+}
+
 static inline int post(char *answer, size_t capacity, const struct server *server, const char *path, const char *body)
 {
+    static struct shown shown;
+    body = with_names(&shown, path, body);
     const char *request =
         formatted("POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nOrigin: http://127.0.0.1:%d\r\nCookie: cleave-%d=%s\r\n"
                   "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
                   path, server->port, server->port, server->port, server->token, strlen(body), body);
-    return exchange(answer, capacity, server, request, strlen(request));
+    int code = exchange(answer, capacity, server, request, strlen(request));
+    look_at(&shown, answer);
+    return code;
 }
 
 #endif

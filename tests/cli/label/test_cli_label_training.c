@@ -455,7 +455,10 @@ TEST(large_bodies_are_put_together)
     char *body = malloc(size + 1);
     memset(body, ' ', size);
     body[size] = 0;
-    memcpy(body, "{\"name\":", 8);
+    char whole[PATH_MAX];
+    ck_assert_ptr_nonnull(realpath(folder(), whole));
+    const char *begin = formatted("{\"folder\":\"%s\",\"name\":", whole);
+    memcpy(body, begin, strlen(begin));
     memcpy(body + size - 6, "\"sky\"}", 6);
     ck_assert_int_eq(post_large(&server, "/api/label", body, size), 200);
     ck_assert_ptr_nonnull(strstr(answer, "\"name\":\"sky\""));

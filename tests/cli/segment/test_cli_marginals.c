@@ -144,7 +144,8 @@ TEST(json_reports_every_image)
     char *json = expect_success(
         "cleave marginals -q -m $MODEL --data $SET/manifest.tsv --split test -o out --json --draws 7 --seed 9");
     ck_assert_ptr_nonnull(strstr(
-        json, "{\"images\":4,\"failed\":0,\"draws\":7,\"seed\":9,\"label\":\"foreground\",\"per_image\":[{\"image\":"));
+        json, "{\"images\":4,\"failed\":0,\"draws\":7,\"seed\":9,\"scores\":\"margin\",\"label\":\"foreground\","
+              "\"per_image\":[{\"image\":"));
     int n = 0;
     for (char *at = json; (at = strstr(at, "\"share\":")) != NULL; at++, n++) {
         double share, entropy, bound, error;
@@ -216,7 +217,7 @@ TEST(bad_requests_and_bad_images_are_named)
         {64, "standard output", "marginals -m x -o y z --json --status -"},
         {64, "--label: \"horse\" is none of the model's 2", "marginals -m $MODEL -o y $SET --label horse"},
         {64, "--all-labels: --json is of one label", "marginals -m x -o y z --all-labels --json"},
-        {64, "--side: --all-labels is missing", "marginals -m x -o y z --side 4"},
+        {64, "--side: it is of maps, which --all-labels or --margins write", "marginals -m x -o y z --side 4"},
         {64, "--side: \"1025\"", "marginals -m x -o y z --all-labels --side 1025"},
         {64, "--label: \"2\" is none", "marginals -m $MODEL -o y $SET --label 2"},
         {66, "absent", "marginals -m $MODEL -o y absent.jpg"},

@@ -96,7 +96,7 @@ TEST(an_index_or_a_folder_of_feature_shards_trains_scores_and_segments_as_one_fi
         }
     }
     run_here("for k in f i.json; do cleave train -q --passes 3 --seed 1 --stages 2 --data $k -o two.$k && cleave "
-             "segment -q -m two.$k --features f -o staged.$k; done && diff -r -x .cleave-run staged.f staged.i.json");
+             "segment -q -m two.$k --features f -o staged.$k/; done && diff -r -x .cleave-run staged.f staged.i.json");
 }
 
 /* Whole files and all shards of a set may follow each other. */
