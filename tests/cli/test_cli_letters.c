@@ -50,7 +50,8 @@ TEST(the_error_is_reported_over_all_letters_and_on_the_mean_over_words)
 TEST(models_of_letters_that_older_versions_wrote_are_read)
 {
     char *score = expect_success("cd %s && LC_ALL=C sed 's/\"recipe\":\"none\"/\"recipe\":\"letters\"/; "
-                                 "s/\\\\\"ssvm\\\\\"/\\\\\"s\\\\\"/; s/\"digest\":\"fnv1a:[0-9a-f]*\",/%34s/' m.cleave >old && ! cmp -s old m.cleave && cleave "
+                                 "s/\\\\\"ssvm\\\\\"/\\\\\"s\\\\\"/; s/\"digest\":\"fnv1a:[0-9a-f]*\",/%34s/' m.cleave "
+                                 ">old && ! cmp -s old m.cleave && cleave "
                                  "score -m m.cleave --data test && cleave score -m old --data test",
                                  folder, "");
     size_t half = strlen(score) / 2;

@@ -143,9 +143,9 @@ TEST(json_reports_every_image)
 {
     char *json = expect_success(
         "cleave marginals -q -m $MODEL --data $SET/manifest.tsv --split test -o out --json --draws 7 --seed 9");
-    ck_assert_ptr_nonnull(strstr(
-        json, "{\"images\":4,\"failed\":0,\"draws\":7,\"seed\":9,\"scores\":\"margin\",\"label\":\"foreground\","
-              "\"per_image\":[{\"image\":"));
+    ck_assert_ptr_nonnull(
+        strstr(json, "{\"images\":4,\"failed\":0,\"draws\":7,\"seed\":9,\"scores\":\"margin\",\"label\":\"foreground\","
+                     "\"per_image\":[{\"image\":"));
     int n = 0;
     for (char *at = json; (at = strstr(at, "\"share\":")) != NULL; at++, n++) {
         double share, entropy, bound, error;
