@@ -96,7 +96,7 @@ def test_a_folder_without_a_mask_teaches_nothing(tmp_path, pairs):
         cleave.train(tmp_path)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore:ssvm. training ended far")
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int32, np.int64, np.uint64])
 def test_masks_of_any_integer_type_teach_the_same(pairs, dtype):
     expected = cleave.train(pairs, **QUICK).weights
@@ -235,7 +235,7 @@ def test_options_of_training_are_those_of_the_command(command, tmp_path):
     of_command = {line[2:].split("=")[0].replace("-", "_") for line in listed.splitlines() if line.startswith("--")}
     assert cleave.options().keys() <= of_command
     not_of_sets = {"data", "maps", "output", "learner", "cv_grid", "overwrite", "progress", "requeue", "resume", "checkpoint_every", "threads", "quiet",
-                   "max_pixels", "max_side", "max_jpeg_scans", "bands", "range", "help", "usage", "version"}
+                   "max_pixels", "max_side", "max_jpeg_scans", "bands", "range", "axes", "help", "usage", "version"}
     assert of_command - cleave.options().keys() == not_of_sets | {name.replace("-", "_") for name in cleave.learners()["ssvm"]}
     made = cleave.train(ANIMALS / "manifest.tsv", split=["train"], blocks="words,size", sift_bins=[3, 6], no_edges=True, mirror=True,
                         loss="counts", seed=2, words=20, passes=3, superpixels=100)
