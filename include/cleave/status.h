@@ -47,7 +47,7 @@ enum clv_status {
 
 #define CLV_ERROR_MESSAGE_MAX 1020
 
-/* What is wrong with a mask, of faults that `cleave import masks` may mend. */
+/* A fault of a mask that `cleave import masks` may mend. */
 enum clv_fault {
     CLV_FAULT_OTHER = 0,
     CLV_FAULT_MASK_SIZE,    /* it is not of its image's size */

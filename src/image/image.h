@@ -261,7 +261,7 @@ enum clv_status tiff_corrupt(struct tiff_file *self, struct clv_error *err);
 /* CLV_ERR_DATA for a file that may be whole: names what its samples are, and what is read. */
 enum clv_status tiff_unsupported(const struct tiff_file *self, struct clv_error *err);
 
-/* What the pages of a TIFF are: stack_axes.c. A plane is a directory, or, in ImageJ's files of one directory, what
+/* The axes of a TIFF's pages (stack_axes.c). A plane is a directory, or, in ImageJ's files of one directory, what
  * follows it; a page is an image of one or several of them. */
 
 enum stack_axes_source { AXES_OF_PAGES, AXES_OF_IMAGEJ, AXES_OF_OME, AXES_CHOSEN };
@@ -301,10 +301,10 @@ void stack_axes_name(char *name, size_t size, const struct stack_axes *axes);
 
 /* Where the pages of a TIFF are. libtiff would walk to a page anew for each one, and remembers all on its way. */
 
-/* What the file's pages are. Directories marked as reduced copies or as masks are no planes. The chain of directories
- * ends where one points back to an earlier one, or, after the first, outside of the file; behind a later one such a
- * pointer is counted as one more, which is refused when it is asked for. CLV_ERR_DATA: no TIFF, no image in it, more
- * than 65,535 directories. TIFF 6.0, section 2; BigTIFF. */
+/* Finds the axes of the file's pages. Directories marked as reduced copies or as masks do not count. The chain of
+ * directories ends where one points back to an earlier one, or, after the first, outside of the file; behind a later
+ * one such a pointer counts as one more, which is refused when it is asked for. CLV_ERR_DATA: not a TIFF, no image in
+ * it, more than 65,535 directories. TIFF 6.0, section 2; BigTIFF. */
 enum clv_status tiff_find_axes(struct stack_axes *axes, const uint8_t *bytes, size_t size,
                                struct clv_error *err) CLV_CHECK;
 

@@ -1,5 +1,5 @@
-/* What a training came to, as every learner's is looked at before it is handed back: one that ended above where it
- * began, at weights that are all 0, or far from its optimum by its own bound, says so. */
+/* Judges every training before its result is returned, whatever the learner: a warning says if it ended above its
+ * objective at weights of 0, or far from its optimum by its own bound. Start at training_judge. */
 #include <math.h>
 #include <stdbool.h>
 

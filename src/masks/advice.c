@@ -123,7 +123,7 @@ static void put_plan(struct text *text, const struct mask_plan *plan, const stru
     put_command(text, set, path, "");
 }
 
-/* What is to be said: about a fault of one mask, or only that values go by their order. */
+/* Writes the advice: about a fault of one mask, or only that values go by their order. */
 struct question {
     enum clv_fault fault;
     size_t item;

@@ -18,7 +18,7 @@
 #include "cleave/data.h"
 #include "cleave/objects.h"
 
-/* What a pixel of a mask is: a value up to CLV_MAX_OBJECT_NUMBER, or one of these. */
+/* A pixel of a mask: a value up to CLV_MAX_OBJECT_NUMBER, or one of these. */
 #define CODE_COLOUR 0x1000000u /* | red << 16 | green << 8 | blue */
 #define CODE_CLEAR  0x2000000u /* transparent */
 
@@ -66,7 +66,7 @@ extern const struct code_table code_tables[];
 extern const size_t n_code_tables;
 extern const char *const code_names[]; /* "auto", the tables' names, NULL */
 
-/* What a user may say about masks; zeros: nothing. */
+/* Options about masks; zeros: none is given. */
 enum mask_as { MASKS_AS_FOUND, MASKS_AS_LABELS, MASKS_AS_OBJECTS };
 enum mask_white { WHITE_AS_FOUND, WHITE_VOID, WHITE_FOREGROUND, WHITE_LABEL };
 struct mask_wishes {
@@ -87,7 +87,7 @@ struct mask_pair {
  */
 int mask_factor(int32_t width, int32_t height, int32_t mask_width, int32_t mask_height);
 
-/* What a survey finds in one mask. */
+/* The findings of a survey in one mask. */
 struct mask_facts {
     bool is_read; /* else it is not counted: unreadable, or of a size that no rule covers */
     bool is_lossy, has_colour, has_clear;
@@ -159,7 +159,7 @@ enum clv_status mask_plan_make(struct mask_plan *plan, const struct mask_survey 
 const struct mask_rule *mask_rule_find(const struct mask_plan *plan, uint32_t code);
 /* How far apart two codes are: steps of values, or of colours (Euclidean); INFINITY: of different kinds. */
 double mask_code_distance(uint32_t a, uint32_t b);
-/* What the plan makes, for people: "labels of 0, 3 and 7". */
+/* Describes the plan's result for people: "labels of 0, 3 and 7". */
 void mask_plan_describe(struct text *text, const struct mask_plan *plan, const struct mask_survey *survey);
 
 /* One mask by the plan, of its photo's size. */

@@ -129,7 +129,7 @@ static bool counts(const struct tokens *self, uint64_t hash, int list)
     return token->n[list] < self->n_names[list] && !(list == OF_MASKS && is_mask_word(hash));
 }
 
-/* What a name is found by. */
+/* The key by which a name is found. */
 struct key {
     uint64_t hash;
     size_t index;

@@ -66,7 +66,7 @@ static void choose_tolerance(struct mask_plan *plan, double most)
         }
 }
 
-/* What is transparent is what black is. */
+/* Transparent pixels are treated as black ones. */
 static void clear_as_black(struct mask_plan *plan)
 {
     const struct mask_rule *rule = mask_rule_find(plan, plan->shows ? CODE_COLOUR : 0);

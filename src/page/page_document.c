@@ -202,7 +202,7 @@ static void fence(uint8_t *seeds, const struct clv_image *image, const struct pa
                 seeds[(size_t)y * (size_t)image->width + (size_t)x] = CLICK_BARRED;
 }
 
-/* What was drawn on an object, in order: events of the history, and the fresh one. */
+/* Everything drawn on an object, in order: events of the history, and the new one. */
 struct drawn {
     const struct page_event **events; /* [n] borrowed */
     size_t n;

@@ -135,7 +135,8 @@ bool sequences_are_of_one_file(const struct clv_item *items, size_t n)
     return n > 0;
 }
 
-/* Of which time a page is, if its file has slices at several times. *axes are those of *file, which is asked once. */
+/* Returns the time of a page, if its file has slices at several times. *axes are those of *file, which is asked
+ * once. */
 static uint32_t time_of(const char **file, struct stack_axes *axes, const struct clv_item *item)
 {
     size_t length, length_before;

@@ -136,7 +136,7 @@ static void sum_up(struct summary *summary, const struct finding *finding, const
         memcpy(summary->note, finding->note, sizeof summary->note);
 }
 
-/* Of 0 and 255, where labels.tsv names two labels 0 and 1, 255 was taken for void. */
+/* Masks of 0 and 255 where labels.tsv names labels 0 and 1: 255 was read as void. */
 static enum clv_status check_order(const struct supervision *self, const char *name,
                                    const struct clv_train_options *options, struct clv_error *err)
 {

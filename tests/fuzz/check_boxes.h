@@ -1,4 +1,4 @@
-/* What the targets of files of annotations have in common. */
+/* Shared by the targets that read files of annotations. */
 #ifndef TESTS_CHECK_BOXES_H
 #define TESTS_CHECK_BOXES_H
 

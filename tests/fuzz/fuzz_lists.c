@@ -3,7 +3,7 @@
 #include "fuzz/check_boxes.h"
 #include "fuzz/memory_file.h"
 
-/* What is next to YOLO's files: data.yaml, or a list of images; the split of an image by it. */
+/* Files next to YOLO's: data.yaml, or a list of images; the split of an image by it. */
 FUZZ_TARGET(lists)
 {
     for (int k = 0; k < 3; k++) {

@@ -1,4 +1,4 @@
-/* What pages of TIFFs are, by ImageJ's and OME's descriptions and by --axes: channels are bands, slices and times are
+/* The axes of TIFF pages, by ImageJ's and OME's descriptions and by --axes: channels are bands, slices and times are
  * images, in the order of time, whatever the order of the file. */
 #include <stdio.h>
 #include <stdlib.h>

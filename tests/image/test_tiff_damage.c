@@ -162,7 +162,7 @@ static uint32_t get(const char *at, int n)
     return value;
 }
 
-/* Of the one directory of a little-endian file. */
+/* In the one directory of a little-endian file. */
 static struct file load(const char *path)
 {
     struct file file = {0};

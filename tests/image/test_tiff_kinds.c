@@ -216,7 +216,7 @@ TESTS(every_kind_of_tiff_shows_what_was_written_or_is_called_by_name, 0, N_KINDS
     clv_image_release(&image);
 }
 
-/* What decoders do not know is not said to be damaged: a lossless JPEG in a strip, by the marker of its frame. */
+/* A kind that decoders do not know is not called damaged: a lossless JPEG in a strip, by the marker of its frame. */
 TEST(a_kind_that_a_decoder_does_not_know_is_not_corrupt)
 {
     const char *path = here("a.tif");

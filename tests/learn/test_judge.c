@@ -1,4 +1,4 @@
-/* What every training is judged by: its objective at w = 0, and its own bound. */
+/* Every training is judged by its objective at w = 0 and by its own bound. */
 #include <math.h>
 #include <string.h>
 
@@ -116,7 +116,7 @@ TEST(the_objective_at_zero_is_that_of_weights_held_there)
     }
 }
 
-/* Of lapmedn and perceptron by enumeration. */
+/* The objectives of lapmedn and perceptron by enumeration. */
 TEST(the_largest_loss_is_that_of_the_worst_labelling)
 {
     struct toy toy;

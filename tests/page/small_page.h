@@ -100,7 +100,7 @@ static inline struct page_session *fresh_session(void)
     return open_session();
 }
 
-/* What the page adds to each of its requests: names of what it shows, as the session has them now. To free(). */
+/* Adds the names that the page sends with each request, as the session has them now. To free(). */
 static inline char *with_names(const struct page_session *session, const char *path, const char *body)
 {
     const struct page_target target = page_route(path);

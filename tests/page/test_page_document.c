@@ -510,7 +510,7 @@ TEST(the_fence_of_a_moved_box_is_where_the_box_is)
     ck_assert(after[30 * WIDTH + 67]);
 }
 
-/* What another program or a merge made of an object is no longer what its box cut out. */
+/* An object that another program or a merge has changed is no longer what its box cut out. */
 TEST(an_object_is_framed_while_its_box_is_what_cut_it_out)
 {
     static const double corners[][2] = {{8, 16}, {36, 44}}, point[][2] = {{22, 30}};

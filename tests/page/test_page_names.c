@@ -1,10 +1,10 @@
-/* What requests name: nothing is saved on a photo, or in a folder, that their page does not show. */
+/* Names in requests: nothing is saved on a photo, or in a folder, that their page does not show. */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "page/small_page.h"
 
-/* Of every kind that changes something, as it would be right at revision 1 of a.png. */
+/* A request of every kind that changes something, as it would be right at revision 1 of a.png. */
 static const char *const changes[][2] = {
     {"/api/stroke/0", GROUND(1)},
     {"/api/stroke/0", "{\"revision\":1,\"kind\":\"box\",\"object\":1,\"label\":1,\"points\":[1,2,30,40]}"},

@@ -100,7 +100,7 @@ TEST(the_share_of_colours_is_that_of_the_blur)
     must_fail(CLV_ERR_USAGE, "256 labels", clv_refine_share(&share, s.map, 256, SIDE, SIDE, err));
 }
 
-/* What rounding and cubic resizing leave is put back; logits are no probabilities. */
+/* Values that rounding and cubic resizing move out of 0..1 are clipped; logits are not probabilities. */
 TEST(values_just_outside_of_probabilities_are_clipped)
 {
     static struct scene s, inside;

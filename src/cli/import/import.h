@@ -30,7 +30,7 @@ struct import_options {
     bool has_folds;
     uint8_t folds[LETTER_MAX_FOLDS]; /* 1: its words are wanted */
     struct clv_image_limits limits;
-    /* Of masks: */
+    /* For masks: */
     const char *labels; /* a labels.tsv, or NULL */
     int codes;          /* 0: as found, else 1 + the place in code_tables */
     int as, white;      /* enum mask_as, enum mask_white */
@@ -111,7 +111,7 @@ void import_objects_release(struct import_objects *self);
 /* `within` has all of the layer's. O(pixels within). */
 enum clv_status import_objects_add(struct import_objects *self, uint8_t value, bool is_crowd,
                                    const struct clv_pixel_box *within, struct clv_error *err) CLV_CHECK;
-/* What the entry has: outlines, those of a group as one object, and voids; placed[entry->n_boxes] are its boxes in
+/* Paints an entry: its outlines, those of a group as one object, and voids; placed[entry->n_boxes] are its boxes in
  * pixels, values[label] are those of the mask. */
 enum clv_status import_objects_paint(struct import_objects *self, const struct clv_image_boxes *entry,
                                      const struct clv_box *placed, const uint8_t *values,

@@ -15,7 +15,7 @@
 
 #define LARGEST_CSV ((size_t)1 << 30)
 
-/* What the command works on: masks with photos. */
+/* The command's input: masks with their photos. */
 struct job {
     struct clv_set set;       /* that is read as one, or a manifest beside the masks: splits */
     struct clv_labels labels; /* of a labels.tsv; n_labels 0: there is none */
@@ -76,7 +76,7 @@ static enum clv_status list_images(struct path_list *list, const char *folder, c
     return CLV_OK;
 }
 
-/* Of Cityscapes' several files for an image those of labels stay. */
+/* Cityscapes has several files for an image: only those of labels stay. */
 static void keep_label_ids(struct path_list *masks)
 {
     static const char *const others[] = {"_color.", "_instanceIds.", "_instanceTrainIds."};

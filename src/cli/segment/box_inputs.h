@@ -28,13 +28,13 @@ enum clv_status box_inputs_open(struct clv_boxes *boxes, struct clv_labels *labe
 enum clv_status box_inputs_cut(uint8_t *labels, const struct input *input, const struct clv_boxes *boxes,
                                const uint8_t *values, const struct clv_image *image, struct clv_error *err) CLV_CHECK;
 
-/* What was found in the boxes of an image. */
+/* The result of cutting the boxes of an image. */
 struct box_findings {
     size_t n, n_empty;     /* boxes, and those without a pixel of their own */
     char first_empty[200]; /* "box 2 of a.png", and why nothing is in it where that is known */
 };
 
-/* What is in the boxes as objects, one each in their order, those that are empty left out; its labels are values. A
+/* Makes an object of what each box holds, in their order, without those that are empty; its labels are values. A
  * pixel of labels[height][width] belongs to the smallest box of its value that covers it, else to the nearest: so it
  * follows from the mask and the boxes alone. `image` (may be empty) tells why a box is empty. O(pixels + those of all
  * boxes). */

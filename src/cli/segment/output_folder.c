@@ -105,7 +105,7 @@ static enum clv_status put_given(struct text *note, const struct sequence *seque
     return CLV_OK;
 }
 
-/* What boxes or masks that results are made from have in them. */
+/* Adds the content of the boxes or masks that results are made from. */
 static enum clv_status add_content(uint64_t *hash, const char *path, struct clv_error *err)
 {
     char digest[DIGEST_SIZE];

@@ -331,10 +331,10 @@ struct work {
 
 void work_release(struct work *work);
 
-/* What is to be exported of an image: its objects by a model, those in its boxes (work->boxed, which it finds), or the
- * connected pieces of its labels. */
+/* Finds what is to be exported of an image: its objects by a model, those in its boxes (work->boxed, which it finds),
+ * or the connected pieces of its labels. */
 enum clv_status work_trace(struct work *work, const struct segment_run *run, struct clv_error *err) CLV_CHECK;
-/* Whether there is no label but 0, and void. */
+/* Returns whether all labels are 0 or void. */
 static inline bool labels_are_empty(const uint8_t *labels, size_t n)
 {
     for (size_t p = 0; p < n; p++)

@@ -150,7 +150,7 @@ static enum clv_status settle_shape(struct annotation *annotation, const struct 
     return CLV_OK;
 }
 
-/* What is marked, as void: the shape, or else the box, whose sides may be given in any order. */
+/* Adds the marked place as void: the shape, or else the box, whose sides may be given in any order. */
 static enum clv_status add_void(struct boxes_builder *builder, struct annotation *annotation, struct clv_error *err)
 {
     struct clv_image_boxes *entry = &builder->boxes.images[builder->boxes.n_images - 1];

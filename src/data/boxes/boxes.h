@@ -88,9 +88,9 @@ enum clv_status boxes_count_unlabelled(struct boxes_builder *builder, struct clv
 /* A fault in words, of one or of several: "run lengths of another size", "lines". */
 const char *annotation_fault_words(enum clv_fault_of_annotation fault, size_t n);
 
-/* What annotation.c stores: a box of the image added last, whose outline (or NULL) is taken and whose label and mask
- * are copied; a void, whose outline is taken; the count of a fault, with the message of the first one; NULL: it is not
- * worth one. */
+/* Stores what annotation.c has made: a box of the image added last, whose outline (or NULL) is taken and whose label
+ * and mask are copied; a void, whose outline is taken; the count of a fault, with the message of the first one, or NULL
+ * for none. */
 enum clv_status boxes_store(struct boxes_builder *builder, const struct clv_box *box, const char *label,
                             const char *mask, struct clv_error *err) CLV_CHECK;
 enum clv_status boxes_store_void(struct boxes_builder *builder, const struct clv_box *box,
@@ -195,7 +195,7 @@ enum clv_status boxes_read_classes(struct boxes_builder *builder, const char *pa
  * any, nothing. */
 enum clv_status boxes_read_yaml(struct boxes_builder *builder, const char *path, struct clv_error *err) CLV_CHECK;
 
-/* What is next to YOLO's files in `folder` or above it: names of classes and lists of splits. */
+/* Reads names of classes and lists of splits that stand next to YOLO's files in `folder` or above it. */
 enum clv_status boxes_read_lists(struct boxes_builder *builder, const char *folder, struct clv_error *err) CLV_CHECK;
 
 /* Adds a folder of images, or a list of them, of a split. */

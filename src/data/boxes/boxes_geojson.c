@@ -109,7 +109,7 @@ static void bound_coordinates(struct annotation *annotation, const struct json_v
         bound_coordinates(annotation, json_element(value, i), depth + 1);
 }
 
-/* What is no polygon: in the bounds of its coordinates. */
+/* A geometry that is not a polygon is void in the bounds of its coordinates. */
 static void blame_geometry(struct annotation *annotation, const struct json_value *geometry, const char *type)
 {
     const struct json_value *parts = json_member(geometry, "geometries");

@@ -211,7 +211,7 @@ static bool is_said_of_shape(const char *type)
     return false;
 }
 
-/* What an element of an array of results says, and by which id. */
+/* An element of an array of results, and its id. */
 static struct region look_at_result(const char **id, const struct json_value *result)
 {
     static const char *const sizes[] = {"original_width", "original_height"};

@@ -89,7 +89,7 @@ static bool has_key_points(const char *line, size_t n)
     return has_two || n % 2 == 0;
 }
 
-/* What is behind the pairs of a line of an even number of fields must be a detector's confidence. */
+/* After the pairs of a line with an even number of fields a detector's confidence must follow. */
 static enum clv_status check_confidence(const char *line, size_t number, const char *source, struct clv_error *err)
 {
     double confidence;

@@ -67,7 +67,7 @@ static void start(struct exact_cut *self)
     }
 }
 
-/* What root a has: its unary with what nodes with a label add, its size for the margin, and its neighbours, whose
+/* The values of root a: its unary with what nodes with a label add, its size for the margin, and its neighbours, whose
  * there[] and back[] become what it loses with label 1 and with label 0 where they differ. */
 struct root {
     double unary, size;

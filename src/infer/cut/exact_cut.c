@@ -108,7 +108,7 @@ static void rest_count(struct rest *rest, double value, int unit)
     rest->top = top > rest->top ? top : rest->top;
 }
 
-/* What an edge adds to the unary of the end that is kept where the other one has a certain label; *node: that end. */
+/* Returns what an edge adds to the unary of the end *node that is kept, where the other end is certain. */
 static double folded(const struct exact_cut *self, size_t e, int32_t *node)
 {
     struct exact_edge edge = self->edges[e];
@@ -456,7 +456,7 @@ int exact_cut_take_field(struct exact_cut *self, const struct clv_field *field)
 
 /* Clamps. */
 
-/* What the labels of `self` lose where the nodes that are `changed` have the other one. */
+/* Returns by how much the score falls if the nodes that are `changed` take the other label. */
 static double cost_of(const struct exact_cut *self, const uint8_t *changed)
 {
     struct exact_sum cost = {0, 0};

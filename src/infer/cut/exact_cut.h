@@ -79,7 +79,7 @@ static inline void exact_cut_add_edge(struct exact_cut *self, int32_t from, int3
     self->n_edges += there > 0 || back > 0;
 }
 
-/* What is in place. Asks for no memory. */
+/* Solves the problem that was added. Allocates nothing. */
 void exact_cut_solve(struct exact_cut *self);
 
 /* Finds nodes whose labels are certain and nodes that have one label: group[] and n_kept. O(n_nodes + n_edges) a round,

@@ -251,8 +251,8 @@ static enum clv_status check_tables(const struct clv_field *field, struct clv_er
     return CLV_OK;
 }
 
-/* What label beta is better than alpha at node p of the move, the end `side` of an edge whose other end keeps its
- * label. */
+/* Adds by how much label beta is better than alpha at node p of the move, the end `side` of an edge whose other end
+ * keeps its label. */
 static void add_side(struct moves *self, int32_t p, int32_t edge, int side, const int32_t to[2])
 {
     const struct clv_field *field = self->field;

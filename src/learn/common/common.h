@@ -283,10 +283,10 @@ const char *idle_weak(const struct clv_training *training);
 /* Of how weak examples weigh against others: that there are only those, or none. */
 const char *idle_mixture(const struct clv_training *training);
 
-/* Of the source's algorithm: that it learns from masks first, and there are none. */
+/* For the source's algorithm: it learns from masks first, and there are none. */
 const char *idle_paper(const struct clv_training *training);
 
-/* Of whether a teacher sees frames: that there are none, or no masks to learn from. */
+/* For whether a teacher sees frames: there are none, or no masks to learn from. */
 const char *idle_teacher(const struct clv_training *training);
 
 /* Of labels that are given of weak examples, besides those of others: that there are none. */

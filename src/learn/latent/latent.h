@@ -18,7 +18,7 @@
 enum latent_solver { LATENT_ADAGRAD, LATENT_SUBGRADIENT };
 extern const char *const latent_solvers[];
 
-/* What both learners say of their steps. `usual` is the text of the plain steps' usual rate. */
+/* Why parameters of the steps are unused, for both learners. `usual` is the text of the plain steps' usual rate. */
 #define LATENT_SOLVER_PARAMETER                                                                                        \
     {                                                                                                                  \
         "solver", LATENT_ADAGRAD, LATENT_ADAGRAD, LATENT_SUBGRADIENT,                                                  \

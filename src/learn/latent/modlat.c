@@ -76,7 +76,7 @@ static enum clv_status maximise(int32_t *y, double *score, const struct modlat *
     return clv_forest_run(self->forests[thread], score, NULL, NULL, y, field, &options, err);
 }
 
-/* What w predicts, for theta's turn. */
+/* Predicts by w, for theta's turn. */
 static enum clv_status predict(void *context, struct latent *latent, size_t example, int thread, const double *w,
                                struct clv_error *err)
 {

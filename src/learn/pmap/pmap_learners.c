@@ -5,7 +5,7 @@
 
 #include "learn/common/common.h"
 
-/* What paper 1 is: all that the source's Algorithms 1 to 4 and its section on partial labels say. */
+/* paper 1 is the source's Algorithms 1 to 4 with its section on partial labels, without departures. */
 #define SHARED_PARAMETERS                                                                                              \
     [PMAP_LAMBDA] = {"lambda", 1e-5, 1e-12, 1e12, "regularisation, relative to the size of the features"},             \
     [PMAP_PASSES] = {"passes", 100, 1, 1e9, "passes over the examples"},                                               \

@@ -499,7 +499,7 @@ TEST(files_of_other_programs_are_called_by_their_names)
                                          "0..000000000" EMPTY EMPTY EMPTY EMPTY EMPTY);
 }
 
-/* What holds for import holds for --boxes: a void is no background and no object to cut, a bad file costs itself. */
+/* The rules of import hold for --boxes: a void is neither background nor an object, a bad file costs itself. */
 TEST(boxes_of_other_programs_keep_their_voids_and_lose_bad_files_alone)
 {
     put_photo("photos/a.png");

@@ -14,7 +14,7 @@
 
 enum { WIDTH = 40, HEIGHT = 30, N = 4, MAX_WIDTH = 3 * WIDTH, MAX_HEIGHT = 3 * HEIGHT };
 
-/* What is where in every mask: the left half, an upper and a lower part of the right half, and a border of two pixels
+/* The layout of every mask: the left half, an upper and a lower part of the right half, and a border of two pixels
  * between left and right. */
 enum { LEFT, UPPER, LOWER, BORDER };
 
@@ -26,7 +26,7 @@ static int part_of(int x, int y, int width, int height)
     return from_middle < 0 ? LEFT : 2 * y < height ? UPPER : LOWER;
 }
 
-/* What a kind of mask puts there: a value, or a colour; and what that is to be. */
+/* The value or colour that a kind of mask has there, and the label that it must become. */
 struct kind {
     const char *name;
     uint32_t code[4];
