@@ -285,6 +285,9 @@ struct stack_description {
 enum clv_status stack_axes_choose(const char *axes, struct clv_error *err) CLV_CHECK;
 bool stack_axes_are_chosen(void);
 
+/* Continues a hash over the order that is chosen; the same hash if none is. */
+uint64_t stack_axes_hash(uint64_t hash);
+
 /* *axes of n_planes planes; it keeps pointers into the text. */
 void stack_axes_find(struct stack_axes *axes, uint32_t n_planes, const struct stack_description *text);
 

@@ -62,6 +62,13 @@ bool stack_axes_are_chosen(void)
     return chosen.n > 0;
 }
 
+uint64_t stack_axes_hash(uint64_t hash)
+{
+    for (int k = 0; k < chosen.n; k++)
+        hash = hash_number(hash_number(hash, (uint64_t)chosen.axis[k] + 1), chosen.size[k]);
+    return hash;
+}
+
 /* The number after `key' at the beginning of a line; `otherwise' where there is none. */
 static uint32_t line_value(const char *text, size_t length, const char *key, uint32_t otherwise)
 {

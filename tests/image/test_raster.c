@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <tiffio.h>
 
+#include "image/image.h"
 #include "image/raster/raster.h"
 #include "support/support.h"
 
@@ -357,6 +358,9 @@ TEST(a_raster_is_known_by_all_its_files_and_the_page)
     free(expect_success("cp -p %s copy && mv copy %s", second, second)); /* of the same time and size */
     ck_assert(stamp_of(first, &limits, false) == after);
     ck_assert(stamp_of(formatted("%s#1", first), NULL, true) == alone);
+    must(stack_axes_choose("TZC", err)); /* another way to read the pages */
+    ck_assert(stamp_of(first, NULL, true) != alone);
+    must(stack_axes_choose("", err));
     struct raster raster;
     uint64_t hash = 0;
     must(raster_open_windows(&raster, first, &limits, err));

@@ -200,6 +200,7 @@ enum clv_status raster_open_windows(struct raster *self, const char *path, const
 
 enum clv_status raster_stamp(uint64_t *hash, const struct raster *self, bool is_strict, struct clv_error *err)
 {
+    *hash = stack_axes_hash(*hash);
     for (size_t k = 0; k < self->n_parts; k++) {
         const struct raster_part *part = &self->parts[k];
         *hash = hash_number(*hash, part->page);

@@ -124,8 +124,8 @@ enum clv_status raster_open_windows(struct raster *self, const char *path, const
 void raster_close(struct raster *self);
 
 /* Adds to *hash what tells the raster's files from others of their names (stamp_file): of all files that it is made of,
- * further bands and the sources of a VRT included, and which page. CLV_ERR_NO_INPUT names a file that cannot be
- * examined. O(files). */
+ * further bands and the sources of a VRT included, which page, and the order of axes if one is chosen.
+ * CLV_ERR_NO_INPUT names a file that cannot be examined. O(files). */
 enum clv_status raster_stamp(uint64_t *hash, const struct raster *self, bool is_strict,
                              struct clv_error *err) CLV_CHECK;
 
