@@ -76,14 +76,33 @@ static enum clv_status maximise(int32_t *y, double *score, const struct modlat *
     return clv_forest_run(self->forests[thread], score, NULL, NULL, y, field, &options, err);
 }
 
-/* Predicts by w, for theta's turn. */
+static void set_certain(double *weight, const int32_t *y, size_t n, size_t k)
+{
+    memset(weight, 0, n * k * sizeof *weight);
+    for (size_t i = 0; i < n; i++)
+        weight[i * k + (size_t)y[i]] = 1;
+}
+
+/* Predicts by w, for theta's turn: into latent->free, which all processes get. */
 static enum clv_status predict(void *context, struct latent *latent, size_t example, int thread, const double *w,
                                struct clv_error *err)
 {
     struct modlat *self = context;
     struct decoder *decoder = &latent->examples.decoders[thread];
     MUST(decoder_load(decoder, problem_of(latent, example), &latent->examples.shape, w, err));
-    return maximise(self->y + latent->first[example], NULL, self, &decoder->field, thread, err);
+    MUST(maximise(decoder->y, NULL, self, &decoder->field, thread, err));
+    set_certain(latent->free + latent->first[example] * (size_t)decoder->field.n_labels, decoder->y,
+                (size_t)decoder->field.n_nodes, (size_t)decoder->field.n_labels);
+    return CLV_OK;
+}
+
+static void keep_predictions(struct modlat *self)
+{
+    const struct latent *latent = &self->latent;
+    size_t k = (size_t)latent->examples.shape.n_labels;
+    for (size_t i = 0; i < latent->first[latent->examples.n] * k; i++)
+        if (latent->free[i] > 0.5)
+            self->y[i / k] = (int32_t)(i % k);
 }
 
 /* With c_s = dL/dq(s) = -[s = h(w)] + 2 beta q(s), the derivative by the score of state s is q(s) (c_s - sum_t q(t)
@@ -111,13 +130,6 @@ static enum clv_status conditional_terms(void *context, struct latent *latent, s
             free[i * k + s] += q[i * k + s] * (c[s] - mean);
     }
     return CLV_OK;
-}
-
-static void set_certain(double *weight, const int32_t *y, size_t n, size_t k)
-{
-    memset(weight, 0, n * k * sizeof *weight);
-    for (size_t i = 0; i < n; i++)
-        weight[i * k + (size_t)y[i]] = 1;
 }
 
 /* Two labels: unaries are those of label 1 less those of label 0. */
@@ -170,6 +182,7 @@ static enum clv_status turn_theta(struct modlat *self, size_t first_pass, size_t
     size_t n_all = latent->first[latent->examples.n] * (size_t)latent->examples.shape.n_labels;
     if (self->has_hidden) {
         MUST(latent_look(latent, ascent_point(&self->w), predict, err));
+        keep_predictions(self);
         for (size_t pass = 0; pass < n_passes; pass++)
             MUST(latent_pass(latent, &self->theta, (uint32_t)(first_pass + pass), rate, conditional_terms, err));
     }
