@@ -111,7 +111,7 @@ reproduction_scripts := $(filter-out %.md %/simulate,$(wildcard tools/reproduce/
 reproductions := $(reproduction_scripts:tools/reproduce/%=reproduce-%)
 bench_targets := $(patsubst $(BUILD)/bench/%,bench-%,$(benches))
 
-.PHONY: all deps demo check check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz deb wheel stage print-build print-libs install uninstall clean help
+.PHONY: all deps demo check check-page check-qgis check-digests check-faults check-cluster mutate check-library check-python chroot-check coverage format format-check lint bench bench-cluster bench-objects bench-rasters bench-rasters-large $(bench_targets) $(reproductions) datasets fuzz dist portable check-portable deb wheel stage print-build print-libs install uninstall clean help
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -121,7 +121,7 @@ all: $(BUILD)/cleave $(BUILD)/libcleave.a $(BUILD)/$(SHARED) $(if $(filter 1,$(W
 
 help:
 	@sed -n '2,13s/^# \{0,1\}//p' Makefile
-	@echo "targets: all deps demo check check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz deb wheel install uninstall clean"
+	@echo "targets: all deps demo check check-page check-qgis check-digests check-faults check-cluster mutate check-python chroot-check coverage format lint bench datasets fuzz dist portable check-portable deb wheel install uninstall clean"
 	@echo "one benchmark: $(bench_targets) bench-cluster bench-objects bench-rasters bench-rasters-large"
 	@echo "the papers' tables, their data in CLEAVE_DATA, and their time:"
 	@awk '/^# Time: / { time = substr($$0, 9) } \
@@ -281,6 +281,20 @@ $(reproductions): reproduce-%: deps
 fuzz: deps
 	$(Q)tools/deps fuzz
 	$(Q)tools/fuzz $(BUILD)
+
+# The source of the last commit as a tarball, which builds without git.
+dist:
+	$(Q)tools/dist $(BUILD) $(VERSION)
+
+# A folder that runs on any Linux: $(BUILD)/portable. With WITH_BK=0 it is Apache-2.0.
+portable: deps
+	$(Q)tools/deps portable
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/portable $(BUILD) $(VERSION) $(WITH_BK)
+
+# That folder unpacked elsewhere, without an environment: the same masks as the build's, and the page.
+check-portable: portable
+	$(Q)tools/check-portable $(BUILD) $(VERSION)
 
 # Debian packages in $(BUILD)/deb.
 deb: deps

@@ -203,7 +203,9 @@ static void become_train(const struct label_trainer *trainer, const struct train
     (void)!nice(NICENESS);
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
-    execv("/proc/self/exe", arguments);
+    /* The portable folder's launcher names itself: there the process's own file is the C library's loader. */
+    const char *launcher = getenv("CLEAVE_LAUNCHER");
+    execv(launcher ? launcher : "/proc/self/exe", arguments);
     _exit(127);
 }
 
