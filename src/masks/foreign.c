@@ -158,9 +158,9 @@ void foreign_mask_show(struct foreign_mask *mask)
 enum clv_status foreign_mask_orient(struct foreign_mask *mask, int orientation, struct clv_error *err)
 {
     /* as an image of four channels, the bytes of a code */
-    OWNED(clv_image_release)
-    struct clv_image image = {
-        .width = mask->width, .height = mask->height, .channels = 4, .pixels = (uint8_t *)TAKE(mask->codes)};
+    OWNED(clv_image_release) struct clv_image image = {.width = mask->width, .height = mask->height, .channels = 4};
+    image.pixels = (uint8_t *)mask->codes;
+    mask->codes = NULL;
     const size_t n = (size_t)mask->width * (size_t)mask->height;
     MUST(image_orient(&image, orientation, err));
     uint32_t *codes = array_alloc(n, sizeof *codes);
