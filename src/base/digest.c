@@ -10,8 +10,7 @@
 #define PART_SIZE ((size_t)64 << 20)
 #define READ_SIZE ((size_t)1 << 20)
 
-/* Of all parts but the last the size is a multiple of 8. */
-static uint64_t add_part(uint64_t hash, const unsigned char *bytes, size_t size)
+uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t size)
 {
     size_t i = 0;
     for (; i + 8 <= size; i += 8) {
@@ -42,7 +41,7 @@ static enum clv_status hash_read(uint64_t *hash, const char *path, struct clv_er
         size_t size = part_at(begin, source.size, READ_SIZE);
         status = file_source_read(part, &source, begin, size, err);
         if (status == CLV_OK)
-            *hash = add_part(*hash, part, size);
+            *hash = hash_words(*hash, part, size);
     }
     array_free(part);
     file_source_close(&source);
@@ -57,7 +56,7 @@ enum clv_status digest_file(char digest[DIGEST_SIZE], const char *path, struct c
     if (status == CLV_OK) {
         hash = hash_number(HASH_START, map.size);
         for (size_t begin = 0; begin < map.size; begin += PART_SIZE) {
-            hash = add_part(hash, map.bytes + begin, part_at(begin, map.size, PART_SIZE));
+            hash = hash_words(hash, map.bytes + begin, part_at(begin, map.size, PART_SIZE));
             file_map_forget(&map);
         }
         file_map_close(&map);

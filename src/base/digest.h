@@ -3,11 +3,16 @@
 #define BASE_DIGEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cleave/status.h"
 
 #define DIGEST_SIZE 24
+
+/* Continues a hash over size bytes, eight at a time: a model of many words has some megabytes, a feature file may have
+ * gigabytes. Parts of one whole give its hash if the size of all but the last is a multiple of 8. */
+uint64_t hash_words(uint64_t hash, const unsigned char *bytes, size_t size);
 
 /* "fnv1a:" and 16 hexadecimal digits: 64-bit FNV-1a over the size and the content, by 8-byte words (a feature file may
  * have gigabytes). */

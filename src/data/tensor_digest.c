@@ -24,19 +24,6 @@ static uint64_t add_pair(uint64_t hash, struct text *scratch, const char *key, c
     return scratch->failed ? hash : hash_bytes(hash, scratch->bytes, scratch->size);
 }
 
-/* Eight bytes at a time: a model of many words has some megabytes. */
-static uint64_t add_bytes(uint64_t hash, const unsigned char *bytes, size_t size)
-{
-    size_t i = 0;
-    for (; i + 8 <= size; i += 8) {
-        uint64_t word;
-        memcpy(&word, bytes + i, 8);
-        hash = (hash ^ word) * HASH_PRIME;
-        hash ^= hash >> 32; /* a wide word's high bits would otherwise reach high bits only */
-    }
-    return hash_bytes(hash, bytes + i, size - i);
-}
-
 static uint64_t add_tensor(uint64_t hash, const struct clv_tensor *tensor)
 {
     size_t bytes = 0;
@@ -44,7 +31,7 @@ static uint64_t add_tensor(uint64_t hash, const struct clv_tensor *tensor)
     hash = hash_number(hash_number(hash, (uint64_t)tensor->dtype), (uint64_t)tensor->n_dimensions);
     for (int32_t i = 0; i < tensor->n_dimensions; i++)
         hash = hash_number(hash, (uint64_t)tensor->shape[i]);
-    return tensor_bytes(&bytes, tensor) ? add_bytes(hash, tensor->data, bytes) : hash;
+    return tensor_bytes(&bytes, tensor) ? hash_words(hash, tensor->data, bytes) : hash;
 }
 
 static void print_digest(char digest[DIGEST_SIZE], uint64_t hash)
