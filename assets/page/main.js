@@ -66,7 +66,7 @@ const page = {
     if (isLoading) { canvas.cross = canvas.draft = null; canvas.draw(); }
   },
 
-  // Changes name what they are about: the server refuses them where that is no longer so.
+  // Each change names its photo or folder: the server refuses it if that has changed.
   change(what, body = {}) {
     const { number, name, opening, revision } = this.document;
     return ask(`${what}/${number}`, { photo: name, opening, revision, ...body });
